@@ -1,0 +1,30 @@
+// The registry of metrics: every name that a finding may have, once. `sonde list metrics` prints
+// it and docs/metrics.md is generated from it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace sonde {
+
+/// Structural values are compared exactly between devices, continuous ones by statistics;
+/// fingerprints differ between healthy devices (per-SM maps) and are compared by summaries only.
+enum class MetricKind { structural, continuous, fingerprint, inventory };
+enum class Better { neither, lower, higher };
+
+struct Metric {
+  std::string_view name;
+  std::string_view unit;  // "byte", "cycle", "ns", "byte/s", "byte/cycle", "1" (plain), "" (text)
+  MetricKind kind;
+  Better better;
+  std::string_view job;
+  std::string_view meaning;
+  std::string_view source;  // where the method or definition comes from
+};
+
+std::span<const Metric> all_metrics();
+
+/// nullptr if there is none of that name.
+const Metric* find_metric(std::string_view name);
+
+}  // namespace sonde

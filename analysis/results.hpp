@@ -1,0 +1,90 @@
+// What inference produces and the file keeps: findings of a job, results of a device, of a run.
+#pragma once
+
+#include "trace/inventory.hpp"
+#include "trace/trace.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sonde {
+
+/// Outcome of one metric or one job. `not_present` and `not_resolvable` are answers.
+enum class Status { ok, unstable, not_present, not_resolvable, skipped, failed, not_run };
+std::string_view to_text(Status status);
+/// @throws StoreError for a text that is no status
+Status parse_status(std::string_view text);
+
+using Value = std::variant<std::monostate, double, std::string, std::vector<double>>;
+
+/// One metric of one device. The unit stands in the registry (analysis/metrics.hpp).
+struct Finding {
+  std::string metric;
+  Value value;
+  Status status = Status::ok;
+  std::string reason;        // why there is no value, or what to know about it
+  double confidence = 0;     // 0..1: that the value is right (structural) or stable (continuous)
+  std::uint64_t samples = 0; // measurements behind the value
+  double spread = 0;         // median absolute deviation of them, in the metric's unit
+};
+
+Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
+              double spread = 0);
+Finding not_present(std::string metric, std::string reason);
+Finding not_resolvable(std::string metric, std::string reason);
+
+struct JobResult {
+  std::string job;
+  Status status = Status::not_run;
+  std::string reason;
+  double elapsed_s = 0;
+  std::vector<Finding> findings;
+  std::vector<ProbeRecord> probes;
+};
+
+/// A device is `complete`, `incomplete` (some job not ok), or `lost` (its rank did not come back).
+struct DeviceResult {
+  DeviceInfo info;
+  std::string node;
+  int rank = -1;
+  std::string status;
+  std::string reason;
+  Health before;
+  Health after;
+  std::vector<JobResult> jobs;
+};
+
+/// How a run came about: everything needed to repeat it.
+struct Provenance {
+  std::string command_line;
+  std::string config_json;     // resolved
+  std::string config_hash;     // of what decides the results: backend, suite, jobs, seed, ...
+  std::string sonde_version;
+  std::string git_revision;
+  std::string library_versions;  // "HDF5 1.10.8, Open MPI 4.1.4, ..."
+  std::string started_utc;       // ISO 8601
+  std::string slurm_job_id;
+  std::uint64_t seed = 0;
+  int world_size = 1;
+};
+
+/// A GPU that was seen on a node and measured by nobody.
+struct UnauditedDevice {
+  std::string node;
+  std::string uuid;
+};
+
+struct RunResult {
+  Provenance provenance;
+  std::vector<DeviceResult> devices;
+  std::vector<UnauditedDevice> unaudited;
+};
+
+/// The finding of that metric among a device's jobs; nullptr if there is none.
+const Finding* find_finding(const DeviceResult& device, std::string_view metric);
+const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric);
+
+}  // namespace sonde

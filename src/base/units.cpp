@@ -1,0 +1,65 @@
+#include "base/units.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+constexpr std::array binary_prefixes{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+constexpr std::array decimal_prefixes{"", "k", "M", "G", "T", "P"};
+
+std::string scale(double value, double base, const std::array<const char*, 6>& prefixes,
+                  std::string_view unit) {
+  std::size_t power = 0;
+  while (std::abs(value) >= base && power + 1 < prefixes.size()) {
+    value /= base;
+    ++power;
+  }
+  return fmt::format("{:.4g} {}{}", value, prefixes[power], unit);
+}
+
+}  // namespace
+
+std::string format_bytes(double size_bytes) { return scale(size_bytes, 1024, binary_prefixes, "B"); }
+
+std::string format_quantity(double value, std::string_view unit) {
+  if (unit == "byte") return format_bytes(value);
+  if (unit == "byte/s") return scale(value, 1000, decimal_prefixes, "B/s");
+  if (unit == "Hz") return scale(value, 1000, decimal_prefixes, "Hz");
+  if (unit == "1" || unit.empty()) return fmt::format("{:.6g}", value);
+  return fmt::format("{:.6g} {}", value, unit);
+}
+
+std::uint64_t parse_bytes(std::string_view text) {
+  const auto refuse = [text] {
+    return ConfigError(fmt::format(
+        "'{}' is no size (a positive number of bytes is needed) write it like 512, 24KB or 1.5MiB",
+        text));
+  };
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) throw refuse();
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  double factor = 1;
+  if (!unit.empty() && unit != "B") {
+    const std::size_t power =
+        std::string_view("KMGT").find(static_cast<char>(std::toupper(unit.front())));
+    if (power == std::string_view::npos) throw refuse();
+    unit.remove_prefix(1);
+    if (!unit.empty() && unit != "B" && unit != "iB") throw refuse();
+    factor = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  const double size_bytes = value * factor;
+  if (!(size_bytes >= 1) || size_bytes > 1e18) throw refuse();
+  return static_cast<std::uint64_t>(size_bytes);
+}
+
+}  // namespace sonde

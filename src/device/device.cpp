@@ -1,0 +1,43 @@
+// What every backend shares: checks before a probe, and the visited addresses after it.
+#include "device/device.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+/// Recorded accesses of a chase lane start behind its warm-up and go round its list.
+void fill_visited_offsets(const ChaseProbe& probe, Trace& trace) {
+  require(trace.lanes.size() == probe.lanes.size(), "a backend lost a lane of a chase");
+  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
+    const auto& list = probe.lanes[i].offsets_bytes;
+    LaneTrace& lane = trace.lanes[i];
+    lane.offsets_bytes.resize(lane.window_cycles.size());
+    std::size_t at = probe.warmup_accesses % list.size();
+    for (std::uint64_t& offset : lane.offsets_bytes) {
+      offset = list[at];
+      at = at + 1 == list.size() ? 0 : at + 1;
+    }
+  }
+}
+
+}  // namespace
+
+Trace Device::run(const ProbeSpec& spec) {
+  validate_probe(spec, info().sm_count);
+  Trace trace = play(spec);
+  if (const auto* chase = std::get_if<ChaseProbe>(&spec)) fill_visited_offsets(*chase, trace);
+  return trace;
+}
+
+std::uint64_t Device::recordable_accesses(std::uint64_t shared_carveout_bytes) const {
+  const DeviceInfo& gpu = info();
+  const std::uint64_t per_block = std::min(shared_carveout_bytes, gpu.shared_bytes_per_block +
+                                                                      gpu.reserved_shared_bytes_per_block);
+  const std::uint64_t overhead = gpu.reserved_shared_bytes_per_block + record_overhead_bytes;
+  return per_block > overhead ? (per_block - overhead) / record_bytes : 0;
+}
+
+}  // namespace sonde

@@ -1,0 +1,53 @@
+// A GPU as the jobs see it, real or simulated. No job may ask which.
+#pragma once
+
+#include "device/probe.hpp"
+#include "trace/inventory.hpp"
+#include "trace/trace.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// A recorded access takes two bytes of shared memory: a window of up to 65534 cycles, or 65535 for
+/// that many or more; the block keeps 64 bytes more for the sink of its loads.
+inline constexpr std::uint64_t record_bytes = 2;
+inline constexpr std::uint64_t record_overhead_bytes = 64;
+/// A chase with more timed than recorded accesses also keeps a histogram of this many 4-byte bins
+/// in shared memory: window_cycles 0..2047, the last bin for all longer ones.
+inline constexpr std::uint64_t histogram_bins = 2048;
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  /// Inventory, read once when the device was opened.
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Clocks, temperature, throttling and error counters now.
+  virtual Health health() = 0;
+
+  /// Plays a probe.
+  /// @throws DeviceError if this probe failed, or cannot run on this device and why
+  /// @throws DeviceLostError if no further probe can run
+  Trace run(const ProbeSpec& spec);
+
+  /// Most accesses that a chase can record one by one with this shared part of the L1 array.
+  std::uint64_t recordable_accesses(std::uint64_t shared_carveout_bytes) const;
+
+ protected:
+  Device() = default;
+  virtual Trace play(const ProbeSpec& spec) = 0;
+};
+
+/// A GPU that could be opened: what ranks agree on before anyone opens one.
+struct DeviceChoice {
+  std::string uuid;
+  int ordinal = 0;
+};
+
+}  // namespace sonde

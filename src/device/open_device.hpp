@@ -1,0 +1,35 @@
+// The one switch between the backends.
+#pragma once
+
+#include "device/device.hpp"
+
+namespace sonde {
+
+/// What --backend says: "cuda", or "sim:" with models (names of shipped ones or paths to JSON
+/// files, each with optional faults "+slow_sm=17:3") that are dealt to the ranks in order.
+struct BackendChoice {
+  enum class Kind { cuda, sim } kind = Kind::cuda;
+  std::vector<std::string> models;
+};
+
+/// @throws ConfigError if the text names no backend; models are looked up by check_backend.
+BackendChoice parse_backend(const std::string& text);
+
+/// Loads every model once so that a typo is found before any rank works.
+/// @throws ConfigError naming the model and what is wrong, or that CUDA was left out of this build
+void check_backend(const BackendChoice& backend);
+
+/// GPUs that this process can see. Simulated ranks see one each, made for their place in the world.
+/// @throws DeviceError if the driver is there but cannot list them; no GPU is an empty list
+std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int world_rank,
+                                               std::uint64_t seed);
+
+/// Opens one of the devices that list_visible_devices gave on this rank.
+/// @throws DeviceError
+std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
+                                    std::uint64_t seed);
+
+/// Names of the shipped simulated GPUs.
+std::vector<std::string> list_models();
+
+}  // namespace sonde

@@ -1,0 +1,213 @@
+// Names, checks and the JSON description of probes: the part of the seam that no backend owns.
+#include "device/probe.hpp"
+
+#include "base/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <type_traits>
+
+namespace sonde {
+namespace {
+
+using nlohmann::json;
+
+template <class... Cases>
+struct Overload : Cases... {
+  using Cases::operator()...;
+};
+
+std::string_view to_text(Preparation preparation) {
+  return preparation == Preparation::flushed ? "flushed" : "as_is";
+}
+
+std::string_view to_text(Concurrency concurrency) {
+  return concurrency == Concurrency::in_turn ? "in_turn" : "together";
+}
+
+int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
+
+json describe(const ChaseProbe& probe) {
+  json lists = json::array();
+  for (const ChaseLane& lane : probe.lanes) lists.push_back(lane.offsets_bytes.size());
+  json result = {{"path", to_text(probe.path)},
+                 {"buffer_bytes", probe.buffer_bytes},
+                 {"list_lengths", lists},
+                 {"warmup_accesses", probe.warmup_accesses},
+                 {"timed_accesses", probe.timed_accesses},
+                 {"recorded_accesses", probe.recorded_accesses},
+                 {"amortised_accesses", probe.amortised_accesses},
+                 {"preparation", to_text(probe.preparation)},
+                 {"concurrency", to_text(probe.concurrency)}};
+  if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
+  return result;
+}
+
+json describe(const ClockProbe& probe) {
+  return {{"window", probe.window == ClockWindow::sink ? "sink" : "empty"},
+          {"samples", probe.samples}};
+}
+
+json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}; }
+
+json describe(const ClusterProbe& probe) {
+  return {{"cluster_blocks", probe.cluster_blocks}, {"launches", probe.launches}};
+}
+
+json describe(const StreamProbe& probe) {
+  return {{"kind", to_text(probe.kind)},
+          {"path", to_text(probe.path)},
+          {"blocks", probe.blocks},
+          {"block_threads", probe.block_threads},
+          {"ilp", probe.ilp},
+          {"element_bytes", probe.element_bytes},
+          {"footprint_bytes", probe.footprint_bytes},
+          {"passes", probe.passes},
+          {"repeats", probe.repeats},
+          {"sms", probe.sms}};
+}
+
+json describe(const SharedChaseProbe& probe) {
+  return {{"thread_offsets_bytes", probe.thread_offsets_bytes},
+          {"element_bytes", probe.element_bytes},
+          {"bank_mode_bytes", bank_bytes(probe.bank_mode)},
+          {"accesses", probe.accesses}};
+}
+
+json describe(const SharedStreamProbe& probe) {
+  return {{"block_threads", probe.block_threads}, {"blocks_per_sm", probe.blocks_per_sm},
+          {"ilp", probe.ilp},                     {"element_bytes", probe.element_bytes},
+          {"passes", probe.passes},               {"bank_mode_bytes", bank_bytes(probe.bank_mode)}};
+}
+
+json describe(const BypassProbe& probe) {
+  return {{"warps", probe.warps},
+          {"cached_warps", probe.cached_warps},
+          {"working_set_bytes", probe.working_set_bytes},
+          {"warp_base_step_bytes", probe.warp_base_step_bytes},
+          {"access_step_bytes", probe.access_step_bytes},
+          {"thread_stride_bytes", probe.thread_stride_bytes},
+          {"warmup_accesses", probe.warmup_accesses},
+          {"accesses", probe.accesses}};
+}
+
+void check_sms(const std::vector<int>& sms, int sm_count) {
+  for (int sm : sms) {
+    require(sm >= 0 && sm < sm_count,
+            "SM " + std::to_string(sm) + " does not exist (the device has " +
+                std::to_string(sm_count) + ")");
+  }
+}
+
+void check(const ChaseProbe& probe, int sm_count) {
+  require(!probe.lanes.empty(), "a chase needs a lane");
+  require(probe.timed_accesses + probe.amortised_accesses > 0, "a chase must time something");
+  require(probe.timed_accesses == 0 || probe.amortised_accesses == 0,
+          "a chase is timed access by access or as a whole, not both");
+  require(probe.recorded_accesses <= probe.timed_accesses,
+          "recorded_accesses must not exceed timed_accesses");
+  for (const ChaseLane& lane : probe.lanes) {
+    check_sms({lane.sm}, sm_count);
+    require(!lane.offsets_bytes.empty(), "offsets_bytes of a lane is empty");
+    for (std::uint64_t offset : lane.offsets_bytes) {
+      require(offset % 8 == 0 && offset + 8 <= probe.buffer_bytes,
+              "offset " + std::to_string(offset) + " must be a multiple of 8 inside the buffer");
+    }
+  }
+}
+
+void check(const ClockProbe& probe, int sm_count) {
+  require(probe.samples > 0 && !probe.sms.empty(), "a clock probe needs samples and SMs");
+  check_sms(probe.sms, sm_count);
+}
+
+void check(const TimestampProbe& probe, int sm_count) {
+  require(probe.samples > 0 && !probe.sms.empty(), "a timestamp probe needs samples and SMs");
+  check_sms(probe.sms, sm_count);
+}
+
+void check(const ClusterProbe& probe, int) {
+  require(probe.cluster_blocks > 0 && probe.launches > 0, "a cluster probe needs positive counts");
+}
+
+void check(const StreamProbe& probe, int sm_count) {
+  require(probe.blocks > 0 && probe.block_threads > 0 && probe.ilp > 0 && probe.passes > 0 &&
+              probe.repeats > 0 && probe.footprint_bytes > 0,
+          "a stream needs positive counts");
+  require(probe.element_bytes == 4 || probe.element_bytes == 8 || probe.element_bytes == 16,
+          "element_bytes of a stream must be 4, 8 or 16");
+  check_sms(probe.sms, sm_count);
+}
+
+void check(const SharedChaseProbe& probe, int sm_count) {
+  require(probe.accesses > 0 && !probe.sms.empty(), "a shared chase needs accesses and SMs");
+  require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
+  require(!probe.thread_offsets_bytes.empty(), "a shared chase needs thread offsets");
+  for (std::uint32_t offset : probe.thread_offsets_bytes) {
+    require(offset % static_cast<unsigned>(probe.element_bytes) == 0,
+            "thread offsets must be multiples of element_bytes");
+  }
+  check_sms(probe.sms, sm_count);
+}
+
+void check(const SharedStreamProbe& probe, int) {
+  require(probe.block_threads > 0 && probe.blocks_per_sm > 0 && probe.ilp > 0 && probe.passes > 0,
+          "a shared stream needs positive counts");
+  require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
+}
+
+void check(const BypassProbe& probe, int sm_count) {
+  require(probe.warps > 0 && probe.cached_warps >= 0 && probe.cached_warps <= probe.warps,
+          "cached_warps must lie between 0 and warps");
+  require(probe.working_set_bytes > 0 && probe.access_step_bytes > 0 && probe.accesses > 0,
+          "a bypass mix needs positive sizes");
+  check_sms(probe.sms, sm_count);
+}
+
+}  // namespace
+
+std::string_view to_text(LoadPath path) {
+  switch (path) {
+    case LoadPath::ca: return "ca";
+    case LoadPath::cg: return "cg";
+    case LoadPath::nc: return "nc";
+    case LoadPath::cv: return "cv";
+  }
+  throw Error("unknown load path");
+}
+
+std::string_view to_text(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::read: return "read";
+    case StreamKind::write: return "write";
+    case StreamKind::copy: return "copy";
+  }
+  throw Error("unknown stream kind");
+}
+
+std::string_view probe_kind(const ProbeSpec& spec) {
+  return std::visit(Overload{[](const ChaseProbe&) { return "chase"; },
+                             [](const ClockProbe&) { return "clock"; },
+                             [](const TimestampProbe&) { return "timestamp"; },
+                             [](const ClusterProbe&) { return "cluster"; },
+                             [](const StreamProbe&) { return "stream"; },
+                             [](const SharedChaseProbe&) { return "shared_chase"; },
+                             [](const SharedStreamProbe&) { return "shared_stream"; },
+                             [](const BypassProbe&) { return "bypass"; }},
+                    spec);
+}
+
+std::string describe_probe(const ProbeSpec& spec) {
+  return std::visit([](const auto& probe) { return describe(probe).dump(); }, spec);
+}
+
+double stream_bytes(const StreamProbe& probe) {
+  // A copy reads one half of the footprint and writes the other, so each kind touches it once.
+  return static_cast<double>(probe.footprint_bytes) * probe.passes;
+}
+
+void validate_probe(const ProbeSpec& spec, int sm_count) {
+  std::visit([sm_count](const auto& probe) { check(probe, sm_count); }, spec);
+}
+
+}  // namespace sonde

@@ -1,0 +1,158 @@
+// The seam: everything a job can ask of a GPU. A backend plays a ProbeSpec and returns a Trace;
+// docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sonde {
+
+/// PTX cache operators of a global load (PTX ISA, ld): all levels, L2 only, read-only path,
+/// volatile (fetch again).
+enum class LoadPath { ca, cg, nc, cv };
+
+/// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
+/// data caches, TLBs and cached page tables holds other addresses.
+enum class Preparation { as_is, flushed };
+
+/// Lanes of a chase run all at once, or one after the other so that no lane disturbs another.
+enum class Concurrency { together, in_turn };
+
+/// One thread's walk: SM, and the offsets to visit, cyclically, one dependent load each.
+struct ChaseLane {
+  int sm = 0;
+  std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
+};
+
+/// A dependent chain of global loads, each timed on its own (Mei and Chu 2016, fine-grained
+/// P-chase). Every lane makes `warmup_accesses` untimed loads from the start of its list, then
+/// `timed_accesses` from where it stands. The first `recorded_accesses` of the timed ones are kept
+/// one by one; if there are more timed ones, the histogram counts all of them. With
+/// timed_accesses == 0 nothing is timed one by one: `amortised_accesses` are run as a plain loop
+/// and only elapsed_cycles is kept (Saavedra 1992, Wong 2010).
+struct ChaseProbe {
+  LoadPath path = LoadPath::ca;
+  std::uint64_t buffer_bytes = 0;  // span of all offsets
+  std::vector<ChaseLane> lanes;
+  std::uint64_t warmup_accesses = 0;
+  std::uint64_t timed_accesses = 0;
+  std::uint64_t recorded_accesses = 0;
+  std::uint64_t amortised_accesses = 0;
+  Preparation preparation = Preparation::as_is;
+  Concurrency concurrency = Concurrency::together;
+  /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
+  std::optional<std::uint64_t> shared_carveout_bytes;
+};
+
+/// What lies between two clock reads.
+enum class ClockWindow {
+  empty,  // nothing: the overhead of reading the clock
+  sink,   // only the dependent store that a chase window holds beside its load
+};
+
+/// The chase's window without its load: its windows are what to subtract from chase windows.
+struct ClockProbe {
+  ClockWindow window = ClockWindow::empty;
+  std::vector<int> sms;
+  std::uint64_t samples = 0;
+};
+
+/// Each SM reads its clock and the device-wide timer back to back, `samples` times, densely.
+struct TimestampProbe {
+  std::vector<int> sms;
+  std::uint64_t samples = 0;
+};
+
+/// Launches of thread block clusters, one block per SM; each lane is a block with SM and cluster.
+/// All blocks of a cluster lie in one GPC (CUDA programming guide, thread block clusters).
+struct ClusterProbe {
+  int cluster_blocks = 2;
+  int launches = 1;
+};
+
+enum class StreamKind { read, write, copy };
+
+/// Independent accesses to global memory, as many in flight as asked. `blocks` blocks of
+/// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
+/// other), `ilp` independent elements of `element_bytes` a thread. Trace.repeat_ns has `repeats`
+/// values, each the wall time of one launch; bytes are accounted by `stream_bytes`. One lane for each
+/// SM that took part: elapsed_cycles from its first block's start to its last block's end in the
+/// last repeat.
+struct StreamProbe {
+  StreamKind kind = StreamKind::read;
+  LoadPath path = LoadPath::ca;
+  int blocks = 0;
+  int block_threads = 0;
+  int ilp = 1;
+  int element_bytes = 16;  // 4, 8 or 16
+  std::uint64_t footprint_bytes = 0;
+  int passes = 1;
+  int repeats = 1;
+  std::vector<int> sms;  // empty: all; else blocks elsewhere end at once (one block per SM)
+};
+
+/// Width of a shared memory bank, where the device offers a choice (Kepler).
+enum class BankMode { four_bytes, eight_bytes };
+
+/// One warp loads from shared memory, each thread its own word again and again (every load depends
+/// on the one before): latency by conflict pattern (Mei and Chu 2016, listing 4).
+struct SharedChaseProbe {
+  std::vector<std::uint32_t> thread_offsets_bytes;  // one per thread, multiples of element_bytes
+  int element_bytes = 4;                            // 4 or 8
+  BankMode bank_mode = BankMode::four_bytes;
+  std::uint64_t accesses = 0;  // all recorded one by one; elapsed_cycles covers an amortised loop
+  std::vector<int> sms;        // of the same number of accesses, run after them
+};
+
+/// Every thread copies `ilp` elements inside shared memory, `passes` times, `blocks_per_sm` blocks
+/// on each SM (Mei and Chu 2016, section 6.1). One lane per SM; elapsed_cycles from its first
+/// block's start to its last block's end.
+struct SharedStreamProbe {
+  int block_threads = 0;
+  int blocks_per_sm = 1;
+  int ilp = 1;
+  int element_bytes = 4;  // 4 or 8
+  BankMode bank_mode = BankMode::four_bytes;
+  int passes = 1;
+};
+
+/// `warps` warps of one block per SM walk memory; the first `cached_warps` with ca, the others
+/// bypass the L1 with cg (Dai 2016). Access i of thread t of warp w lies at
+///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t * thread_stride_bytes.
+/// One lane per SM and warp, with a window per access and elapsed_cycles for the warp.
+struct BypassProbe {
+  int warps = 1;
+  int cached_warps = 0;
+  std::uint64_t working_set_bytes = 0;
+  std::uint64_t warp_base_step_bytes = 0;  // 0: all warps share one working set
+  std::uint64_t access_step_bytes = 0;
+  std::uint64_t thread_stride_bytes = 4;   // 4: one line per access; 128: 32 lines per access
+  std::uint64_t warmup_accesses = 0;       // per warp
+  std::uint64_t accesses = 0;              // per warp, timed
+  std::vector<int> sms;                    // empty: all
+};
+
+using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                               SharedChaseProbe, SharedStreamProbe, BypassProbe>;
+
+std::string_view to_text(LoadPath path);
+std::string_view to_text(StreamKind kind);
+
+/// "chase", "clock", ...: the kind under which a probe is filed.
+std::string_view probe_kind(const ProbeSpec& spec);
+
+/// Every parameter but the lists of offsets, as JSON text; chases add the length of each list.
+std::string describe_probe(const ProbeSpec& spec);
+
+/// Bytes that one repeat of the stream moves: a copy counts what it reads and what it writes.
+double stream_bytes(const StreamProbe& probe);
+
+/// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples
+/// of 8, SMs that exist. @throws Error naming the field.
+void validate_probe(const ProbeSpec& spec, int sm_count);
+
+}  // namespace sonde
