@@ -1,0 +1,165 @@
+// Sorting does most of the work: see statistics.hpp for what is promised.
+#include "analysis/statistics.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+double median_of_sorted(std::span<const double> sorted) {
+  if (sorted.empty()) return nan_value;
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+Mode make_mode(std::span<const double> sorted) {
+  if (sorted.empty()) return {};
+  return {median_of_sorted(sorted), sorted.front(), sorted.back(), sorted.size()};
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return nan_value;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+double median(std::span<const std::uint32_t> values) {
+  return median(std::vector<double>(values.begin(), values.end()));
+}
+
+double median_absolute_deviation(std::span<const double> values) {
+  std::vector<double> deviations(values.begin(), values.end());
+  const double middle = median(deviations);
+  for (double& value : deviations) value = std::abs(value - middle);
+  return median(std::move(deviations));
+}
+
+double quantile(std::vector<double> values, double fraction) {
+  if (values.empty()) return nan_value;
+  std::sort(values.begin(), values.end());
+  const double place = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - std::floor(place));
+}
+
+double trimmed_mean(std::vector<double> values, double cut_fraction) {
+  if (values.empty()) return nan_value;
+  std::sort(values.begin(), values.end());
+  auto cut = static_cast<std::size_t>(cut_fraction * static_cast<double>(values.size()));
+  cut = std::min(cut, (values.size() - 1) / 2);
+  const std::span kept = std::span(values).subspan(cut, values.size() - 2 * cut);
+  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+}
+
+std::vector<Mode> find_modes(std::vector<double> values, double gap, double least_fraction) {
+  std::sort(values.begin(), values.end());
+  const double least = least_fraction * static_cast<double>(values.size());
+  std::vector<Mode> modes;
+  std::size_t start = 0;
+  for (std::size_t i = 1; i <= values.size(); ++i) {
+    if (i < values.size() && values[i] - values[i - 1] <= gap) continue;
+    if (i > start && static_cast<double>(i - start) >= least) {
+      modes.push_back(make_mode(std::span(values).subspan(start, i - start)));
+    }
+    start = i;
+  }
+  return modes;
+}
+
+std::vector<Mode> find_histogram_modes(std::span<const std::uint64_t> counts, double gap,
+                                       double least_fraction) {
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  const double least = least_fraction * static_cast<double>(total);
+  std::vector<Mode> modes;
+  std::vector<std::size_t> group;  // non-empty bins of the group being gathered
+  const auto close_group = [&] {
+    std::uint64_t count = 0;
+    for (std::size_t bin : group) count += counts[bin];
+    if (count > 0 && static_cast<double>(count) >= least) {
+      std::uint64_t seen = 0;
+      std::size_t middle = group.front();
+      for (std::size_t bin : group) {
+        seen += counts[bin];
+        middle = bin;
+        if (2 * seen >= count) break;
+      }
+      modes.push_back({static_cast<double>(middle), static_cast<double>(group.front()),
+                       static_cast<double>(group.back()), count});
+    }
+    group.clear();
+  };
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    if (counts[bin] == 0) continue;
+    if (!group.empty() && static_cast<double>(bin - group.back()) > gap) close_group();
+    group.push_back(bin);
+  }
+  close_group();
+  return modes;
+}
+
+TwoModes split_in_two(std::vector<double> values) {
+  require(values.size() >= 2, "split_in_two needs two values");
+  std::sort(values.begin(), values.end());
+  const double count = static_cast<double>(values.size());
+  const double total = std::accumulate(values.begin(), values.end(), 0.0);
+  const double mean = total / count;
+  double variance = 0;
+  for (double value : values) variance += (value - mean) * (value - mean);
+
+  std::size_t best_cut = values.size();
+  double best_between = 0;
+  double low_sum = 0;
+  for (std::size_t cut = 1; cut < values.size(); ++cut) {
+    low_sum += values[cut - 1];
+    if (values[cut] <= values[cut - 1]) continue;  // equal values stay together
+    const double low_count = static_cast<double>(cut);
+    const double low_shift = low_sum / low_count - mean;
+    const double high_shift = (total - low_sum) / (count - low_count) - mean;
+    const double between =
+        low_count * low_shift * low_shift + (count - low_count) * high_shift * high_shift;
+    if (between > best_between) {
+      best_between = between;
+      best_cut = cut;
+    }
+  }
+  const std::span sorted(values);
+  TwoModes split{make_mode(sorted.first(best_cut)), make_mode(sorted.subspan(best_cut)),
+                 values.back(), 0};
+  if (best_cut < values.size()) {
+    split.threshold = (values[best_cut - 1] + values[best_cut]) / 2;
+    split.explained_fraction = best_between / variance;
+  }
+  return split;
+}
+
+LinearFit fit_line(std::span<const double> x, std::span<const double> y) {
+  require(x.size() == y.size(), "fit_line needs as many x as y");
+  const double count = static_cast<double>(x.size());
+  const double x_mean = std::accumulate(x.begin(), x.end(), 0.0) / count;
+  const double y_mean = std::accumulate(y.begin(), y.end(), 0.0) / count;
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - x_mean) * (x[i] - x_mean);
+    xy += (x[i] - x_mean) * (y[i] - y_mean);
+    yy += (y[i] - y_mean) * (y[i] - y_mean);
+  }
+  require(xx > 0, "fit_line needs two different x");
+  const double slope = xy / xx;
+  return {y_mean - slope * x_mean, slope, yy > 0 ? xy * xy / (xx * yy) : 1.0};
+}
+
+}  // namespace sonde
