@@ -5,6 +5,7 @@
 #include "analysis/results.hpp"
 #include "device/device.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -62,6 +63,7 @@ struct Job {
   std::string_view summary;
   SuiteLevel level;  // the smallest suite that holds it
   void (*run)(JobRun&);
+  std::array<std::string_view, 4> builds_on = {};  // jobs whose findings it reads
 };
 
 }  // namespace sonde
