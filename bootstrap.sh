@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# From a fresh clone to a report (run) or to tested code (test) in one command, on a machine that
+# has nothing but git. Debian 12 and Ubuntu 24.04: installs what is missing with apt. Elsewhere:
+# says what to load.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+usage() {
+  cat <<'TEXT'
+usage: ./bootstrap.sh run [options of `sonde run`]
+       ./bootstrap.sh test | lint | package
+
+  run      install what is missing, build, audit the GPUs of this machine (without any: a simulated
+           fleet of four, one of them broken) and write results/latest/report.html
+  test     install what is missing, build everything with warnings as errors, run every test
+  lint     check formatting, scripts and the short clang-tidy list
+  package  make the relocatable tarball in dist/
+
+`run` ends with 0 when the audit was finished, whatever its verdicts; they are printed.
+TEXT
+}
+
+# Debian and Ubuntu names; what_to_load below says the same for other machines.
+build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openmpi-bin
+  libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
+  libboost-math-dev libjs-vega)
+test_packages=(libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py slurm-wlm munge)
+lint_packages=(clang-format clang-tidy shellcheck)
+package_packages=(patchelf)
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() {
+  printf 'bootstrap.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+what_to_load() {
+  cat >&2 <<TEXT
+
+sonde needs the following (packages of Debian 12 or Ubuntu 24.04, or modules of your site):
+  g++ 12 or newer, CMake 3.25 or newer, Ninja, pkg-config, git
+  Open MPI 4 or newer, and an HDF5 built with it ("parallel", C and HL libraries)
+  hwloc, fmt, nlohmann_json, CLI11, Boost.Math (headers), Vega (libjs-vega)
+  optional: the CUDA toolkit 12 or newer (nvcc); without it only simulated GPUs can be measured
+  for the tests: GoogleTest with GoogleMock, h5dump, python3 with h5py, Slurm and munge
+On a cluster:          module load gcc cmake ninja openmpi hdf5/<parallel> hwloc boost cuda
+With root, on Debian:  apt-get install ${missing[*]}
+TEXT
+}
+
+# --- packages ------------------------------------------------------------------------------------
+
+missing=()
+find_missing_packages() {
+  missing=()
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+}
+
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi
+}
+
+may_install() {
+  command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }
+}
+
+# Commands must be there even where packages have other names; libraries are left to CMake.
+stop_without_commands() {
+  local command absent=()
+  for command in g++ cmake ninja pkg-config mpicc mpirun; do
+    command -v "$command" >/dev/null || absent+=("$command")
+  done
+  if ((${#absent[@]})); then
+    what_to_load
+    die "not found: ${absent[*]} (they build sonde) load or install them, then run this again"
+  fi
+}
+
+install_packages() {
+  if command -v dpkg-query >/dev/null; then find_missing_packages "$@"; else missing=("$@"); fi
+  ((${#missing[@]})) || return 0
+  if ! may_install; then
+    stop_without_commands
+    return 0
+  fi
+  say "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  # Other programs may hold apt's lock on a machine that was just started.
+  local apt=(apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  as_root "${apt[@]}" update >&2
+  as_root env DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y --no-install-recommends \
+    "${missing[@]}" >&2 || die "apt-get could not install ${missing[*]} (they build sonde)" \
+    "see its messages above; on Ubuntu most of them are in 'universe'"
+}
+
+# --- CUDA ----------------------------------------------------------------------------------------
+
+# Prints the path of an nvcc that can compile C++20 (12.0 or newer); says so if there is none.
+find_nvcc() {
+  local nvcc release
+  for nvcc in "$(command -v nvcc || true)" "${CUDACXX:-}" "${CUDA_HOME:-/nowhere}/bin/nvcc" \
+    "${CUDA_PATH:-/nowhere}/bin/nvcc" /usr/local/cuda/bin/nvcc /usr/local/cuda-*/bin/nvcc \
+    /opt/cuda/bin/nvcc; do
+    [[ -n $nvcc && -x $nvcc ]] || continue
+    release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+    if ((${release:-0} >= 12)); then
+      echo "$nvcc"
+      return 0
+    fi
+    say "passing over $nvcc (release ${release:-unknown}; C++20 needs 12 or newer)"
+  done
+  return 1
+}
+
+count_gpus() {
+  local count
+  count=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)
+  if ((count == 0)); then
+    count=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+  fi
+  echo "$count"
+}
+
+# The compute capabilities of the GPUs here, as CMake writes them: "90-real" or "80-real;90-real".
+gpu_architectures() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9.]+$' |
+    tr -d . | sort -nu | sed 's/$/-real/' | paste -sd ';'
+}
+
+# --- building ------------------------------------------------------------------------------------
+
+# configure_and_build <preset> [cmake arguments]
+configure_and_build() {
+  local preset=$1
+  shift
+  local arguments=("$@") nvcc
+  if nvcc=$(find_nvcc); then
+    arguments+=(-DSONDE_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc")
+  else
+    say "no nvcc: the CUDA backend is left out, everything else is built"
+    arguments+=(-DSONDE_CUDA=OFF)
+  fi
+  say "building (preset $preset)"
+  if ! cmake --preset "$preset" "${arguments[@]}" >&2; then
+    ((${#missing[@]})) && what_to_load
+    die "CMake could not configure sonde (its messages above name what it did not find)"
+  fi
+  cmake --build --preset "$preset" >&2
+}
+
+# --- the commands --------------------------------------------------------------------------------
+
+# Ranks may be root in a container, may outnumber the cores, and bind themselves to their GPU's
+# NUMA node. The lockedfile component would leave lock files beside the run file.
+set_mpi_environment() {
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_sharedfp=^lockedfile \
+    OMPI_MCA_btl_vader_single_copy_mechanism=none
+  if ((EUID == 0)); then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}
+
+run() {
+  install_packages "${build_packages[@]}"
+  local gpus architectures
+  gpus=$(count_gpus)
+  architectures=$(gpu_architectures || true)
+  configure_and_build release ${architectures:+"-DCMAKE_CUDA_ARCHITECTURES=$architectures"}
+
+  local sonde=build/release/bin/sonde arguments=("$@") ranks=$gpus
+  if ((gpus > 0)) && find_nvcc >/dev/null 2>&1; then
+    say "auditing the $gpus GPUs of this machine"
+  else
+    say "no GPU that this build can measure: auditing a simulated fleet of four H200," \
+      "one with a slow SM"
+    ranks=4
+    arguments=(--backend "sim:h200,h200,h200,h200+slow_sm=17:3" "${arguments[@]}")
+  fi
+
+  local results
+  results=results/$(date -u +%Y%m%dT%H%M%SZ)
+  mkdir -p "$results"
+  ln -sfn "$(basename "$results")" results/latest
+  set_mpi_environment
+  local status=0
+  "${MPIEXEC:-mpirun}" -n "$ranks" "$sonde" run "${arguments[@]}" -o "$results/run.h5" || status=$?
+  case $status in
+    0) say "finished: all devices passed" ;;
+    3) say "finished with gaps: some findings are missing or a device was lost" ;;
+    4) say "finished: at least one device failed its verdict" ;;
+    75) die "stopped early; go on with: $sonde run --resume -o $results/run.h5" ;;
+    *) exit "$status" ;;
+  esac
+  "$sonde" report "$results/run.h5" -o "$results/report.html"
+  cat <<TEXT
+
+  report    $results/report.html   (one file, opens without a network)
+  run file  $results/run.h5        (HDF5: every trace, docs/file-format.md)
+  program   $sonde --help
+TEXT
+}
+
+run_tests() {
+  install_packages "${build_packages[@]}" "${test_packages[@]}"
+  configure_and_build ci
+  set_mpi_environment
+  say "testing"
+  ctest --preset ci
+}
+
+lint() {
+  install_packages "${lint_packages[@]}"
+  git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -r clang-format --dry-run --Werror
+  git ls-files -- bootstrap.sh .ci/run '*.sh' '*.sbatch' | xargs -r shellcheck
+  if [[ -f build/ci/compile_commands.json ]]; then
+    git ls-files 'src/*.cpp' 'analysis/*.cpp' 'jobs/*.cpp' |
+      xargs -r -n 4 -P "$(nproc)" clang-tidy -p build/ci --quiet --warnings-as-errors='*'
+  else
+    say "clang-tidy was left out (it reads build/ci, which ./bootstrap.sh test makes)"
+  fi
+  say "lint: clean"
+}
+
+package() {
+  install_packages "${build_packages[@]}" "${package_packages[@]}"
+  configure_and_build release
+  cmake --build --preset package >&2
+  ls -l dist/*.tar.gz
+}
+
+command=${1:-help}
+(($#)) && shift
+case $command in
+  run) run "$@" ;;
+  test) run_tests ;;
+  lint) lint ;;
+  package) package ;;
+  help | -h | --help) usage ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac
