@@ -1,0 +1,148 @@
+// From the results of a run to what an operator must know: which devices may be compared, how each
+// metric is distributed among them, who is out, and a verdict per device. Pure; rank 0 calls it.
+#pragma once
+
+#include "analysis/metrics.hpp"
+#include "analysis/results.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// Ordered from good to bad: a device gets the worst that applies.
+enum class Verdict { pass, warn, incomplete, fail, lost };
+enum class Severity { info, warn, fail };
+/// What most likely stands behind a finding.
+enum class FaultClass { unknown, clock, thermal, power, ecc, structure, contention, memory, sm };
+
+std::string_view to_text(Verdict verdict);
+std::string_view to_text(Severity severity);
+std::string_view to_text(FaultClass fault);
+
+/// Tolerances for metrics whose name starts with `prefix` (the longest prefix wins), as fractions
+/// of the peers' median.
+struct Tolerance {
+  std::string prefix;
+  double warn = 0;
+  double fail = 0;
+};
+
+struct ReduceOptions {
+  std::span<const Metric> registry = all_metrics();
+  /// Practical significance. 3 %: three times the usual scatter between healthy GPUs of one model;
+  /// 5 %: where SuperBench and AWS call a node bad.
+  Tolerance tolerance{"", 0.03, 0.05};
+  std::vector<Tolerance> tolerances;
+  double within_factor = 3;             // a deviation must exceed this many s_within
+  double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
+  double false_alarm = 0.001;           // share of healthy groups flagged, per metric
+  double false_discovery = 0.05;     // Benjamini-Hochberg q over all metrics and devices, n >= 16
+  double gage_limit = 0.30;          // s_repeat / s_total above which a metric gives no verdict
+  std::size_t expected_devices = 0;  // 0: as many as the nodes' usual number of GPUs says
+};
+
+/// Devices that may be compared with each other; indices into RunResult::devices.
+struct ComparisonGroup {
+  std::string label;  // "NVIDIA H200, 140 GiB, ECC on"
+  std::vector<std::size_t> devices;
+};
+
+/// Standard deviations between nodes, between the devices of a node, and of repeats on one device.
+struct VarianceComponents {
+  double node = 0;
+  double device = 0;
+  double repeat = 0;
+  double gage = 0;  // repeat / total; 0 if all are 0
+};
+
+/// A device's place in its group.
+struct Standing {
+  std::size_t device = 0;
+  double value = 0;
+  double deviation_fraction = 0;  // from the group's median; NaN if that is 0
+  double score = 0;               // robust: (value - median) / scale
+};
+
+/// One metric in one group. Structural metrics fill consensus, agreeing and ambiguous; the numbers
+/// are filled wherever values are numbers (fingerprints: the medians of the devices' maps).
+struct MetricStatistics {
+  std::string metric;
+  std::string unit;
+  MetricKind kind = MetricKind::continuous;
+  std::size_t group = 0;
+  std::size_t n = 0;  // devices with a value
+  double median = 0;
+  double mad = 0;
+  double min = 0;
+  double max = 0;
+  double cv = 0;         // standard deviation / mean; NaN if the mean is 0
+  double scale = 0;      // what scores are divided by
+  double threshold = 0;  // calibrated for n; 0: no score verdict (n < 9)
+  VarianceComponents variance;
+  std::vector<Standing> furthest;  // at most 3, furthest out first; empty if nobody is out
+  std::string consensus;           // structural: the value of the unique plurality; "" if a tie
+  std::size_t agreeing = 0;
+  bool ambiguous = false;
+};
+
+/// Something an operator may have to act on.
+struct FleetFinding {
+  static constexpr std::size_t no_device = static_cast<std::size_t>(-1);
+  std::size_t device = no_device;  // no_device: it concerns a node or the group
+  std::string node;
+  std::string metric;
+  Severity severity = Severity::info;
+  FaultClass fault = FaultClass::unknown;
+  std::string value;              // as a person reads it
+  std::string reference;          // the peers' value, likewise
+  double deviation_fraction = 0;  // NaN where there is none
+  double score = 0;               // NaN where there is none
+  std::size_t n = 0;              // devices compared, the device itself included
+  std::vector<int> sms;           // SMs concerned
+  std::string reason;             // one sentence: what differs, by how much, n
+  std::string evidence;           // how sure, and what the conditions were
+};
+
+struct DeviceVerdict {
+  Verdict verdict = Verdict::pass;
+  std::string reason;
+  FaultClass likely = FaultClass::unknown;
+  std::vector<std::size_t> findings;  // into FleetAnalysis::findings, worst first
+  std::size_t missing = 0;            // findings that failed, were unstable or not run
+};
+
+struct FleetCounts {
+  std::size_t expected = 0;
+  std::size_t seen = 0;     // on any node, measured or not
+  std::size_t audited = 0;  // came back with results
+  std::size_t passed = 0;
+  std::size_t warned = 0;
+  std::size_t failed = 0;
+  std::size_t incomplete = 0;
+  std::size_t lost = 0;
+  std::size_t flagged = 0;  // verdict warn or fail
+};
+
+/// `verdicts` has one entry per device of the run, in the same order.
+struct FleetAnalysis {
+  std::span<const Metric> registry;
+  FleetCounts counts;
+  std::vector<ComparisonGroup> groups;
+  std::vector<MetricStatistics> statistics;  // by group, then in the registry's order
+  std::vector<FleetFinding> findings;        // worst first
+  std::vector<DeviceVerdict> verdicts;
+};
+
+/// The decision procedure of docs/fleet-analysis.md. Deterministic; never throws for data that a
+/// run can contain.
+FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
+
+/// 0 all well, 3 a device lost or findings missing, 4 a device failed its verdict (4 wins).
+int exit_status(const FleetAnalysis& analysis);
+
+}  // namespace sonde

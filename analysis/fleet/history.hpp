@@ -1,0 +1,34 @@
+// The same device on two days: its own history tells more than its peers can.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+
+namespace sonde {
+
+/// One metric of one device that changed between two runs.
+struct Change {
+  std::string uuid;
+  std::string node;
+  std::string metric;
+  std::string unit;
+  std::string before;  // as a person reads it
+  std::string after;
+  double fraction = 0;  // of the earlier value; NaN where there is none
+  Severity severity = Severity::info;
+  std::string reason;
+};
+
+struct RunComparison {
+  std::size_t paired = 0;                // devices found in both runs by UUID
+  std::vector<std::string> only_before;  // UUIDs
+  std::vector<std::string> only_after;
+  std::vector<Change> changes;  // worst first
+};
+
+/// Devices paired by UUID. Structural values must be equal; continuous ones may move by the
+/// tolerance and by `within_factor` of their own repeat scatter. Fingerprints, which belong to the
+/// die, are compared index by index here, and only here.
+RunComparison compare_runs(const RunResult& before, const RunResult& after,
+                           const ReduceOptions& options = {});
+
+}  // namespace sonde

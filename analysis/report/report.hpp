@@ -1,0 +1,55 @@
+// Everything that sonde prints or writes for people and for other programs. Pure: text out.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+#include "analysis/fleet/history.hpp"
+
+#include <span>
+#include <string>
+
+namespace sonde {
+
+enum class Colour { off, on };
+
+/// The table of a log, a pipe or a terminal: what is wrong, where, how sure, what to do; then the
+/// devices and the metrics. A single device gets its values. Without colour it is plain ASCII.
+std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
+                            Colour colour = Colour::off);
+
+/// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
+/// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
+/// "samples", "spread", "reason"}}}], "fleet": [...], "flags": [...]}.
+std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
+
+/// One row per device, one column per number (loads into change-point tools such as Otava).
+std::string render_csv_wide(const RunResult& run, const FleetAnalysis& analysis);
+
+/// One row per device, metric and element of a vector.
+std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis);
+
+std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis);
+
+/// For the textfile collector: no timestamps on samples.
+std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Suite = node, case = device x job; a flagged device is a failure, a lost one an error.
+std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
+
+/// One self-contained page that loads nothing from anywhere.
+std::string render_html(const RunResult& run, const FleetAnalysis& analysis);
+
+/// "--exclude=node03,node07" for sbatch; empty if no device failed or was lost.
+std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis);
+
+/// One `scontrol update ... state=drain` line per node with a failed or lost device. Printed for
+/// a person to run; sonde never runs it.
+std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Of `sonde compare`.
+std::string render_comparison(const RunComparison& comparison);
+
+enum class ListFormat { plain, markdown, json };
+/// The registry; with `markdown` it is docs/metrics.md, byte for byte.
+std::string render_metric_list(ListFormat format, std::span<const Metric> metrics = all_metrics());
+
+}  // namespace sonde
