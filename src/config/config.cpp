@@ -57,8 +57,30 @@ void add_run_options(CLI::App& app, Config& config) {
                  "time between progress lines on stderr")
       ->check(positive_seconds)
       ->capture_default_str();
-  app.set_config("--config", "", "a TOML file with any of these options");
-  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.add_option("--config", "a TOML file with any of these options; the command line wins");
+}
+
+/// Fills options that the command line left open from a TOML file. CLI11 2.1 reads files only for
+/// the outermost command, hence by hand; every key must be an option.
+void apply_config_file(CLI::App& app) {
+  const auto* option = app.get_option("--config");
+  if (option->count() == 0) return;
+  const std::string path = option->as<std::string>();
+  for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_file(path)) {
+    CLI::Option* target = item.parents.empty() ? app.get_option_no_throw("--" + item.name) : nullptr;
+    if (target == nullptr || target == option) {
+      throw ConfigError(fmt::format("unknown key '{}' in {} (a typo would change the run unnoticed) "
+                                    "see sonde run --help for the keys",
+                                    item.fullname(), path));
+    }
+    if (target->count() > 0) continue;
+    if (target->get_expected_max() == 0) {
+      target->add_result(target->get_flag_value(item.name, item.inputs.at(0)));
+    } else {
+      target->add_result(item.inputs);
+    }
+    target->run_callback();
+  }
 }
 
 void add_commands(CLI::App& app, Config& config) {
@@ -117,10 +139,12 @@ std::optional<Config> parse_command_line(int argc, const char* const* argv) {
                "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
                "sonde"};
   app.set_version_flag("--version", std::string("sonde ") + version + " (" + git_revision + ")");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   add_commands(app, config);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) throw ConfigError("no command given (see sonde --help)");
+    if (app.got_subcommand("run")) apply_config_file(*app.get_subcommand("run"));
   } catch (const CLI::Success& success) {
     app.exit(success, std::cout, std::cerr);
     return std::nullopt;

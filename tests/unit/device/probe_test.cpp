@@ -1,0 +1,98 @@
+#include "device/probe.hpp"
+
+#include "base/error.hpp"
+#include "device/device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+
+ChaseProbe small_chase() {
+  ChaseProbe probe;
+  probe.buffer_bytes = 64;
+  probe.lanes = {{0, {0, 8, 16}}};
+  probe.warmup_accesses = 4;
+  probe.timed_accesses = 5;
+  probe.recorded_accesses = 5;
+  return probe;
+}
+
+/// A device that answers each chase with as many windows as it was asked for.
+class EchoDevice final : public Device {
+ public:
+  EchoDevice() {
+    info_.sm_count = 2;
+    info_.shared_bytes_per_block = 48 << 10;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  Health health() override { return {}; }
+
+ protected:
+  Trace play(const ProbeSpec& spec) override {
+    const auto& probe = std::get<ChaseProbe>(spec);
+    Trace trace;
+    for (const ChaseLane& lane : probe.lanes) {
+      LaneTrace result;
+      result.sm = lane.sm;
+      result.window_cycles.assign(probe.recorded_accesses, 100);
+      trace.lanes.push_back(result);
+    }
+    return trace;
+  }
+
+ private:
+  DeviceInfo info_;
+};
+
+TEST(ProbeTest, recorded_accesses_carry_the_address_they_visited) {
+  EchoDevice device;
+
+  const Trace trace = device.run(small_chase());
+
+  // Four warm-up loads go round the list of three: recording begins at its second entry.
+  EXPECT_THAT(trace.lanes.at(0).offsets_bytes, ElementsAre(8, 16, 0, 8, 16));
+}
+
+TEST(ProbeTest, refuses_offsets_outside_the_buffer_or_unaligned) {
+  EchoDevice device;
+  ChaseProbe outside = small_chase();
+  outside.lanes[0].offsets_bytes.push_back(64);
+  ChaseProbe unaligned = small_chase();
+  unaligned.lanes[0].offsets_bytes.push_back(12);
+
+  EXPECT_THROW(device.run(outside), Error);
+  EXPECT_THROW(device.run(unaligned), Error);
+}
+
+TEST(ProbeTest, refuses_an_sm_that_does_not_exist_and_mixed_timing) {
+  EchoDevice device;
+  ChaseProbe elsewhere = small_chase();
+  elsewhere.lanes[0].sm = 2;
+  ChaseProbe mixed = small_chase();
+  mixed.amortised_accesses = 10;
+
+  EXPECT_THROW(device.run(elsewhere), Error);
+  EXPECT_THROW(device.run(mixed), Error);
+}
+
+TEST(ProbeTest, description_holds_lengths_instead_of_offsets) {
+  const std::string text = describe_probe(small_chase());
+
+  EXPECT_NE(text.find("\"list_lengths\":[3]"), std::string::npos) << text;
+  EXPECT_EQ(probe_kind(small_chase()), "chase");
+}
+
+TEST(ProbeTest, a_record_costs_two_bytes_behind_the_sink) {
+  EchoDevice device;
+
+  EXPECT_EQ(device.recordable_accesses(64), 0u);
+  EXPECT_EQ(device.recordable_accesses(64 + 2000), 1000u);
+  EXPECT_EQ(device.recordable_accesses(1 << 20), ((48u << 10) - 64) / 2);
+}
+
+}  // namespace
+}  // namespace sonde
