@@ -1,0 +1,43 @@
+// The lifetime of MPI. main encloses its `try` with a session and calls `abort` in the catch; a
+// destructor never waits for others after an error (docs/running.md).
+#pragma once
+
+#include <mpi.h>
+
+namespace sonde {
+
+/// True once SIGUSR1 or SIGTERM came: measuring ends at the next job border.
+bool stop_requested();
+
+/// Throws CommError with MPI's own text if an MPI call failed.
+void check_mpi(int error_code, const char* call);
+#define SONDE_MPI_CHECK(call) ::sonde::check_mpi((call), #call)
+
+class MpiSession {
+ public:
+  /// Installs the signal handlers, then starts MPI with errors returned, not fatal.
+  /// @throws CommError
+  MpiSession(int& argc, char**& argv);
+  /// Finalizes MPI, unless an exception is under way.
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm world() const { return MPI_COMM_WORLD; }
+
+  /// Ends all ranks at once: for the catch in main.
+  [[noreturn]] void abort(int exit_code);
+
+  /// The way out when a rank was lost, for every rank that is left: no collective, no finalize,
+  /// which would wait for the lost one. Rank 0 calls it when its merge is done and ends everybody
+  /// with its code; the others wait for that (up to `patience_s`, in case rank 0 dies), and leave.
+  [[noreturn]] void leave_after_loss(int exit_code, double patience_s = 3600);
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace sonde

@@ -1,0 +1,72 @@
+// How far the ranks are: each rewrites a small file, rank 0 and `sonde status` read them. No MPI.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+enum class RankState { measuring, done, stood_down };
+
+struct Progress {
+  int rank = 0;
+  int ranks = 1;
+  std::string node;
+  std::string uuid;
+  std::string job;  // under way
+  RankState state = RankState::measuring;
+  int jobs_done = 0;
+  int jobs_total = 0;
+  std::uint64_t probes_done = 0;
+  double elapsed_s = 0;
+  std::uint64_t beat = 0;  // grows with each write
+};
+
+/// Writes `<parts>/<rank>.progress.json`, whole or not at all; at most once a second while only the
+/// probe count changes. A file that cannot be written is no reason to stop measuring.
+class ProgressFile {
+ public:
+  ProgressFile(const std::filesystem::path& parts, int rank);
+  void update(Progress progress);
+
+ private:
+  std::filesystem::path path_;
+  Progress last_;
+  std::chrono::steady_clock::time_point written_{};
+};
+
+/// All progress files there, by rank; files that cannot be read are left out.
+std::vector<Progress> read_progress(const std::filesystem::path& parts);
+
+/// For rendezvous(): changes whenever that rank wrote its file again. 0: no file.
+std::uint64_t progress_beat(const std::filesystem::path& parts, int rank);
+
+/// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
+std::string summarize_progress(const std::vector<Progress>& ranks);
+
+/// One line per rank and the summary: what `sonde status` prints.
+std::string describe_progress(const std::filesystem::path& parts);
+
+/// Rank 0's line on a terminal (rewritten in place) or in a batch log (one line each interval).
+class ProgressLine {
+ public:
+  ProgressLine(std::filesystem::path parts,
+               std::chrono::seconds interval = std::chrono::seconds{10});
+  /// Prints if the interval is over. Cheap otherwise.
+  void tick();
+  /// Ends the line on a terminal.
+  void finish();
+
+ private:
+  std::filesystem::path parts_;
+  std::chrono::steady_clock::duration interval_;
+  std::chrono::steady_clock::time_point printed_;
+  bool on_terminal_;
+  bool open_line_ = false;
+};
+
+}  // namespace sonde

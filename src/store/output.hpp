@@ -1,0 +1,30 @@
+// Where the files of a run lie, and the questions to ask before anything is measured.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace sonde {
+
+/// Silences HDF5's own error printing and its work at exit, which would wait for lost ranks. Every
+/// function of the store calls it; a program that uses parallel HDF5 calls it before MPI starts.
+void prepare_store();
+
+/// `<out>.parts`: shards and progress files of the run that ends in `<out>`.
+std::filesystem::path parts_folder(const std::filesystem::path& out);
+
+/// Shards in that folder, finished or not; of a GPU with both, the finished one. Sorted by name.
+std::vector<std::filesystem::path> list_shards(const std::filesystem::path& parts);
+
+enum class Existing { refuse, replace, resume };
+
+/// Checks before anything runs that the run file and its parts can be written, and makes the parts
+/// folder. `refuse`: neither a file nor shards of an earlier run may be there; `replace` removes
+/// old shards; `resume` keeps them.
+/// @throws ConfigError if something is in the way; StoreError if the folder is not writable
+void check_output(const std::filesystem::path& out, Existing existing);
+
+/// Removes the parts folder of a run whose file is whole.
+void remove_parts(const std::filesystem::path& out);
+
+}  // namespace sonde

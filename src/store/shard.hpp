@@ -1,0 +1,67 @@
+// A rank's own file while it measures: one device, flushed after every job, so that a killed rank
+// costs only the job under way. A shard has the layout of a run file (docs/file-format.md).
+#pragma once
+
+#include "analysis/results.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+enum class WithTraces { no, yes };
+
+/// Writes `<parts>/<GPU UUID>.h5.part`; `finish` renames it to `<GPU UUID>.h5`. Until then the file
+/// says that the device is `lost`, which is what a killed rank leaves behind. After a StoreError
+/// the file keeps what it had at the last good flush, and takes nothing more.
+class Shard {
+ public:
+  /// Starts an empty shard; one that was left there is replaced.
+  /// @throws StoreError
+  static Shard create(const std::filesystem::path& parts, const DeviceInfo& info,
+                      const Provenance& provenance, const std::string& node, int rank);
+
+  Shard(Shard&&) noexcept;
+  Shard& operator=(Shard&&) noexcept;
+  ~Shard();
+
+  /// Adds a job and flushes it to the disk. @throws StoreError; Error if the job is there already
+  void append(const JobResult& result);
+
+  void set_health_before(const Health& health);
+  void set_health_after(const Health& health);
+
+  /// Writes the device's outcome (`complete`, `incomplete` or `lost`), closes and renames.
+  /// @throws StoreError
+  void finish(const std::string& status, const std::string& reason);
+
+ private:
+  struct State;
+  explicit Shard(std::unique_ptr<State> state);
+  friend struct ResumedShard;
+  friend ResumedShard resume_shard(const std::filesystem::path& parts, const DeviceInfo& info,
+                                   const Provenance& provenance, const std::string& node, int rank);
+  std::unique_ptr<State> state_;
+};
+
+/// A shard to go on with, and the jobs that need not run again: those that ended `ok`, `unstable`,
+/// `not_present`, `not_resolvable` or `skipped`. They are in the new shard already.
+struct ResumedShard {
+  Shard shard;
+  std::vector<JobResult> done;
+  std::string note;  // for the log: why an earlier shard was not used; empty if it was
+};
+
+/// Continues the shard of this GPU, finished or not, if it was measured under the same config
+/// hash; else starts an empty one. @throws StoreError if no shard can be written
+ResumedShard resume_shard(const std::filesystem::path& parts, const DeviceInfo& info,
+                          const Provenance& provenance, const std::string& node, int rank);
+
+/// The device of a shard, also of one left by a killed rank; nothing if there is no such file.
+/// @throws StoreError if it cannot be read
+std::optional<DeviceResult> read_shard(const std::filesystem::path& path, WithTraces traces);
+
+}  // namespace sonde
