@@ -12,6 +12,7 @@
 
 namespace sonde {
 
+struct ResumedShard;
 enum class WithTraces { no, yes };
 
 /// Writes `<parts>/<GPU UUID>.h5.part`; `finish` renames it to `<GPU UUID>.h5`. Until then the file
@@ -23,6 +24,11 @@ class Shard {
   /// @throws StoreError
   static Shard create(const std::filesystem::path& parts, const DeviceInfo& info,
                       const Provenance& provenance, const std::string& node, int rank);
+
+  /// Continues the shard of this GPU, finished or not, if it was measured under the same config
+  /// hash; else starts an empty one. @throws StoreError if no shard can be written
+  static ResumedShard resume(const std::filesystem::path& parts, const DeviceInfo& info,
+                             const Provenance& provenance, const std::string& node, int rank);
 
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;
@@ -41,9 +47,6 @@ class Shard {
  private:
   struct State;
   explicit Shard(std::unique_ptr<State> state);
-  friend struct ResumedShard;
-  friend ResumedShard resume_shard(const std::filesystem::path& parts, const DeviceInfo& info,
-                                   const Provenance& provenance, const std::string& node, int rank);
   std::unique_ptr<State> state_;
 };
 
@@ -54,11 +57,6 @@ struct ResumedShard {
   std::vector<JobResult> done;
   std::string note;  // for the log: why an earlier shard was not used; empty if it was
 };
-
-/// Continues the shard of this GPU, finished or not, if it was measured under the same config
-/// hash; else starts an empty one. @throws StoreError if no shard can be written
-ResumedShard resume_shard(const std::filesystem::path& parts, const DeviceInfo& info,
-                          const Provenance& provenance, const std::string& node, int rank);
 
 /// The device of a shard, also of one left by a killed rank; nothing if there is no such file.
 /// @throws StoreError if it cannot be read
