@@ -160,6 +160,8 @@ set_mpi_environment() {
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
     OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_sharedfp=^lockedfile \
     OMPI_MCA_btl_vader_single_copy_mechanism=none
+  # Open MPI refuses to start even local ranks where there is no ssh, unless it is told not to care.
+  command -v ssh >/dev/null || export OMPI_MCA_plm_rsh_agent=/bin/false
   if ((EUID == 0)); then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi

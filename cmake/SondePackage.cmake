@@ -1,0 +1,26 @@
+# What `cmake --install` puts where, and the target package_relocatable: a tarball with the program
+# and its Open MPI and HDF5, for machines that have a driver and nothing else.
+if(NOT TARGET sonde)
+  return()
+endif()
+
+set_target_properties(sonde PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
+  INSTALL_RPATH_USE_LINK_PATH ON)  # libraries of modules and of spack lie outside ld.so's paths
+
+install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/sonde
+        USE_SOURCE_PERMISSIONS PATTERN onehost.sh EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+add_custom_target(package_relocatable
+  COMMAND ${CMAKE_COMMAND}
+          -D BUILD_DIR=${PROJECT_BINARY_DIR}
+          -D MPIEXEC=${MPIEXEC_EXECUTABLE}
+          -D NAME=sonde-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR}
+          -D OUTPUT_DIR=${PROJECT_SOURCE_DIR}/dist
+          -P ${CMAKE_CURRENT_LIST_DIR}/package_relocatable.cmake
+  DEPENDS sonde
+  VERBATIM)
