@@ -1,0 +1,150 @@
+// See clock.hpp. An edge is a pair of neighbouring readings between which the timer moved.
+#include "analysis/structure/clock.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sonde {
+namespace {
+
+/// A timer step, and the clock halfway between the readings on its two sides.
+struct Edge {
+  double timer_ns = 0;
+  double clock_cycles = 0;
+};
+
+/// Differences of neighbours, without those that stood still or ran backwards (a counter set anew).
+std::vector<std::uint64_t> moves(const std::vector<std::uint64_t>& readings) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    if (readings[i] > readings[i - 1]) result.push_back(readings[i] - readings[i - 1]);
+  }
+  return result;
+}
+
+double step_of_moves(const std::vector<std::uint64_t>& differences) {
+  if (differences.empty()) return 0;
+  const std::uint64_t largest = *std::min_element(differences.begin(), differences.end());
+  const std::size_t needed = differences.size() - differences.size() / 100;
+  for (std::uint64_t step = largest; step > 1; --step) {
+    const auto fits = std::count_if(differences.begin(), differences.end(),
+                                    [step](std::uint64_t move) { return move % step == 0; });
+    if (static_cast<std::size_t>(fits) >= needed) return static_cast<double>(step);
+  }
+  return 1;
+}
+
+std::vector<Edge> find_edges(const LaneTrace& lane, std::uint64_t timer_origin_ns) {
+  std::vector<Edge> edges;
+  const std::size_t count = std::min(lane.clock_cycles.size(), lane.globaltimer_ns.size());
+  for (std::size_t i = 1; i < count; ++i) {
+    if (lane.globaltimer_ns[i] <= lane.globaltimer_ns[i - 1]) continue;
+    const auto before = lane.clock_cycles[i - 1] - lane.clock_cycles.front();
+    const auto after = lane.clock_cycles[i] - lane.clock_cycles.front();
+    edges.push_back(
+        {static_cast<double>(lane.globaltimer_ns[i]) - static_cast<double>(timer_origin_ns),
+         (static_cast<double>(before) + static_cast<double>(after)) / 2});
+  }
+  return edges;
+}
+
+/// Slope between the first and the last third of the edges: as good as least squares here, and an
+/// edge that came late (a preempted reading) moves it by a median only.
+double cycles_per_ns(const std::vector<Edge>& edges) {
+  const std::size_t third = std::max<std::size_t>(1, edges.size() / 3);
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < third; ++i) {
+    const Edge& early = edges[i];
+    const Edge& late = edges[edges.size() - third + i];
+    slopes.push_back((late.clock_cycles - early.clock_cycles) / (late.timer_ns - early.timer_ns));
+  }
+  return median(std::move(slopes));
+}
+
+}  // namespace
+
+double counter_step(const std::vector<std::uint64_t>& readings) {
+  return step_of_moves(moves(readings));
+}
+
+std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
+  std::uint64_t origin_ns = UINT64_MAX;
+  for (const LaneTrace& lane : lanes) {
+    if (!lane.globaltimer_ns.empty()) origin_ns = std::min(origin_ns, lane.globaltimer_ns.front());
+  }
+  std::vector<std::vector<Edge>> edges_of_line;
+  std::vector<ClockLine> lines;
+  std::vector<double> slopes;
+  std::vector<double> times_ns;
+  for (const LaneTrace& lane : lanes) {
+    std::vector<Edge> edges = find_edges(lane, origin_ns);
+    if (edges.size() < 3) continue;
+    const auto steps = moves(lane.clock_cycles);
+    slopes.push_back(cycles_per_ns(edges));
+    times_ns.push_back((edges.front().timer_ns + edges.back().timer_ns) / 2);
+    lines.push_back({lane.sm, slopes.back() * 1e9, static_cast<double>(lane.clock_cycles.front()),
+                     median(std::vector<double>(steps.begin(), steps.end())), edges.size()});
+    edges_of_line.push_back(std::move(edges));
+  }
+  const double slope = median(slopes);
+  const double reference_ns = median(times_ns);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::vector<double> offsets;
+    for (const Edge& edge : edges_of_line[i]) {
+      offsets.push_back(edge.clock_cycles - slope * (edge.timer_ns - reference_ns));
+    }
+    lines[i].offset_cycles += trimmed_mean(std::move(offsets), 0.1);
+  }
+  return lines;
+}
+
+std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count) {
+  std::vector<ClockLine> sorted = lines;
+  std::sort(sorted.begin(), sorted.end(), [](const ClockLine& a, const ClockLine& b) {
+    return a.offset_cycles < b.offset_cycles;
+  });
+  std::vector<int> raw_group(static_cast<std::size_t>(sm_count), -1);
+  int group = -1;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool joins = i > 0 && sorted[i].offset_cycles - sorted[i - 1].offset_cycles <=
+                                    sorted[i].resolution_cycles;
+    if (!joins) ++group;
+    raw_group[static_cast<std::size_t>(sorted[i].sm)] = group;
+  }
+  std::map<int, int> number;  // by lowest SM
+  for (int& value : raw_group) {
+    if (value >= 0)
+      value = number.try_emplace(value, static_cast<int>(number.size())).first->second;
+  }
+  return raw_group;
+}
+
+std::string_view name_clock_scope(const std::vector<int>& group_of_sm) {
+  std::map<int, int> sizes;
+  for (int group : group_of_sm) {
+    if (group >= 0) ++sizes[group];
+  }
+  int largest = 0;
+  for (const auto& [group, size] : sizes) largest = std::max(largest, size);
+  if (sizes.size() == 1) return "device";
+  if (largest <= 1) return "sm";
+  return largest <= 3 ? "tpc" : "gpc";
+}
+
+double timer_step_ns(const std::vector<LaneTrace>& lanes) {
+  std::vector<std::uint64_t> steps;
+  std::size_t pairs = 0;
+  for (const LaneTrace& lane : lanes) {
+    const auto lane_steps = moves(lane.globaltimer_ns);
+    steps.insert(steps.end(), lane_steps.begin(), lane_steps.end());
+    if (!lane.globaltimer_ns.empty()) pairs += lane.globaltimer_ns.size() - 1;
+  }
+  // Readings denser than the steps see each step on its own; sparser ones see multiples of it.
+  if (2 * steps.size() < pairs) return median(std::vector<double>(steps.begin(), steps.end()));
+  return step_of_moves(steps);
+}
+
+}  // namespace sonde
