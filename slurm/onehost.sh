@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# A real Slurm of several nodes on one machine, for tests: onehost.sh up|env|down <directory>.
+# Each node is a slurmd in mount and UTS namespaces of its own: with its own host name, /dev/shm
+# and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm and munge; uses no
+# systemd, no cgroups, no file outside <directory>, and ends its daemons by their PID files.
+set -Eeuo pipefail
+
+node_count=2
+gpus_per_node=2
+cpus_per_node=4
+
+usage="usage: onehost.sh up|env|down <directory>"
+command=${1:?$usage}
+root=$(readlink -m "${2:?$usage}")
+export SLURM_CONF=$root/etc/slurm.conf
+
+end_daemon() {
+  local pid
+  pid=$(cat "$1" 2>/dev/null) && kill "$pid" 2>/dev/null || return 0
+  for _ in {1..50}; do
+    kill -0 "$pid" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL "$pid" 2>/dev/null || true
+}
+
+down() {
+  local pid_file
+  for pid_file in "$root"/run/slurmd.*.pid "$root"/run/slurmctld.pid "$root"/munge/munged.pid; do
+    end_daemon "$pid_file"
+  done
+  rm -rf "$root"
+}
+
+# Open MPI must not take the shared kernel's interfaces for a network between the nodes.
+print_environment() {
+  cat <<TEXT
+export SLURM_CONF=$SLURM_CONF
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,vader,self
+export OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+TEXT
+}
+
+start_munge() {
+  mkdir "$root/munge"
+  head -c 1024 /dev/urandom >"$root/munge/munge.key"
+  chmod 600 "$root/munge/munge.key"
+  chown -R munge:munge "$root/munge"
+  setpriv --reuid=munge --regid=munge --clear-groups munged --force \
+    --key-file="$root/munge/munge.key" --socket="$root/munge/munge.sock" \
+    --pid-file="$root/munge/munged.pid" --log-file="$root/munge/munged.log" \
+    --seed-file="$root/munge/seed"
+}
+
+# Ports: some free place above the registered ones; several of these may run side by side.
+pick_ports() {
+  local first
+  for _ in {1..20}; do
+    first=$((20000 + RANDOM % 10000))
+    for ((port = first; port <= first + node_count; port++)); do
+      (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && continue 2
+    done
+    echo "$first"
+    return
+  done
+  return 1
+}
+
+write_config() {
+  local port=$1 host
+  host=$(uname -n)
+  # Slurm counts GPUs by device files, which must differ; these read like /dev/null.
+  mkdir "$root/dev"
+  for ((gpu = 0; gpu < gpus_per_node; gpu++)); do
+    mknod "$root/dev/nvidia$gpu" c 1 3 2>/dev/null || : >"$root/dev/nvidia$gpu"
+  done
+  cat >"$SLURM_CONF" <<TEXT
+ClusterName=onehost
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$port
+AuthType=auth/munge
+AuthInfo=socket=$root/munge/munge.sock
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=$root/state
+SlurmdSpoolDir=$root/spool/%n
+SlurmctldPidFile=$root/run/slurmctld.pid
+SlurmdPidFile=$root/run/slurmd.%n.pid
+SlurmctldLogFile=$root/log/slurmctld.log
+SlurmdLogFile=$root/log/slurmd.%n.log
+TmpFS=$root/tmpfs
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=batch_sched_delay=1,sched_interval=2
+SlurmdParameters=config_overrides
+ReturnToService=2
+SlurmdTimeout=20
+KillWait=5
+GresTypes=gpu
+NodeName=n[1-$node_count] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + node_count))] CPUs=$cpus_per_node Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus_per_node ThreadsPerCore=1 RealMemory=500 Gres=gpu:$gpus_per_node State=UNKNOWN
+PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+TEXT
+  echo "NodeName=n[1-$node_count] Name=gpu File=$root/dev/nvidia[0-$((gpus_per_node - 1))]" \
+    >"$root/etc/gres.conf"
+}
+
+start_node() {
+  local node=$1
+  mkdir -p "$root/spool/$node" "$root/node_tmp/$node"
+  unshare --mount --uts --propagation private bash -c "
+    hostname $node && mount -t tmpfs tmpfs /dev/shm &&
+    mount --bind $root/node_tmp/$node $root/tmpfs && exec slurmd -f $SLURM_CONF -N $node"
+}
+
+# Leaves nothing behind but its logs on stderr.
+give_up() {
+  sinfo -N -o '%N %T %E' >&2 || true
+  tail -n 20 "$root"/log/*.log >&2 || true
+  down
+  echo "onehost.sh: the nodes did not come up (their logs stand above)" >&2
+  exit 1
+}
+
+up() {
+  [[ ! -e $root/etc ]] || { echo "onehost.sh: $root is in use; end it with down" >&2; exit 1; }
+  trap give_up ERR
+  mkdir -p "$root"/{etc,run,log,spool,state,tmpfs}
+  chmod 755 "$root"  # slurmctld and munged reach their sockets through it
+  start_munge
+  write_config "$(pick_ports)"
+  slurmctld -f "$SLURM_CONF"
+  for ((n = 1; n <= node_count; n++)); do
+    start_node "n$n"
+  done
+  for _ in {1..60}; do
+    [[ $(sinfo -h -N -t idle | wc -l) == "$node_count" ]] && return
+    sleep 0.5
+  done
+  give_up
+}
+
+case $command in
+  up) up ;;
+  env) print_environment ;;
+  down) down ;;
+  *)
+    echo "$usage" >&2
+    exit 2
+    ;;
+esac
