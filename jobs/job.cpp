@@ -11,7 +11,11 @@ namespace sonde {
 
 JobRun::JobRun(Device& device, SuiteLevel level, std::uint64_t seed,
                const std::vector<JobResult>& earlier, std::function<void()> on_probe)
-    : device_(device), level_(level), seed_(seed), earlier_(earlier), on_probe_(std::move(on_probe)) {}
+    : device_(device),
+      level_(level),
+      seed_(seed),
+      earlier_(earlier),
+      on_probe_(std::move(on_probe)) {}
 
 const DeviceInfo& JobRun::info() const { return device_.info(); }
 

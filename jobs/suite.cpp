@@ -33,11 +33,20 @@ constexpr std::array jobs{
         standard,
         run_placement,
         {"clock", "cache.l1", "cache.l2"}},
-    Job{"shared", "latency, bank conflicts and throughput of shared memory", quick, run_shared,
+    Job{"shared",
+        "latency, bank conflicts and throughput of shared memory",
+        quick,
+        run_shared,
         {"clock"}},
-    Job{"global.throughput", "read, write and copy bandwidth of global memory", quick,
-        run_global_throughput, {"clock"}},
-    Job{"bypass", "how many warps should use the L1, by access pattern", standard, run_bypass,
+    Job{"global.throughput",
+        "read, write and copy bandwidth of global memory",
+        quick,
+        run_global_throughput,
+        {"clock"}},
+    Job{"bypass",
+        "how many warps should use the L1, by access pattern",
+        standard,
+        run_bypass,
         {"clock", "cache.l1"}},
 };
 
@@ -47,8 +56,7 @@ const Job& find_job(std::string_view name) {
   }
   std::vector<std::string_view> names;
   for (const Job& job : jobs) names.push_back(job.name);
-  throw ConfigError(
-      fmt::format("unknown job '{}' (there are: {})", name, fmt::join(names, ", ")));
+  throw ConfigError(fmt::format("unknown job '{}' (there are: {})", name, fmt::join(names, ", ")));
 }
 
 void add_with_prerequisites(const Job& job, std::set<std::string_view>& wanted) {

@@ -27,6 +27,11 @@ class CommError : public Error {
   using Error::Error;
 };
 
+/// An error that every rank holds at the same time: nobody waits for anybody.
+class AgreedError : public CommError {
+  using CommError::CommError;
+};
+
 /// A probe failed. The suite records it and goes on.
 class DeviceError : public Error {
   using Error::Error;

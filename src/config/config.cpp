@@ -5,9 +5,9 @@
 #include "base/random.hpp"
 #include "base/version.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -27,9 +27,10 @@ const CLI::Validator positive_seconds(
     "SECONDS");
 
 void add_run_options(CLI::App& app, Config& config) {
-  app.add_option("--backend", config.backend,
-                 "cuda, or sim:MODEL[,MODEL...]: simulated GPUs, dealt to the ranks in order; MODEL "
-                 "is a shipped name or a JSON file, with +fault=value to break it")
+  app.add_option(
+         "--backend", config.backend,
+         "cuda, or sim:MODEL[,MODEL...]: simulated GPUs, dealt to the ranks in order; MODEL "
+         "is a shipped name or a JSON file, with +fault=value to break it")
       ->capture_default_str();
   app.add_option("--suite", config.suite, "how much to measure")
       ->check(CLI::IsMember({"quick", "standard", "full"}))
@@ -67,11 +68,13 @@ void apply_config_file(CLI::App& app) {
   if (option->count() == 0) return;
   const std::string path = option->as<std::string>();
   for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_file(path)) {
-    CLI::Option* target = item.parents.empty() ? app.get_option_no_throw("--" + item.name) : nullptr;
+    CLI::Option* target =
+        item.parents.empty() ? app.get_option_no_throw("--" + item.name) : nullptr;
     if (target == nullptr || target == option) {
-      throw ConfigError(fmt::format("unknown key '{}' in {} (a typo would change the run unnoticed) "
-                                    "see sonde run --help for the keys",
-                                    item.fullname(), path));
+      throw ConfigError(
+          fmt::format("unknown key '{}' in {} (a typo would change the run unnoticed) "
+                      "see sonde run --help for the keys",
+                      item.fullname(), path));
     }
     if (target->count() > 0) continue;
     if (target->get_expected_max() == 0) {
@@ -135,9 +138,10 @@ void add_commands(CLI::App& app, Config& config) {
 
 std::optional<Config> parse_command_line(int argc, const char* const* argv) {
   Config config;
-  CLI::App app{"sonde characterizes the memory hierarchy and cores of every GPU of a cluster.\n"
-               "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
-               "sonde"};
+  CLI::App app{
+      "sonde characterizes the memory hierarchy and cores of every GPU of a cluster.\n"
+      "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
+      "sonde"};
   app.set_version_flag("--version", std::string("sonde ") + version + " (" + git_revision + ")");
   app.require_subcommand(0, 1);
   add_commands(app, config);
@@ -191,12 +195,12 @@ std::string describe_config(const Config& config) {
 }
 
 std::string hash_config(const Config& config) {
-  const std::string decides = nlohmann::ordered_json{{"version", version},
-                                                     {"backend", config.backend},
-                                                     {"suite", config.suite},
-                                                     {"jobs", config.jobs},
-                                                     {"seed", config.seed}}
-                                  .dump();
+  const std::string decides = nlohmann::ordered_json{
+      {"version", version},
+      {"backend", config.backend},
+      {"suite", config.suite},
+      {"jobs", config.jobs},
+      {"seed", config.seed}}.dump();
   return fmt::format("{:016x}", derive_seed(0, decides));
 }
 

@@ -34,8 +34,8 @@ Trace Device::run(const ProbeSpec& spec) {
 
 std::uint64_t Device::recordable_accesses(std::uint64_t shared_carveout_bytes) const {
   const DeviceInfo& gpu = info();
-  const std::uint64_t per_block = std::min(shared_carveout_bytes, gpu.shared_bytes_per_block +
-                                                                      gpu.reserved_shared_bytes_per_block);
+  const std::uint64_t per_block = std::min(
+      shared_carveout_bytes, gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block);
   const std::uint64_t overhead = gpu.reserved_shared_bytes_per_block + record_overhead_bytes;
   return per_block > overhead ? (per_block - overhead) / record_bytes : 0;
 }

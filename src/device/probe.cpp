@@ -75,9 +75,12 @@ json describe(const SharedChaseProbe& probe) {
 }
 
 json describe(const SharedStreamProbe& probe) {
-  return {{"block_threads", probe.block_threads}, {"blocks_per_sm", probe.blocks_per_sm},
-          {"ilp", probe.ilp},                     {"element_bytes", probe.element_bytes},
-          {"passes", probe.passes},               {"bank_mode_bytes", bank_bytes(probe.bank_mode)}};
+  return {{"block_threads", probe.block_threads},
+          {"blocks_per_sm", probe.blocks_per_sm},
+          {"ilp", probe.ilp},
+          {"element_bytes", probe.element_bytes},
+          {"passes", probe.passes},
+          {"bank_mode_bytes", bank_bytes(probe.bank_mode)}};
 }
 
 json describe(const BypassProbe& probe) {
@@ -93,9 +96,9 @@ json describe(const BypassProbe& probe) {
 
 void check_sms(const std::vector<int>& sms, int sm_count) {
   for (int sm : sms) {
-    require(sm >= 0 && sm < sm_count,
-            "SM " + std::to_string(sm) + " does not exist (the device has " +
-                std::to_string(sm_count) + ")");
+    require(sm >= 0 && sm < sm_count, "SM " + std::to_string(sm) +
+                                          " does not exist (the device has " +
+                                          std::to_string(sm_count) + ")");
   }
 }
 
@@ -186,15 +189,15 @@ std::string_view to_text(StreamKind kind) {
 }
 
 std::string_view probe_kind(const ProbeSpec& spec) {
-  return std::visit(Overload{[](const ChaseProbe&) { return "chase"; },
-                             [](const ClockProbe&) { return "clock"; },
-                             [](const TimestampProbe&) { return "timestamp"; },
-                             [](const ClusterProbe&) { return "cluster"; },
-                             [](const StreamProbe&) { return "stream"; },
-                             [](const SharedChaseProbe&) { return "shared_chase"; },
-                             [](const SharedStreamProbe&) { return "shared_stream"; },
-                             [](const BypassProbe&) { return "bypass"; }},
-                    spec);
+  return std::visit(
+      Overload{[](const ChaseProbe&) { return "chase"; }, [](const ClockProbe&) { return "clock"; },
+               [](const TimestampProbe&) { return "timestamp"; },
+               [](const ClusterProbe&) { return "cluster"; },
+               [](const StreamProbe&) { return "stream"; },
+               [](const SharedChaseProbe&) { return "shared_chase"; },
+               [](const SharedStreamProbe&) { return "shared_stream"; },
+               [](const BypassProbe&) { return "bypass"; }},
+      spec);
 }
 
 std::string describe_probe(const ProbeSpec& spec) {
