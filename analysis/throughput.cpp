@@ -1,0 +1,74 @@
+// See throughput.hpp.
+#include "analysis/throughput.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde {
+
+bool operator==(const Shape& a, const Shape& b) {
+  return a.block_threads == b.block_threads && a.blocks == b.blocks && a.ilp == b.ilp;
+}
+
+std::string to_text(const Shape& shape) {
+  return fmt::format("{} threads x {} blocks x ILP {}", shape.block_threads, shape.blocks,
+                     shape.ilp);
+}
+
+std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes) {
+  std::vector<Shape> shapes;
+  for (int threads = 32; threads <= std::min(1024, limits.max_threads_per_block); threads *= 2) {
+    for (int blocks = 1; blocks <= 6; ++blocks) {
+      for (int ilp : {1, 2, 4, 6, 8}) {
+        const auto block_bytes = static_cast<std::uint64_t>(2 * element_bytes * ilp * threads);
+        const std::uint64_t sm_bytes = (block_bytes + limits.reserved_shared_bytes_per_block) *
+                                       static_cast<std::uint64_t>(blocks);
+        if (block_bytes > limits.shared_bytes_per_block || sm_bytes > limits.shared_bytes_per_sm ||
+            threads * blocks > limits.max_threads_per_sm) {
+          continue;
+        }
+        shapes.push_back({threads, blocks, ilp});
+      }
+    }
+  }
+  return shapes;
+}
+
+std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points) {
+  std::stable_sort(points.begin(), points.end(), [](const SurfacePoint& a, const SurfacePoint& b) {
+    return a.throughput > b.throughput;
+  });
+  return points;
+}
+
+std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_flight,
+                                          std::span<const double> bytes_per_s) {
+  require(bytes_in_flight.size() == bytes_per_s.size(),
+          "fit_littles_law needs as many bytes in flight as throughputs");
+  if (bytes_per_s.empty()) return std::nullopt;
+  const double best = *std::max_element(bytes_per_s.begin(), bytes_per_s.end());
+  std::vector<double> x;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < bytes_per_s.size(); ++i) {
+    if (bytes_per_s[i] >= best / 2) continue;
+    x.push_back(bytes_in_flight[i]);
+    y.push_back(bytes_per_s[i]);
+  }
+  if (x.size() < 3) return std::nullopt;
+  const double slope = std::inner_product(x.begin(), x.end(), y.begin(), 0.0) /
+                       std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
+  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
+  double residual = 0;
+  double variance = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    residual += (y[i] - slope * x[i]) * (y[i] - slope * x[i]);
+    variance += (y[i] - mean) * (y[i] - mean);
+  }
+  return LittlesLaw{1 / slope, best / slope, variance > 0 ? 1 - residual / variance : 0, x.size()};
+}
+
+}  // namespace sonde
