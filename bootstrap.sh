@@ -95,6 +95,7 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y --no-install-recommends \
     "${missing[@]}" >&2 || die "apt-get could not install ${missing[*]} (they build sonde)" \
     "see its messages above; on Ubuntu most of them are in 'universe'"
+  missing=()
 }
 
 # --- CUDA ----------------------------------------------------------------------------------------
