@@ -68,11 +68,12 @@ struct Standing {
   double score = 0;               // robust: (value - median) / scale
 };
 
-/// One metric in one group. Structural metrics fill consensus, agreeing and ambiguous; the numbers
-/// are filled wherever values are numbers (fingerprints: the medians of the devices' maps).
+/// One metric in one group. Structural metrics fill consensus, agreeing and ambiguous, and
+/// median..cv of what are numbers; the others fill all but those three.
 struct MetricStatistics {
   std::string metric;
   std::string unit;
+  std::string summary;  // of a per-SM map: which number of it ("median", "worst over median", ...)
   MetricKind kind = MetricKind::continuous;
   std::size_t group = 0;
   std::size_t n = 0;  // devices with a value
@@ -113,7 +114,7 @@ struct DeviceVerdict {
   std::string reason;
   FaultClass likely = FaultClass::unknown;
   std::vector<std::size_t> findings;  // into FleetAnalysis::findings, worst first
-  std::size_t missing = 0;            // findings that failed, were unstable or not run
+  std::size_t missing = 0;            // findings and jobs that failed or were not run
 };
 
 struct FleetCounts {

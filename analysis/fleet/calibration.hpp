@@ -1,0 +1,41 @@
+// How far out a healthy device of n may lie by chance: cuts for robust scores, calibrated by
+// simulation because |score| > 3.5 flags some device in one of ten healthy groups.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sonde {
+
+/// Below this many devices a score says too little: a cut that is rarely wrong would lie beyond 8
+/// and miss half of the real defects. Tolerances decide there.
+inline constexpr std::size_t least_scored_devices = 9;
+
+/// A cut on the largest |score| in a group of n, by the share of healthy groups it flags.
+struct Calibration {
+  std::size_t n = 0;
+  double cut_10_percent = 0;
+  double cut_1_percent = 0;
+  double cut_01_percent = 0;
+};
+
+/// The committed table, ascending by n.
+std::span<const Calibration> calibration_table();
+
+/// The cut that flags a share `false_alarm` of healthy groups of n: interpolated in log n and log
+/// share, held at the ends of the table, false_alarm kept within 0.001..0.1. @pre n >= 3
+double score_cut(std::size_t n, double false_alarm);
+
+/// Two-sided p-value of one device's score among n: Student's t, its scale and degrees of freedom
+/// fitted to the tail of the table at n (the MAD of a small group is itself uncertain). @pre n >= 3
+double score_p_value(double score, std::size_t n);
+
+/// Benjamini and Hochberg 1995: which of the p-values are discoveries at rate q.
+std::vector<bool> discoveries(std::span<const double> p_values, double q);
+
+/// Plays `groups` healthy groups of n Gaussian devices and returns the row of the table for n.
+Calibration simulate_calibration(std::size_t n, std::size_t groups, std::uint64_t seed);
+
+}  // namespace sonde

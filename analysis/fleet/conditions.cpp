@@ -1,0 +1,206 @@
+#include "analysis/fleet/conditions.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t harmful_mask =
+    power_throttle_mask | thermal_throttle_mask | slowdown_throttle_mask;
+
+FleetFinding health_finding(std::size_t index, const DeviceResult& device, Severity severity,
+                            FaultClass fault, std::string metric, std::string value,
+                            std::string reason) {
+  FleetFinding finding;
+  finding.device = index;
+  finding.node = device.node;
+  finding.metric = std::move(metric);
+  finding.severity = severity;
+  finding.fault = fault;
+  finding.value = std::move(value);
+  finding.deviation_fraction = std::nan("");
+  finding.score = std::nan("");
+  finding.reason = std::move(reason);
+  return finding;
+}
+
+void add_error_findings(std::size_t index, const DeviceResult& device,
+                        std::vector<FleetFinding>& findings) {
+  const Health& before = device.before;
+  const Health& after = device.after;
+  const auto add = [&](Severity severity, const char* metric, std::uint64_t count,
+                       const std::string& reason) {
+    findings.push_back(health_finding(index, device, severity, FaultClass::ecc, metric,
+                                      fmt::format("{}", count), reason));
+  };
+  if (after.ecc_uncorrected > before.ecc_uncorrected) {
+    const std::uint64_t count = after.ecc_uncorrected - before.ecc_uncorrected;
+    add(Severity::fail, "health.ecc_uncorrected", count,
+        fmt::format("{} uncorrected memory errors while it was measured", count));
+  } else if (before.ecc_uncorrected > 0) {
+    add(Severity::warn, "health.ecc_uncorrected", before.ecc_uncorrected,
+        fmt::format("{} uncorrected memory errors from before the run", before.ecc_uncorrected));
+  }
+  if (after.ecc_corrected > before.ecc_corrected) {
+    const std::uint64_t count = after.ecc_corrected - before.ecc_corrected;
+    add(Severity::warn, "health.ecc_corrected", count,
+        fmt::format("{} corrected memory errors while it was measured", count));
+  }
+  if (before.remap_failure || after.remap_failure) {
+    add(Severity::fail, "health.remap_failure", 1,
+        "a memory row could not be remapped (no spare rows are left)");
+  }
+  if (before.remap_pending || after.remap_pending) {
+    add(Severity::warn, "health.remap_pending", 1, "a memory row remap waits for a GPU reset");
+  }
+}
+
+void add_condition_findings(std::size_t index, const DeviceResult& device,
+                            std::vector<FleetFinding>& findings) {
+  const DeviceConditions conditions = summarize_conditions(device);
+  if (conditions.throttle_reasons != 0) {
+    const bool thermal = (conditions.throttle_reasons & thermal_throttle_mask) != 0;
+    const bool slowdown = (conditions.throttle_reasons & slowdown_throttle_mask) != 0;
+    // A power cap under full load is how many sites run: worth a line, no verdict.
+    const Severity severity = thermal || slowdown ? Severity::warn : Severity::info;
+    const std::string reasons = throttle_text(conditions.throttle_reasons);
+    findings.push_back(health_finding(
+        index, device, severity, thermal ? FaultClass::thermal : FaultClass::power,
+        "health.throttle_reasons", reasons,
+        conditions.throttled_probes > 0
+            ? fmt::format("throttled ({}) in {} of {} probes, up to {:.0f} C", reasons,
+                          conditions.throttled_probes, conditions.probes, conditions.temperature_c)
+            : fmt::format("throttled ({}) before or after the probes", reasons)));
+  }
+  if (device.info.foreign_processes > 0) {
+    findings.push_back(health_finding(
+        index, device, Severity::warn, FaultClass::contention, "health.foreign_processes",
+        fmt::format("{}", device.info.foreign_processes),
+        fmt::format("{} foreign processes were on this GPU: its numbers are not its own",
+                    device.info.foreign_processes)));
+  }
+}
+
+/// GPUs of each node, measured or not.
+std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) {
+  std::map<std::string, std::set<std::string>> nodes;
+  for (const DeviceResult& device : run.devices) nodes[device.node].insert(device.info.uuid);
+  for (const UnauditedDevice& device : run.unaudited) nodes[device.node].insert(device.uuid);
+  return nodes;
+}
+
+/// The count that most nodes show; 0 on a tie or with fewer than three nodes.
+std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& nodes) {
+  std::map<std::size_t, std::size_t> votes;
+  for (const auto& [node, gpus] : nodes) ++votes[gpus.size()];
+  if (nodes.size() < 3) return 0;
+  for (const auto& [count, supporters] : votes) {
+    if (2 * supporters > nodes.size()) return count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+DeviceConditions summarize_conditions(const DeviceResult& device) {
+  DeviceConditions conditions;
+  std::vector<double> clocks_hz;
+  conditions.temperature_c =
+      std::max({0.0, device.before.temperature_c, device.after.temperature_c});
+  conditions.throttle_reasons =
+      (device.before.throttle_reasons | device.after.throttle_reasons) & harmful_mask;
+  for (const JobResult& job : device.jobs) {
+    for (const ProbeRecord& probe : job.probes) {
+      const Conditions& seen = probe.trace.conditions;
+      ++conditions.probes;
+      if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
+      if (seen.temperature_c > conditions.temperature_c) {
+        conditions.temperature_c = seen.temperature_c;
+      }
+      const std::uint64_t reasons = seen.throttle_reasons & harmful_mask;
+      conditions.throttle_reasons |= reasons;
+      if (reasons != 0) ++conditions.throttled_probes;
+    }
+  }
+  conditions.sm_clock_hz = clocks_hz.empty() ? device.after.sm_clock_hz : median(clocks_hz);
+  if (!(conditions.sm_clock_hz > 0)) conditions.sm_clock_hz = 0;
+  return conditions;
+}
+
+std::string throttle_text(std::uint64_t reasons) {
+  std::string text;
+  const auto add = [&](std::uint64_t mask, const char* name) {
+    if ((reasons & mask) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  add(thermal_throttle_mask, "thermal");
+  add(power_throttle_mask, "power");
+  add(slowdown_throttle_mask, "hardware slowdown");
+  return text;
+}
+
+std::vector<FleetFinding> health_findings(const RunResult& run) {
+  std::vector<FleetFinding> findings;
+  for (std::size_t index = 0; index < run.devices.size(); ++index) {
+    add_error_findings(index, run.devices[index], findings);
+    add_condition_findings(index, run.devices[index], findings);
+  }
+  return findings;
+}
+
+std::vector<FleetFinding> node_findings(const RunResult& run) {
+  std::vector<FleetFinding> findings;
+  const auto nodes = gpus_by_node(run);
+  const std::size_t usual = usual_per_node(nodes);
+  for (const auto& [node, gpus] : nodes) {
+    if (gpus.size() >= usual) continue;
+    FleetFinding finding;
+    finding.node = node;
+    finding.metric = "health.gpus_on_node";
+    finding.severity = Severity::fail;
+    finding.fault = FaultClass::structure;
+    finding.value = fmt::format("{}", gpus.size());
+    finding.reference = fmt::format("{}", usual);
+    finding.deviation_fraction = std::nan("");
+    finding.score = std::nan("");
+    finding.n = nodes.size();
+    finding.reason =
+        fmt::format("{} GPUs where most of the {} nodes have {}", gpus.size(), nodes.size(), usual);
+    findings.push_back(finding);
+  }
+  return findings;
+}
+
+std::size_t usual_device_count(const RunResult& run) {
+  const auto nodes = gpus_by_node(run);
+  return usual_per_node(nodes) * nodes.size();
+}
+
+FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
+                        double clock_deviation_fraction) {
+  const DeviceConditions conditions = summarize_conditions(device);
+  const bool in_cycles = finding.metric.ends_with("_cycles");  // a slower clock does not change it
+  if (!in_cycles && clock_deviation_fraction < 0 &&
+      2 * std::abs(clock_deviation_fraction) >= std::abs(finding.deviation_fraction)) {
+    if ((conditions.throttle_reasons & thermal_throttle_mask) != 0) return FaultClass::thermal;
+    if ((conditions.throttle_reasons & power_throttle_mask) != 0) return FaultClass::power;
+    return FaultClass::clock;
+  }
+  if (device.info.foreign_processes > 0) return FaultClass::contention;
+  for (const char* part : {"global.", "dram", "l2", "tlb", "peer"}) {
+    if (finding.metric.find(part) != std::string::npos) return FaultClass::memory;
+  }
+  if (finding.metric.find("clock.sm_hz") != std::string::npos) return FaultClass::clock;
+  for (const char* part : {"l1", "shared", "arithmetic", "control", "instruction", "constant"}) {
+    if (finding.metric.find(part) != std::string::npos) return FaultClass::sm;
+  }
+  return FaultClass::unknown;
+}
+
+}  // namespace sonde

@@ -1,0 +1,96 @@
+#include "analysis/fleet/fingerprint.hpp"
+
+#include "analysis/fleet/calibration.hpp"
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sonde {
+namespace {
+
+// One healthy device in a thousand would show such an SM by chance, were its SMs Gaussian.
+constexpr double sm_false_alarm = 0.001;
+// A group of SMs with a latency of its own: 5 % of the SMs (a small GPC of 10 in 132 is 8 %), and
+// 1 % of the latency away from the next.
+constexpr double least_mode_fraction = 0.05;
+constexpr double mode_gap_fraction = 0.01;
+
+/// Positive where worse.
+double badness(double value, double center, WorseSide worse) {
+  return worse == WorseSide::high ? value - center : center - value;
+}
+
+}  // namespace
+
+MapSummary summarize_map(std::span<const double> values, WorseSide worse) {
+  MapSummary summary;
+  summary.median = median(std::vector<double>(values.begin(), values.end()));
+  double worst = 0;
+  for (const double value : values) {
+    worst = std::max(worst, badness(value, summary.median, worse));
+  }
+  const double size = std::abs(summary.median);
+  summary.worst_over_median = size > 0 ? worst / size : 0;
+  summary.modes = find_modes(std::vector<double>(values.begin(), values.end()),
+                             mode_gap_fraction * size, least_mode_fraction)
+                      .size();
+  return summary;
+}
+
+std::vector<double> sorted_profile(std::span<const double> values, std::size_t points) {
+  const std::vector<double> all(values.begin(), values.end());
+  const double center = median(all);
+  std::vector<double> profile;
+  for (std::size_t i = 0; i < points; ++i) {
+    const double fraction = static_cast<double>(i) / static_cast<double>(points - 1);
+    profile.push_back((quantile(all, fraction) - center) / std::abs(center));
+  }
+  return profile;
+}
+
+std::vector<double> profile_distances(const std::vector<std::vector<double>>& profiles) {
+  std::vector<double> distances(profiles.size(), 0);
+  if (profiles.empty()) return distances;
+  const std::size_t points = profiles.front().size();
+  for (std::size_t point = 0; point < points; ++point) {
+    std::vector<double> here;
+    for (const auto& profile : profiles) here.push_back(profile[point]);
+    const double center = median(here);
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      distances[i] += std::abs(here[i] - center) / static_cast<double>(points);
+    }
+  }
+  return distances;
+}
+
+std::vector<OutlyingSm> outlying_sms(std::span<const double> values, WorseSide worse,
+                                     double resolution, double tolerance, double floor_fraction) {
+  if (values.size() < least_scored_devices) return {};
+  const double center = median(std::vector<double>(values.begin(), values.end()));
+  const double size = std::abs(center);
+  const double scale = std::max({1.4826 * median_absolute_deviation(values),
+                                 1.4826 * resolution / std::sqrt(12.0), floor_fraction * size});
+  if (!(size > 0) || !(scale > 0)) return {};
+  const double least = std::max(
+      {score_cut(values.size(), sm_false_alarm) * scale, tolerance * size, 1.5 * resolution});
+  std::vector<OutlyingSm> found;
+  double worst_of_rest = 0;
+  double least_found = std::numeric_limits<double>::infinity();
+  for (std::size_t sm = 0; sm < values.size(); ++sm) {
+    const double deviation = badness(values[sm], center, worse);
+    if (deviation >= least) {
+      found.push_back({static_cast<int>(sm), values[sm], (values[sm] - center) / size,
+                       (values[sm] - center) / scale});
+      least_found = std::min(least_found, deviation);
+    } else {
+      worst_of_rest = std::max(worst_of_rest, deviation);
+    }
+  }
+  const auto most = std::max<std::size_t>(2, values.size() * 3 / 100);
+  if (found.size() > most || least_found - worst_of_rest < least_found / 2) return {};
+  return found;
+}
+
+}  // namespace sonde

@@ -1,0 +1,134 @@
+#include "analysis/fleet/history.hpp"
+
+#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/value_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
+  for (const DeviceResult& device : run.devices) {
+    if (device.info.uuid == uuid) return &device;
+  }
+  return nullptr;
+}
+
+struct Pair {
+  const Metric& metric;
+  const Finding& before;
+  const Finding& after;
+};
+
+bool grew_worse(const Metric& metric, double fraction) {
+  return (metric.better == Better::lower && fraction > 0) ||
+         (metric.better == Better::higher && fraction < 0);
+}
+
+/// A change that the tolerance and both days' repeats cannot explain; else fraction 0.
+Change number_change(const Pair& pair, double before, double after, const ReduceOptions& options) {
+  Change change;
+  const double difference = after - before;
+  const double fraction = before != 0 ? difference / std::abs(before) : std::nan("");
+  const double repeat = std::hypot(repeat_deviation(pair.before), repeat_deviation(pair.after));
+  const Tolerance tolerance = tolerance_for(pair.metric.name, options);
+  const double step = pair.metric.unit == "cycle" ? 1.5 : 0;
+  if (!(std::abs(fraction) >= tolerance.warn) || std::abs(difference) < step ||
+      std::abs(difference) <= options.within_factor * repeat) {
+    return change;
+  }
+  change.fraction = fraction;
+  if (grew_worse(pair.metric, fraction)) {
+    change.severity = std::abs(fraction) >= tolerance.fail ? Severity::fail : Severity::warn;
+  }
+  change.reason =
+      fmt::format("{} {} than before", percent_text(fraction), fraction > 0 ? "more" : "less");
+  return change;
+}
+
+/// The place of a per-SM map that moved most; meaningful only because it is the same die.
+Change map_change(const Pair& pair, const std::vector<double>& before,
+                  const std::vector<double>& after, const ReduceOptions& options) {
+  Change worst;
+  if (before.size() != after.size() || pair.metric.better == Better::neither) return worst;
+  for (std::size_t sm = 0; sm < before.size(); ++sm) {
+    Change change = number_change(pair, before[sm], after[sm], options);
+    if (std::abs(change.fraction) <= std::abs(worst.fraction)) continue;
+    change.reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
+                                after[sm], change.reason);
+    worst = change;
+  }
+  return worst;
+}
+
+Change change_of(const Pair& pair, const ReduceOptions& options) {
+  if (pair.metric.kind == MetricKind::structural) {
+    const std::string before = ballot_text(pair.before);
+    const std::string after = ballot_text(pair.after);
+    Change change;
+    if (before.empty() || after.empty() || before == after) return change;
+    change.severity = Severity::fail;
+    change.fraction = std::nan("");
+    change.reason = "structure does not change: one of the two is wrong";
+    return change;
+  }
+  if (pair.metric.kind == MetricKind::inventory) return {};
+  if (const auto* before = vector_of(pair.before), *after = vector_of(pair.after);
+      before != nullptr && after != nullptr) {
+    return map_change(pair, *before, *after, options);
+  }
+  const auto before = number_of(pair.before);
+  const auto after = number_of(pair.after);
+  return before && after ? number_change(pair, *before, *after, options) : Change{};
+}
+
+void compare_device(const DeviceResult& before, const DeviceResult& after,
+                    const ReduceOptions& options, std::vector<Change>& changes) {
+  for (const Metric& metric : options.registry) {
+    const Finding* old_finding = find_finding(before, metric.name);
+    const Finding* new_finding = find_finding(after, metric.name);
+    if (old_finding == nullptr || new_finding == nullptr) continue;
+    Change change = change_of({metric, *old_finding, *new_finding}, options);
+    if (change.fraction == 0) continue;
+    change.uuid = after.info.uuid;
+    change.node = after.node;
+    change.metric = metric.name;
+    change.unit = metric.unit;
+    change.before = value_text(*old_finding, metric.unit);
+    change.after = value_text(*new_finding, metric.unit);
+    changes.push_back(std::move(change));
+  }
+}
+
+}  // namespace
+
+RunComparison compare_runs(const RunResult& before, const RunResult& after,
+                           const ReduceOptions& options) {
+  RunComparison comparison;
+  for (const DeviceResult& device : after.devices) {
+    const DeviceResult* earlier = find_device(before, device.info.uuid);
+    if (earlier == nullptr) {
+      comparison.only_after.push_back(device.info.uuid);
+      continue;
+    }
+    ++comparison.paired;
+    compare_device(*earlier, device, options, comparison.changes);
+  }
+  for (const DeviceResult& device : before.devices) {
+    if (find_device(after, device.info.uuid) == nullptr) {
+      comparison.only_before.push_back(device.info.uuid);
+    }
+  }
+  std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
+                   [](const Change& a, const Change& b) {
+                     if (a.severity != b.severity) return a.severity > b.severity;
+                     return std::abs(a.fraction) > std::abs(b.fraction);
+                   });
+  return comparison;
+}
+
+}  // namespace sonde

@@ -1,0 +1,162 @@
+#include "analysis/fleet/quorum.hpp"
+
+#include "analysis/fleet/series.hpp"
+#include "analysis/fleet/value_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sonde {
+namespace {
+
+// Below this an inference is a hint and no vote; above the other it may fail a device.
+constexpr double least_voting_confidence = 0.5;
+constexpr double least_failing_confidence = 0.9;
+
+/// Healthy dies of one model may have their SMs spread over 7 or 8 GPCs (H100 PCIe): only a note.
+bool differs_by_die(std::string_view metric) { return metric == "topology.gpc_count"; }
+
+std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup& group,
+                                    const Metric& metric) {
+  std::vector<Ballot> ballots;
+  for (const std::size_t device : group.devices) {
+    const Finding* finding = find_finding(run.devices[device], metric.name);
+    if (finding == nullptr || finding->confidence < least_voting_confidence) continue;
+    std::string text = ballot_text(*finding);
+    if (text.empty()) continue;
+    ballots.push_back(
+        {device, std::move(text), value_text(*finding, metric.unit), finding->confidence});
+  }
+  return ballots;
+}
+
+std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
+                                  const std::vector<Ballot>& ballots) {
+  std::vector<double> numbers;
+  for (const Ballot& ballot : ballots) {
+    const Finding* finding = find_finding(run.devices[ballot.device], metric.name);
+    if (const auto number = number_of(*finding)) numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+FleetFinding structure_finding(const Metric& metric, std::size_t n) {
+  FleetFinding finding;
+  finding.metric = metric.name;
+  finding.fault = FaultClass::structure;
+  finding.deviation_fraction = std::nan("");
+  finding.score = std::nan("");
+  finding.n = n;
+  return finding;
+}
+
+std::string votes_text(const std::vector<Ballot>& ballots) {
+  std::map<std::string, std::size_t> votes;
+  for (const Ballot& ballot : ballots) ++votes[ballot.shown];
+  std::vector<std::string> parts;
+  for (const auto& [shown, count] : votes) parts.push_back(fmt::format("{} on {}", shown, count));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void add_tie(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
+             FleetAnalysis& analysis) {
+  const bool sure = std::all_of(ballots.begin(), ballots.end(), [](const Ballot& ballot) {
+    return ballot.confidence >= least_failing_confidence;
+  });
+  FleetFinding finding = structure_finding(metric, ballots.size());
+  finding.severity = sure && !differs_by_die(metric.name) ? Severity::warn : Severity::info;
+  if (ballots.size() > 2) {
+    finding.reason = fmt::format("ambiguous: {}; no value has most votes, n={}: nobody is judged",
+                                 votes_text(ballots), ballots.size());
+    analysis.findings.push_back(finding);
+    return;
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Ballot& other = ballots[1 - i];
+    finding.device = ballots[i].device;
+    finding.node = run.devices[ballots[i].device].node;
+    finding.value = ballots[i].shown;
+    finding.reference = other.shown;
+    finding.reason = fmt::format("{}, its only peer has {}, n=2: cannot tell which is wrong",
+                                 ballots[i].shown, other.shown);
+    analysis.findings.push_back(finding);
+  }
+}
+
+void add_dissenters(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
+                    const Quorum& quorum, FleetAnalysis& analysis) {
+  for (const Ballot& ballot : ballots) {
+    if (ballot.text == quorum.text) continue;
+    const bool sure = 2 * quorum.agreeing > ballots.size() &&
+                      std::min(quorum.confidence, ballot.confidence) >= least_failing_confidence;
+    FleetFinding finding = structure_finding(metric, ballots.size());
+    finding.device = ballot.device;
+    finding.node = run.devices[ballot.device].node;
+    finding.severity = differs_by_die(metric.name) ? Severity::info
+                       : sure                      ? Severity::fail
+                                                   : Severity::warn;
+    finding.value = ballot.shown;
+    finding.reference = quorum.shown;
+    finding.reason = fmt::format("{} where {} of {} devices have {}", ballot.shown, quorum.agreeing,
+                                 ballots.size(), quorum.shown);
+    finding.evidence = fmt::format("confidence {:.2f} here, {:.2f} or more on the {} others",
+                                   ballot.confidence, quorum.confidence, quorum.agreeing);
+    analysis.findings.push_back(finding);
+  }
+}
+
+}  // namespace
+
+Quorum count_votes(const std::vector<Ballot>& ballots) {
+  std::map<std::string, std::size_t> votes;
+  for (const Ballot& ballot : ballots) ++votes[ballot.text];
+  Quorum quorum;
+  for (const auto& [text, count] : votes) {
+    if (count > quorum.agreeing) {
+      quorum = {text, "", count, false, 1};
+    } else if (count == quorum.agreeing) {
+      quorum.ambiguous = true;
+    }
+  }
+  if (quorum.ambiguous) return {"", "", 0, true, 0};
+  for (const Ballot& ballot : ballots) {
+    if (ballot.text != quorum.text) continue;
+    quorum.shown = ballot.shown;
+    quorum.confidence = std::min(quorum.confidence, ballot.confidence);
+  }
+  return quorum;
+}
+
+void compare_structure(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                       std::span<const Metric> registry, FleetAnalysis& analysis) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const Metric& metric : registry) {
+      if (metric.kind != MetricKind::structural) continue;
+      const std::vector<Ballot> ballots = collect_ballots(run, groups[group], metric);
+      if (ballots.empty()) continue;
+      const Quorum quorum = count_votes(ballots);
+      MetricStatistics statistics;
+      statistics.metric = metric.name;
+      statistics.unit = metric.unit;
+      statistics.kind = metric.kind;
+      statistics.group = group;
+      fill_numbers(statistics, voted_numbers(run, metric, ballots));
+      statistics.n = ballots.size();
+      statistics.consensus = quorum.shown;
+      statistics.agreeing = quorum.agreeing;
+      statistics.ambiguous = quorum.ambiguous;
+      analysis.statistics.push_back(statistics);
+      if (quorum.ambiguous) {
+        add_tie(run, metric, ballots, analysis);
+      } else {
+        add_dissenters(run, metric, ballots, quorum, analysis);
+      }
+    }
+  }
+}
+
+}  // namespace sonde

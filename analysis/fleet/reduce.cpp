@@ -1,0 +1,222 @@
+// The steps of the reduction, and the verdict of each device from its findings.
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/fleet.hpp"
+#include "analysis/fleet/groups.hpp"
+#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/quorum.hpp"
+#include "analysis/fleet/series.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace sonde {
+namespace {
+
+constexpr std::array verdict_names{"pass", "warn", "incomplete", "fail", "lost"};
+constexpr std::array severity_names{"info", "warn", "fail"};
+constexpr std::array fault_names{"unknown",   "clock",      "thermal", "power", "ECC",
+                                 "structure", "contention", "memory",  "SM"};
+
+/// How far each device's SM clock lies from its peers', as a fraction.
+std::map<std::size_t, double> clock_deviations(const std::vector<Series>& all,
+                                               const std::vector<MetricStatistics>& statistics) {
+  std::map<std::size_t, double> deviations;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].metric != "conditions.sm_clock_hz") continue;
+    for (const Standing& standing : standings(all[i], statistics[i])) {
+      deviations[standing.device] = standing.deviation_fraction;
+    }
+  }
+  return deviations;
+}
+
+std::string conditions_text(const DeviceConditions& conditions, double clock_deviation) {
+  std::vector<std::string> parts;
+  if (conditions.sm_clock_hz > 0) {
+    parts.push_back(fmt::format("SM clock {}{}", format_quantity(conditions.sm_clock_hz, "Hz"),
+                                std::abs(clock_deviation) < 0.005
+                                    ? ""
+                                    : fmt::format(" ({} {} peers)", percent_text(clock_deviation),
+                                                  clock_deviation > 0 ? "above" : "below")));
+  }
+  if (conditions.temperature_c > 0) {
+    parts.push_back(fmt::format("{:.0f} C", conditions.temperature_c));
+  }
+  parts.push_back(conditions.throttle_reasons == 0
+                      ? "not throttled"
+                      : "throttled: " + throttle_text(conditions.throttle_reasons));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void add_conditions(const RunResult& run, const std::map<std::size_t, double>& deviations,
+                    std::vector<FleetFinding>& findings) {
+  for (FleetFinding& finding : findings) {
+    if (finding.device == FleetFinding::no_device || finding.severity == Severity::info) continue;
+    const DeviceResult& device = run.devices[finding.device];
+    const auto found = deviations.find(finding.device);
+    const double clock_deviation = found == deviations.end() ? 0 : found->second;
+    if (finding.fault == FaultClass::unknown) {
+      finding.fault = likely_fault(finding, device, clock_deviation);
+    }
+    const std::string conditions = conditions_text(summarize_conditions(device), clock_deviation);
+    finding.evidence += (finding.evidence.empty() ? "" : "; ") + conditions;
+  }
+}
+
+void sort_worst_first(std::vector<FleetFinding>& findings) {
+  const auto weight = [](const FleetFinding& finding) {
+    const double fraction = std::abs(finding.deviation_fraction);
+    return std::isfinite(fraction) ? fraction : 0;
+  };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const FleetFinding& a, const FleetFinding& b) {
+                     if (a.severity != b.severity) return a.severity > b.severity;
+                     // A named SM says more than the summary of the map that it moved.
+                     if (a.sms.empty() != b.sms.empty()) return !a.sms.empty();
+                     return weight(a) > weight(b);
+                   });
+}
+
+std::size_t count_missing(const DeviceResult& device) {
+  const auto is_missing = [](Status status) {
+    return status == Status::failed || status == Status::not_run;
+  };
+  std::size_t missing = 0;
+  for (const JobResult& job : device.jobs) {
+    if (is_missing(job.status)) ++missing;
+    for (const Finding& finding : job.findings) {
+      if (is_missing(finding.status)) ++missing;
+    }
+  }
+  return missing;
+}
+
+std::string incomplete_reason(const DeviceResult& device) {
+  if (!device.reason.empty()) return device.reason;
+  std::vector<std::string> parts;
+  for (const JobResult& job : device.jobs) {
+    if (job.status == Status::failed || job.status == Status::not_run) {
+      parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
+                                  job.reason.empty() ? "" : " (" + job.reason + ")"));
+    }
+  }
+  return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
+                         const std::vector<FleetFinding>& findings) {
+  DeviceVerdict verdict;
+  verdict.missing = count_missing(device);
+  std::size_t weighty = 0;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].device != index) continue;
+    verdict.findings.push_back(i);
+    if (findings[i].severity != Severity::info) ++weighty;
+  }
+  if (device.status == "lost") {
+    verdict.verdict = Verdict::lost;
+    verdict.reason = device.reason.empty() ? "its rank did not come back" : device.reason;
+    return verdict;
+  }
+  const bool incomplete = device.status == "incomplete";
+  if (weighty > 0) {
+    const FleetFinding& worst = findings[verdict.findings.front()];
+    const bool fail = worst.severity == Severity::fail;
+    verdict.verdict = fail ? Verdict::fail : incomplete ? Verdict::incomplete : Verdict::warn;
+    verdict.likely = worst.fault;
+    verdict.reason = fmt::format("{}: {}", worst.metric, worst.reason);
+    if (weighty > 1) verdict.reason += fmt::format("; and {} more", weighty - 1);
+  }
+  if (incomplete) {
+    if (verdict.verdict < Verdict::incomplete) verdict.verdict = Verdict::incomplete;
+    const std::string gap = incomplete_reason(device);
+    verdict.reason = verdict.reason.empty() ? gap : verdict.reason + "; incomplete: " + gap;
+  }
+  return verdict;
+}
+
+FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts,
+                          std::size_t expected) {
+  FleetCounts counts;
+  counts.seen = run.devices.size() + run.unaudited.size();
+  counts.expected = std::max(counts.seen, expected != 0 ? expected : usual_device_count(run));
+  for (const DeviceVerdict& verdict : verdicts) {
+    switch (verdict.verdict) {
+      case Verdict::pass: ++counts.passed; break;
+      case Verdict::warn: ++counts.warned; break;
+      case Verdict::incomplete: ++counts.incomplete; break;
+      case Verdict::fail: ++counts.failed; break;
+      case Verdict::lost: ++counts.lost; break;
+    }
+  }
+  counts.audited = run.devices.size() - counts.lost;
+  counts.flagged = counts.warned + counts.failed;
+  return counts;
+}
+
+/// The order of `sonde list metrics` within each group; extra series follow.
+void sort_statistics(FleetAnalysis& analysis) {
+  const auto place = [&](const MetricStatistics& statistics) {
+    const auto found =
+        std::find_if(analysis.registry.begin(), analysis.registry.end(),
+                     [&](const Metric& metric) { return metric.name == statistics.metric; });
+    return found - analysis.registry.begin();
+  };
+  std::stable_sort(analysis.statistics.begin(), analysis.statistics.end(),
+                   [&](const MetricStatistics& a, const MetricStatistics& b) {
+                     return a.group != b.group ? a.group < b.group : place(a) < place(b);
+                   });
+}
+
+}  // namespace
+
+std::string_view to_text(Verdict verdict) {
+  return verdict_names[static_cast<std::size_t>(verdict)];
+}
+std::string_view to_text(Severity severity) {
+  return severity_names[static_cast<std::size_t>(severity)];
+}
+std::string_view to_text(FaultClass fault) { return fault_names[static_cast<std::size_t>(fault)]; }
+
+FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
+  FleetAnalysis analysis;
+  analysis.registry = options.registry;
+  analysis.groups = comparison_groups(run);
+  const std::vector<Series> all = collect_series(run, analysis.groups, options.registry);
+  for (const Series& series : all) analysis.statistics.push_back(describe(series, options));
+  const auto deviations = clock_deviations(all, analysis.statistics);
+
+  analysis.findings = judge_series(run, all, analysis.statistics, options);
+  const auto append = [&](std::vector<FleetFinding> more) {
+    for (FleetFinding& finding : more) analysis.findings.push_back(std::move(finding));
+  };
+  append(judge_maps(run, analysis.groups, options));
+  compare_structure(run, analysis.groups, options.registry, analysis);
+  append(health_findings(run));
+  append(node_findings(run));
+  add_conditions(run, deviations, analysis.findings);
+  sort_worst_first(analysis.findings);
+  sort_statistics(analysis);
+
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    analysis.verdicts.push_back(verdict_of(device, run.devices[device], analysis.findings));
+  }
+  analysis.counts = count_devices(run, analysis.verdicts, options.expected_devices);
+  return analysis;
+}
+
+int exit_status(const FleetAnalysis& analysis) {
+  if (analysis.counts.failed > 0) return 4;
+  const bool gaps = std::any_of(analysis.verdicts.begin(), analysis.verdicts.end(),
+                                [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
+  return gaps || analysis.counts.lost > 0 || analysis.counts.incomplete > 0 ? 3 : 0;
+}
+
+}  // namespace sonde

@@ -1,0 +1,54 @@
+// One number of every device of a group, and how the devices stand to each other in it.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// Which side of a comparison is worse, for verdicts: both where the metric has no better side.
+enum class Worse { both, high, low };
+
+struct Sample {
+  std::size_t device = 0;
+  double value = 0;
+  double repeat = 0;  // standard deviation of the value, from its repeats
+  double confidence = 1;
+  std::string node;
+};
+
+struct Series {
+  std::string metric;
+  std::string summary;  // of a map, see MetricStatistics
+  std::string unit;
+  MetricKind kind = MetricKind::continuous;
+  Worse worse = Worse::both;
+  std::size_t group = 0;
+  std::vector<Sample> samples;
+  double resolution = 0;  // smallest step of a value: whole cycles
+  /// What deviations are fractions of; 0: the median. Summaries that are fractions already say 1.
+  double reference = 0;
+};
+
+/// Every number of every group: continuous metrics, the SM clock that the probes saw, and the
+/// summaries of per-SM maps.
+std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                   std::span<const Metric> registry);
+
+/// n, median, MAD, min, max and CV of plain numbers.
+void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);
+
+/// n, median, MAD, scale, cut, variance components, and the three furthest out.
+MetricStatistics describe(const Series& series, const ReduceOptions& options);
+
+/// All devices of the series, in its order. @pre statistics = describe(series, ...)
+std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
+
+/// Nested random effects by the method of moments: nodes, devices within a node, repeats (Searle,
+/// Casella and McCulloch 1992, ch. 3); negative estimates are 0. One device per node everywhere:
+/// what lies between them counts as device.
+VarianceComponents variance_components(const std::vector<Sample>& samples);
+
+}  // namespace sonde

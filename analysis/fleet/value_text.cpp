@@ -1,0 +1,80 @@
+#include "analysis/fleet/value_text.hpp"
+
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t longest_listed_vector = 8;
+
+std::string status_text(const Finding& finding) {
+  std::string text(to_text(finding.status));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string vector_text(const std::vector<double>& values, std::string_view unit) {
+  if (values.size() > longest_listed_vector) {
+    return fmt::format("[{} values, median {}]", values.size(),
+                       format_quantity(median(values), unit));
+  }
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(format_quantity(value, unit));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::string value_text(const Finding& finding, std::string_view unit) {
+  if (const auto* number = std::get_if<double>(&finding.value)) {
+    return format_quantity(*number, unit);
+  }
+  if (const auto* text = std::get_if<std::string>(&finding.value)) return *text;
+  if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
+    return vector_text(*values, unit);
+  }
+  return status_text(finding);
+}
+
+std::string ballot_text(const Finding& finding) {
+  if (finding.status == Status::not_present) return status_text(finding);
+  if (finding.status != Status::ok) return "";
+  if (const auto* number = std::get_if<double>(&finding.value)) {
+    return fmt::format("{:.12g}", *number);
+  }
+  if (const auto* text = std::get_if<std::string>(&finding.value)) return *text;
+  if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
+    return fmt::format("[{:.12g}]", fmt::join(*values, ", "));
+  }
+  return "";
+}
+
+std::optional<double> number_of(const Finding& finding) {
+  const auto* number = std::get_if<double>(&finding.value);
+  if (finding.status != Status::ok || number == nullptr || !std::isfinite(*number)) return {};
+  return *number;
+}
+
+const std::vector<double>* vector_of(const Finding& finding) {
+  return finding.status == Status::ok ? std::get_if<std::vector<double>>(&finding.value) : nullptr;
+}
+
+double repeat_deviation(const Finding& finding) {
+  if (finding.samples < 2 || !(finding.spread > 0)) return 0;
+  const double independent = std::min<double>(static_cast<double>(finding.samples), 16);
+  return 1.2533 * 1.4826 * finding.spread / std::sqrt(independent);
+}
+
+std::string percent_text(double fraction) {
+  const double percent = 100 * std::abs(fraction);
+  return fmt::format("{:.{}f} %", percent, percent < 10 ? 1 : 0);
+}
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// Values as a person reads them; the same text decides whether two structural values are equal.
+#pragma once
+
+#include "analysis/results.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sonde {
+
+/// "36.5 cycle", "48 KiB", "lru", "[16, 16, 18]", "[132 values, median 36]"; statuses without a
+/// value give "not present", "not resolvable", ...
+std::string value_text(const Finding& finding, std::string_view unit);
+
+/// Exact text of a structural value, for voting: equal texts are equal values. Empty if the device
+/// gave no answer (not resolvable, failed, ...); "not present" is an answer.
+std::string ballot_text(const Finding& finding);
+
+/// The value if it is a number and the status ok.
+std::optional<double> number_of(const Finding& finding);
+/// The value if it is a vector of numbers and the status ok; else nullptr.
+const std::vector<double>* vector_of(const Finding& finding);
+
+/// Standard deviation of the value itself: a median of `samples` with this spread (1.2533 sigma /
+/// sqrt(n), Gaussian). Samples of one run share its conditions, so at most 16 count as independent.
+/// 0 if the spread is not known.
+double repeat_deviation(const Finding& finding);
+
+/// "19.9 %" of 0.199.
+std::string percent_text(double fraction);
+
+}  // namespace sonde
