@@ -61,8 +61,8 @@ constexpr std::array metrics{
     Metric{"clock.group_of_sm", "1", fingerprint, neither, "clock",
            "SMs of one number read the same clock", "docs/methods/clock.md"},
 
-    Metric{"topology.sm_count", "1", structural, neither, "placement", "SMs that ran a probe",
-           "docs/methods/placement.md"},
+    Metric{"topology.sm_count", "1", structural, neither, "placement", "SMs, each of which ran probes",
+           "driver"},
     Metric{"topology.tpc_count", "1", structural, neither, "placement",
            "texture processing clusters with an SM", "docs/methods/placement.md"},
     Metric{"topology.gpc_count", "1", structural, neither, "placement",

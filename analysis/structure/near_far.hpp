@@ -1,0 +1,24 @@
+// Near and far halves of an L2, from the latencies of many lines seen by many SMs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sonde {
+
+struct NearFar {
+  double near_cycles = 0;
+  double far_cycles = 0;
+  double near_fraction = 0;  // of the lines, over all SMs that see both halves
+  int sms = 0;               // that see both halves
+};
+
+/// Every SM sees two groups of lines if the L2 has two partitions (Jin et al., MICRO 2024). The cut
+/// is made SM by SM, since SMs also differ by their distance from the slices; a spread without two
+/// humps is not cut. The latencies reported are medians over the SMs.
+/// @param latencies_of_sm for each SM the latency of every line
+/// @return nullopt if less than half of the SMs see two groups
+std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm);
+
+}  // namespace sonde

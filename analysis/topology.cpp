@@ -1,0 +1,124 @@
+// See topology.hpp.
+#include "analysis/topology.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace sonde {
+namespace {
+
+/// From the median absolute deviation to the standard deviation of normal values.
+constexpr double normal_scale = 1.4826;
+
+std::size_t find_root(std::vector<std::size_t>& parent, std::size_t item) {
+  while (parent[item] != item) item = parent[item] = parent[parent[item]];
+  return item;
+}
+
+}  // namespace
+
+std::vector<Cluster> collect_clusters(const std::vector<LaneTrace>& lanes, int cluster_blocks) {
+  std::vector<Cluster> clusters;
+  std::map<int, std::size_t> open;  // cluster number to place in `clusters`
+  for (const LaneTrace& lane : lanes) {
+    if (lane.cluster < 0 || lane.sm < 0) continue;
+    auto place = open.find(lane.cluster);
+    if (place == open.end() ||
+        clusters[place->second].size() >= static_cast<std::size_t>(cluster_blocks)) {
+      place = open.insert_or_assign(lane.cluster, clusters.size()).first;
+      clusters.emplace_back();
+    }
+    clusters[place->second].push_back(lane.sm);
+  }
+  return clusters;
+}
+
+SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles) {
+  std::map<int, int> members;
+  for (int group : group_of_sm) {
+    if (group >= 0) ++members[group];
+  }
+  SmGroups result;
+  std::map<int, int> number;
+  for (int group : group_of_sm) {
+    if (group < 0 || (singles == Singles::drop && members[group] < 2)) {
+      result.group_of_sm.push_back(-1);
+      continue;
+    }
+    const auto [place, is_new] = number.try_emplace(group, static_cast<int>(number.size()));
+    if (is_new) result.sizes.push_back(members[group]);
+    result.group_of_sm.push_back(place->second);
+  }
+  return result;
+}
+
+SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
+  std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  for (const Cluster& cluster : clusters) {
+    for (int sm : cluster) {
+      const std::size_t root = find_root(parent, static_cast<std::size_t>(sm));
+      parent[root] = find_root(parent, static_cast<std::size_t>(cluster.front()));
+    }
+  }
+  std::vector<int> group_of_sm;
+  for (std::size_t sm = 0; sm < parent.size(); ++sm) {
+    group_of_sm.push_back(static_cast<int>(find_root(parent, sm)));
+  }
+  return make_groups(group_of_sm, Singles::drop);
+}
+
+SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count) {
+  std::vector<std::set<int>> partners(static_cast<std::size_t>(sm_count));
+  for (const Cluster& pair : pairs) {
+    if (pair.size() != 2 || pair[0] == pair[1]) continue;
+    partners[static_cast<std::size_t>(pair[0])].insert(pair[1]);
+    partners[static_cast<std::size_t>(pair[1])].insert(pair[0]);
+  }
+  std::vector<int> group_of_sm(partners.size(), -1);
+  for (std::size_t sm = 0; sm < partners.size(); ++sm) {
+    if (partners[sm].size() != 1) continue;
+    const auto partner = static_cast<std::size_t>(*partners[sm].begin());
+    if (partners[partner] == std::set{static_cast<int>(sm)}) {
+      group_of_sm[sm] = static_cast<int>(std::min(sm, partner));
+    }
+  }
+  return make_groups(group_of_sm, Singles::drop);
+}
+
+OutstandingSm find_slowest_sm(std::span<const std::vector<double>> latencies_by_kind,
+                              double floor_cycles) {
+  OutstandingSm slowest;
+  std::map<std::size_t, OutstandingSm> totals;
+  std::map<std::size_t, double> largest_deviation;
+  for (const std::vector<double>& latencies : latencies_by_kind) {
+    std::vector<double> known;
+    std::copy_if(latencies.begin(), latencies.end(), std::back_inserter(known),
+                 [](double value) { return !std::isnan(value); });
+    if (known.empty()) continue;
+    const double middle = median(known);
+    const double scale = std::max(floor_cycles, normal_scale * median_absolute_deviation(known));
+    for (std::size_t sm = 0; sm < latencies.size(); ++sm) {
+      if (std::isnan(latencies[sm])) continue;
+      const double deviation = (latencies[sm] - middle) / scale;
+      OutstandingSm& total = totals[sm];
+      total.sm = static_cast<int>(sm);
+      total.score += deviation;
+      if (deviation > largest_deviation[sm]) {
+        largest_deviation[sm] = deviation;
+        total.excess_cycles = latencies[sm] - middle;
+      }
+    }
+  }
+  for (const auto& [sm, total] : totals) {
+    if (slowest.sm < 0 || total.score > slowest.score) slowest = total;
+  }
+  return slowest;
+}
+
+}  // namespace sonde

@@ -1,0 +1,215 @@
+// The global.throughput job: how fast the SMs together read, write and copy global memory, over the
+// shapes of a grid (Mei and Chu 2016, section 5.1), and how fast they read the L2.
+#include "analysis/statistics.hpp"
+#include "analysis/throughput.hpp"
+#include "base/units.hpp"
+#include "jobs/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
+constexpr int surface_repeats = 3;
+constexpr int best_repeats = 15;
+constexpr std::size_t finalists = 4;  // shapes of a surface that are measured again
+
+struct Footprints {
+  std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
+  std::uint64_t best_bytes = 0;     // ... below 1 %
+};
+
+/// 16 and 128 times the L2 that the driver names, at most a quarter of the memory; without an L2 or
+/// its size 64 MiB and 512 MiB.
+Footprints choose_footprints(const DeviceInfo& gpu) {
+  const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
+  const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
+  const auto bound = [most_bytes](std::uint64_t bytes) {
+    return std::min(std::max(bytes, 64_MiB), most_bytes) & ~(2_MiB - 1);
+  };
+  return {bound(16 * l2_bytes), bound(128 * l2_bytes)};
+}
+
+struct Rate {
+  double bytes_per_s = 0;
+  double spread = 0;
+  std::uint64_t samples = 0;
+};
+
+Rate measure(JobRun& run, const StreamProbe& probe) {
+  const Shape shape{probe.block_threads, probe.blocks, probe.ilp};
+  const std::string label =
+      fmt::format("{} {}, {}", to_text(probe.kind),
+                  format_bytes(static_cast<double>(probe.footprint_bytes)), to_text(shape));
+  std::vector<double> rates;
+  for (double elapsed_ns : run.run(label, probe).repeat_ns) {
+    if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
+  }
+  const double spread = median_absolute_deviation(rates);
+  const std::uint64_t samples = rates.size();
+  return {median(std::move(rates)), spread, samples};
+}
+
+struct Best {
+  Shape shape;
+  Rate rate;
+};
+
+StreamProbe make_stream(StreamKind kind, const Shape& shape, std::uint64_t footprint_bytes,
+                        int repeats) {
+  StreamProbe probe;
+  probe.kind = kind;
+  probe.blocks = shape.blocks;
+  probe.block_threads = shape.block_threads;
+  probe.ilp = shape.ilp;
+  probe.element_bytes = element_bytes;
+  probe.footprint_bytes = footprint_bytes;
+  probe.repeats = repeats;
+  return probe;
+}
+
+/// From too few accesses in flight for the memory to many times enough: Little's law is fitted to
+/// the low end, the best lies at the high end. Reads get the whole surface, others its upper half.
+std::vector<Shape> choose_shapes(const JobRun& run, StreamKind kind) {
+  const DeviceInfo& gpu = run.info();
+  const bool whole = kind == StreamKind::read || run.level() == SuiteLevel::full;
+  std::vector<Shape> shapes;
+  for (int threads : {64, 128, 256, 512, 1024}) {
+    for (int blocks_per_sm : {1, 2, 4, 8, 16}) {
+      for (int ilp : {1, 2, 4, 8}) {
+        const bool upper = threads * blocks_per_sm >= gpu.max_threads_per_sm / 2 && ilp != 2;
+        const bool more_than_fits = threads * blocks_per_sm > 4 * gpu.max_threads_per_sm;
+        if (threads > gpu.max_threads_per_block || more_than_fits || !(whole || upper)) continue;
+        shapes.push_back({threads, blocks_per_sm * gpu.sm_count, ilp});
+      }
+    }
+  }
+  return shapes;
+}
+
+std::vector<SurfacePoint> measure_surface(JobRun& run, StreamKind kind,
+                                          std::uint64_t footprint_bytes) {
+  std::vector<SurfacePoint> points;
+  for (const Shape& shape : choose_shapes(run, kind)) {
+    const StreamProbe probe = make_stream(kind, shape, footprint_bytes, surface_repeats);
+    points.push_back({shape, measure(run, probe).bytes_per_s});
+  }
+  return points;
+}
+
+/// The best shapes of a surface again, over a larger footprint and with more repeats.
+Best remeasure_best(JobRun& run, StreamKind kind, std::vector<SurfacePoint> points,
+                    std::uint64_t footprint_bytes) {
+  points = rank_surface(std::move(points));
+  points.resize(std::min(points.size(), finalists));
+  Best best;
+  for (const SurfacePoint& point : points) {
+    const Rate rate = measure(run, make_stream(kind, point.shape, footprint_bytes, best_repeats));
+    if (rate.bytes_per_s > best.rate.bytes_per_s) best = {point.shape, rate};
+  }
+  return best;
+}
+
+void report_rate(JobRun& run, const std::string& metric, const Rate& rate) {
+  // Repeats that differ by a tenth say that something else was at work.
+  const double confidence = std::clamp(1 - 10 * rate.spread / rate.bytes_per_s, 0.0, 1.0);
+  run.report(found(metric, rate.bytes_per_s, confidence, rate.samples, rate.spread));
+}
+
+void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
+  std::vector<double> threads, blocks, ilp, rates;
+  for (const SurfacePoint& point : points) {
+    threads.push_back(point.shape.block_threads);
+    blocks.push_back(point.shape.blocks);
+    ilp.push_back(point.shape.ilp);
+    rates.push_back(point.throughput);
+  }
+  const std::size_t samples = points.size() * surface_repeats;
+  run.report(found("global.surface_block_threads", std::move(threads), 1, samples));
+  run.report(found("global.surface_blocks", std::move(blocks), 1, samples));
+  run.report(found("global.surface_ilp", std::move(ilp), 1, samples));
+  run.report(found("global.surface_bytes_per_s", std::move(rates), 1, samples));
+}
+
+void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
+  const DeviceInfo& gpu = run.info();
+  std::vector<double> bytes_in_flight, rates;
+  for (const SurfacePoint& point : points) {
+    const int resident = std::max(1, gpu.max_threads_per_sm / point.shape.block_threads);
+    const int blocks_per_sm = std::min(resident, point.shape.blocks / gpu.sm_count);
+    bytes_in_flight.push_back(1.0 * gpu.sm_count * blocks_per_sm * point.shape.block_threads *
+                              point.shape.ilp * element_bytes);
+    rates.push_back(point.throughput);
+  }
+  const auto law = fit_littles_law(bytes_in_flight, rates);
+  if (!law) {
+    for (const char* metric : {"global.littles_law_bytes_in_flight",
+                               "global.littles_law_latency_ns", "global.littles_law_r2"}) {
+      run.report(not_resolvable(metric, "too few shapes leave the memory unsaturated"));
+    }
+    return;
+  }
+  const double confidence = std::max(0.0, law->r2);
+  run.report(
+      found("global.littles_law_bytes_in_flight", law->bytes_in_flight, confidence, law->points));
+  run.report(found("global.littles_law_latency_ns", law->latency_s * 1e9, confidence, law->points));
+  run.report(found("global.littles_law_r2", law->r2, 1, law->points));
+}
+
+void report_theory(JobRun& run, double read_bytes_per_s) {
+  const double theoretical = run.info().theoretical_bytes_per_s();
+  if (theoretical > 0) {
+    run.report(found("global.theoretical_bytes_per_s", theoretical, 1, 1));
+    run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, best_repeats));
+    return;
+  }
+  const std::string reason = "the driver tells no memory clock, data rate or bus width";
+  run.report(not_resolvable("global.theoretical_bytes_per_s", reason));
+  run.report(not_resolvable("global.efficiency", reason));
+}
+
+/// Passes over a footprint that the L2 holds, past the L1.
+void report_l2(JobRun& run, const Shape& shape) {
+  const double l2_bytes =
+      run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
+  if (l2_bytes <= 0) {
+    run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
+    return;
+  }
+  // A quarter stays whole in the L2 even if one half of it serves each SM (two partitions).
+  const auto footprint_bytes = std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4));
+  // As many bytes as 16 L2 footprints of the read surface: launch costs are then below a percent.
+  StreamProbe probe = make_stream(StreamKind::read, shape, footprint_bytes, best_repeats);
+  probe.path = LoadPath::cg;
+  probe.passes = 256;
+  report_rate(run, "l2.read_bytes_per_s", measure(run, probe));
+}
+
+}  // namespace
+
+void run_global_throughput(JobRun& run) {
+  const Footprints footprints = choose_footprints(run.info());
+  const auto surface = measure_surface(run, StreamKind::read, footprints.surface_bytes);
+  const auto [read_shape, read] =
+      remeasure_best(run, StreamKind::read, surface, footprints.best_bytes);
+  report_rate(run, "global.read_bytes_per_s", read);
+  run.report(found("global.best_shape", to_text(read_shape), 1, surface.size()));
+  report_surface(run, surface);
+  report_littles_law(run, surface);
+  report_theory(run, read.bytes_per_s);
+
+  for (StreamKind kind : {StreamKind::write, StreamKind::copy}) {
+    const auto points = measure_surface(run, kind, footprints.surface_bytes);
+    const auto best = remeasure_best(run, kind, points, footprints.best_bytes);
+    report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rate);
+  }
+  report_l2(run, read_shape);
+}
+
+}  // namespace sonde
