@@ -1,0 +1,166 @@
+#include "jobs/suite.hpp"
+
+#include "analysis/metrics.hpp"
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+namespace sonde {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// A device that fails its n-th probe, in the way asked for.
+class FailingDevice final : public Device {
+ public:
+  enum class Failure { probe, device };
+  FailingDevice(int fails_at, Failure failure) : fails_at_(fails_at), failure_(failure) {
+    info_.sm_count = 1;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  Health health() override { return {}; }
+
+ protected:
+  Trace play(const ProbeSpec&) override {
+    if (++probes_ == fails_at_) {
+      if (failure_ == Failure::device) throw DeviceLostError("sticky error 700");
+      throw DeviceError("launch failed");
+    }
+    return {};
+  }
+
+ private:
+  DeviceInfo info_;
+  int fails_at_;
+  Failure failure_;
+  int probes_ = 0;
+};
+
+ClockProbe any_probe() {
+  ClockProbe probe;
+  probe.sms = {0};
+  probe.samples = 1;
+  return probe;
+}
+
+void find_something_then_probe_twice(JobRun& run) {
+  run.report(found("device.sm_count", 1.0, 1, 1));
+  run.run("first", any_probe());
+  run.run("second", any_probe());
+}
+
+JobOutcome run_test_job(Device& device, void (*body)(JobRun&), double time_limit_s = 60,
+                        const std::function<void()>& on_probe = {}) {
+  const Job job{"test", "", SuiteLevel::quick, body};
+  return run_job(job, device, SuiteLevel::quick, 1, {}, time_limit_s, on_probe);
+}
+
+std::vector<std::string> names_of(const std::vector<const Job*>& jobs) {
+  std::vector<std::string> names;
+  for (const Job* job : jobs) names.emplace_back(job->name);
+  return names;
+}
+
+TEST(SuiteTest, every_job_stands_behind_what_it_builds_on) {
+  std::set<std::string_view> seen;
+
+  for (const Job& job : all_jobs()) {
+    for (std::string_view needed : job.builds_on) {
+      EXPECT_TRUE(needed.empty() || seen.contains(needed)) << job.name << " needs " << needed;
+    }
+    EXPECT_TRUE(seen.insert(job.name).second) << job.name << " is there twice";
+  }
+}
+
+TEST(SuiteTest, every_metric_belongs_to_a_job_and_has_one_row) {
+  std::set<std::string_view> jobs;
+  for (const Job& job : all_jobs()) jobs.insert(job.name);
+  std::set<std::string_view> names;
+
+  for (const Metric& metric : all_metrics()) {
+    EXPECT_TRUE(jobs.contains(metric.job)) << metric.name << " names job " << metric.job;
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name << " is there twice";
+    EXPECT_FALSE(metric.meaning.empty()) << metric.name;
+    EXPECT_FALSE(metric.source.empty()) << metric.name;
+  }
+}
+
+TEST(SuiteTest, a_named_job_brings_what_it_builds_on) {
+  const auto names = names_of(select_jobs(SuiteLevel::standard, {"cache.l1"}));
+
+  EXPECT_THAT(names, Contains("clock"));
+  EXPECT_EQ(names.back(), "cache.l1");
+  EXPECT_EQ(names.size(), 2u);
+}
+
+TEST(SuiteTest, an_unknown_job_is_refused_with_those_there_are) {
+  try {
+    select_jobs(SuiteLevel::standard, {"cache.l9"});
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cache.l9"));
+    EXPECT_THAT(error.what(), HasSubstr("cache.l1"));
+  }
+}
+
+TEST(SuiteTest, the_quick_suite_is_part_of_the_standard_one) {
+  const auto quick = names_of(select_jobs(SuiteLevel::quick, {}));
+  const auto standard = names_of(select_jobs(SuiteLevel::standard, {}));
+
+  EXPECT_LT(quick.size(), standard.size());
+  for (const std::string& name : quick) EXPECT_THAT(standard, Contains(name));
+}
+
+TEST(SuiteTest, a_failed_probe_ends_the_job_and_keeps_what_was_found) {
+  FailingDevice device(2, FailingDevice::Failure::probe);
+
+  const JobOutcome outcome = run_test_job(device, find_something_then_probe_twice);
+
+  EXPECT_EQ(outcome.result.status, Status::failed);
+  EXPECT_EQ(outcome.result.reason, "launch failed");
+  EXPECT_FALSE(outcome.device_lost);
+  EXPECT_EQ(outcome.result.findings.size(), 1u);
+  EXPECT_EQ(outcome.result.probes.size(), 1u);
+}
+
+TEST(SuiteTest, a_lost_device_is_reported_as_lost) {
+  FailingDevice device(1, FailingDevice::Failure::device);
+
+  const JobOutcome outcome = run_test_job(device, find_something_then_probe_twice);
+
+  EXPECT_TRUE(outcome.device_lost);
+  EXPECT_EQ(outcome.result.status, Status::failed);
+}
+
+TEST(SuiteTest, a_job_over_its_time_is_given_up) {
+  FailingDevice device(0, FailingDevice::Failure::probe);
+
+  const JobOutcome outcome = run_test_job(device, find_something_then_probe_twice, 0.005, [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  });
+
+  EXPECT_EQ(outcome.result.status, Status::failed);
+  EXPECT_THAT(outcome.result.reason, HasSubstr("--job-timeout-s"));
+}
+
+TEST(SuiteTest, a_metric_outside_the_registry_or_twice_is_a_defect_that_shows) {
+  FailingDevice device(0, FailingDevice::Failure::probe);
+
+  const JobOutcome unknown = run_test_job(
+      device, [](JobRun& run) { run.report(found("no.such_metric", 1.0, 1, 1)); });
+  const JobOutcome twice = run_test_job(device, [](JobRun& run) {
+    run.report(found("device.sm_count", 1.0, 1, 1));
+    run.report(found("device.sm_count", 1.0, 1, 1));
+  });
+
+  EXPECT_THAT(unknown.result.reason, HasSubstr("no.such_metric"));
+  EXPECT_THAT(twice.result.reason, HasSubstr("twice"));
+}
+
+}  // namespace
+}  // namespace sonde
