@@ -1,0 +1,27 @@
+// What `sonde compare` prints.
+#include "analysis/report/content.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sonde {
+
+std::string render_comparison(const RunComparison& comparison) {
+  std::string text = fmt::format("{} {} in both runs, {} changed {}\n", comparison.paired,
+                                 comparison.paired == 1 ? "GPU" : "GPUs", comparison.changes.size(),
+                                 comparison.changes.size() == 1 ? "value" : "values");
+  Table table{{{"severity"}, {"node"}, {"GPU"}, {"metric"}, {"before"}, {"after"}, {"change"}}, {}};
+  for (const Change& change : comparison.changes) {
+    table.rows.push_back({std::string(to_text(change.severity)), change.node, change.uuid,
+                          change.metric, change.before, change.after, change.reason});
+  }
+  if (!table.rows.empty()) text += "\n" + plain_table(table, "  ");
+  const auto add = [&](const char* which, const std::vector<std::string>& uuids) {
+    if (!uuids.empty()) text += fmt::format("\nonly {}: {}\n", which, fmt::join(uuids, ", "));
+  };
+  add("before", comparison.only_before);
+  add("after", comparison.only_after);
+  return text;
+}
+
+}  // namespace sonde

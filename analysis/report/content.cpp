@@ -1,0 +1,195 @@
+// Headline and tables of the reports.
+#include "analysis/report/content.hpp"
+
+#include "analysis/fleet/value_text.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace sonde {
+namespace {
+
+std::string number_text(double value, const DisplayUnit& display) {
+  return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
+}
+
+std::string furthest_text(const RunResult& run, const MetricStatistics& statistics) {
+  if (statistics.n < 2 || statistics.furthest.empty()) return "";
+  const Standing& far = statistics.furthest.front();
+  const DeviceResult& device = run.devices[far.device];
+  const std::string deviation = std::isfinite(far.deviation_fraction)
+                                    ? fmt::format("{}{}", far.deviation_fraction < 0 ? "-" : "+",
+                                                  percent_text(far.deviation_fraction))
+                                    : fmt::format("{:+.4g}", far.value - statistics.median);
+  return fmt::format("{} {}", place_of(device), deviation);
+}
+
+std::string remark_of(const Finding& finding) {
+  if (finding.status == Status::ok) return finding.reason;
+  const bool has_value = !std::holds_alternative<std::monostate>(finding.value);
+  const std::string status = has_value ? std::string(to_text(finding.status)) : "";
+  if (finding.reason.empty()) return status;
+  return status.empty() ? finding.reason : status + ": " + finding.reason;
+}
+
+}  // namespace
+
+std::string_view kind_text(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::structural: return "structural";
+    case MetricKind::continuous: return "continuous";
+    case MetricKind::fingerprint: return "fingerprint";
+    case MetricKind::inventory: break;
+  }
+  return "inventory";
+}
+
+std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
+  for (const Metric& known : registry) {
+    if (known.name == metric) return std::string(known.unit);
+  }
+  return "";
+}
+
+std::string place_of(const DeviceResult& device) {
+  return fmt::format("{} rank {}", device.node, device.rank);
+}
+
+std::string origin_line(const RunResult& run) {
+  const Provenance& from = run.provenance;
+  std::string text = "sonde " + from.sonde_version;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format(", {}{}", name, value);
+  };
+  add("", from.started_utc);
+  add("Slurm job ", from.slurm_job_id);
+  add("seed ", std::to_string(from.seed));
+  add("config ", from.config_hash.substr(0, 12));
+  return text;
+}
+
+std::string headline(const RunResult& run, const FleetAnalysis& analysis) {
+  const FleetCounts& counts = analysis.counts;
+  const std::size_t total = run.devices.size();
+  const std::size_t absent = counts.expected > counts.seen ? counts.expected - counts.seen : 0;
+  std::vector<std::string> bad;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) bad.push_back(fmt::format("{} {}", count, what));
+  };
+  add(counts.failed, "FAILED");
+  add(counts.lost, "LOST");
+  add(absent, "MISSING");
+  add(counts.incomplete, "INCOMPLETE");
+  add(counts.warned, "with a WARNING");
+  add(run.unaudited.size(), "NOT MEASURED");
+  const std::string gpus = total == 1 ? "GPU" : "GPUs";
+  const std::string verdict =
+      bad.empty() ? fmt::format("ALL WELL: {} {} passed", total, gpus)
+                  : fmt::format("Of {} {}: {}", std::max(counts.expected, counts.seen),
+                                std::max(counts.expected, counts.seen) == 1 ? "GPU" : "GPUs",
+                                fmt::join(bad, ", "));
+  return fmt::format(
+      "{}\nexpected {}, seen {}, audited {}, passed {}, failed {}, lost {}, flagged {}", verdict,
+      counts.expected, counts.seen, counts.audited, counts.passed, counts.failed, counts.lost,
+      counts.flagged);
+}
+
+Table device_table(const RunResult& run, const FleetAnalysis& analysis) {
+  Table table{{{"verdict"}, {"node"}, {"rank", Align::right}, {"GPU"}, {"likely"}, {"reason"}}, {}};
+  std::vector<std::size_t> order(run.devices.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return analysis.verdicts[a].verdict > analysis.verdicts[b].verdict;
+  });
+  for (const std::size_t i : order) {
+    const DeviceResult& device = run.devices[i];
+    const DeviceVerdict& verdict = analysis.verdicts[i];
+    table.rows.push_back(
+        {std::string(to_text(verdict.verdict)), device.node, std::to_string(device.rank),
+         device.info.uuid,
+         verdict.likely == FaultClass::unknown ? "" : std::string(to_text(verdict.likely)),
+         verdict.reason});
+  }
+  return table;
+}
+
+Table metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group) {
+  Table table{{{"metric"}, {"unit"}}, {}};
+  for (const char* title : {"n", "median", "MAD", "min", "max", "CV %"}) {
+    table.columns.push_back({title, Align::right});
+  }
+  table.columns.push_back({"furthest out", Align::left});
+  for (const MetricStatistics& row : analysis.statistics) {
+    if (row.group != group || row.kind == MetricKind::structural) continue;
+    const DisplayUnit display = display_unit(row.median, row.unit);
+    std::vector<std::string> cells{
+        row.summary.empty() ? row.metric : fmt::format("{} ({})", row.metric, row.summary),
+        display.text, std::to_string(row.n)};
+    for (const double value : {row.median, row.mad, row.min, row.max}) {
+      cells.push_back(number_text(value, display));
+    }
+    cells.push_back(std::isfinite(row.cv) && row.n > 1 ? fmt::format("{:.2f}", 100 * row.cv) : "-");
+    cells.push_back(furthest_text(run, row));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+Table structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
+  Table table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
+  for (const MetricStatistics& row : analysis.statistics) {
+    if (row.group != group || row.kind != MetricKind::structural) continue;
+    table.rows.push_back({row.metric, row.ambiguous ? "ambiguous" : row.consensus,
+                          fmt::format("{}/{}", row.agreeing, row.n)});
+  }
+  return table;
+}
+
+Table gap_table(const RunResult& run) {
+  using Gap = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Gap, std::set<std::string>> gaps;
+  for (const DeviceResult& device : run.devices) {
+    for (const JobResult& job : device.jobs) {
+      if (job.status != Status::ok) {
+        gaps[{job.job, "(the job)", std::string(to_text(job.status)), job.reason}].insert(
+            device.info.uuid);
+      }
+      for (const Finding& finding : job.findings) {
+        if (finding.status == Status::ok) continue;
+        gaps[{job.job, finding.metric, std::string(to_text(finding.status)), finding.reason}]
+            .insert(device.info.uuid);
+      }
+    }
+  }
+  Table table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
+  for (const auto& [gap, devices] : gaps) {
+    table.rows.push_back({std::get<0>(gap), std::get<1>(gap), std::get<2>(gap),
+                          std::to_string(devices.size()), std::get<3>(gap)});
+  }
+  return table;
+}
+
+Table finding_table(const JobResult& job, std::span<const Metric> registry) {
+  Table table{
+      {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
+  for (const Finding& finding : job.findings) {
+    const std::string unit = unit_of(registry, finding.metric);
+    const bool measured = finding.samples > 0;
+    table.rows.push_back(
+        {finding.metric, value_text(finding, unit),
+         finding.spread > 0 ? format_quantity(finding.spread, unit) : "",
+         measured ? std::to_string(finding.samples) : "",
+         finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
+         remark_of(finding)});
+  }
+  return table;
+}
+
+}  // namespace sonde

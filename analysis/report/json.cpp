@@ -1,0 +1,197 @@
+// The machine-readable report, schema 1 (docs/json-report.md).
+#include "analysis/report/content.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Whole numbers up to here are exact doubles and are written without a point.
+constexpr double largest_exact_whole = 9007199254740992.0;  // 2^53
+
+Json number_json(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (std::trunc(value) == value && std::abs(value) <= largest_exact_whole) {
+    return static_cast<std::int64_t>(value);
+  }
+  return value;
+}
+
+Json value_json(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return number_json(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* values = std::get_if<std::vector<double>>(&value)) {
+    Json array = Json::array();
+    for (const double element : *values) array.push_back(number_json(element));
+    return array;
+  }
+  return nullptr;
+}
+
+Json finding_json(const Finding& finding, const std::string& unit) {
+  return {{"value", value_json(finding.value)},
+          {"unit", unit},
+          {"status", to_text(finding.status)},
+          {"confidence", number_json(finding.confidence)},
+          {"samples", finding.samples},
+          {"spread", number_json(finding.spread)},
+          {"reason", finding.reason}};
+}
+
+Json job_json(const JobResult& job) {
+  return {{"status", to_text(job.status)},
+          {"reason", job.reason},
+          {"elapsed_s", number_json(job.elapsed_s)}};
+}
+
+Json health_json(const Health& health) {
+  return {{"temperature_c", number_json(health.temperature_c)},
+          {"power_w", number_json(health.power_w)},
+          {"sm_clock_hz", number_json(health.sm_clock_hz)},
+          {"memory_clock_hz", number_json(health.memory_clock_hz)},
+          {"throttle_reasons", health.throttle_reasons},
+          {"ecc_corrected", health.ecc_corrected},
+          {"ecc_uncorrected", health.ecc_uncorrected},
+          {"remapped_rows", health.remapped_rows},
+          {"remap_pending", health.remap_pending},
+          {"remap_failure", health.remap_failure}};
+}
+
+Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
+                 std::span<const Metric> registry) {
+  Json findings = Json::object();
+  Json jobs = Json::object();
+  for (const JobResult& job : device.jobs) {
+    jobs[job.job] = job_json(job);
+    for (const Finding& finding : job.findings) {
+      findings[finding.metric] = finding_json(finding, unit_of(registry, finding.metric));
+    }
+  }
+  return {{"uuid", device.info.uuid},
+          {"name", device.info.name},
+          {"node", device.node},
+          {"rank", device.rank},
+          {"status", device.status},
+          {"verdict", to_text(verdict.verdict)},
+          {"reason", verdict.reason.empty() ? device.reason : verdict.reason},
+          {"likely", to_text(verdict.likely)},
+          {"serial", device.info.serial},
+          {"pci_bus_id", device.info.pci_bus_id},
+          {"health_before", health_json(device.before)},
+          {"health_after", health_json(device.after)},
+          {"jobs", jobs},
+          {"findings", findings}};
+}
+
+Json furthest_json(const RunResult& run, const MetricStatistics& row) {
+  Json all = Json::array();
+  for (const Standing& standing : row.furthest) {
+    const DeviceResult& device = run.devices[standing.device];
+    all.push_back({{"uuid", device.info.uuid},
+                   {"node", device.node},
+                   {"rank", device.rank},
+                   {"value", number_json(standing.value)},
+                   {"deviation_fraction", number_json(standing.deviation_fraction)},
+                   {"score", number_json(standing.score)}});
+  }
+  return all;
+}
+
+Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
+                     const MetricStatistics& row) {
+  Json json{{"metric", row.metric},
+            {"unit", row.unit},
+            {"kind", kind_text(row.kind)},
+            {"group", analysis.groups[row.group].label},
+            {"n", row.n}};
+  if (!row.summary.empty()) json["summary"] = row.summary;
+  if (row.kind == MetricKind::structural) {
+    json["consensus"] = row.ambiguous ? Json(nullptr) : Json(row.consensus);
+    json["agreeing"] = row.agreeing;
+    json["ambiguous"] = row.ambiguous;
+    return json;
+  }
+  json["median"] = number_json(row.median);
+  json["mad"] = number_json(row.mad);
+  json["min"] = number_json(row.min);
+  json["max"] = number_json(row.max);
+  json["cv"] = number_json(row.cv);
+  json["scale"] = number_json(row.scale);
+  json["threshold"] = row.threshold > 0 ? number_json(row.threshold) : Json(nullptr);
+  json["sigma_node"] = number_json(row.variance.node);
+  json["sigma_device"] = number_json(row.variance.device);
+  json["sigma_repeat"] = number_json(row.variance.repeat);
+  json["gage"] = number_json(row.variance.gage);
+  json["furthest"] = furthest_json(run, row);
+  return json;
+}
+
+Json flag_json(const RunResult& run, const FleetFinding& finding) {
+  const bool of_device = finding.device != FleetFinding::no_device;
+  return {{"uuid", of_device ? Json(run.devices[finding.device].info.uuid) : Json(nullptr)},
+          {"node", finding.node},
+          {"rank", of_device ? Json(run.devices[finding.device].rank) : Json(nullptr)},
+          {"metric", finding.metric},
+          {"severity", to_text(finding.severity)},
+          {"likely", to_text(finding.fault)},
+          {"value", finding.value},
+          {"reference", finding.reference},
+          {"deviation_fraction", number_json(finding.deviation_fraction)},
+          {"score", number_json(finding.score)},
+          {"n", finding.n},
+          {"sms", finding.sms},
+          {"reason", finding.reason},
+          {"evidence", finding.evidence}};
+}
+
+Json provenance_json(const Provenance& from) {
+  return {{"sonde_version", from.sonde_version},
+          {"git_revision", from.git_revision},
+          {"library_versions", from.library_versions},
+          {"command_line", from.command_line},
+          {"config_hash", from.config_hash},
+          {"started_utc", from.started_utc},
+          {"slurm_job_id", from.slurm_job_id},
+          {"seed", from.seed},
+          {"world_size", from.world_size}};
+}
+
+Json counts_json(const FleetCounts& counts) {
+  return {
+      {"expected", counts.expected},     {"seen", counts.seen},     {"audited", counts.audited},
+      {"passed", counts.passed},         {"warned", counts.warned}, {"failed", counts.failed},
+      {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
+}
+
+}  // namespace
+
+std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
+  Json devices = Json::array();
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    devices.push_back(device_json(run.devices[i], analysis.verdicts[i], analysis.registry));
+  }
+  Json unaudited = Json::array();
+  for (const UnauditedDevice& device : run.unaudited) {
+    unaudited.push_back({{"node", device.node}, {"uuid", device.uuid}});
+  }
+  Json fleet = Json::array();
+  for (const MetricStatistics& row : analysis.statistics) {
+    fleet.push_back(statistics_json(run, analysis, row));
+  }
+  Json flags = Json::array();
+  for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
+  const Json report{{"schema", 1},
+                    {"provenance", provenance_json(run.provenance)},
+                    {"counts", counts_json(analysis.counts)},
+                    {"devices", devices},
+                    {"unaudited", unaudited},
+                    {"fleet", fleet},
+                    {"flags", flags}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sonde

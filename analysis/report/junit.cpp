@@ -1,0 +1,75 @@
+// JUnit XML for CI: suite = node, case = device x job, and one case for each device's verdict.
+#include "analysis/report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace sonde {
+namespace {
+
+struct Suite {
+  std::string cases;
+  int tests = 0;
+  int failures = 0;
+  int errors = 0;
+  int skipped = 0;
+};
+
+void add_case(Suite& suite, const DeviceResult& device, std::string_view name, double elapsed_s,
+              const std::string& outcome) {
+  ++suite.tests;
+  suite.cases +=
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
+                  escape_html(device.info.uuid), escape_html(name), elapsed_s, outcome);
+}
+
+std::string outcome_xml(const char* tag, std::string_view reason) {
+  return fmt::format("<{} message=\"{}\"/>", tag, escape_html(reason));
+}
+
+void add_job(Suite& suite, const DeviceResult& device, const JobResult& job) {
+  std::string outcome;
+  if (job.status == Status::failed) {
+    ++suite.errors;
+    outcome = outcome_xml("error", job.reason);
+  } else if (job.status == Status::not_run || job.status == Status::skipped) {
+    ++suite.skipped;
+    outcome = outcome_xml("skipped", job.reason);
+  }
+  add_case(suite, device, job.job, job.elapsed_s, outcome);
+}
+
+void add_verdict(Suite& suite, const DeviceResult& device, const DeviceVerdict& verdict) {
+  std::string outcome;
+  if (verdict.verdict == Verdict::lost || verdict.verdict == Verdict::incomplete) {
+    ++suite.errors;
+    outcome = outcome_xml("error", verdict.reason);
+  } else if (verdict.verdict != Verdict::pass) {
+    ++suite.failures;
+    outcome = outcome_xml("failure", verdict.reason);
+  }
+  add_case(suite, device, "verdict", 0, outcome);
+}
+
+}  // namespace
+
+std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
+  std::map<std::string, Suite> suites;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
+    Suite& suite = suites[device.node];
+    for (const JobResult& job : device.jobs) add_job(suite, device, job);
+    add_verdict(suite, device, analysis.verdicts[i]);
+  }
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sonde\">\n";
+  for (const auto& [node, suite] : suites) {
+    text += fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+        escape_html(node), suite.tests, suite.failures, suite.errors, suite.skipped);
+    text += suite.cases + "  </testsuite>\n";
+  }
+  return text + "</testsuites>\n";
+}
+
+}  // namespace sonde

@@ -1,0 +1,61 @@
+// The report as Markdown, for a ticket or a merge request.
+#include "analysis/report/content.hpp"
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+std::string problem_markdown(const Problem& problem) {
+  std::string text = fmt::format("- **{}** `{}`\n", problem.badge, problem.where);
+  const auto add = [&](const char* label, const std::string& line) {
+    if (!line.empty()) text += fmt::format("  - {}: {}\n", label, line);
+  };
+  add("what", problem.what);
+  add("likely", problem.likely);
+  add("sure", problem.sure);
+  add("also", problem.also);
+  for (const std::string& action : problem.actions) text += fmt::format("  - do: `{}`\n", action);
+  return text;
+}
+
+std::string single_device(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text;
+  for (const JobResult& job : run.devices.front().jobs) {
+    if (job.findings.empty() && job.status == Status::ok) continue;
+    text += fmt::format(
+        "\n## {}{}\n\n", job.job,
+        job.status == Status::ok ? "" : fmt::format(": {}, {}", to_text(job.status), job.reason));
+    if (!job.findings.empty()) text += markdown_table(finding_table(job, analysis.registry));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string head = headline(run, analysis);
+  const std::size_t line_end = head.find('\n');
+  std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.substr(0, line_end),
+                                 head.substr(line_end + 1), origin_line(run));
+  const std::vector<Problem> wrong = problems(run, analysis);
+  if (!wrong.empty()) text += "\n## What is wrong\n\n";
+  for (const Problem& problem : wrong) text += problem_markdown(problem);
+  if (!run.devices.empty()) {
+    text += "\n## Devices\n\n" + markdown_table(device_table(run, analysis));
+  }
+  if (run.devices.size() == 1) return text + single_device(run, analysis);
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    text += fmt::format("\n## {} (n={})\n\n", analysis.groups[group].label,
+                        analysis.groups[group].devices.size());
+    const Table metrics = metric_table(run, analysis, group);
+    const Table structure = structure_table(run, analysis, group);
+    if (!metrics.rows.empty()) text += markdown_table(metrics);
+    if (!structure.rows.empty()) text += "\n" + markdown_table(structure);
+  }
+  const Table gaps = gap_table(run);
+  if (!gaps.rows.empty()) text += "\n## Not answered\n\n" + markdown_table(gaps);
+  return text;
+}
+
+}  // namespace sonde

@@ -1,0 +1,178 @@
+// What is wrong, where, how sure, what to do: the part of the report that is read at six o'clock.
+#include "analysis/report/content.hpp"
+
+#include "analysis/fleet/value_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t most_also = 4;
+
+std::string identity_text(const DeviceResult& device) {
+  const DeviceInfo& info = device.info;
+  std::string text = fmt::format("{}  {}", place_of(device), info.uuid);
+  if (!info.name.empty()) text += "  " + info.name;
+  if (!info.pci_bus_id.empty()) text += "  PCI " + info.pci_bus_id;
+  if (!info.serial.empty()) text += "  serial " + info.serial;
+  return text;
+}
+
+std::string signed_percent(double fraction) {
+  return fmt::format("{}{}", fraction < 0 ? "-" : "+", percent_text(fraction));
+}
+
+std::string short_finding(const FleetFinding& finding) {
+  if (!finding.sms.empty()) {
+    return fmt::format("{} SM {}", finding.metric, fmt::join(finding.sms, ", "));
+  }
+  return std::isfinite(finding.deviation_fraction)
+             ? fmt::format("{} {}", finding.metric, signed_percent(finding.deviation_fraction))
+             : fmt::format("{} {}", finding.metric, finding.value);
+}
+
+/// Commands to look deeper; each names the GPU itself, so that it can be pasted on the node.
+std::vector<std::string> look_closer(FaultClass fault, const std::string& uuid) {
+  const auto query = [&](const char* sections) {
+    return fmt::format("nvidia-smi -i {} -q -d {}", uuid, sections);
+  };
+  switch (fault) {
+    case FaultClass::clock: return {query("CLOCK,POWER,PERFORMANCE")};
+    case FaultClass::thermal: return {"check its cooling: " + query("TEMPERATURE,PERFORMANCE")};
+    case FaultClass::power: return {"check its power limit: " + query("POWER,PERFORMANCE")};
+    case FaultClass::ecc:
+      return {query("ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
+              "drain the node and reset the GPU; if errors come back, replace it"};
+    case FaultClass::contention:
+      return {fmt::format("nvidia-smi -i {} --query-compute-apps=pid,name --format=csv", uuid),
+              "measure again on an idle GPU"};
+    case FaultClass::structure: return {"compare part number, VBIOS and MIG mode with its peers"};
+    case FaultClass::memory: return {query("ECC,ROW_REMAPPER,CLOCK"), "dcgmi diag -r 3"};
+    case FaultClass::sm: return {"dcgmi diag -r 3"};
+    case FaultClass::unknown: break;
+  }
+  return {};
+}
+
+std::string measure_again(const RunResult& run, const FleetAnalysis& analysis,
+                          const DeviceVerdict& verdict, const DeviceResult& device) {
+  std::set<std::string> jobs;
+  for (const std::size_t index : verdict.findings) {
+    if (analysis.findings[index].severity == Severity::info) continue;
+    const std::string& metric = analysis.findings[index].metric;
+    for (const Metric& known : analysis.registry) {
+      if (metric.starts_with(known.name)) jobs.insert(std::string(known.job));
+    }
+  }
+  if (jobs.empty()) return "";
+  const bool many = run.devices.size() > 1;
+  return fmt::format("measure {} again: sonde run --jobs {} -o again.h5",
+                     many ? fmt::format("it and a peer on {}", device.node) : "it",
+                     fmt::join(jobs, ","));
+}
+
+Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
+  const DeviceResult& device = run.devices[index];
+  const DeviceVerdict& verdict = analysis.verdicts[index];
+  Problem problem;
+  problem.badge = std::string(to_text(verdict.verdict));
+  std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
+                 [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
+  problem.where = identity_text(device);
+  problem.what = verdict.reason;
+  std::vector<const FleetFinding*> weighty;
+  for (const std::size_t i : verdict.findings) {
+    if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
+  }
+  if (verdict.verdict == Verdict::lost) {
+    problem.actions = {fmt::format("ssh {} dmesg | grep -i xid", device.node),
+                       "run again with --resume: only what is missing is measured"};
+    return problem;
+  }
+  if (weighty.empty()) {
+    problem.actions = {"run again with --resume: only what is missing is measured"};
+    return problem;
+  }
+  problem.what = fmt::format("{}: {}", weighty.front()->metric, weighty.front()->reason);
+  problem.sure = weighty.front()->evidence;
+  if (verdict.likely != FaultClass::unknown) problem.likely = to_text(verdict.likely);
+  std::vector<std::string> also;
+  for (std::size_t i = 1; i < weighty.size() && also.size() < most_also; ++i) {
+    also.push_back(short_finding(*weighty[i]));
+  }
+  if (weighty.size() > most_also + 1) {
+    also.push_back(fmt::format("and {} more", weighty.size() - most_also - 1));
+  }
+  if (device.status == "incomplete") also.push_back("some of its jobs were not done");
+  problem.also = fmt::format("{}", fmt::join(also, "; "));
+  problem.actions = look_closer(verdict.likely, device.info.uuid);
+  const std::string again = measure_again(run, analysis, verdict, device);
+  if (!again.empty()) problem.actions.insert(problem.actions.begin(), again);
+  return problem;
+}
+
+Problem common_problem(const FleetFinding& finding) {
+  Problem problem;
+  problem.badge = finding.severity == Severity::fail ? "FAIL" : "WARN";
+  problem.where = finding.node.empty() ? "the whole group" : finding.node;
+  problem.what = fmt::format("{}: {}", finding.metric, finding.reason);
+  problem.likely = finding.fault == FaultClass::unknown ? "" : std::string(to_text(finding.fault));
+  if (!finding.node.empty()) {
+    problem.actions = {
+        fmt::format("ssh {} 'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'", finding.node)};
+  }
+  return problem;
+}
+
+}  // namespace
+
+std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<Problem> all;
+  for (const Verdict wanted :
+       {Verdict::fail, Verdict::lost, Verdict::incomplete, Verdict::warn, Verdict::pass}) {
+    if (wanted == Verdict::incomplete || wanted == Verdict::pass) {
+      const Severity severity = wanted == Verdict::incomplete ? Severity::fail : Severity::warn;
+      for (const FleetFinding& finding : analysis.findings) {
+        if (finding.device == FleetFinding::no_device && finding.severity == severity) {
+          all.push_back(common_problem(finding));
+        }
+      }
+    }
+    if (wanted == Verdict::pass) break;
+    for (std::size_t i = 0; i < run.devices.size(); ++i) {
+      if (analysis.verdicts[i].verdict == wanted) {
+        all.push_back(device_problem(run, analysis, i));
+      }
+    }
+  }
+  for (const UnauditedDevice& device : run.unaudited) {
+    Problem problem;
+    problem.badge = "WARN";
+    problem.where = fmt::format("{}  {}", device.node, device.uuid);
+    problem.what = "seen but not measured: there were fewer ranks than GPUs";
+    problem.actions = {"start one rank per GPU"};
+    all.push_back(problem);
+  }
+  return all;
+}
+
+std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<std::string> all;
+  for (const FleetFinding& finding : analysis.findings) {
+    if (finding.severity != Severity::info) continue;
+    const std::string where = finding.device == FleetFinding::no_device
+                                  ? finding.node
+                                  : place_of(run.devices[finding.device]);
+    all.push_back(fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", finding.metric,
+                              finding.reason));
+  }
+  return all;
+}
+
+}  // namespace sonde

@@ -1,0 +1,98 @@
+// Text for the node exporter's textfile collector, which refuses timestamps on samples.
+#include "analysis/report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+namespace sonde {
+namespace {
+
+std::string escape_label(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\n') {
+      escaped += "\\n";
+      continue;
+    }
+    if (c == '\\' || c == '"') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string labels_of(const DeviceResult& device) {
+  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"",
+                     escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
+                     escape_label(device.node));
+}
+
+std::string exposed_name(std::string_view metric) {
+  std::string name = "sonde_";
+  for (const char c : metric) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    name += plain ? c : '_';
+  }
+  return name;
+}
+
+std::string head(const std::string& name, std::string_view help) {
+  return fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
+}
+
+std::optional<std::int64_t> unix_seconds(const std::string& iso_utc) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  if (std::sscanf(iso_utc.c_str(), "%d-%d-%dT%d:%d:%d", &year, &month, &day, &hour, &minute,
+                  &second) != 6) {
+    return {};
+  }
+  using namespace std::chrono;
+  const sys_days date{std::chrono::year{year} / month / day};
+  return duration_cast<seconds>(date.time_since_epoch()).count() + hour * 3600 + minute * 60 +
+         second;
+}
+
+std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text = head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    text += fmt::format("sonde_device_verdict{{{},likely=\"{}\"}} {}\n", labels_of(run.devices[i]),
+                        to_text(analysis.verdicts[i].likely),
+                        static_cast<int>(analysis.verdicts[i].verdict));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text = verdict_lines(run, analysis);
+  std::map<std::string, std::string> samples;
+  for (const DeviceResult& device : run.devices) {
+    for (const JobResult& job : device.jobs) {
+      for (const Finding& finding : job.findings) {
+        const auto* value = std::get_if<double>(&finding.value);
+        if (value == nullptr || !std::isfinite(*value)) continue;
+        samples[finding.metric] +=
+            fmt::format("{}{{{}}} {}\n", exposed_name(finding.metric), labels_of(device), *value);
+      }
+    }
+  }
+  for (const auto& [metric, lines] : samples) {
+    std::string_view help = "-";
+    for (const Metric& known : analysis.registry) {
+      if (known.name == metric) help = known.meaning;
+    }
+    text += head(exposed_name(metric), help) + lines;
+  }
+  if (const auto seconds = unix_seconds(run.provenance.started_utc)) {
+    const char* name = "sonde_last_run_timestamp_seconds";
+    text += head(name, "start of the run") + fmt::format("{} {}\n", name, *seconds);
+  }
+  return text;
+}
+
+}  // namespace sonde

@@ -1,0 +1,130 @@
+#include "analysis/report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+std::string join_padded(const std::vector<std::string>& cells, const Table& table,
+                        const std::vector<std::size_t>& widths, std::string_view indent) {
+  std::string line(indent);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += "  ";
+    line += table.columns[i].align == Align::right ? fmt::format("{:>{}}", cells[i], widths[i])
+                                                   : fmt::format("{:<{}}", cells[i], widths[i]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::vector<std::string> titles(const Table& table) {
+  std::vector<std::string> all;
+  for (const Table::Column& column : table.columns) all.push_back(column.title);
+  return all;
+}
+
+std::string escape_markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '*') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string plain_table(const Table& table, std::string_view indent) {
+  std::vector<std::size_t> widths;
+  for (const Table::Column& column : table.columns) widths.push_back(column.title.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text = join_padded(titles(table), table, widths, indent);
+  for (const auto& row : table.rows) text += join_padded(row, table, widths, indent);
+  return text;
+}
+
+std::string markdown_table(const Table& table) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += " " + escape_markdown(cell) + " |";
+    return text + "\n";
+  };
+  std::string text = line(titles(table)) + "|";
+  for (const Table::Column& column : table.columns) {
+    text += column.align == Align::right ? "---:|" : "---|";
+  }
+  text += "\n";
+  for (const auto& row : table.rows) text += line(row);
+  return text;
+}
+
+std::string html_table(const Table& table) {
+  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
+    std::string text = "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const char* style = table.columns[i].align == Align::right ? " class=\"number\"" : "";
+      text += fmt::format("<{}{}>{}</{}>", tag, style, escape_html(cells[i]), tag);
+    }
+    return text + "</tr>\n";
+  };
+  std::string text = "<table>\n<thead>" + line(titles(table), "th") + "</thead>\n<tbody>\n";
+  for (const auto& row : table.rows) text += line(row, "td");
+  return text + "</tbody>\n</table>\n";
+}
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      case '\'': escaped += "&#39;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::vector<std::string> wrap_text(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
+      lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
+DisplayUnit display_unit(double typical_value, std::string_view unit) {
+  const bool binary = unit == "byte";
+  if (!binary && unit != "byte/s" && unit != "Hz") {
+    return {1, unit == "1" ? "" : std::string(unit)};
+  }
+  constexpr std::array binary_prefixes{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+  constexpr std::array decimal_prefixes{"", "k", "M", "G", "T", "P"};
+  const double base = binary ? 1024 : 1000;
+  DisplayUnit display;
+  std::size_t power = 0;
+  while (std::abs(typical_value) >= base * display.divisor && power + 1 < binary_prefixes.size()) {
+    display.divisor *= base;
+    ++power;
+  }
+  display.text = binary             ? std::string(binary_prefixes[power]) + "B"
+                 : unit == "byte/s" ? std::string(decimal_prefixes[power]) + "B/s"
+                                    : std::string(decimal_prefixes[power]) + "Hz";
+  return display;
+}
+
+}  // namespace sonde

@@ -1,0 +1,39 @@
+// A table as data, so that terminal, Markdown and HTML show the same one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+enum class Align { left, right };
+
+struct Table {
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // each as long as columns
+};
+
+/// Columns padded with spaces, two between them, no rules; each line starts with `indent` and has
+/// no trailing space.
+std::string plain_table(const Table& table, std::string_view indent);
+std::string markdown_table(const Table& table);
+std::string html_table(const Table& table);
+
+std::string escape_html(std::string_view text);
+
+/// Breaks a text at spaces into lines of at most `width` characters where words allow.
+std::vector<std::string> wrap_text(std::string_view text, std::size_t width);
+
+/// How the numbers of one row are shown, all in the same unit: 4.52e12 byte/s as 4.52 TB/s.
+struct DisplayUnit {
+  double divisor = 1;
+  std::string text;
+};
+DisplayUnit display_unit(double typical_value, std::string_view unit);
+
+}  // namespace sonde

@@ -1,0 +1,134 @@
+// The report of a log, a pipe or a terminal.
+#include "analysis/report/content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t text_width = 100;
+constexpr std::size_t most_listed_devices = 64;
+
+std::string paint(Colour colour, const char* code, std::string_view text) {
+  return colour == Colour::on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+const char* badge_code(std::string_view badge) {
+  if (badge == "FAIL" || badge == "LOST") return "1;31";
+  return badge == "PASS" ? "1;32" : "1;33";
+}
+
+std::string title(Colour colour, std::string_view text) {
+  return "\n" + paint(colour, "1", text) + "\n";
+}
+
+/// "  label:   text", further lines under the text.
+std::string entry(std::string_view label, std::string_view text) {
+  if (text.empty()) return "";
+  std::string lines;
+  for (const std::string& line : wrap_text(text, text_width - 14)) {
+    lines += fmt::format("      {:<8}{}\n", lines.empty() ? label : "", line);
+  }
+  return lines;
+}
+
+std::string problem_text(const Problem& problem, Colour colour) {
+  std::string text = fmt::format(
+      "{}  {}\n", paint(colour, badge_code(problem.badge), problem.badge), problem.where);
+  text += entry("what", problem.what);
+  text += entry("likely", problem.likely);
+  text += entry("sure", problem.sure);
+  text += entry("also", problem.also);
+  for (std::size_t i = 0; i < problem.actions.size(); ++i) {
+    text += fmt::format("      {:<8}{}\n", i == 0 ? "do" : "", problem.actions[i]);
+  }
+  return text;
+}
+
+std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
+  Table table = device_table(run, analysis);
+  std::size_t hidden = 0;
+  if (table.rows.size() > most_listed_devices) {
+    hidden = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
+  }
+  for (auto& row : table.rows) {
+    if (row.back().size() > text_width) row.back() = row.back().substr(0, text_width - 3) + "...";
+  }
+  std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
+  if (hidden > 0) text += fmt::format("  and {} that pass\n", hidden);
+  return text;
+}
+
+std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+  const DeviceResult& device = run.devices.front();
+  std::string text =
+      title(colour, fmt::format("{}  {}  ({}, no peers to compare with)", device.info.name,
+                                device.info.uuid, place_of(device)));
+  for (const JobResult& job : device.jobs) {
+    text += title(colour, job.status == Status::ok
+                              ? job.job
+                              : fmt::format("{}: {}{}", job.job, to_text(job.status),
+                                            job.reason.empty() ? "" : ", " + job.reason));
+    if (!job.findings.empty()) text += plain_table(finding_table(job, analysis.registry), "  ");
+  }
+  return text;
+}
+
+std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+  std::string text;
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    const std::size_t n = analysis.groups[group].devices.size();
+    text += title(colour, fmt::format("METRICS of {} (n={}{})", analysis.groups[group].label, n,
+                                      n == 1 ? ", no peers" : ""));
+    const Table metrics = metric_table(run, analysis, group);
+    const Table structure = structure_table(run, analysis, group);
+    if (!metrics.rows.empty()) text += plain_table(metrics, "  ");
+    if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ");
+  }
+  const Table gaps = gap_table(run);
+  if (!gaps.rows.empty()) text += title(colour, "NOT ANSWERED") + plain_table(gaps, "  ");
+  return text;
+}
+
+std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+  const std::string exclude = render_exclude(run, analysis);
+  if (exclude.empty()) return "";
+  const std::string drains = render_drain(run, analysis);
+  std::string text = title(colour, "TO PASTE (nothing of this was run)") + "  " + exclude + "\n";
+  std::string_view drain = drains;
+  while (!drain.empty()) {
+    const std::size_t end = drain.find('\n');
+    text += fmt::format("  {}\n", drain.substr(0, end));
+    drain.remove_prefix(std::min(drain.size(), end + 1));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+  const bool well = analysis.counts.passed == run.devices.size() && run.unaudited.empty() &&
+                    analysis.counts.expected <= analysis.counts.seen;
+  const std::string head = headline(run, analysis);
+  const std::size_t line_end = head.find('\n');
+  std::string text = paint(colour, well ? "1;32" : "1;31", head.substr(0, line_end)) +
+                     head.substr(line_end) + "\n" + origin_line(run) + "\n";
+  const std::vector<Problem> wrong = problems(run, analysis);
+  if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
+  for (const Problem& problem : wrong) text += problem_text(problem, colour);
+  text += paste_text(run, analysis, colour);
+  if (run.devices.size() == 1) {
+    text += single_device(run, analysis, colour);
+  } else if (!run.devices.empty()) {
+    text += title(colour, "DEVICES") + devices_text(run, analysis);
+    text += fleet_tables(run, analysis, colour);
+  }
+  const std::vector<std::string> remarks = notes(run, analysis);
+  if (!remarks.empty()) text += title(colour, "NOTES (no verdict)");
+  for (const std::string& remark : remarks) text += "  " + remark + "\n";
+  return text;
+}
+
+}  // namespace sonde
