@@ -10,6 +10,12 @@
 namespace sonde {
 namespace {
 
+/// Two offsets agree within six standard deviations of their mean: a hundred SMs that share a clock
+/// are then never parted by chance.
+constexpr double resolution_sigmas = 6;
+/// The way to the timer differs by a few cycles between SMs, and the clock may tick in steps.
+constexpr double least_resolution_cycles = 6;
+
 /// A timer step, and the clock halfway between the readings on its two sides.
 struct Edge {
   double timer_ns = 0;
@@ -44,9 +50,8 @@ std::vector<Edge> find_edges(const LaneTrace& lane, std::uint64_t timer_origin_n
     if (lane.globaltimer_ns[i] <= lane.globaltimer_ns[i - 1]) continue;
     const auto before = lane.clock_cycles[i - 1] - lane.clock_cycles.front();
     const auto after = lane.clock_cycles[i] - lane.clock_cycles.front();
-    edges.push_back(
-        {static_cast<double>(lane.globaltimer_ns[i]) - static_cast<double>(timer_origin_ns),
-         (static_cast<double>(before) + static_cast<double>(after)) / 2});
+    edges.push_back({static_cast<double>(lane.globaltimer_ns[i] - timer_origin_ns),
+                     (static_cast<double>(before) + static_cast<double>(after)) / 2});
   }
   return edges;
 }
@@ -62,6 +67,13 @@ double cycles_per_ns(const std::vector<Edge>& edges) {
     slopes.push_back((late.clock_cycles - early.clock_cycles) / (late.timer_ns - early.timer_ns));
   }
   return median(std::move(slopes));
+}
+
+/// A step lies anywhere between its two readings; the mean over all steps is that much better.
+double offset_resolution(double interval_cycles, std::size_t steps) {
+  const double one_step = interval_cycles / std::sqrt(12.0);
+  return std::max(least_resolution_cycles,
+                  resolution_sigmas * one_step / std::sqrt(static_cast<double>(steps)));
 }
 
 }  // namespace
@@ -85,8 +97,9 @@ std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
     const auto steps = moves(lane.clock_cycles);
     slopes.push_back(cycles_per_ns(edges));
     times_ns.push_back((edges.front().timer_ns + edges.back().timer_ns) / 2);
+    const double interval_cycles = median(std::vector<double>(steps.begin(), steps.end()));
     lines.push_back({lane.sm, slopes.back() * 1e9, static_cast<double>(lane.clock_cycles.front()),
-                     median(std::vector<double>(steps.begin(), steps.end())), edges.size()});
+                     offset_resolution(interval_cycles, edges.size()), edges.size()});
     edges_of_line.push_back(std::move(edges));
   }
   const double slope = median(slopes);

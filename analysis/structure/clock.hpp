@@ -20,7 +20,7 @@ struct ClockLine {
   int sm = -1;
   double hz = 0;
   double offset_cycles = 0;      // clock at the common reference time of fit_clocks
-  double resolution_cycles = 0;  // between two readings: what an offset may be wrong by
+  double resolution_cycles = 0;  // what the offset may be wrong by
   std::uint64_t steps = 0;       // of the timer, seen
 };
 
