@@ -1,0 +1,67 @@
+// One cache array (or TLB level) at work: tags, sectors and replacement, no timing.
+#pragma once
+
+#include "device/sim/replacement.hpp"
+#include "device/sim/set_index.hpp"
+
+namespace sonde::sim {
+
+/// Where a line sits; open addressing, for sets too wide to be searched way by way.
+class LineMap {
+ public:
+  static constexpr std::uint32_t absent = ~0u;
+  explicit LineMap(std::uint32_t lines);
+  std::uint32_t find(std::uint64_t line) const;
+  void insert(std::uint64_t line, std::uint32_t slot);
+  void erase(std::uint64_t line);
+  void clear();
+
+ private:
+  struct Cell {
+    std::uint64_t key = 0;  // line + 1; 0: free
+    std::uint32_t slot = 0;
+  };
+  std::size_t home(std::uint64_t key) const { return mix_bits(key) & mask_; }
+  std::size_t mask_;
+  std::vector<Cell> cells_;
+};
+
+class CacheArray {
+ public:
+  CacheArray(const CacheModel& model, const Geometry& geometry);
+
+  /// One read of the word at `address`. True if its sector was there; if not, the block of
+  /// fetch_bytes around it is there afterwards.
+  bool access(std::uint64_t address);
+
+  /// True if the sector of `address` is there; changes nothing.
+  bool contains(std::uint64_t address) const;
+
+  std::uint64_t fetch_bytes() const { return fetch_bytes_; }
+  /// Empty; `seed` for policies that draw.
+  void clear(std::uint64_t seed);
+
+ private:
+  SetView view_of(std::uint64_t address) const;
+  std::uint32_t find_way(const SetView& view, std::uint64_t line) const;
+  std::uint32_t place(const SetView& view, std::uint64_t line);
+  std::uint32_t sector_bit(std::uint64_t address) const {
+    return 1u << ((address & (line_bytes_ - 1)) >> sector_shift_);
+  }
+  std::uint32_t fetched_sectors(std::uint64_t address) const;
+
+  SetIndex index_;
+  std::uint64_t line_bytes_;
+  int line_shift_;
+  int sector_shift_;
+  std::uint64_t fetch_bytes_;
+  std::vector<std::uint32_t> first_slots_;  // one more than sets
+  std::vector<std::uint32_t> used_;         // filled ways of each set
+  std::vector<std::uint64_t> lines_;        // by slot
+  std::vector<std::uint32_t> sectors_;      // by slot
+  ReplacementState replacement_;
+  bool mapped_;  // wide sets: where_ knows every line
+  LineMap where_;
+};
+
+}  // namespace sonde::sim

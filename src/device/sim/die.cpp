@@ -1,0 +1,137 @@
+// What makes one specimen of a model different from the next.
+#include "device/sim/die.hpp"
+
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sonde::sim {
+namespace {
+
+// Clocks of different SMs start apart by up to this much: far more than any launch takes.
+constexpr std::uint64_t clock_base_range_cycles = 1ULL << 36;
+
+/// TPCs of each GPC that work, after as many as needed were switched off at random.
+std::vector<int> sweep_floor(const ChipModel& chip, Random& random) {
+  std::vector<int> tpcs(static_cast<std::size_t>(chip.gpcs), chip.tpcs_per_gpc);
+  for (int off = chip.gpcs * chip.tpcs_per_gpc - chip.enabled_tpcs; off > 0;) {
+    int& chosen = tpcs[random.below(tpcs.size())];
+    if (chosen == chip.min_tpcs_per_gpc) continue;
+    --chosen;
+    --off;
+  }
+  return tpcs;
+}
+
+/// GPC of each TPC, in the order in which the driver numbers TPCs.
+std::vector<int> number_tpcs(const ChipModel& chip, std::vector<int> tpcs_left) {
+  std::vector<int> gpc_of_tpc;
+  const auto deal = [&](std::size_t gpc) {
+    gpc_of_tpc.push_back(static_cast<int>(gpc));
+    --tpcs_left[gpc];
+  };
+  while (gpc_of_tpc.size() < static_cast<std::size_t>(chip.enabled_tpcs)) {
+    for (std::size_t gpc = 0; gpc < tpcs_left.size(); ++gpc) {
+      if (chip.numbering == Numbering::round_robin && tpcs_left[gpc] > 0) deal(gpc);
+      while (chip.numbering == Numbering::tpc_major && tpcs_left[gpc] > 0) deal(gpc);
+    }
+  }
+  return gpc_of_tpc;
+}
+
+std::vector<SmPlace> place_sms(const Model& model, Random& random) {
+  const ChipModel& chip = model.chip;
+  const std::vector<int> gpc_of_tpc = number_tpcs(chip, sweep_floor(chip, random));
+  std::vector<SmPlace> sms;
+  for (std::size_t tpc = 0; tpc < gpc_of_tpc.size(); ++tpc) {
+    const int gpc = gpc_of_tpc[tpc];
+    const int partition = gpc * model.partitions.count / chip.gpcs;
+    sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc),
+               SmPlace{.tpc = static_cast<int>(tpc), .gpc = gpc, .partition = partition});
+  }
+  return sms;
+}
+
+/// Half of the spread belongs to the GPC, half to the SM in it (the additive part of the latency
+/// maps of Jin 2024 and of the L40 study).
+std::vector<std::uint32_t> draw_sm_offsets(const std::vector<SmPlace>& sms, int gpcs,
+                                           double spread_cycles, Random& random) {
+  std::vector<double> gpc_share(static_cast<std::size_t>(gpcs));
+  for (double& share : gpc_share) share = random.unit();
+  std::vector<std::uint32_t> offsets;
+  for (const SmPlace& place : sms) {
+    const double share = gpc_share[static_cast<std::size_t>(place.gpc)] + random.unit();
+    offsets.push_back(static_cast<std::uint32_t>(std::lround(spread_cycles * share / 2)));
+  }
+  return offsets;
+}
+
+std::vector<std::int32_t> draw_slice_offsets(const Slices& slices, int partitions, Random& random) {
+  std::vector<std::int32_t> offsets;
+  for (int i = 0; i < slices.count * partitions; ++i) {
+    offsets.push_back(
+        static_cast<std::int32_t>(std::lround(slices.spread_cycles * (random.unit() - 0.5))));
+  }
+  return offsets;
+}
+
+}  // namespace
+
+int instance_of(const SmPlace& place, int sm, Scope scope) {
+  switch (scope) {
+    case Scope::sm: return sm;
+    case Scope::tpc: return place.tpc;
+    case Scope::gpc: return place.gpc;
+    case Scope::partition: return place.partition;
+    case Scope::device: return 0;
+  }
+  return 0;
+}
+
+std::uint64_t die_seed(std::uint64_t seed, int world_rank) {
+  return derive_seed(seed, "die " + std::to_string(world_rank));
+}
+
+std::string make_uuid(std::uint64_t seed_of_die) {
+  Random random(derive_seed(seed_of_die, "uuid"));
+  const std::uint64_t high = random();
+  const std::uint64_t low = random();
+  return fmt::format("GPU-{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
+                     high & 0xffff, low >> 48, low & 0xffffffffffffULL);
+}
+
+Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die) {
+  Random random(derive_seed(seed_of_die, "die"));
+  Die die;
+  die.seed = seed_of_die;
+  die.info = model.device;
+  die.sms = place_sms(model, random);
+  die.info.uuid = make_uuid(seed_of_die);
+  die.info.serial = fmt::format("{:013}", random() % 10'000'000'000'000ULL);
+  die.info.pci_bus_id = fmt::format("00000000:{:02X}:00.0", 1 + random.below(254));
+  for (const CacheModel& cache : model.caches) {
+    die.cache_offset_cycles.push_back(
+        draw_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, random));
+  }
+  if (model.slices)
+    die.slice_offset_cycles = draw_slice_offsets(*model.slices, model.partitions.count, random);
+  for (const SlowPart& slow : faults.slow_slices) {
+    die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=
+        static_cast<std::int32_t>(slow.cycles);
+  }
+  die.slow_sm_cycles.resize(die.sms.size());
+  for (const SlowPart& slow : faults.slow_sms) {
+    die.slow_sm_cycles[static_cast<std::size_t>(slow.part)] += slow.cycles;
+  }
+  std::vector<std::uint64_t> bases(die.sms.size());
+  for (std::uint64_t& base : bases) base = random.below(clock_base_range_cycles);
+  for (std::size_t sm = 0; sm < die.sms.size(); ++sm) {
+    const int instance = instance_of(die.sms[sm], static_cast<int>(sm), model.clock.scope);
+    die.clock_base_cycles.push_back(bases[static_cast<std::size_t>(instance)]);
+  }
+  return die;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,35 @@
+// What makes one specimen of a model different from the next: names, which TPCs are switched off,
+// how far each SM and slice lies from the middle. Everything is drawn from the seed of the die.
+#pragma once
+
+#include "device/sim/faults.hpp"
+
+namespace sonde::sim {
+
+struct SmPlace {
+  int tpc = 0;
+  int gpc = 0;
+  int partition = 0;  // the half of the L2 that is near
+};
+
+struct Die {
+  std::uint64_t seed = 0;
+  DeviceInfo info;  // the model's, with the names of this die
+  std::vector<SmPlace> sms;
+  std::vector<std::vector<std::uint32_t>> cache_offset_cycles;  // by cache, then SM
+  std::vector<std::int32_t> slice_offset_cycles;
+  std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
+  std::vector<std::uint64_t> clock_base_cycles;  // by SM: what it read at time 0
+};
+
+/// Seed of the die that a rank of the world gets.
+std::uint64_t die_seed(std::uint64_t seed, int world_rank);
+
+std::string make_uuid(std::uint64_t seed_of_die);
+
+Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die);
+
+/// Number of the instance that serves an SM, among those of this scope.
+int instance_of(const SmPlace& place, int sm, Scope scope);
+
+}  // namespace sonde::sim

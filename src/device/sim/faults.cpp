@@ -1,0 +1,88 @@
+// Faults on the command line.
+#include "device/sim/faults.hpp"
+
+#include "base/error.hpp"
+
+#include <charconv>
+#include <string_view>
+
+namespace sonde::sim {
+namespace {
+
+constexpr const char* known_faults =
+    "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, throttle[=factor], "
+    "hang=launch, sticky=launch, wrong_data[=period], ecc=count";
+
+// Halfway between the base and the boost clock of an H100 PCIe in a poor chassis
+// (docs/methods.md, fleet variation).
+constexpr double default_throttle = 0.7;
+
+[[noreturn]] void refuse(std::string_view fault, const std::string& why) {
+  throw ConfigError(
+      "fault '" + std::string(fault) + "' " + why +
+      " (a fault that does nothing would prove nothing) known faults: " + known_faults);
+}
+
+template <class Number>
+Number parse_number(std::string_view fault, std::string_view text, Number least, Number most) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) ||
+      !(value <= most)) {
+    refuse(fault, "has no number in range");
+  }
+  return value;
+}
+
+SlowPart parse_slow_part(std::string_view fault, std::string_view value, int parts) {
+  const std::size_t colon = value.find(':');
+  if (colon == std::string_view::npos) refuse(fault, "needs number:cycles");
+  return {parse_number<int>(fault, value.substr(0, colon), 0, parts - 1),
+          parse_number<std::uint32_t>(fault, value.substr(colon + 1), 1, 10000)};
+}
+
+void add_fault(std::string_view fault, const Model& model, Faults& faults) {
+  const std::size_t equals = fault.find('=');
+  const std::string_view name = fault.substr(0, equals);
+  const bool given = equals != std::string_view::npos;
+  const std::string_view value = given ? fault.substr(equals + 1) : std::string_view{};
+  const auto launch = [&] { return parse_number<std::uint64_t>(fault, value, 1, 1ULL << 40); };
+  const auto factor = [&] { return parse_number<double>(fault, value, 0.01, 1.0); };
+  if (name == "slow_sm") {
+    faults.slow_sms.push_back(parse_slow_part(fault, value, model.device.sm_count));
+  } else if (name == "slow_slice") {
+    if (!model.slices) refuse(fault, "needs a model that declares slices");
+    faults.slow_slices.push_back(
+        parse_slow_part(fault, value, model.slices->count * model.partitions.count));
+  } else if (name == "low_bandwidth") {
+    faults.bandwidth_factor = factor();
+  } else if (name == "throttle") {
+    faults.clock_factor = given ? factor() : default_throttle;
+  } else if (name == "hang") {
+    faults.hang_launch = launch();
+  } else if (name == "sticky") {
+    faults.sticky_launch = launch();
+  } else if (name == "wrong_data") {
+    faults.wrong_data_period = given ? launch() : 1;
+  } else if (name == "ecc") {
+    faults.ecc_corrected = launch();
+  } else {
+    refuse(fault, "is unknown");
+  }
+}
+
+}  // namespace
+
+FaultyModel load_faulty_model(const std::string& text) {
+  const std::size_t plus = text.find('+');
+  FaultyModel result{.model = load_model(text.substr(0, plus)), .faults = {}};
+  for (std::size_t at = plus; at != std::string::npos;) {
+    const std::size_t next = text.find('+', at + 1);
+    const std::size_t length = next == std::string::npos ? next : next - at - 1;
+    add_fault(std::string_view(text).substr(at + 1, length), result.model, result.faults);
+    at = next;
+  }
+  return result;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,35 @@
+// Faults that a simulated GPU carries, as they follow its model on the command line:
+// h200+slow_sm=17:3+low_bandwidth=0.8
+#pragma once
+
+#include "device/sim/model.hpp"
+
+namespace sonde::sim {
+
+/// One SM or slice that answers late.
+struct SlowPart {
+  int part = 0;
+  std::uint32_t cycles = 0;
+};
+
+struct Faults {
+  std::vector<SlowPart> slow_sms;       // every load of this SM takes so much longer
+  std::vector<SlowPart> slow_slices;    // every load that this L2 slice serves
+  double bandwidth_factor = 1;          // of the DRAM
+  double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
+  std::uint64_t hang_launch = 0;        // this launch (from 1) never ends; 0: none
+  std::uint64_t sticky_launch = 0;      // from this launch on nothing works; 0: none
+  std::uint64_t wrong_data_period = 0;  // every so many launches read wrong data; 0: none
+  std::uint64_t ecc_corrected = 0;
+};
+
+struct FaultyModel {
+  Model model;
+  Faults faults;
+};
+
+/// `<model>[+<fault>...]`, see docs/simulated-gpus.md for the faults.
+/// @throws ConfigError for an unknown model or fault, or a part that the model does not have
+FaultyModel load_faulty_model(const std::string& text);
+
+}  // namespace sonde::sim

@@ -1,0 +1,191 @@
+// A simulated GPU as its JSON file declares it: plain data, the hidden truth behind every trace of
+// a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
+#pragma once
+
+#include "trace/inventory.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::sim {
+
+/// Which SMs share one instance of a cache, a TLB or a clock.
+enum class Scope { sm, tpc, gpc, partition, device };
+
+/// From an address (virtual or physical, in bytes) to a set or a slice.
+struct IndexFunction {
+  enum class Kind {
+    bit_field,  // bits low_bit .. low_bit + bits - 1
+    xor_masks,  // bit i is the parity of address & masks[i]
+    modulo,     // (address / granularity_bytes) mod the number of sets
+    table,      // table[(address / granularity_bytes) mod the length of the table]
+  };
+  Kind kind = Kind::bit_field;
+  int low_bit = 0;
+  int bits = 0;
+  std::vector<std::uint64_t> masks;
+  std::uint64_t granularity_bytes = 1;
+  std::vector<std::uint32_t> table;
+};
+
+enum class Policy {
+  lru,
+  fifo,
+  tree_plru,
+  nru,
+  clock,
+  srrip,
+  brrip,
+  set_duelling,  // SRRIP against BRRIP (Jaleel 2010, DRRIP)
+  random,
+  weighted_ways,
+};
+
+struct Replacement {
+  Policy policy = Policy::lru;
+  std::vector<double> way_weights;  // weighted_ways: chance of each way to be the victim
+};
+
+/// Sets of one cache array; sets may differ in size.
+struct Geometry {
+  std::uint64_t shared_bytes = 0;           // the carve-out that it belongs to, if there are many
+  std::vector<std::uint32_t> ways_per_set;  // one number for each set
+  IndexFunction index;
+  Replacement replacement;
+
+  std::uint64_t lines() const;
+};
+
+enum class Addressing { virtual_address, physical_address };
+enum class WritePolicy { write_back, write_through };
+
+/// Sequential prefetch from DRAM: the first touch of a page starts a stream that runs `bytes` ahead
+/// for as long as the next accesses follow in steps of at most `stride_limit_bytes`.
+struct Prefetch {
+  std::uint64_t bytes = 0;
+  std::uint64_t stride_limit_bytes = 0;
+};
+
+/// A cache, or a TLB level: there a line is an entry and a sector a sub-entry.
+struct CacheModel {
+  std::string name;
+  Scope scope = Scope::sm;
+  Addressing addressing = Addressing::physical_address;
+  std::uint64_t line_bytes = 0;
+  std::uint64_t sector_bytes = 0;
+  std::uint64_t fetch_bytes = 0;     // aligned block that a miss brings
+  std::vector<Geometry> geometries;  // one, or one for each carve-out
+  WritePolicy write_policy = WritePolicy::write_back;
+  std::optional<Prefetch> prefetch;
+  double jitter_cycles = 0;     // standard deviation
+  double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency
+
+  std::uint64_t size_bytes(const Geometry& geometry) const { return geometry.lines() * line_bytes; }
+  const Geometry& geometry_for(std::uint64_t shared_bytes) const;
+};
+
+/// Two halves of the L2. A line's home is the parity of its physical address under home_mask.
+struct Partitions {
+  int count = 1;  // 1 or 2
+  std::uint64_t home_mask = 0;
+  bool replicate = false;  // the near half keeps copies of far lines
+};
+
+/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
+struct Slices {
+  int count = 1;  // in each partition; those of partition 1 follow those of partition 0
+  IndexFunction index;
+  double spread_cycles = 0;
+};
+
+enum class PageMapping { contiguous, random };
+
+struct PageModel {
+  std::uint64_t page_bytes = 0;
+  std::uint64_t window_bytes = 0;  // page entries active at a time; 0: all
+  PageMapping mapping = PageMapping::contiguous;
+  std::uint64_t block_bytes = 0;  // random: physically contiguous blocks of this size
+  std::vector<CacheModel> tlbs;   // nearest first
+};
+
+/// Latency by translation outcome: hit in TLB level 0, 1, ..., then walk_cached, walk_cold and
+/// window_switch. A virtually addressed cache has the same number in every place.
+using LatencyRow = std::vector<std::uint32_t>;
+
+/// One load path: the caches that it visits in order, and the latency by who served the load.
+struct PathModel {
+  std::vector<std::size_t> caches;  // places in Model::caches
+  std::vector<LatencyRow> hit;      // one for each of caches
+  LatencyRow far_hit;               // partitions: in the other half
+  LatencyRow dram;
+  LatencyRow dram_far;  // partitions: home in the other half
+};
+
+struct DramModel {
+  double jitter_cycles = 0;
+  double efficiency = 1;         // of the theoretical rate that back-to-back bursts keep
+  double turnaround_cycles = 0;  // SM cycles lost when a channel goes from reads to writes
+  int channels = 1;
+  std::uint64_t burst_bytes = 32;
+};
+
+enum class Numbering {
+  tpc_major,    // the SMs of a TPC follow each other, the TPCs of a GPC too
+  round_robin,  // TPCs are dealt over the GPCs that still have one
+};
+
+struct ChipModel {
+  int gpcs = 1;
+  int tpcs_per_gpc = 1;  // on the full chip
+  int sms_per_tpc = 1;
+  int enabled_tpcs = 1;  // which are off is drawn for each die
+  int min_tpcs_per_gpc = 1;
+  Numbering numbering = Numbering::tpc_major;
+};
+
+struct ClockModel {
+  std::uint32_t empty_window_cycles = 0;
+  std::uint32_t sink_window_cycles = 0;
+  std::uint32_t granularity_cycles = 1;
+  Scope scope = Scope::sm;
+  std::uint32_t globaltimer_step_ns = 0;
+  std::uint32_t loop_cycles = 0;  // of an amortised loop, for each access
+};
+
+struct NoiseModel {
+  double outlier_probability = 0;
+  std::uint32_t outlier_min_cycles = 0;
+  std::uint32_t outlier_max_cycles = 0;
+  double clock_jitter_cycles = 0;  // of windows without a load
+};
+
+struct Model {
+  std::string name;    // as asked for
+  std::string source;  // where the numbers come from
+  DeviceInfo device;   // what the driver tells; UUID, serial and bus id are made for each die
+  ChipModel chip;
+  ClockModel clock;
+  NoiseModel noise;
+  std::vector<CacheModel> caches;
+  Partitions partitions;
+  std::optional<Slices> slices;
+  PageModel pages;
+  std::array<std::optional<PathModel>, 4> paths;  // by LoadPath
+  DramModel dram;
+  double watchdog_s = 2;
+
+  const CacheModel* find_cache(const std::string& cache_name) const;
+};
+
+/// A shipped model by name, or a JSON file by path.
+/// @throws ConfigError naming file, key and why
+Model load_model(const std::string& name_or_path);
+
+/// Reads a model from JSON text; `origin` names it in errors.
+Model parse_model(const std::string& text, const std::string& origin);
+
+}  // namespace sonde::sim

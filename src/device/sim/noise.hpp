@@ -1,0 +1,52 @@
+// What the clocks of a simulated GPU add to a latency: jitter, rare outliers, granularity.
+#pragma once
+
+#include "base/random.hpp"
+#include "device/sim/model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace sonde::sim {
+
+class Noise {
+ public:
+  Noise(const Model& model, std::uint64_t seed)
+      : random_(seed),
+        model_(model.noise),
+        outlier_below_(static_cast<std::uint64_t>(std::ldexp(model.noise.outlier_probability, 53))),
+        granularity_cycles_(model.clock.granularity_cycles) {}
+
+  /// A duration as it happens, at least one cycle.
+  std::uint32_t disturb(std::uint32_t cycles, double jitter_cycles) {
+    std::int64_t result = cycles;
+    if (jitter_cycles > 0) result += std::lround(bell() * jitter_cycles);
+    if ((random_() >> 11) < outlier_below_) {
+      const std::uint64_t range = model_.outlier_max_cycles - model_.outlier_min_cycles + 1;
+      result += static_cast<std::int64_t>(model_.outlier_min_cycles + random_.below(range));
+    }
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(result, 1));
+  }
+
+  /// The difference of two clock reads `cycles` apart: the counter moves in steps.
+  std::uint32_t read_window(std::uint32_t cycles) {
+    if (granularity_cycles_ == 1) return cycles;
+    const auto phase = static_cast<std::uint32_t>(random_.below(granularity_cycles_));
+    return (phase + cycles) / granularity_cycles_ * granularity_cycles_;
+  }
+
+  Random& random() { return random_; }
+
+ private:
+  /// Nearly normal with deviation 1: ones among 64 random bits, less their mean, over their
+  /// deviation.
+  double bell() { return (std::popcount(random_()) - 32) / 4.0; }
+
+  Random random_;
+  NoiseModel model_;
+  std::uint64_t outlier_below_;
+  std::uint32_t granularity_cycles_;
+};
+
+}  // namespace sonde::sim

@@ -1,0 +1,128 @@
+// Chases on a simulated GPU: every load goes through the memory system one by one.
+#include "device/sim/play_chase.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+constexpr std::uint32_t longest_window_cycles = 65535;  // two bytes a record (device.hpp)
+
+/// One lane on its way round its list.
+struct Walker {
+  const ChaseLane* lane = nullptr;
+  LaneTrace* trace = nullptr;
+  std::size_t at = 0;
+
+  std::uint64_t step() {
+    const std::uint64_t offset = lane->offsets_bytes[at];
+    at = at + 1 == lane->offsets_bytes.size() ? 0 : at + 1;
+    return offset;
+  }
+};
+
+struct Player {
+  const Model& model;
+  MemorySystem& memory;
+  const PathModel& path;
+  const ChaseProbe& probe;
+  Noise noise;
+
+  void warm(Walker& walker) { memory.load(walker.lane->sm, path, walker.step()); }
+
+  void time(Walker& walker, std::uint64_t access) {
+    const Load load = memory.load(walker.lane->sm, path, walker.step());
+    const std::uint32_t cycles =
+        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
+    LaneTrace& trace = *walker.trace;
+    trace.elapsed_cycles += cycles;
+    const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
+    if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
+    if (!trace.histogram.empty()) {
+      ++trace.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
+    }
+  }
+
+  void amortise(Walker& walker) {
+    const Load load = memory.load(walker.lane->sm, path, walker.step());
+    walker.trace->elapsed_cycles +=
+        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
+  }
+
+  /// The walkers take turns access by access, so all are always at the same one.
+  void play(std::vector<Walker> walkers) {
+    const auto each = [&](std::uint64_t accesses, auto&& act) {
+      for (std::uint64_t i = 0; i < accesses; ++i) {
+        for (Walker& walker : walkers) act(walker, i);
+      }
+    };
+    each(probe.warmup_accesses, [this](Walker& walker, std::uint64_t) { warm(walker); });
+    each(probe.timed_accesses, [this](Walker& walker, std::uint64_t i) { time(walker, i); });
+    each(probe.amortised_accesses, [this](Walker& walker, std::uint64_t) { amortise(walker); });
+  }
+};
+
+/// Shared memory that the block of a lane keeps for its records, its sink and its histogram.
+std::uint64_t record_block_bytes(const ChaseProbe& probe) {
+  if (probe.timed_accesses == 0) return 0;
+  const bool histogram = probe.timed_accesses > probe.recorded_accesses;
+  return probe.recorded_accesses * record_bytes + record_overhead_bytes +
+         (histogram ? histogram_bins * sizeof(std::uint32_t) : 0);
+}
+
+Trace make_trace(const ChaseProbe& probe) {
+  Trace trace;
+  for (const ChaseLane& lane : probe.lanes) {
+    LaneTrace& made = trace.lanes.emplace_back();
+    made.sm = lane.sm;
+    made.accesses = probe.timed_accesses + probe.amortised_accesses;
+    made.window_cycles.reserve(probe.recorded_accesses);
+    if (probe.timed_accesses > probe.recorded_accesses) made.histogram.resize(histogram_bins);
+  }
+  return trace;
+}
+
+}  // namespace
+
+std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
+                              std::optional<std::uint64_t> wanted_bytes) {
+  const std::uint64_t needed =
+      block_bytes == 0 ? 0 : block_bytes + info.reserved_shared_bytes_per_block;
+  const std::uint64_t least = std::max(needed, wanted_bytes.value_or(0));
+  std::vector<std::uint64_t> carveouts = info.shared_carveouts_bytes;
+  if (carveouts.empty()) carveouts.push_back(info.shared_bytes_per_sm);
+  const auto found = std::lower_bound(carveouts.begin(), carveouts.end(), least);
+  if (block_bytes > info.shared_bytes_per_block || found == carveouts.end() ||
+      needed > wanted_bytes.value_or(needed)) {
+    throw DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
+                      " of shared memory does not fit (records lie there) record fewer accesses "
+                      "or choose a larger shared part");
+  }
+  return *found;
+}
+
+Trace play_chase(const Model& model, const DeviceInfo& info, MemorySystem& memory,
+                 const ChaseProbe& probe, std::uint64_t seed) {
+  Trace trace = make_trace(probe);
+  trace.shared_carveout_bytes =
+      choose_carveout(info, record_block_bytes(probe), probe.shared_carveout_bytes);
+  std::vector<int> sms;
+  std::vector<Walker> walkers;
+  for (std::size_t i = 0; i < probe.lanes.size(); ++i) {
+    sms.push_back(probe.lanes[i].sm);
+    walkers.push_back({.lane = &probe.lanes[i], .trace = &trace.lanes[i]});
+  }
+  memory.begin_probe(probe.buffer_bytes, trace.shared_carveout_bytes, sms, seed);
+  Player player{model, memory, memory.path(probe.path), probe, Noise(model, seed)};
+  if (probe.concurrency == Concurrency::together) {
+    player.play(walkers);
+  } else {
+    for (const Walker& walker : walkers) player.play({walker});
+  }
+  return trace;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,176 @@
+// Replacement policies on flat arrays.
+#include "device/sim/replacement.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sonde::sim {
+namespace {
+
+// Two-bit re-reference intervals and one long insertion in 32 (Jaleel 2010).
+constexpr std::uint8_t distant_interval = 3;
+constexpr std::uint8_t long_interval = 2;
+constexpr std::uint64_t brrip_period = 32;
+// One leader set of each policy in 32 and a 10-bit counter (Qureshi 2007, Jaleel 2010).
+constexpr std::uint32_t duel_period = 32;
+constexpr int duel_limit = 511;
+
+bool has_stamps(Policy policy) { return policy == Policy::lru || policy == Policy::fifo; }
+
+}  // namespace
+
+ReplacementState::ReplacementState(const Replacement& replacement, std::uint32_t sets,
+                                   std::uint32_t slots)
+    : policy_(replacement.policy) {
+  double sum = 0;
+  for (double weight : replacement.way_weights) cumulative_weights_.push_back(sum += weight);
+  for (double& weight : cumulative_weights_) weight /= sum;
+  if (has_stamps(policy_)) {
+    stamps_.resize(slots);
+  } else {
+    marks_.resize(policy_ == Policy::tree_plru ? 2 * std::size_t{slots} : slots);
+  }
+  if (policy_ == Policy::clock) hands_.resize(sets);
+}
+
+void ReplacementState::clear(std::uint64_t seed) {
+  random_ = Random(seed);
+  now_ = 0;
+  brrip_votes_ = 0;
+  std::fill(stamps_.begin(), stamps_.end(), 0);
+  std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+  std::fill(hands_.begin(), hands_.end(), 0);
+}
+
+void ReplacementState::on_hit(const SetView& view, std::uint32_t way) {
+  const std::uint32_t slot = view.first_slot + way;
+  switch (policy_) {
+    case Policy::lru: stamps_[slot] = ++now_; return;
+    case Policy::tree_plru: point_away(view, way); return;
+    case Policy::nru: mark_recent(view, way); return;
+    case Policy::clock: marks_[slot] = 1; return;
+    case Policy::srrip:
+    case Policy::brrip:
+    case Policy::set_duelling: marks_[slot] = 0; return;
+    case Policy::fifo:
+    case Policy::random:
+    case Policy::weighted_ways: return;
+  }
+}
+
+void ReplacementState::on_fill(const SetView& view, std::uint32_t way) {
+  const std::uint32_t slot = view.first_slot + way;
+  switch (policy_) {
+    case Policy::fifo: stamps_[slot] = ++now_; return;
+    case Policy::srrip: marks_[slot] = long_interval; return;
+    case Policy::brrip:
+    case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
+    default: on_hit(view, way); return;
+  }
+}
+
+std::uint32_t ReplacementState::victim(const SetView& view) {
+  switch (policy_) {
+    case Policy::lru:
+    case Policy::fifo: return oldest(view);
+    case Policy::tree_plru: return follow_tree(view);
+    case Policy::nru: {
+      const std::uint8_t* first = marks_.data() + view.first_slot;
+      const void* unused = std::memchr(first, 0, view.ways);
+      return unused == nullptr
+                 ? 0
+                 : static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(unused) - first);
+    }
+    case Policy::clock: return pass_clock(view);
+    case Policy::srrip:
+    case Policy::brrip:
+    case Policy::set_duelling: return distant(view);
+    case Policy::random: return static_cast<std::uint32_t>(random_.below(view.ways));
+    case Policy::weighted_ways: return draw_weighted(view);
+  }
+  return 0;
+}
+
+/// NRU: the used bits of a set are never all set; the last one to be set clears the others.
+void ReplacementState::mark_recent(const SetView& view, std::uint32_t way) {
+  std::uint8_t* first = marks_.data() + view.first_slot;
+  if (first[way] != 0) return;
+  first[way] = 1;
+  if (std::memchr(first, 0, view.ways) == nullptr && view.ways > 1) {
+    std::memset(first, 0, view.ways);
+    first[way] = 1;
+  }
+}
+
+/// Every node on the way to the leaf points to the other half. Nodes are numbered as in a heap from
+/// 1 on; sets of other than 2^n ways use the left part of the next larger tree.
+void ReplacementState::point_away(const SetView& view, std::uint32_t way) {
+  std::uint8_t* nodes = marks_.data() + 2 * std::size_t{view.first_slot};
+  std::uint32_t node = 1;
+  for (std::uint32_t half = std::bit_ceil(view.ways) / 2; half > 0; half /= 2) {
+    const bool right = (way & half) != 0;
+    nodes[node] = right ? 0 : 1;
+    node = 2 * node + (right ? 1 : 0);
+  }
+}
+
+std::uint32_t ReplacementState::follow_tree(const SetView& view) const {
+  const std::uint8_t* nodes = marks_.data() + 2 * std::size_t{view.first_slot};
+  std::uint32_t node = 1;
+  std::uint32_t way = 0;
+  for (std::uint32_t half = std::bit_ceil(view.ways) / 2; half > 0; half /= 2) {
+    const bool right = nodes[node] != 0 && way + half < view.ways;
+    way += right ? half : 0;
+    node = 2 * node + (right ? 1 : 0);
+  }
+  return way;
+}
+
+std::uint32_t ReplacementState::oldest(const SetView& view) const {
+  const std::uint64_t* first = stamps_.data() + view.first_slot;
+  std::uint32_t best = 0;
+  for (std::uint32_t way = 1; way < view.ways; ++way) best = first[way] < first[best] ? way : best;
+  return best;
+}
+
+std::uint32_t ReplacementState::pass_clock(const SetView& view) {
+  std::uint32_t hand = hands_[view.set];
+  while (marks_[view.first_slot + hand] != 0) {
+    marks_[view.first_slot + hand] = 0;
+    hand = hand + 1 == view.ways ? 0 : hand + 1;
+  }
+  hands_[view.set] = hand + 1 == view.ways ? 0 : hand + 1;
+  return hand;
+}
+
+std::uint32_t ReplacementState::distant(const SetView& view) {
+  std::uint8_t* first = marks_.data() + view.first_slot;
+  const std::uint8_t* farthest = std::max_element(first, first + view.ways);
+  const auto step = static_cast<std::uint8_t>(distant_interval - *farthest);
+  const auto way = static_cast<std::uint32_t>(farthest - first);
+  for (std::uint32_t i = 0; step > 0 && i < view.ways; ++i) {
+    first[i] = static_cast<std::uint8_t>(first[i] + step);
+  }
+  return way;
+}
+
+std::uint8_t ReplacementState::insertion_distance(const SetView& view) {
+  bool bimodal = policy_ == Policy::brrip;
+  if (policy_ == Policy::set_duelling) {
+    const std::uint32_t role = view.set % duel_period;
+    if (role == 0) brrip_votes_ = std::min(brrip_votes_ + 1, duel_limit);
+    if (role == duel_period / 2) brrip_votes_ = std::max(brrip_votes_ - 1, -duel_limit);
+    bimodal = role == duel_period / 2 || (role != 0 && brrip_votes_ > 0);
+  }
+  return bimodal && random_.below(brrip_period) != 0 ? distant_interval : long_interval;
+}
+
+std::uint32_t ReplacementState::draw_weighted(const SetView& view) {
+  const double draw = random_.unit();
+  const auto found = std::upper_bound(cumulative_weights_.begin(), cumulative_weights_.end(), draw);
+  const auto way = static_cast<std::uint32_t>(found - cumulative_weights_.begin());
+  return std::min(way, view.ways - 1);
+}
+
+}  // namespace sonde::sim

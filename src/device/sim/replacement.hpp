@@ -1,0 +1,48 @@
+// Replacement policies on flat arrays: who leaves a full set. One object serves all sets of one
+// cache array; ways of set s are the slots first_slot .. first_slot + ways - 1.
+#pragma once
+
+#include "base/random.hpp"
+#include "device/sim/model.hpp"
+
+namespace sonde::sim {
+
+/// A set as the policies see it.
+struct SetView {
+  std::uint32_t set = 0;
+  std::uint32_t first_slot = 0;
+  std::uint32_t ways = 0;
+};
+
+class ReplacementState {
+ public:
+  ReplacementState(const Replacement& replacement, std::uint32_t sets, std::uint32_t slots);
+
+  /// Empty sets; `seed` for policies that draw.
+  void clear(std::uint64_t seed);
+  void on_hit(const SetView& view, std::uint32_t way);
+  void on_fill(const SetView& view, std::uint32_t way);
+  /// The way to replace in a full set.
+  std::uint32_t victim(const SetView& view);
+
+ private:
+  void mark_recent(const SetView& view, std::uint32_t way);
+  void point_away(const SetView& view, std::uint32_t way);
+  std::uint32_t follow_tree(const SetView& view) const;
+  std::uint32_t oldest(const SetView& view) const;
+  std::uint32_t pass_clock(const SetView& view);
+  std::uint32_t distant(const SetView& view);
+  std::uint8_t insertion_distance(const SetView& view);
+  std::uint32_t draw_weighted(const SetView& view);
+
+  Policy policy_;
+  std::vector<double> cumulative_weights_;
+  Random random_{0};
+  std::uint64_t now_ = 0;
+  std::vector<std::uint64_t> stamps_;  // lru: last use, fifo: fill
+  std::vector<std::uint8_t> marks_;    // nru, clock: used bit; srrip and kin: distance; tree: node
+  std::vector<std::uint32_t> hands_;   // clock
+  int brrip_votes_ = 0;                // set duelling: misses in SRRIP minus in BRRIP leaders
+};
+
+}  // namespace sonde::sim

@@ -1,0 +1,46 @@
+// The simulated GPU: plays probes through the machinery of this folder. It gives away nothing but
+// traces and what a driver would tell.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/sim/memory_system.hpp"
+#include "device/sim/noise.hpp"
+
+namespace sonde::sim {
+
+class SimDevice final : public Device {
+ public:
+  /// @param seed_of_die see die_seed
+  SimDevice(FaultyModel faulty, std::uint64_t seed_of_die);
+
+  const DeviceInfo& info() const override { return die_.info; }
+  Health health() override;
+
+ protected:
+  Trace play(const ProbeSpec& spec) override;
+
+ private:
+  Trace dispatch(const ChaseProbe& probe);
+  Trace dispatch(const ClockProbe& probe);
+  Trace dispatch(const TimestampProbe& probe);
+  Trace dispatch(const ClusterProbe& probe);
+  Trace dispatch(const StreamProbe& probe);
+  Trace dispatch(const SharedChaseProbe& probe);
+  Trace dispatch(const SharedStreamProbe& probe);
+  Trace dispatch(const BypassProbe& probe);
+
+  /// Hangs, sticky errors: @throws DeviceLostError
+  void meet_faults();
+  double sm_clock_hz() const { return die_.info.sm_clock_hz * faults_.clock_factor; }
+  std::uint64_t launch_seed() const;
+
+  Model model_;
+  Faults faults_;
+  Die die_;
+  MemorySystem memory_;
+  std::uint64_t launches_ = 0;
+  double now_ns_ = 0;  // simulated time since the device was opened
+  bool lost_ = false;
+};
+
+}  // namespace sonde::sim
