@@ -22,7 +22,9 @@ namespace {
 constexpr int repeats = 3;                      // of every map: a median drops one disturbed pass
 constexpr std::uint64_t line_step_bytes = 256;  // two lines of the largest line size there is
 constexpr std::uint64_t page_bytes = 2_MiB;     // of cudaMalloc memory since Fermi (Mei 2014)
-constexpr std::uint64_t l1_lines = 8;           // 2 KiB: fits into every L1 there has been
+constexpr std::uint64_t translation_bytes = 256_KiB;  // below what a first-level TLB entry has ever
+                                                      // covered (512 KiB on GT200, Wong 2010)
+constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every L1 there has been
 constexpr std::uint64_t l2_pages = 4;
 constexpr std::uint64_t l2_lines = 384;    // both halves of an L2, many slices
 constexpr std::uint64_t dram_lines = 192;  // for each SM and repeat
@@ -102,17 +104,23 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   return measure_map(run, "L2 by SM", overhead_cycles, probe);
 }
 
-/// Each SM has a page of its own. Its first access brings the translation, untimed; the timed ones
-/// meet cold lines, each once.
+/// Each SM has a page of its own. Untimed accesses bring its translations, the timed ones meet cold
+/// lines, each once.
 LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "dram lines"));
   const std::vector<int> sms = all_sms(run.info().sm_count);
   ChaseProbe probe = make_chase(LoadPath::cg, sms.size() * page_bytes);
   for (int sm : sms) {
     const std::uint64_t base_bytes = static_cast<std::uint64_t>(sm) * page_bytes;
-    probe.lanes.push_back({sm, scatter_lines(base_bytes, 1, dram_lines + 1, random)});
+    ChaseLane lane{sm, {}};
+    for (std::uint64_t at = 0; at < page_bytes; at += translation_bytes) {
+      lane.offsets_bytes.push_back(base_bytes + at + line_step_bytes / 2);
+    }
+    probe.warmup_accesses = lane.offsets_bytes.size();
+    const auto cold = scatter_lines(base_bytes, 1, dram_lines, random);
+    lane.offsets_bytes.insert(lane.offsets_bytes.end(), cold.begin(), cold.end());
+    probe.lanes.push_back(std::move(lane));
   }
-  probe.warmup_accesses = 1;
   probe.timed_accesses = probe.recorded_accesses = dram_lines;
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
