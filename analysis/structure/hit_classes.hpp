@@ -1,0 +1,23 @@
+// Is a load a hit? Thresholds come from walks whose outcome is known by construction: a footprint
+// so small that all of it stays, and one that cannot be there.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace sonde {
+
+/// Two classes of latency with an empty gap between them.
+struct HitClasses {
+  double hit_cycles = 0;  // medians
+  double miss_cycles = 0;
+  double threshold_cycles = 0;  // in the middle of the gap
+};
+
+/// nullopt if the classes touch or differ by less than `least_gap_cycles`: then there is no such
+/// cache on this path. The outer 2 % of the hits and 10 % of the misses are ignored: single
+/// outliers, and lines that a large walk met by chance.
+std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
+                                        const std::vector<double>& misses, double least_gap_cycles);
+
+}  // namespace sonde

@@ -1,0 +1,152 @@
+// Job `cache.l1`: the first cache on the way of plain loads (ca) and of read-only loads (nc).
+// Method: docs/methods/cache.md.
+#include "analysis/statistics.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "jobs/cache_measure.hpp"
+#include "jobs/cache_report.hpp"
+#include "jobs/jobs.hpp"
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+// Hits of a first-level cache are at least this much faster than the next level on every GPU
+// published; jitter is about one cycle.
+constexpr double least_gap_cycles = 8;
+// Twice the largest L1 known (H100: 256 KB).
+constexpr std::uint64_t largest_l1_bytes = 512_KiB;
+
+/// The cache that loads of `setup.path` meet before the L2, if there is one: its hits are faster
+/// than loads that pass it by.
+std::optional<CacheSubject> find_first_cache(JobRun& run, const ChaseSetup& setup,
+                                             const std::string& name,
+                                             const std::vector<double>& hits,
+                                             const std::vector<double>& l2_latencies) {
+  const auto classes = separate_hits(hits, l2_latencies, least_gap_cycles);
+  if (!classes) return std::nullopt;
+  return CacheSubject{name, setup, classes->threshold_cycles, largest_l1_bytes,
+                      derive_seed(run.seed(), name)};
+}
+
+std::string explain_carveout(const ChaseSetup& setup) {
+  if (!setup.shared_carveout_bytes) return {};
+  return fmt::format("seen beside {} of shared memory, the least that holds the record",
+                     format_bytes(static_cast<double>(*setup.shared_carveout_bytes)));
+}
+
+/// Loads that just miss this cache and find their line behind it: a span of four times its size.
+std::vector<double> measure_misses(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                                   std::uint64_t line_bytes) {
+  WalkPlan plan;
+  plan.offsets = shuffled_walk(4 * size_bytes, 4 * line_bytes, cache.seed);
+  plan.warmup_passes = 2;
+  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.setup.recordable_accesses);
+  std::vector<double> misses;
+  for (double cycles : measure_walk(run, cache.setup, cache.name + " misses", plan).cycles) {
+    if (cycles > cache.threshold_cycles) misses.push_back(cycles);
+  }
+  return misses;
+}
+
+void report_cache(JobRun& run, const CacheSubject& cache, const CacheShape& shape,
+                  const std::vector<double>& hits) {
+  report_shape(run, cache.name, shape, explain_carveout(cache.setup));
+  const std::vector<double> misses =
+      measure_misses(run, cache, shape.size_bytes(), shape.line_bytes);
+  if (misses.empty()) {
+    run.report(found(cache.name + ".hit_latency_cycles", median(hits), 1, hits.size(),
+                     median_absolute_deviation(hits)));
+    run.report(
+        not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
+  } else {
+    report_latencies(run, cache.name, hits, misses);
+  }
+}
+
+/// Size beside every shared part that holds a record: the two share one array.
+void report_carveouts(JobRun& run, const CacheSubject& cache, const CacheShape& shape) {
+  std::vector<double> carveouts_bytes;
+  std::vector<double> sizes_bytes;
+  for (std::uint64_t carveout_bytes : run.info().shared_carveouts_bytes) {
+    const auto setup = set_up_chase_beside(run, cache.setup.path, carveout_bytes);
+    if (!setup) continue;
+    CacheSubject part = cache;
+    part.setup = *setup;
+    part.name = fmt::format("{} beside {}", cache.name, carveout_bytes);
+    const Edge coarse = measure_coarse_edge(run, part, shape.line_bytes);
+    if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
+    const Edge edge = measure_exact_edge(run, part, coarse, shape.line_bytes);
+    carveouts_bytes.push_back(static_cast<double>(carveout_bytes));
+    sizes_bytes.push_back(static_cast<double>(edge.fitting_bytes));
+  }
+  if (carveouts_bytes.size() < 2) {
+    const char* reason = "shared memory and this cache do not share an array of variable parts";
+    run.report(not_present("cache.l1.carveout_bytes", reason));
+    run.report(not_present("cache.l1.size_by_carveout_bytes", reason));
+    return;
+  }
+  const std::uint64_t samples = carveouts_bytes.size();
+  run.report(found("cache.l1.carveout_bytes", std::move(carveouts_bytes), 1, samples));
+  run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes), 1, samples));
+}
+
+void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
+  const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::beside_largest_l1);
+  const std::vector<double> hits = measure_resident_latencies(run, setup, "cache.l1 hits");
+  const auto cache = find_first_cache(run, setup, "cache.l1", hits, l2_latencies);
+  std::string reason = fmt::format(
+      "ca loads take {:.0f} cycles at best, loads that pass the L1 by {:.0f}: no cache serves them",
+      median(hits), median(l2_latencies));
+  if (!cache) {
+    report_absent(run, "cache.l1", reason);
+    run.report(not_present("cache.l1.carveout_bytes", reason));
+    run.report(not_present("cache.l1.size_by_carveout_bytes", reason));
+    return;
+  }
+  const auto shape = measure_cache(run, *cache, reason);
+  if (!shape) {
+    report_shapeless(run, "cache.l1", reason);
+    return;
+  }
+  report_cache(run, *cache, *shape, hits);
+  if (run.level() != SuiteLevel::quick) report_carveouts(run, *cache, *shape);
+}
+
+void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies) {
+  const ChaseSetup setup = set_up_chase(run, LoadPath::nc, RecordSpace::beside_largest_l1);
+  std::vector<double> hits;
+  try {
+    hits = measure_resident_latencies(run, setup, "cache.readonly hits");
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError& error) {
+    report_absent(run, "cache.readonly", error.what());
+    return;
+  }
+  const auto cache = find_first_cache(run, setup, "cache.readonly", hits, l2_latencies);
+  if (!cache) {
+    report_absent(run, "cache.readonly", "nc loads are as slow as loads that pass the L1 by");
+    return;
+  }
+  std::string reason;
+  if (const auto shape = measure_cache(run, *cache, reason)) {
+    report_cache(run, *cache, *shape, hits);
+  } else {
+    report_shapeless(run, "cache.readonly", reason);
+  }
+}
+
+}  // namespace
+
+void run_cache_l1(JobRun& run) {
+  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::beside_largest_l1);
+  const std::vector<double> l2_latencies =
+      measure_resident_latencies(run, passing, "cache.l1 passed by");
+  characterize_l1(run, l2_latencies);
+  characterize_readonly(run, l2_latencies);
+}
+
+}  // namespace sonde

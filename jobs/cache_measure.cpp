@@ -1,0 +1,283 @@
+// The steps towards a cache's size and line. Numbers of passes and fractions are chosen for noise
+// of about one cycle and outliers in one access of ten thousand, and hold for noisier devices.
+#include "jobs/cache_measure.hpp"
+
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+// Enough to see one miss in 500, and no more is kept of walks that only ask roughly.
+constexpr std::uint64_t coarse_record = 8192;
+// Fewer samples than this do not tell a share of misses of 1/500 from outliers.
+constexpr std::uint64_t coarse_samples = 2048;
+constexpr double coarse_miss_fraction = 0.002;
+// Up to here a second warm-up pass costs nothing to speak of.
+constexpr std::uint64_t cheap_positions = 8192;
+// Up to here every line is recorded in every pass: what misses twice is no outlier.
+constexpr std::uint64_t recorded_positions = 65536;
+// No GPU is known with longer L1 or L2 lines (Wong 2010: 256 B in texture and constant caches).
+constexpr std::uint64_t longest_line_bytes = 1024;
+constexpr std::uint64_t common_line_bytes = 128;
+// A span of 1.4 times the size: one line for each block thrashes, half as many leave room in every
+// set even if they fall unevenly.
+constexpr double sparse_span = 1.4;
+constexpr double one_line_miss_fraction = 0.25;
+// An edge finer than 1/32 of its place is sought only if beyond it a fifth of all lines miss: LRU
+// sets of 16 ways miss in half of the sets there. Real hashed L2 caches lose a few per cent.
+constexpr double step_miss_fraction = 0.2;
+
+std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
+  return std::max(step_bytes, bytes / step_bytes * step_bytes);
+}
+
+std::uint64_t scale(std::uint64_t bytes, double factor, std::uint64_t step_bytes) {
+  return round_down(static_cast<std::uint64_t>(static_cast<double>(bytes) * factor), step_bytes);
+}
+
+WalkPlan plan_fit(const CacheSubject& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  WalkPlan plan;
+  plan.offsets = shuffled_walk(span_bytes, step_bytes, cache.seed);
+  plan.warmup_passes = plan.offsets.size() <= cheap_positions ? 2 : 1;
+  return plan;
+}
+
+/// Share of misses among the positions that one launch can record.
+double miss_fraction(JobRun& run, const CacheSubject& cache, const std::string& label,
+                     WalkPlan plan) {
+  const std::uint64_t length = plan.offsets.size();
+  plan.recorded = std::min({length, cache.setup.recordable_accesses, coarse_record});
+  plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
+  return fraction_above(measure_walk(run, cache.setup, label, plan), cache.threshold_cycles);
+}
+
+/// The size of caches too large to record each of their lines: counts misses pass by pass until
+/// their sum lies clearly at or clearly above what outliers alone give.
+class CountedFit {
+ public:
+  /// @param fitting_bytes a footprint that fits: what it shows above the threshold are outliers
+  CountedFit(JobRun& run, const CacheSubject& cache, std::uint64_t fitting_bytes,
+             std::uint64_t step_bytes)
+      : run_(run), cache_(cache), step_bytes_(step_bytes) {
+    constexpr std::uint64_t passes = 4;
+    const auto slow = static_cast<double>(count(fitting_bytes, passes));
+    outliers_per_byte_ = slow / static_cast<double>(passes * fitting_bytes);
+  }
+
+  Fit ask(std::uint64_t span_bytes) const {
+    // One line too many in an LRU set of w ways misses w + 1 times a pass; half of that for w = 16
+    // lies between the two answers, and the sum must be four deviations away from it.
+    constexpr double border_per_pass = 8;
+    constexpr std::uint64_t most_passes = 16;
+    const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
+    double excess = 0;
+    for (std::uint64_t passes = 1; passes <= most_passes; ++passes) {
+      const auto done = static_cast<double>(passes);
+      excess += static_cast<double>(count(span_bytes, 1)) - outliers - border_per_pass;
+      const double deviation = std::sqrt((outliers + border_per_pass) * done);
+      if (std::abs(excess) > 4 * deviation) break;
+    }
+    return excess > 0 ? Fit::overflows : Fit::fits;
+  }
+
+ private:
+  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t passes) const {
+    WalkPlan plan = plan_fit(cache_, span_bytes, step_bytes_);
+    plan.passes = passes;
+    const std::string label = fmt::format("{} count {}", cache_.name, span_bytes);
+    return count_slow_accesses(run_, cache_.setup, label, plan, cache_.threshold_cycles);
+  }
+
+  JobRun& run_;
+  const CacheSubject& cache_;
+  std::uint64_t step_bytes_;
+  double outliers_per_byte_ = 0;
+};
+
+Fit ask_roughly(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
+                std::uint64_t step_bytes) {
+  const std::string label = fmt::format("{} coarse {} step {}", cache.name, span_bytes, step_bytes);
+  const double missing = miss_fraction(run, cache, label, plan_fit(cache, span_bytes, step_bytes));
+  return missing > coarse_miss_fraction ? Fit::overflows : Fit::fits;
+}
+
+}  // namespace
+
+std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& setup,
+                                               const std::string& label) {
+  WalkPlan plan;
+  plan.offsets = ascending_walk(4 * common_line_bytes, common_line_bytes);
+  plan.warmup_passes = 4;
+  plan.passes = 64;
+  return measure_walk(run, setup, label, plan).cycles;
+}
+
+std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
+                                             const std::string& label) {
+  constexpr std::uint64_t regions = 6;
+  constexpr std::uint64_t region_distance_bytes = 16_MiB;
+  constexpr std::uint64_t lines = 64;
+  constexpr std::uint64_t line_distance_bytes = 4608;  // other page of DRAM, other slice, no stream
+  WalkPlan plan;
+  for (std::uint64_t region = 0; region < regions; ++region) {
+    for (std::uint64_t line = lines; line-- > 0;) {
+      plan.offsets.push_back(region * region_distance_bytes + line * line_distance_bytes);
+    }
+  }
+  plan.warmup_passes = 0;
+  plan.passes = 3;
+  plan.preparation = Preparation::flushed;
+  std::vector<double> latencies = position_medians(measure_walk(run, setup, label, plan));
+  for (std::uint64_t region = regions; region-- > 0;) {
+    latencies.erase(latencies.begin() + static_cast<std::ptrdiff_t>(region * lines));
+  }
+  return latencies;
+}
+
+Fit ask_fit(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
+            std::uint64_t step_bytes) {
+  constexpr std::uint64_t most_passes = 6;
+  const std::string label = fmt::format("{} size {} step {}", cache.name, span_bytes, step_bytes);
+  WalkPlan plan = plan_fit(cache, span_bytes, step_bytes);
+  const std::uint64_t length = plan.offsets.size();
+  if (length > cache.setup.recordable_accesses &&
+      miss_fraction(run, cache, label, plan) > 5 * coarse_miss_fraction) {
+    return Fit::overflows;
+  }
+  plan.passes = std::clamp<std::uint64_t>(cache.setup.recordable_accesses / length, 1, most_passes);
+  WalkLatencies walk{length, {}};
+  while (walk.passes() < most_passes) {
+    const WalkLatencies more = measure_walk(run, cache.setup, label, plan);
+    walk.cycles.insert(walk.cycles.end(), more.cycles.begin(), more.cycles.end());
+    if (count_set(positions_above(walk, cache.threshold_cycles, 2)) > 0) return Fit::overflows;
+    if (count_set(positions_above(more, cache.threshold_cycles, 1)) == 0) return Fit::fits;
+  }
+  return Fit::fits;
+}
+
+std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache) {
+  constexpr std::uint64_t word_bytes = 8;
+  WalkPlan plan;
+  plan.offsets = descending_walk(4 * longest_line_bytes, word_bytes);
+  plan.warmup_passes = 0;
+  plan.passes = 3;
+  plan.preparation = Preparation::flushed;
+  const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " fetch", plan);
+  return miss_distance(positions_above(walk, cache.threshold_cycles, 2), word_bytes);
+}
+
+Edge measure_coarse_edge(JobRun& run, const CacheSubject& cache, std::uint64_t fetch_bytes) {
+  const std::uint64_t sparse_step = std::max(fetch_bytes, common_line_bytes);
+  EdgeLimits limits{sparse_step, 64 * sparse_step, cache.limit_bytes, 1.0 / 32};
+  const auto ask_with = [&](std::uint64_t step_bytes) {
+    return [&, step_bytes](std::uint64_t span_bytes) {
+      return ask_roughly(run, cache, span_bytes, step_bytes);
+    };
+  };
+  const Edge edge = find_edge(limits, ask_with(sparse_step));
+  if (sparse_step == fetch_bytes || edge.fitting_bytes == 0 || edge.overflowing_bytes == 0) {
+    return edge;
+  }
+  const std::uint64_t check_bytes = scale(edge.fitting_bytes, 0.75, sparse_step);
+  if (ask_roughly(run, cache, check_bytes, fetch_bytes) == Fit::fits) return edge;
+  limits.limit_bytes = edge.overflowing_bytes;
+  return find_edge(limits, ask_with(fetch_bytes));
+}
+
+LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coarse_size_bytes,
+                      std::uint64_t fetch_bytes) {
+  LineSize line{fetch_bytes, {}};
+  const std::uint64_t span_bytes = scale(coarse_size_bytes, sparse_span, 2 * longest_line_bytes);
+  for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
+    WalkPlan plan;
+    plan.offsets = sparse_walk(span_bytes, block, fetch_bytes, cache.seed);
+    plan.warmup_passes = 2;
+    const std::string label = fmt::format("{} line {}", cache.name, block);
+    line.miss_fractions.push_back(miss_fraction(run, cache, label, plan));
+    if (line.miss_fractions.back() < one_line_miss_fraction) break;
+    line.bytes = block;
+  }
+  return line;
+}
+
+Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                        std::uint64_t line_bytes) {
+  std::optional<CountedFit> counted;
+  if (coarse.fitting_bytes / line_bytes > recorded_positions) {
+    counted.emplace(run, cache, scale(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
+  }
+  const auto ask = [&](std::uint64_t span_bytes) {
+    return counted ? counted->ask(span_bytes) : ask_fit(run, cache, span_bytes, line_bytes);
+  };
+  Edge edge{round_down(coarse.fitting_bytes, line_bytes),
+            round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
+  std::uint64_t margin_bytes = round_down(coarse.fitting_bytes / 32, line_bytes);
+  while (ask(edge.fitting_bytes) == Fit::overflows) {
+    edge.overflowing_bytes = edge.fitting_bytes;
+    if (edge.fitting_bytes <= margin_bytes + line_bytes) return {0, edge.overflowing_bytes};
+    edge.fitting_bytes -= margin_bytes;
+    margin_bytes *= 2;
+  }
+  return narrow_edge({line_bytes, 0, 0, 0}, edge, ask);
+}
+
+std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                                std::uint64_t line_bytes) {
+  const std::uint64_t fill_bytes = scale(size_bytes, 1.5, line_bytes);
+  const std::uint64_t back_bytes = scale(size_bytes, 1.25, line_bytes);
+  WalkPlan plan;
+  plan.offsets = fill_and_return(fill_bytes, back_bytes, line_bytes);
+  plan.warmup_passes = 0;
+  plan.skipped = fill_bytes / line_bytes;
+  plan.passes = 3;
+  const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " residents", plan);
+  const std::size_t missing = count_set(positions_above(walk, cache.threshold_cycles, 2));
+  return (walk.positions - missing) * line_bytes;
+}
+
+bool is_soft_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                  std::uint64_t line_bytes) {
+  if (coarse.fitting_bytes / line_bytes <= recorded_positions) return false;
+  const std::uint64_t beyond_bytes = scale(coarse.overflowing_bytes, 33.0 / 32, line_bytes);
+  return miss_fraction(run, cache, cache.name + " sharpness",
+                       plan_fit(cache, beyond_bytes, line_bytes)) < step_miss_fraction;
+}
+
+std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
+                                        std::string& reason) {
+  const auto fetch = measure_fetch(run, cache);
+  if (!fetch) {
+    reason = "a first visit missed fewer than twice";
+    return std::nullopt;
+  }
+  const Edge coarse = measure_coarse_edge(run, cache, fetch->bytes);
+  if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
+    reason = fmt::format(
+        "no footprint {} {}", coarse.fitting_bytes == 0 ? "fits, down to" : "overflows, up to",
+        format_bytes(
+            static_cast<double>(std::max(coarse.fitting_bytes, coarse.overflowing_bytes))));
+    return std::nullopt;
+  }
+  CacheShape shape{.edge = coarse, .fetch = *fetch};
+  const LineSize line = measure_line(run, cache, coarse.fitting_bytes, fetch->bytes);
+  shape.line_bytes = line.bytes;
+  shape.line_contrast = 1;
+  for (double fraction : line.miss_fractions) {
+    const double contrast = std::abs(fraction - one_line_miss_fraction) / one_line_miss_fraction;
+    shape.line_contrast = std::min(shape.line_contrast, contrast);
+  }
+  shape.soft = is_soft_edge(run, cache, coarse, line.bytes);
+  if (shape.soft) return shape;
+  shape.edge = measure_exact_edge(run, cache, coarse, line.bytes);
+  if (coarse.fitting_bytes / line.bytes <= recorded_positions) {
+    shape.residents_bytes = measure_residents(run, cache, shape.edge.fitting_bytes, line.bytes);
+  }
+  return shape;
+}
+
+}  // namespace sonde

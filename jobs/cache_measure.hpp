@@ -1,0 +1,87 @@
+// Size, line and fetch of one cache by walks through it: the steps that the jobs of all caches
+// share. Each step is one question to the device and one pure inference.
+#pragma once
+
+#include "analysis/structure/edge.hpp"
+#include "analysis/structure/hit_classes.hpp"
+#include "analysis/structure/miss_blocks.hpp"
+#include "jobs/chase_walk.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+
+/// A cache as a walk sees it: loads above the threshold miss it.
+struct CacheSubject {
+  std::string name;  // for the labels of probes
+  ChaseSetup setup;
+  double threshold_cycles = 0;
+  std::uint64_t limit_bytes = 0;  // no footprint beyond this is asked for
+  std::uint64_t seed = 0;
+};
+
+/// Windows of every position of a tiny footprint that stays in the nearest cache of the path.
+std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& setup,
+                                               const std::string& label);
+
+/// Latencies of lines that no cache holds and whose translation is at hand: cold lines of a few
+/// regions, from the top down so that no prefetcher helps; the first of each region is left out.
+std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
+                                             const std::string& label);
+
+/// Whether a footprint, touched every `step_bytes`, stays in the cache once it was visited: no
+/// position misses again and again. A single pass without any miss proves it.
+Fit ask_fit(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
+            std::uint64_t step_bytes);
+
+/// Bytes that one miss brings: a first visit in steps of 8 bytes, from the top down.
+std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache);
+
+/// The edge to 1/32 of its place. The whole of every line is touched where lines are small, and
+/// where that would take too long one word of 128 bytes, if a check shows that it comes to the
+/// same.
+Edge measure_coarse_edge(JobRun& run, const CacheSubject& cache, std::uint64_t fetch_bytes);
+
+/// The largest block of which one fetched unit takes the room of the whole: spans of 1.4 times the
+/// size are touched with one unit in each block; they stay if a block is more than one line.
+struct LineSize {
+  std::uint64_t bytes = 0;
+  std::vector<double> miss_fractions;  // by block size, from 2 fetch_bytes on, doubling
+};
+LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coarse_size_bytes,
+                      std::uint64_t fetch_bytes);
+
+/// The edge to one line, from a coarse one.
+Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                        std::uint64_t line_bytes);
+
+/// Lines that are found again on the way back after a long fill, times line_bytes: the size of the
+/// cache also where its sets are of different size, if it replaces in LRU or FIFO order.
+std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                                std::uint64_t line_bytes);
+
+/// What is known about a cache after all steps.
+struct CacheShape {
+  Edge edge;          // to one line; coarse if `soft`
+  bool soft = false;  // the edge is no step: lines are lost long before the size is met
+  std::uint64_t residents_bytes = 0;
+  std::uint64_t line_bytes = 0;
+  BlockSize fetch;
+  double line_contrast = 0;       // 0..1: how clearly blocks up to the line and beyond it differ
+  std::uint64_t whole_bytes = 0;  // if `edge` is that of one part only
+
+  std::uint64_t size_bytes() const {
+    return std::max({edge.fitting_bytes, residents_bytes, whole_bytes});
+  }
+};
+
+/// True if far fewer lines miss just beyond a coarse edge than an ordered replacement would lose.
+/// Asked only of caches too large to record line by line: there a finer edge means nothing.
+bool is_soft_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                  std::uint64_t line_bytes);
+
+/// All steps. nullopt with the reason in `reason` if the traces do not resolve them.
+std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
+                                        std::string& reason);
+
+}  // namespace sonde

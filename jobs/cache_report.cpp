@@ -1,0 +1,75 @@
+// Findings of a cache, with what speaks for them.
+#include "jobs/cache_report.hpp"
+
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace sonde {
+namespace {
+
+constexpr std::array shape_metrics{".size_bytes", ".first_miss_bytes", ".line_bytes",
+                                   ".sector_bytes", ".fetch_bytes"};
+// A soft edge is known to 1/32, and says less about the size than a step does.
+constexpr double soft_confidence = 0.5;
+
+Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confidence,
+                    std::uint64_t samples) {
+  return found(metric, static_cast<double>(bytes), confidence, samples);
+}
+
+std::string join(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + "; " + second;
+}
+
+}  // namespace
+
+void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape,
+                  const std::string& remark) {
+  const std::uint64_t first_miss_bytes = shape.edge.fitting_bytes;
+  const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
+  const double confidence = shape.soft ? soft_confidence : 1;
+  Finding size = found_bytes(cache + ".size_bytes", shape.size_bytes(), confidence, lines);
+  if (shape.soft) size.reason = "lines are lost little by little: the place of the knee";
+  if (shape.residents_bytes > first_miss_bytes) {
+    size.reason = fmt::format(
+        "counted on the way back after a fill: the first misses come at {}, "
+        "so some sets are smaller than others",
+        format_bytes(static_cast<double>(first_miss_bytes)));
+  }
+  size.reason = join(size.reason, remark);
+  run.report(std::move(size));
+  Finding first_miss =
+      found_bytes(cache + ".first_miss_bytes", first_miss_bytes, confidence, lines);
+  first_miss.reason = remark;
+  run.report(std::move(first_miss));
+  run.report(found_bytes(cache + ".line_bytes", shape.line_bytes, shape.line_contrast, lines));
+  const std::uint64_t sector_bytes = std::min(shape.fetch.bytes, shape.line_bytes);
+  run.report(found_bytes(cache + ".sector_bytes", sector_bytes, shape.fetch.agreement,
+                         shape.fetch.observations));
+  run.report(found_bytes(cache + ".fetch_bytes", shape.fetch.bytes, shape.fetch.agreement,
+                         shape.fetch.observations));
+}
+
+void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
+                      const std::vector<double>& misses) {
+  run.report(found(cache + ".hit_latency_cycles", median(hits), 1, hits.size(),
+                   median_absolute_deviation(hits)));
+  run.report(found(cache + ".miss_latency_cycles", median(misses), 1, misses.size(),
+                   median_absolute_deviation(misses)));
+}
+
+void report_absent(JobRun& run, const std::string& cache, const std::string& reason) {
+  for (const char* metric : shape_metrics) run.report(not_present(cache + metric, reason));
+  run.report(not_present(cache + ".hit_latency_cycles", reason));
+  run.report(not_present(cache + ".miss_latency_cycles", reason));
+}
+
+void report_shapeless(JobRun& run, const std::string& cache, const std::string& reason) {
+  for (const char* metric : shape_metrics) run.report(not_resolvable(cache + metric, reason));
+}
+
+}  // namespace sonde

@@ -1,0 +1,24 @@
+// Turns the shape of a cache into findings under a name: `cache.l1`, `cache.readonly`, `cache.l2`.
+#pragma once
+
+#include "jobs/cache_measure.hpp"
+
+#include <string>
+
+namespace sonde {
+
+/// Reports size, first miss, line, sector and fetch.
+void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape,
+                  const std::string& remark);
+
+/// Reports `.hit_latency_cycles` and `.miss_latency_cycles`.
+void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
+                      const std::vector<double>& misses);
+
+/// Every metric that report_shape and report_latencies would have given, as not there.
+void report_absent(JobRun& run, const std::string& cache, const std::string& reason);
+
+/// The metrics of report_shape as not resolvable.
+void report_shapeless(JobRun& run, const std::string& cache, const std::string& reason);
+
+}  // namespace sonde

@@ -1,0 +1,76 @@
+// Builders of offset lists.
+#include "jobs/chase_plan.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace sonde {
+
+Offsets ascending_walk(std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  require(step_bytes > 0 && span_bytes >= step_bytes, "a walk needs at least one step");
+  Offsets offsets(span_bytes / step_bytes);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = i * step_bytes;
+  return offsets;
+}
+
+Offsets descending_walk(std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  Offsets offsets = ascending_walk(span_bytes, step_bytes);
+  std::reverse(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+Offsets shuffled_walk(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed) {
+  Offsets offsets = ascending_walk(span_bytes, step_bytes);
+  Random random(seed);
+  shuffle(offsets, random);
+  return offsets;
+}
+
+Offsets sparse_walk(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
+                    std::uint64_t seed) {
+  require(block_bytes >= 2 * unit_bytes, "a sparse walk needs two units in a block");
+  Offsets offsets = ascending_walk(span_bytes, block_bytes);
+  for (std::size_t block = 0; block < offsets.size(); ++block) {
+    const bool upper = std::popcount(block) % 2 == 1;
+    if (upper) offsets[block] += block_bytes / 2;
+  }
+  Random random(seed);
+  shuffle(offsets, random);
+  return offsets;
+}
+
+Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
+                        std::uint64_t step_bytes) {
+  require(back_bytes <= fill_bytes, "the way back must not be longer than the way up");
+  Offsets offsets = ascending_walk(fill_bytes, step_bytes);
+  const std::size_t up = offsets.size();
+  for (std::size_t i = 0; i < back_bytes / step_bytes; ++i) offsets.push_back(offsets[up - 1 - i]);
+  return offsets;
+}
+
+std::uint64_t page_line(const PageSpread& spread, std::uint64_t page) {
+  const std::uint64_t lines =
+      std::max<std::uint64_t>(1, spread.room_bytes / spread.line_step_bytes);
+  return page * spread.page_step_bytes + page % lines * spread.line_step_bytes;
+}
+
+Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count) {
+  Offsets offsets;
+  offsets.reserve(2 * count);
+  for (std::uint64_t page = first; page < first + count; ++page) {
+    offsets.insert(offsets.end(), 2, page_line(spread, page));
+  }
+  return offsets;
+}
+
+Offsets twice_each(const Offsets& offsets) {
+  Offsets result;
+  result.reserve(2 * offsets.size());
+  for (std::uint64_t offset : offsets) result.insert(result.end(), 2, offset);
+  return result;
+}
+
+}  // namespace sonde

@@ -1,0 +1,49 @@
+// Lists of offsets for chases: which addresses a walk visits, in which order. Pure; what a list
+// shows follows from how it was built, so every builder says what its order is good for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde {
+
+using Offsets = std::vector<std::uint64_t>;
+
+/// 0, step, 2 step, ... below `span_bytes`.
+Offsets ascending_walk(std::uint64_t span_bytes, std::uint64_t step_bytes);
+
+/// The same, from the top down: a stream prefetcher that runs ahead finds nothing to do.
+Offsets descending_walk(std::uint64_t span_bytes, std::uint64_t step_bytes);
+
+/// The same offsets in an order drawn from the seed: no prefetcher follows.
+Offsets shuffled_walk(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed);
+
+/// One unit out of each block: the first unit of its lower or of its upper half. The halves follow
+/// the Thue-Morse sequence, which is balanced over every power-of-two stride, so each set of a
+/// cache that is indexed by address bits gets equally many. Shuffled by the seed.
+/// @pre block_bytes is at least 2 unit_bytes, both powers of two
+Offsets sparse_walk(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
+                    std::uint64_t seed);
+
+/// Up over `fill_bytes`, then down again over its last `back_bytes`, each line once: under LRU and
+/// FIFO the way down meets exactly the resident lines before the first it evicts.
+Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
+                        std::uint64_t step_bytes);
+
+/// Where in page `page` its one line lies, so that lines of different pages do not meet in a set.
+struct PageSpread {
+  std::uint64_t page_step_bytes = 0;
+  std::uint64_t line_step_bytes = 32;  // the smallest line of any GPU: uses every set
+  std::uint64_t room_bytes = 0;        // lines stay this close to the start of the page
+};
+
+std::uint64_t page_line(const PageSpread& spread, std::uint64_t page);
+
+/// Lines of pages first .. first + count - 1, each visited twice in a row: the second visit is the
+/// same load with its translation at hand, so the difference is what the translation cost.
+Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count);
+
+/// Each offset twice in a row.
+Offsets twice_each(const Offsets& offsets);
+
+}  // namespace sonde

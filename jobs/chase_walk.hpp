@@ -1,0 +1,59 @@
+// Runs a list of offsets as often as wanted and gives back the latency of each position, whatever
+// the device can record at once: long lists are cut into pieces over several launches.
+#pragma once
+
+#include "analysis/structure/walk_latencies.hpp"
+#include "jobs/chase_plan.hpp"
+#include "jobs/job.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sonde {
+
+/// What the shared part of the L1 array is to be: as small as a useful record allows, so that the
+/// L1 is at its largest, or as large as can be for the longest record (the L1 is not of interest).
+enum class RecordSpace { beside_largest_l1, longest };
+
+/// What all walks of one measurement have in common.
+struct ChaseSetup {
+  LoadPath path = LoadPath::ca;
+  int sm = 0;
+  std::uint64_t buffer_bytes = 0;  // 0: as much as each list needs
+  double overhead_cycles = 0;      // of a window without its load
+  std::optional<std::uint64_t> shared_carveout_bytes;
+  std::uint64_t recordable_accesses = 0;
+};
+
+/// Chooses the carve-out and takes the window's overhead from the clock job.
+ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
+
+/// The same for one given carve-out; nullopt if it holds too short a record.
+std::optional<ChaseSetup> set_up_chase_beside(JobRun& run, LoadPath path,
+                                              std::uint64_t shared_carveout_bytes);
+
+struct WalkPlan {
+  Offsets offsets;
+  std::uint64_t warmup_passes = 1;  // over the whole list
+  std::uint64_t skipped = 0;        // positions before the first recorded one, walked untimed
+  std::uint64_t recorded = 0;       // positions; 0: all that follow
+  std::uint64_t passes = 1;
+  Preparation preparation = Preparation::as_is;  // flushed: before every pass
+};
+
+/// Latencies of the recorded positions in every pass.
+/// @throws DeviceError, DeviceLostError
+WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                           const WalkPlan& plan);
+
+/// Accesses above a threshold among all of `passes` passes over a list of any length, counted on
+/// the device: no single latency is known, so outliers are counted too.
+std::uint64_t count_slow_accesses(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                  const WalkPlan& plan, double threshold_cycles);
+
+/// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
+double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                const Offsets& offsets, std::uint64_t warmup_passes,
+                                std::uint64_t accesses);
+
+}  // namespace sonde
