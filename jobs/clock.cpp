@@ -18,6 +18,8 @@ constexpr std::uint64_t window_samples = 256;  // per SM
 constexpr std::uint64_t wanted_timer_steps = 48;
 constexpr std::uint64_t first_timestamps = 1024;
 constexpr std::uint64_t most_timestamps = 16384;
+constexpr std::uint64_t cold_loads = 256;
+constexpr std::uint64_t cold_step_bytes = 8192;  // pages, rows and slices: latencies that differ
 
 void report_window(JobRun& run, const std::string& metric, const Trace& trace) {
   std::vector<double> windows;
@@ -40,20 +42,30 @@ std::uint64_t choose_timestamps(JobRun& run) {
                   first_timestamps * wanted_timer_steps / std::max<std::uint64_t>(1, steps));
 }
 
-void report_granularity(JobRun& run, const Trace& trace) {
-  std::vector<double> steps;
+/// Windows of an SM as differences of two readings of its clock.
+std::vector<std::uint64_t> window_differences(const LaneTrace& lane) {
+  return {lane.window_cycles.begin(), lane.window_cycles.end()};
+}
+
+/// From durations that differ: empty and sink windows, loops of readings, and cold loads.
+void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& sink,
+                        const LaneTrace& stamps) {
+  ChaseProbe cold;
+  cold.path = LoadPath::cg;
+  cold.buffer_bytes = cold_loads * cold_step_bytes;
+  cold.lanes.push_back({empty.sm, {}});
+  for (std::uint64_t i = 0; i < cold_loads; ++i) {
+    cold.lanes[0].offsets_bytes.push_back(i * cold_step_bytes);
+  }
+  cold.timed_accesses = cold.recorded_accesses = cold_loads;
+  const std::vector kinds{window_differences(empty), window_differences(sink),
+                          counter_moves(stamps.clock_cycles),
+                          window_differences(run.run("cold loads", cold).lanes.at(0))};
   std::uint64_t samples = 0;
-  for (const LaneTrace& lane : trace.lanes) {
-    const double step = counter_step(lane.clock_cycles);
-    if (step > 0) steps.push_back(step);
-    samples += lane.clock_cycles.size();
-  }
-  if (steps.empty()) {
-    run.report(not_resolvable("clock.granularity_cycles", "the clock never moved"));
-    return;
-  }
-  run.report(found("clock.granularity_cycles", *std::min_element(steps.begin(), steps.end()), 1,
-                   samples, median_absolute_deviation(steps)));
+  for (const auto& kind : kinds) samples += kind.size();
+  const double step = common_step(kinds);
+  run.report(step > 0 ? found("clock.granularity_cycles", step, 1, samples)
+                      : not_resolvable("clock.granularity_cycles", "the clock never moved"));
 }
 
 void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
@@ -81,14 +93,14 @@ void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
 
 void run_clock(JobRun& run) {
   const std::vector<int> sms = all_sms(run.info().sm_count);
-  report_window(run, "clock.overhead_cycles",
-                run.run("empty window", ClockProbe{ClockWindow::empty, sms, window_samples}));
-  report_window(run, "clock.window_cycles",
-                run.run("sink window", ClockProbe{ClockWindow::sink, sms, window_samples}));
+  const Trace& empty = run.run("empty window", ClockProbe{ClockWindow::empty, sms, window_samples});
+  const Trace& sink = run.run("sink window", ClockProbe{ClockWindow::sink, sms, window_samples});
+  report_window(run, "clock.overhead_cycles", empty);
+  report_window(run, "clock.window_cycles", sink);
 
   const std::uint64_t samples = choose_timestamps(run);
   const Trace& stamps = run.run("timestamps", TimestampProbe{sms, samples});
-  report_granularity(run, stamps);
+  report_granularity(run, empty.lanes.at(0), sink.lanes.at(0), stamps.lanes.at(0));
   const std::vector<ClockLine> lines = fit_clocks(stamps.lanes);
   if (lines.empty()) {
     const std::string reason = "the device-wide timer moved less than three times in " +

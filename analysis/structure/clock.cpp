@@ -22,27 +22,6 @@ struct Edge {
   double clock_cycles = 0;
 };
 
-/// Differences of neighbours, without those that stood still or ran backwards (a counter set anew).
-std::vector<std::uint64_t> moves(const std::vector<std::uint64_t>& readings) {
-  std::vector<std::uint64_t> result;
-  for (std::size_t i = 1; i < readings.size(); ++i) {
-    if (readings[i] > readings[i - 1]) result.push_back(readings[i] - readings[i - 1]);
-  }
-  return result;
-}
-
-double step_of_moves(const std::vector<std::uint64_t>& differences) {
-  if (differences.empty()) return 0;
-  const std::uint64_t largest = *std::min_element(differences.begin(), differences.end());
-  const std::size_t needed = differences.size() - differences.size() / 100;
-  for (std::uint64_t step = largest; step > 1; --step) {
-    const auto fits = std::count_if(differences.begin(), differences.end(),
-                                    [step](std::uint64_t move) { return move % step == 0; });
-    if (static_cast<std::size_t>(fits) >= needed) return static_cast<double>(step);
-  }
-  return 1;
-}
-
 std::vector<Edge> find_edges(const LaneTrace& lane, std::uint64_t timer_origin_ns) {
   std::vector<Edge> edges;
   const std::size_t count = std::min(lane.clock_cycles.size(), lane.globaltimer_ns.size());
@@ -78,8 +57,32 @@ double offset_resolution(double interval_cycles, std::size_t steps) {
 
 }  // namespace
 
-double counter_step(const std::vector<std::uint64_t>& readings) {
-  return step_of_moves(moves(readings));
+std::vector<std::uint64_t> counter_moves(const std::vector<std::uint64_t>& readings) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    if (readings[i] > readings[i - 1]) result.push_back(readings[i] - readings[i - 1]);
+  }
+  return result;
+}
+
+double common_step(std::span<const std::vector<std::uint64_t>> differences_by_kind) {
+  std::uint64_t smallest = UINT64_MAX;
+  for (const auto& differences : differences_by_kind) {
+    for (std::uint64_t difference : differences) {
+      if (difference > 0) smallest = std::min(smallest, difference);
+    }
+  }
+  if (smallest == UINT64_MAX) return 0;
+  for (std::uint64_t step = smallest; step > 1; --step) {
+    const bool fits_all = std::all_of(
+        differences_by_kind.begin(), differences_by_kind.end(), [step](const auto& differences) {
+          const auto fits = std::count_if(differences.begin(), differences.end(),
+                                          [step](auto value) { return value % step == 0; });
+          return static_cast<std::size_t>(fits) >= differences.size() - differences.size() / 100;
+        });
+    if (fits_all) return static_cast<double>(step);
+  }
+  return 1;
 }
 
 std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
@@ -94,7 +97,7 @@ std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
   for (const LaneTrace& lane : lanes) {
     std::vector<Edge> edges = find_edges(lane, origin_ns);
     if (edges.size() < 3) continue;
-    const auto steps = moves(lane.clock_cycles);
+    const auto steps = counter_moves(lane.clock_cycles);
     slopes.push_back(cycles_per_ns(edges));
     times_ns.push_back((edges.front().timer_ns + edges.back().timer_ns) / 2);
     const double interval_cycles = median(std::vector<double>(steps.begin(), steps.end()));
@@ -151,13 +154,13 @@ double timer_step_ns(const std::vector<LaneTrace>& lanes) {
   std::vector<std::uint64_t> steps;
   std::size_t pairs = 0;
   for (const LaneTrace& lane : lanes) {
-    const auto lane_steps = moves(lane.globaltimer_ns);
+    const auto lane_steps = counter_moves(lane.globaltimer_ns);
     steps.insert(steps.end(), lane_steps.begin(), lane_steps.end());
     if (!lane.globaltimer_ns.empty()) pairs += lane.globaltimer_ns.size() - 1;
   }
   // Readings denser than the steps see each step on its own; sparser ones see multiples of it.
   if (2 * steps.size() < pairs) return median(std::vector<double>(steps.begin(), steps.end()));
-  return step_of_moves(steps);
+  return common_step(std::span(&steps, 1));
 }
 
 }  // namespace sonde

@@ -5,14 +5,21 @@
 #include "trace/trace.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace sonde {
 
-/// The step in which a counter moves: the largest number of which at least 99 % of the non-zero
-/// differences of neighbouring readings are multiples. 0 if the counter never moved.
-double counter_step(const std::vector<std::uint64_t>& readings);
+/// The step in which a counter moves: the largest number of which at least 99 % of the values of
+/// every kind are multiples. The values are differences of two readings; several kinds of them
+/// (loads, loops, empty windows) are needed, since one alone may always last the same. Zeros do not
+/// count. 0 if there is nothing else.
+double common_step(std::span<const std::vector<std::uint64_t>> differences_by_kind);
+
+/// Differences of neighbouring readings, without those that stood still or ran backwards (a counter
+/// that was set anew).
+std::vector<std::uint64_t> counter_moves(const std::vector<std::uint64_t>& readings);
 
 /// How one SM's clock lies against the device-wide timer. The timer moves in coarse steps, so only
 /// the readings next to a step say when it happened; the offset is a mean over all steps seen.

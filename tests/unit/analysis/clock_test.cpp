@@ -36,20 +36,21 @@ LaneTrace read_clock(int sm, FakeClock clock, double step_ns, int samples, std::
   return lane;
 }
 
-TEST(ClockTest, step_of_a_counter_is_found_in_spite_of_a_stray_reading) {
-  std::vector<std::uint64_t> readings;
-  std::uint64_t value = 1000;
-  for (std::uint64_t i = 0; i < 300; ++i) readings.push_back(value += 28 + 2 * (i % 3));
-  EXPECT_EQ(counter_step(readings), 2);
-  readings.push_back(value + 31);
-  EXPECT_EQ(counter_step(readings), 2);
-  for (std::uint64_t& reading : readings) reading *= 3;
-  EXPECT_EQ(counter_step(readings), 6);
+TEST(ClockTest, step_is_what_divides_durations_of_every_kind) {
+  using Kinds = std::vector<std::vector<std::uint64_t>>;
+  const std::vector<std::uint64_t> loop(300, 28);
+  std::vector<std::uint64_t> loads;
+  for (std::uint64_t i = 0; i < 300; ++i) loads.push_back(380 + 2 * (i % 5));
+
+  EXPECT_EQ(common_step(Kinds{loop}), 28);
+  EXPECT_EQ(common_step(Kinds{loop, loads}), 2);
+  loads.push_back(401);  // one stray reading among hundreds
+  EXPECT_EQ(common_step(Kinds{loop, loads}), 2);
+  EXPECT_EQ(common_step(Kinds{loop, loads, {401, 0}}), 1);
 }
 
 TEST(ClockTest, counter_that_stands_still_has_no_step) {
-  EXPECT_EQ(counter_step({7, 7, 7}), 0);
-  EXPECT_EQ(counter_step({}), 0);
+  EXPECT_EQ(common_step(std::vector{counter_moves({7, 7, 7}), counter_moves({})}), 0);
 }
 
 TEST(ClockTest, timer_step_is_found_for_dense_and_for_sparse_readings) {

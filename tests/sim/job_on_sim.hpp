@@ -1,0 +1,73 @@
+// Runs jobs on a simulated GPU and hands back what they found, beside the declared truth.
+#pragma once
+
+#include "device/open_device.hpp"
+#include "device/sim/model.hpp"
+#include "jobs/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sonde::test {
+
+/// A simulated GPU with the results of the jobs run on it so far. Results of jobs that are not
+/// under test can be put there by `assume`.
+class JobOnSim {
+ public:
+  explicit JobOnSim(const std::string& model, std::uint64_t seed = 1)
+      : truth_(sim::load_model(model.substr(0, model.find('+')))), seed_(seed) {
+    const BackendChoice backend = parse_backend("sim:" + model);
+    device_ = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
+  }
+
+  const sim::Model& truth() const { return truth_; }
+  Device& device() { return *device_; }
+
+  void assume(std::string metric, Value value) {
+    JobResult result;
+    result.findings.push_back(found(std::move(metric), std::move(value), 1, 1));
+    results_.push_back(std::move(result));
+  }
+
+  void run(void (*job)(JobRun&), SuiteLevel level = SuiteLevel::standard) {
+    JobRun run(*device_, level, seed_, results_);
+    job(run);
+    results_.push_back(run.take_result());
+  }
+
+  const Finding& find(std::string_view metric) const {
+    for (const JobResult& result : results_) {
+      if (const Finding* finding = find_finding(result.findings, metric)) return *finding;
+    }
+    ADD_FAILURE() << "no finding " << metric;
+    static const Finding none;
+    return none;
+  }
+  double number(std::string_view metric) const { return get<double>(metric); }
+  std::string text(std::string_view metric) const { return get<std::string>(metric); }
+  std::vector<double> vector(std::string_view metric) const {
+    return get<std::vector<double>>(metric);
+  }
+  Status status(std::string_view metric) const { return find(metric).status; }
+
+ private:
+  template <class T>
+  T get(std::string_view metric) const {
+    const Finding& finding = find(metric);
+    if (const T* value = std::get_if<T>(&finding.value)) return *value;
+    ADD_FAILURE() << metric << " has no such value: " << finding.reason;
+    return {};
+  }
+
+  sim::Model truth_;
+  std::uint64_t seed_;
+  std::unique_ptr<Device> device_;
+  std::vector<JobResult> results_;
+};
+
+}  // namespace sonde::test
