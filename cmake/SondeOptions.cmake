@@ -23,7 +23,7 @@ if(NOT SONDE_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;90-virtual")
     endif()
     enable_language(CUDA)
-    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD 17)  # CMake 3.25.1 knows no later one for nvcc; kernels need none
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     find_package(CUDAToolkit REQUIRED)
     set(SONDE_HAS_CUDA ON)

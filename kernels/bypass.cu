@@ -1,0 +1,122 @@
+// Bypass kernel. Hardware effect: contention for lines and miss resources of one L1 among warps
+// that use it and warps that do not. A window ends when the last of a warp's 32 loads has arrived;
+// each address depends on the value before (a zero that only the memory knows), so that every warp
+// has one access in flight.
+#include "kernels/bypass.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+constexpr std::uint32_t sinks_bytes = 128;  // one word per warp of a block
+
+template <Load load>
+__device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
+  std::uint32_t value;
+  if constexpr (load == Load::ca) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  } else {
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  }
+  return value;
+}
+
+/// Where a thread stands: its base, and the offset that all warps go round with.
+struct Walk {
+  std::uint64_t base;
+  std::uint64_t offset;
+  std::uint64_t step;
+  std::uint64_t wrap;
+  std::uint32_t value;
+
+  __device__ __forceinline__ std::uint64_t next_address() {
+    std::uint64_t address;
+    asm volatile("add.u64 %0, %1, %2;" : "=l"(address) : "l"(base + value), "l"(offset));
+    offset += step;
+    if (offset >= wrap) offset -= wrap;
+    return address;
+  }
+};
+
+template <Load load>
+__device__ void walk_untimed(Walk& walk, std::uint64_t count, const Deadline& deadline) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    walk.value = load_word<load>(walk.next_address());
+    if (i % 1024 == 1023 && deadline.passed()) return;
+  }
+}
+
+template <Load load>
+__device__ void walk_timed(Walk& walk, std::uint32_t count, std::uint32_t sink,
+                           std::uint32_t record) {
+#pragma unroll 4
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t address = walk.next_address();
+    const std::uint64_t begin = read_clock();
+    walk.value = load_word<load>(address);
+    store_shared_u32(sink, walk.value);
+    const std::uint64_t end = read_clock();
+    const std::uint32_t cycles = cycles_between(begin, end);
+    if (threadIdx.x % 32 == 0) store_shared_u16(record, cycles);
+    record += 2;
+  }
+}
+
+__global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ BypassLaunch launch) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const Deadline deadline(launch.placement.limit_ns);
+  const std::uint32_t sm = read_sm();
+  const std::uint32_t warp = threadIdx.x / 32;
+  const std::uint32_t thread = threadIdx.x % 32;
+  const bool cached = warp < launch.cached_warps;
+  const std::uint32_t sink = shared_address(shared) + warp * 4;
+  const std::uint32_t record_offset = sinks_bytes + warp * launch.accesses * 2;
+  const std::uint32_t record = shared_address(shared) + record_offset;
+  Walk walk{reinterpret_cast<std::uint64_t>(launch.base) + warp * launch.warp_base_step_bytes +
+                thread * launch.thread_stride_bytes,
+            0, launch.access_step_bytes, launch.working_set_bytes, 0};
+  if (threadIdx.x == 0) start_together(launch.placement, launch.placement.wanted, deadline);
+  __syncthreads();
+  if (cached) {
+    walk_untimed<Load::ca>(walk, launch.warmup, deadline);
+  } else {
+    walk_untimed<Load::cg>(walk, launch.warmup, deadline);
+  }
+  __syncthreads();
+  const std::uint64_t begin = read_clock();
+  if (cached) {
+    walk_timed<Load::ca>(walk, launch.accesses, sink, record);
+  } else {
+    walk_timed<Load::cg>(walk, launch.accesses, sink, record);
+  }
+  const std::uint64_t end = read_clock();
+  const bool in_time = !deadline.passed();
+  __syncthreads();
+  const std::uint64_t lane = static_cast<std::uint64_t>(rank) * launch.warps + warp;
+  const auto* windows = reinterpret_cast<const std::uint16_t*>(shared + record_offset);
+  for (std::uint32_t i = thread; i < launch.accesses; i += 32) {
+    launch.records[lane * launch.accesses + i] = windows[i];
+  }
+  if (thread == 0) {
+    const LaneStatus status = read_sm() != sm ? LaneStatus::moved
+                              : in_time       ? LaneStatus::done
+                                              : LaneStatus::timed_out;
+    launch.results[lane] = {status, sm, end - begin, walk.value};
+  }
+}
+
+}  // namespace
+
+unsigned bypass_shared_bytes(const BypassLaunch& launch) {
+  return sinks_bytes + launch.warps * launch.accesses * 2;
+}
+
+cudaError_t launch_bypass(const BypassLaunch& launch, const LaunchShape& shape,
+                          cudaStream_t stream) {
+  return launch_kernel(bypass_kernel, launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,118 @@
+// Untimed helpers: see memory.hpp. All of them are grid-stride loops over plain memory.
+#include "kernels/memory.hpp"
+#include "kernels/pattern.cuh"
+
+#include <algorithm>
+
+namespace sonde::kernels {
+namespace {
+
+constexpr unsigned block_threads = 256;
+
+unsigned blocks_for(std::uint64_t items) {
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 4096));
+}
+
+__device__ std::uint64_t global_thread() {
+  return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+__device__ std::uint64_t grid_threads() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+__device__ uint4 pattern_element(std::uint64_t element) {
+  return {pattern_word(element * 4), pattern_word(element * 4 + 1), pattern_word(element * 4 + 2),
+          pattern_word(element * 4 + 3)};
+}
+
+__global__ void scatter_kernel(unsigned char* base, const WordWrite* writes, std::uint64_t count,
+                               std::uint64_t bias) {
+  for (std::uint64_t i = global_thread(); i < count; i += grid_threads()) {
+    const WordWrite write = writes[i];
+    *reinterpret_cast<std::uint64_t*>(base + write.offset_bytes) = write.value + bias;
+  }
+}
+
+__global__ void fill_kernel(uint4* base, std::uint64_t elements) {
+  for (std::uint64_t i = global_thread(); i < elements; i += grid_threads()) {
+    base[i] = pattern_element(i);
+  }
+}
+
+__global__ void mismatch_kernel(const uint4* base, std::uint64_t elements, std::uint64_t shift,
+                                std::uint64_t step, unsigned long long* mismatches) {
+  for (std::uint64_t i = global_thread() * step; i < elements; i += grid_threads() * step) {
+    const uint4 found = base[i];
+    const uint4 wanted = pattern_element(i + shift);
+    if (found.x != wanted.x || found.y != wanted.y || found.z != wanted.z || found.w != wanted.w) {
+      atomicAdd(mismatches, 1ull);
+    }
+  }
+}
+
+/// Keeps loads alive: no compiler can know that the sum never is this value; if it is, no harm is
+/// done.
+__device__ void use_sum(std::uint32_t sum, std::uint32_t* sink) {
+  if (sum == 0x5bd1e995u) *sink = sum;
+}
+
+__global__ void read_kernel(const uint4* base, std::uint64_t elements, std::uint32_t* sink) {
+  std::uint32_t sum = 0;
+  for (std::uint64_t i = global_thread(); i < elements; i += grid_threads()) {
+    const uint4 value = __ldcg(base + i);
+    sum += value.x ^ value.y ^ value.z ^ value.w;
+  }
+  use_sum(sum, sink);
+}
+
+__global__ void touch_kernel(const unsigned char* base, std::uint64_t pages,
+                             std::uint64_t page_bytes, std::uint32_t* sink) {
+  std::uint32_t sum = 0;
+#pragma unroll 4
+  for (std::uint64_t page = threadIdx.x; page < pages; page += blockDim.x) {
+    // Lines of different pages shall not all lie in one cache set.
+    const std::uint64_t offset = page * page_bytes + (page * 128) % page_bytes;
+    sum += __ldcg(reinterpret_cast<const std::uint32_t*>(base + offset));
+  }
+  use_sum(sum, sink);
+}
+
+}  // namespace
+
+cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t count,
+                          std::uint64_t bias, cudaStream_t stream) {
+  scatter_kernel<<<blocks_for(count), block_threads, 0, stream>>>(static_cast<unsigned char*>(base),
+                                                                  writes, count, bias);
+  return cudaGetLastError();
+}
+
+cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stream) {
+  fill_kernel<<<blocks_for(size_bytes / 16), block_threads, 0, stream>>>(static_cast<uint4*>(base),
+                                                                         size_bytes / 16);
+  return cudaGetLastError();
+}
+
+cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t shift_bytes,
+                             std::uint64_t step, unsigned long long* mismatches,
+                             cudaStream_t stream) {
+  const std::uint64_t elements = size_bytes / 16;
+  mismatch_kernel<<<blocks_for(elements / step + 1), block_threads, 0, stream>>>(
+      static_cast<const uint4*>(base), elements, shift_bytes / 16, step, mismatches);
+  return cudaGetLastError();
+}
+
+cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
+                       std::uint32_t* sink, cudaStream_t stream) {
+  read_kernel<<<static_cast<unsigned>(sm_count) * 4, block_threads, 0, stream>>>(
+      static_cast<const uint4*>(base), size_bytes / 16, sink);
+  return cudaGetLastError();
+}
+
+cudaError_t touch_pages(const void* base, std::uint64_t size_bytes, std::uint64_t page_bytes,
+                        int sm_count, std::uint32_t* sink, cudaStream_t stream) {
+  touch_kernel<<<static_cast<unsigned>(sm_count), 32, 0, stream>>>(
+      static_cast<const unsigned char*>(base), size_bytes / page_bytes, page_bytes, sink);
+  return cudaGetLastError();
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,40 @@
+// What the probes need done to memory before and after them: words written, patterns laid and
+// checked, caches and TLBs filled with other addresses.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+/// The 8-byte word at `offset_bytes` shall hold `value`.
+struct WordWrite {
+  std::uint64_t offset_bytes;
+  std::uint64_t value;
+};
+
+/// Queues base[offset] = value + bias for every write; the words are distinct or hold the same
+/// value.
+cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t count,
+                          std::uint64_t bias, cudaStream_t stream);
+
+/// Queues a pattern (pattern.cuh) over `size_bytes` (a multiple of 16).
+cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stream);
+
+/// Queues a check: *mismatches grows by the number of 16-byte elements, of every `step`-th, that do
+/// not hold the pattern that stands `shift_bytes` further up.
+cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t shift_bytes,
+                             std::uint64_t step, unsigned long long* mismatches,
+                             cudaStream_t stream);
+
+/// Queues reads of the whole range through the L2, by all SMs. `sink` is never written.
+cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
+                       std::uint32_t* sink, cudaStream_t stream);
+
+/// Queues one load from each `page_bytes` of the range by one warp on every SM: it fills TLBs at
+/// every level with these pages. `sink` is never written.
+cudaError_t touch_pages(const void* base, std::uint64_t size_bytes, std::uint64_t page_bytes,
+                        int sm_count, std::uint32_t* sink, cudaStream_t stream);
+
+}  // namespace sonde::kernels

@@ -1,0 +1,86 @@
+// Device side of placement.hpp: a block takes its SM, lanes start together or in turn, and nobody
+// waits for ever. What is read here goes past the L1 (cg, relaxed loads, atomics), so that the L1
+// holds nothing but the measured lines.
+#pragma once
+
+#include "kernels/timing.cuh"
+
+namespace sonde::kernels {
+
+__device__ __forceinline__ std::uint32_t peek(const std::uint32_t& counter) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(&counter) : "memory");
+  return value;
+}
+
+/// The device-wide timer bounds every loop of a kernel.
+class Deadline {
+ public:
+  __device__ explicit Deadline(std::uint64_t limit_ns) : end_ns_(read_globaltimer() + limit_ns) {}
+  __device__ bool passed() const { return read_globaltimer() >= end_ns_; }
+
+ private:
+  std::uint64_t end_ns_;
+};
+
+/// Waits until `counter` is at least `value`. @return false if the deadline passed first
+__device__ inline bool wait_for(const std::uint32_t& counter, std::uint32_t value,
+                                const Deadline& deadline, unsigned sleep_ns) {
+  while (peek(counter) < value) {
+    if (deadline.passed()) return false;
+    __nanosleep(sleep_ns);
+  }
+  return true;
+}
+
+/// Blocks that could not start while the wanted SMs were taken never will; those that could are
+/// gone well within this time.
+inline constexpr std::uint64_t settle_ns = 20000;
+
+/// @return whether this block is the one that holds its SM, which is wanted
+__device__ inline bool take_sm(const Placement& placement) {
+  PlacementState& state = *placement.state;
+  const std::uint32_t sm = read_sm();
+  const bool wanted = __ldcg(&placement.rank_of_sm[sm]) >= 0;
+  const bool mine = wanted && atomicAdd(&state.claims[sm], 1u) == 0;
+  if (mine) atomicAdd(&state.claimed, 1u);
+  const bool placed = wait_for(state.claimed, placement.wanted, Deadline(placement.claim_ns), 100);
+  if (!mine) {
+    atomicAdd(&state.gone, 1u);
+    return false;
+  }
+  wait_for(state.gone, gridDim.x - placement.wanted, Deadline(settle_ns), 100);
+  return placed;
+}
+
+/// For the whole block: the rank of the wanted SM that it holds until it ends, or -1 if it must
+/// leave.
+__device__ inline int hold_wanted_sm(const Placement& placement) {
+  const bool held = threadIdx.x == 0 && take_sm(placement);
+  if (!__syncthreads_or(held)) return -1;
+  return __ldcg(&placement.rank_of_sm[read_sm()]);
+}
+
+/// Waits until all lanes are here, so that they start within about a microsecond.
+__device__ inline bool start_together(const Placement& placement, std::uint32_t lanes,
+                                      const Deadline& deadline) {
+  atomicAdd(&placement.state->arrived, 1u);
+  return wait_for(placement.state->arrived, lanes, deadline, 20);
+}
+
+/// Waits for one's turn. Those far behind look rarely, so as not to disturb the lane that measures.
+__device__ inline bool wait_for_turn(const Placement& placement, std::uint32_t turn,
+                                     const Deadline& deadline) {
+  for (;;) {
+    const std::uint32_t now = peek(placement.state->turn);
+    if (now >= turn) return true;
+    if (deadline.passed()) return false;
+    __nanosleep(min((turn - now) * 500u, 100000u));
+  }
+}
+
+__device__ inline void pass_turn(const Placement& placement) {
+  atomicAdd(&placement.state->turn, 1u);
+}
+
+}  // namespace sonde::kernels

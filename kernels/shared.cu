@@ -1,0 +1,169 @@
+// Shared memory kernels. The chase exposes what a conflict costs: every thread loads its own word,
+// which holds its own address, so each load depends on the one before and the pattern never
+// changes. The stream exposes the bandwidth: ilp loads, then ilp stores, conflict-free.
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+#include "kernels/shared.hpp"
+
+namespace sonde::kernels {
+namespace {
+
+template <int bytes>
+__device__ __forceinline__ std::uint32_t load_own_word(std::uint32_t address) {
+  if constexpr (bytes == 4) {
+    return load_shared_u32(address);
+  } else {
+    return static_cast<std::uint32_t>(load_shared_u64(address));
+  }
+}
+
+template <int bytes>
+__device__ void store_own_word(std::uint32_t address) {
+  store_shared_u32(address, address);
+  if constexpr (bytes == 8) store_shared_u32(address + 4, 0);
+}
+
+template <int bytes>
+__device__ void timed_accesses(std::uint32_t& address, std::uint32_t sink, std::uint32_t record,
+                               std::uint32_t count) {
+#pragma unroll 4
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t begin = read_clock();
+    address = load_own_word<bytes>(address);
+    store_shared_u32(sink, address);
+    const std::uint64_t end = read_clock();
+    const std::uint32_t cycles = cycles_between(begin, end);
+    if (threadIdx.x == 0) store_shared_u16(record, cycles);
+    record += 2;
+  }
+}
+
+template <int bytes>
+__device__ std::uint64_t amortised_accesses(std::uint32_t& address, std::uint32_t sink,
+                                            std::uint32_t count) {
+  const std::uint64_t begin = read_clock();
+#pragma unroll 64
+  for (std::uint32_t i = 0; i < count; ++i) address = load_own_word<bytes>(address);
+  store_shared_u32(sink, address);
+  return read_clock() - begin;
+}
+
+template <int bytes>
+__global__ void __launch_bounds__(32, 1)
+    shared_chase_kernel(const __grid_constant__ SharedChaseLaunch launch) {
+  extern __shared__ __align__(256) unsigned char shared[];
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint32_t sink = shared_address(shared);
+  const std::uint32_t own = sink + shared_data_offset_bytes + launch.offsets_bytes[threadIdx.x];
+  const std::uint32_t record_offset = shared_data_offset_bytes + launch.data_bytes;
+  store_own_word<bytes>(own);
+  __syncwarp();
+  const std::uint32_t sm = read_sm();
+  std::uint32_t address = own;
+  std::uint64_t elapsed_cycles = 0;
+  for (std::uint32_t round = 0; round < launch.rounds; ++round) {
+    // 7: the loop unrolled by 4, and its remainder of up to 3; the amortised loop in one go.
+    const std::uint32_t timed = round == 0 ? min(launch.accesses, 7u) : launch.accesses;
+    timed_accesses<bytes>(address, sink, sink + record_offset, timed);
+    __syncwarp();
+    elapsed_cycles = amortised_accesses<bytes>(address, sink, launch.accesses);
+    __syncwarp();
+  }
+  const bool wrong = __any_sync(__activemask(), address != own);
+  const auto* record = reinterpret_cast<const std::uint16_t*>(shared + record_offset);
+  for (std::uint32_t i = threadIdx.x; i < launch.accesses; i += launch.threads) {
+    launch.records[static_cast<std::uint64_t>(rank) * launch.accesses + i] = record[i];
+  }
+  if (threadIdx.x == 0) {
+    const LaneStatus status = read_sm() != sm ? LaneStatus::moved : LaneStatus::done;
+    launch.results[rank] = {status, sm, elapsed_cycles, wrong ? 1u : 0u};
+  }
+}
+
+template <int bytes, int ilp>
+__device__ __forceinline__ void copy_elements(std::uint32_t source, std::uint32_t destination,
+                                              std::uint32_t stride) {
+  std::uint64_t values[ilp];
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) {
+    values[j] =
+        bytes == 4 ? load_shared_u32(source + j * stride) : load_shared_u64(source + j * stride);
+  }
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) {
+    if constexpr (bytes == 4) {
+      store_shared_u32(destination + j * stride, static_cast<std::uint32_t>(values[j]));
+    } else {
+      asm volatile("st.shared.u64 [%0], %1;" ::"r"(destination + j * stride), "l"(values[j])
+                   : "memory");
+    }
+  }
+}
+
+template <int bytes, int ilp>
+__global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
+    shared_stream_kernel(const __grid_constant__ SharedStreamLaunch launch) {
+  extern __shared__ __align__(256) unsigned char shared[];
+  const std::uint32_t stride = blockDim.x * bytes;
+  const std::uint32_t source = shared_address(shared) + threadIdx.x * bytes;
+  const std::uint32_t destination = source + stride * ilp;
+  for (int j = 0; j < ilp; ++j) store_shared_u32(source + j * stride, threadIdx.x);
+  const Deadline deadline(launch.limit_ns);
+  if (threadIdx.x == 0) {
+    atomicAdd(&launch.blocks_on_sm[read_sm()], 1u);
+    atomicAdd(launch.arrived, 1u);
+    if (!wait_for(*launch.arrived, gridDim.x, deadline, 20)) *launch.timed_out = 1;
+  }
+  __syncthreads();
+  const std::uint64_t begin = read_clock();
+  for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
+    copy_elements<bytes, ilp>(source, destination, stride);
+    if (pass % 1024 == 1023 && deadline.passed()) {
+      *launch.timed_out = 1;
+      break;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    SmSpan& span = launch.spans[read_sm()];
+    atomicMin(&span.first_cycles, begin);
+    atomicMax(&span.last_cycles, read_clock());
+  }
+}
+
+using StreamKernel = void (*)(SharedStreamLaunch);
+
+template <int bytes>
+StreamKernel stream_kernel_of(int ilp) {
+  switch (ilp) {
+    case 1: return shared_stream_kernel<bytes, 1>;
+    case 2: return shared_stream_kernel<bytes, 2>;
+    case 4: return shared_stream_kernel<bytes, 4>;
+    case 8: return shared_stream_kernel<bytes, 8>;
+    case 16: return shared_stream_kernel<bytes, 16>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+unsigned shared_chase_bytes(const SharedChaseLaunch& launch) {
+  return shared_data_offset_bytes + launch.data_bytes + (launch.accesses * 2 + 3) / 4 * 4;
+}
+
+cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_bytes,
+                                const LaunchShape& shape, cudaStream_t stream) {
+  return launch_kernel(element_bytes == 8 ? shared_chase_kernel<8> : shared_chase_kernel<4>, launch,
+                       shape, stream);
+}
+
+cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,
+                                 const LaunchShape& shape, cudaStream_t stream) {
+  const StreamKernel kernel =
+      element_bytes == 8 ? stream_kernel_of<8>(ilp) : stream_kernel_of<4>(ilp);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
+  return launch_kernel(kernel, launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

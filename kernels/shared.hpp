@@ -1,0 +1,47 @@
+// Shared memory: latency by conflict pattern, and copies inside it.
+#pragma once
+
+#include "kernels/placement.hpp"
+#include "kernels/stream.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+/// The warp's words lie behind the sinks, at a multiple of all banks (32 x 8 bytes).
+inline constexpr unsigned shared_data_offset_bytes = 256;
+
+struct SharedChaseLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;     // [rank]
+  std::uint16_t* records = nullptr;  // [rank * accesses]
+  std::uint32_t offsets_bytes[32] = {};
+  std::uint32_t threads = 32;
+  std::uint32_t data_bytes = 0;  // behind the largest offset, a multiple of 16
+  std::uint32_t accesses = 0;
+  std::uint32_t rounds = 2;  // a rehearsal and the measurement; not known to the compiler
+};
+
+/// Sinks, words and record of one block.
+unsigned shared_chase_bytes(const SharedChaseLaunch& launch);
+
+cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_bytes,
+                                const LaunchShape& shape, cudaStream_t stream);
+
+struct SharedStreamLaunch {
+  SmSpan* spans = nullptr;                // [max_sms]
+  std::uint32_t* blocks_on_sm = nullptr;  // [max_sms], zero
+  std::uint32_t* arrived = nullptr;       // zero
+  std::uint32_t* timed_out = nullptr;
+  std::uint32_t passes = 1;
+  std::uint64_t limit_ns = 0;
+};
+
+/// Queues `shape.grid_blocks` blocks, all resident at once, that copy ilp x threads elements from
+/// the first half of their shared memory to the second, `passes` times.
+cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,
+                                 const LaunchShape& shape, cudaStream_t stream);
+
+}  // namespace sonde::kernels

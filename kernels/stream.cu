@@ -1,0 +1,218 @@
+// Stream kernels. Hardware effect: how many bytes a second the memory below a load path gives to
+// many independent accesses. A block owns whole tiles of threads x ilp elements, so that its
+// accesses are coalesced and each tile lies in few DRAM pages. Loads are volatile and feed a sum,
+// so none is left out; the values are a pattern, not zeros.
+#include "kernels/launch.cuh"
+#include "kernels/pattern.cuh"
+#include "kernels/placement.cuh"
+#include "kernels/stream.hpp"
+
+namespace sonde::kernels {
+namespace {
+
+template <int bytes>
+struct Element;
+
+template <>
+struct Element<4> {
+  std::uint32_t x;
+  __device__ std::uint32_t folded() const { return x; }
+  static __device__ Element pattern(std::uint64_t i) { return {pattern_word(i)}; }
+};
+template <>
+struct Element<8> {
+  std::uint32_t x, y;
+  __device__ std::uint32_t folded() const { return x ^ y; }
+  static __device__ Element pattern(std::uint64_t i) {
+    return {pattern_word(i * 2), pattern_word(i * 2 + 1)};
+  }
+};
+template <>
+struct Element<16> {
+  std::uint32_t x, y, z, w;
+  __device__ std::uint32_t folded() const { return x ^ y ^ z ^ w; }
+  static __device__ Element pattern(std::uint64_t i) {
+    return {pattern_word(i * 4), pattern_word(i * 4 + 1), pattern_word(i * 4 + 2),
+            pattern_word(i * 4 + 3)};
+  }
+};
+
+#define SONDE_LOAD_ELEMENT(flavour)                                                    \
+  if constexpr (bytes == 4) {                                                          \
+    asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value.x) : "l"(address)); \
+  } else if constexpr (bytes == 8) {                                                   \
+    asm volatile("ld.global" flavour ".v2.u32 {%0, %1}, [%2];"                         \
+                 : "=r"(value.x), "=r"(value.y)                                        \
+                 : "l"(address));                                                      \
+  } else {                                                                             \
+    asm volatile("ld.global" flavour ".v4.u32 {%0, %1, %2, %3}, [%4];"                 \
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)          \
+                 : "l"(address));                                                      \
+  }
+
+template <Load load, int bytes>
+__device__ __forceinline__ Element<bytes> load_element(const Element<bytes>* address) {
+  Element<bytes> value;
+  if constexpr (load == Load::ca) {
+    SONDE_LOAD_ELEMENT("")
+  } else if constexpr (load == Load::cg) {
+    SONDE_LOAD_ELEMENT(".cg")
+  } else if constexpr (load == Load::nc) {
+    SONDE_LOAD_ELEMENT(".nc")
+  } else {
+    SONDE_LOAD_ELEMENT(".cv")
+  }
+  return value;
+}
+#undef SONDE_LOAD_ELEMENT
+
+template <int bytes>
+__device__ __forceinline__ void store_element(Element<bytes>* address,
+                                              const Element<bytes>& value) {
+  if constexpr (bytes == 4) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(value.x));
+  } else if constexpr (bytes == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(value.x), "r"(value.y));
+  } else {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(value.x),
+                 "r"(value.y), "r"(value.z), "r"(value.w));
+  }
+}
+
+/// One thread's `ilp` elements of a tile, `stride` apart; `count` of them exist. All loads are
+/// issued before the first value is used.
+template <StreamWork work, Load load, int bytes, int ilp>
+__device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
+                                                     std::uint64_t first, std::uint64_t stride) {
+  using Item = Element<bytes>;
+  const auto* source = static_cast<const Item*>(launch.source);
+  auto* destination = static_cast<Item*>(launch.destination);
+  Item values[ilp];
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) {
+    const std::uint64_t at = first + j * stride;
+    if constexpr (work == StreamWork::write) {
+      values[j] = Item::pattern(at);
+    } else {
+      values[j] = load_element<load>(source + at);
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) {
+    if constexpr (work == StreamWork::read) {
+      sum += values[j].folded();
+    } else {
+      store_element(destination + first + j * stride, values[j]);
+    }
+  }
+  return sum;
+}
+
+template <StreamWork work, Load load, int bytes, int ilp>
+__device__ std::uint32_t pass_over(const StreamLaunch& launch, std::uint32_t rank,
+                                   std::uint32_t ranks) {
+  const std::uint64_t tile = std::uint64_t{blockDim.x} * ilp;
+  const std::uint64_t whole_tiles = launch.elements / tile;
+  std::uint32_t sum = 0;
+  for (std::uint64_t t = rank; t < whole_tiles; t += ranks) {
+    sum += do_elements<work, load, bytes, ilp>(launch, t * tile + threadIdx.x, blockDim.x);
+  }
+  const std::uint64_t rest = whole_tiles * tile;
+  for (std::uint64_t i = rest + rank * blockDim.x + threadIdx.x; i < launch.elements;
+       i += std::uint64_t{ranks} * blockDim.x) {
+    sum += do_elements<work, load, bytes, 1>(launch, i, 0);
+  }
+  return sum;
+}
+
+template <StreamWork work, Load load, int bytes, int ilp>
+__global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
+    stream_kernel(const __grid_constant__ StreamLaunch launch) {
+  std::uint32_t rank = blockIdx.x;
+  std::uint32_t ranks = gridDim.x;
+  const Deadline deadline(launch.placement.limit_ns);
+  if (launch.placement.wanted > 0) {
+    const int held = hold_wanted_sm(launch.placement);
+    if (held < 0) return;
+    rank = static_cast<std::uint32_t>(held);
+    ranks = launch.placement.wanted;
+    if (threadIdx.x == 0) start_together(launch.placement, ranks, deadline);
+    __syncthreads();
+  }
+  const std::uint64_t begin = read_clock();
+  std::uint32_t sum = 0;
+  for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
+    sum += pass_over<work, load, bytes, ilp>(launch, rank, ranks);
+    if (deadline.passed()) {
+      if (pass + 1 < launch.passes) *launch.timed_out = 1;
+      break;
+    }
+  }
+  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    SmSpan& span = launch.spans[read_sm()];
+    atomicMin(&span.first_cycles, begin);
+    atomicMax(&span.last_cycles, read_clock());
+  }
+}
+
+using Kernel = void (*)(StreamLaunch);
+
+template <StreamWork work, Load load, int bytes>
+Kernel kernel_of(int ilp) {
+  switch (ilp) {
+    case 1: return stream_kernel<work, load, bytes, 1>;
+    case 2: return stream_kernel<work, load, bytes, 2>;
+    case 4: return stream_kernel<work, load, bytes, 4>;
+    case 8: return stream_kernel<work, load, bytes, 8>;
+    case 16: return stream_kernel<work, load, bytes, 16>;
+    default: return nullptr;
+  }
+}
+
+template <StreamWork work, Load load>
+Kernel kernel_of(int element_bytes, int ilp) {
+  switch (element_bytes) {
+    case 4: return kernel_of<work, load, 4>(ilp);
+    case 8: return kernel_of<work, load, 8>(ilp);
+    case 16: return kernel_of<work, load, 16>(ilp);
+    default: return nullptr;
+  }
+}
+
+template <StreamWork work>
+Kernel kernel_of(Load load, int element_bytes, int ilp) {
+  if constexpr (work == StreamWork::write) {
+    return kernel_of<work, Load::ca>(element_bytes, ilp);
+  } else {
+    switch (load) {
+      case Load::ca: return kernel_of<work, Load::ca>(element_bytes, ilp);
+      case Load::cg: return kernel_of<work, Load::cg>(element_bytes, ilp);
+      case Load::nc: return kernel_of<work, Load::nc>(element_bytes, ilp);
+      case Load::cv: return kernel_of<work, Load::cv>(element_bytes, ilp);
+    }
+    return nullptr;
+  }
+}
+
+Kernel kernel_of(StreamWork work, Load load, int element_bytes, int ilp) {
+  switch (work) {
+    case StreamWork::read: return kernel_of<StreamWork::read>(load, element_bytes, ilp);
+    case StreamWork::write: return kernel_of<StreamWork::write>(load, element_bytes, ilp);
+    case StreamWork::copy: return kernel_of<StreamWork::copy>(load, element_bytes, ilp);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+cudaError_t launch_stream(const StreamLaunch& launch, StreamWork work, Load load, int element_bytes,
+                          int ilp, const LaunchShape& shape, cudaStream_t stream) {
+  const Kernel kernel = kernel_of(work, load, element_bytes, ilp);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
+  return launch_kernel(kernel, launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

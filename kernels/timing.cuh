@@ -1,0 +1,79 @@
+// Clock reads and the loads and stores of timed windows. All of it is volatile assembly with memory
+// clobbers, so that order in the source is order in the machine code; tests/sass proves that.
+#pragma once
+
+#include "kernels/placement.hpp"
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+/// SM clock. All 64 bits are used by cycles_between, or else ptxas reads the low half by S2UR,
+/// which takes some 30 cycles on sm_75 and sm_80 and falls into the window.
+__device__ __forceinline__ std::uint64_t read_clock() {
+  std::uint64_t cycles;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
+  return cycles;
+}
+
+__device__ __forceinline__ std::uint64_t read_globaltimer() {
+  std::uint64_t ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns)::"memory");
+  return ns;
+}
+
+__device__ __forceinline__ std::uint32_t read_sm() {
+  std::uint32_t sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
+/// Length of a window as it is recorded: 65535 means that or more.
+__device__ __forceinline__ std::uint32_t cycles_between(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t cycles = end - begin;
+  return static_cast<std::uint32_t>(cycles < 65535u ? cycles : 65535u);
+}
+
+/// Plain ld.global is what ca means without the ordering that an explicit .ca adds
+/// (LDG.E.64.STRONG.SM); both are served by the L1.
+template <Load load>
+__device__ __forceinline__ std::uint64_t load_global(std::uint64_t address) {
+  std::uint64_t value;
+  if constexpr (load == Load::ca) {
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  } else if constexpr (load == Load::cg) {
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  } else if constexpr (load == Load::nc) {
+    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  } else {
+    asm volatile("ld.global.cv.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  }
+  return value;
+}
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ void store_shared_u32(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_u16(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(static_cast<std::uint16_t>(value))
+               : "memory");
+}
+
+__device__ __forceinline__ std::uint32_t load_shared_u32(std::uint32_t address) {
+  std::uint32_t value;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ std::uint64_t load_shared_u64(std::uint32_t address) {
+  std::uint64_t value;
+  asm volatile("ld.shared.u64 %0, [%1];" : "=l"(value) : "r"(address) : "memory");
+  return value;
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,137 @@
+// See chain.hpp.
+#include "device/cuda/chain.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace sonde::cuda {
+namespace {
+
+constexpr std::uint64_t word_bytes = 8;
+constexpr std::uint64_t words_per_sector = 4;  // of 32 B: the unit of a fill since Volta
+
+/// Hands out the words of sectors: an open hash table, because a buffer may span the whole memory.
+class SectorWords {
+ public:
+  explicit SectorWords(std::uint64_t visits)
+      : slots_(std::bit_ceil(2 * visits)), shift_(64 - std::countr_zero(slots_.size())) {}
+
+  /// A word that nobody has in the sector of `offset_bytes`, that word itself if possible.
+  std::optional<std::uint64_t> take(std::uint64_t offset_bytes) {
+    const std::uint64_t word = offset_bytes / word_bytes;
+    Slot& slot = find(word / words_per_sector + 1);
+    for (std::uint64_t k = 0; k < words_per_sector; ++k) {
+      const std::uint64_t at = (word + k) % words_per_sector;
+      if ((slot.taken >> at & 1u) != 0) continue;
+      slot.taken = slot.taken | 1u << at;
+      return (word / words_per_sector * words_per_sector + at) * word_bytes;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t sector_plus_one = 0;
+    unsigned taken = 0;
+  };
+  Slot& find(std::uint64_t key) {
+    const std::uint64_t hash = key * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
+    for (std::uint64_t i = shift_ == 64 ? 0 : hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
+      Slot& slot = slots_[i];
+      if (slot.sector_plus_one == key) return slot;
+      if (slot.sector_plus_one == 0) {
+        slot.sector_plus_one = key;
+        return slot;
+      }
+    }
+  }
+  std::vector<Slot> slots_;
+  int shift_;
+};
+
+/// For each lane the first lane with the same list.
+std::vector<std::size_t> find_equal_lists(const std::vector<ChaseLane>& lanes) {
+  std::vector<std::size_t> first(lanes.size());
+  std::vector<std::size_t> distinct;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const auto same = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t j) {
+      return lanes[j].offsets_bytes == lanes[i].offsets_bytes;
+    });
+    first[i] = same == distinct.end() ? i : *same;
+    if (same == distinct.end()) distinct.push_back(i);
+  }
+  return first;
+}
+
+/// Appends the words of one list. @return false if a sector has no word left
+bool append_chain(const std::vector<std::uint64_t>& list, SectorWords& sectors,
+                  std::vector<ChainWord>& words) {
+  const std::size_t begin = words.size();
+  for (std::uint64_t offset_bytes : list) {
+    const std::optional<std::uint64_t> word = sectors.take(offset_bytes);
+    if (!word) return false;
+    if (words.size() > begin) words.back().next_offset_bytes = *word;
+    words.push_back({*word, 0});
+  }
+  words.back().next_offset_bytes = words[begin].offset_bytes;
+  return true;
+}
+
+}  // namespace
+
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses) {
+  const std::vector<std::size_t> first = find_equal_lists(lanes);
+  std::uint64_t visits = 0;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (first[i] == i) visits += lanes[i].offsets_bytes.size();
+  }
+  SectorWords sectors(visits);
+  ChainPlan plan;
+  plan.words.reserve(visits);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (first[i] != i) {
+      plan.first_offsets_bytes.push_back(plan.first_offsets_bytes[first[i]]);
+      plan.final_offsets_bytes.push_back(plan.final_offsets_bytes[first[i]]);
+      continue;
+    }
+    const std::size_t begin = plan.words.size();
+    if (!append_chain(lanes[i].offsets_bytes, sectors, plan.words)) return std::nullopt;
+    plan.first_offsets_bytes.push_back(plan.words[begin].offset_bytes);
+    plan.final_offsets_bytes.push_back(
+        plan.words[begin + accesses % lanes[i].offsets_bytes.size()].offset_bytes);
+  }
+  return plan;
+}
+
+ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
+  std::uint64_t all_bits = 0;
+  std::uint64_t largest = 0;
+  for (const ChaseLane& lane : lanes) {
+    for (std::uint64_t offset_bytes : lane.offsets_bytes) {
+      all_bits |= offset_bytes;
+      largest = std::max(largest, offset_bytes);
+    }
+  }
+  ScriptPlan plan;
+  const int unit_log2 = all_bits == 0 ? 3 : std::min(std::countr_zero(all_bits), 30);
+  plan.unit_bytes = 1u << unit_log2;
+  if (largest / plan.unit_bytes > std::numeric_limits<std::uint32_t>::max()) {
+    throw DeviceError(
+        "a chase visits sectors more than four times over too wide a buffer (the order then stands "
+        "in shared memory as 32-bit numbers). Visit each sector at most four times, or use offsets "
+        "with a larger common factor");
+  }
+  for (const ChaseLane& lane : lanes) {
+    auto& script = plan.scripts.emplace_back();
+    script.reserve(lane.offsets_bytes.size());
+    for (std::uint64_t offset_bytes : lane.offsets_bytes) {
+      script.push_back(static_cast<std::uint32_t>(offset_bytes >> unit_log2));
+    }
+  }
+  return plan;
+}
+
+}  // namespace sonde::cuda

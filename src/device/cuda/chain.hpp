@@ -1,0 +1,42 @@
+// From the lists of offsets of a chase to words in memory: pure, no GPU. A load needs no arithmetic
+// if the word it reads holds the next address; a list that comes back to an offset then needs
+// another word there.
+#pragma once
+
+#include "device/probe.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sonde::cuda {
+
+/// A word of the buffer that holds the offset of the next one.
+struct ChainWord {
+  std::uint64_t offset_bytes;
+  std::uint64_t next_offset_bytes;
+};
+
+struct ChainPlan {
+  std::vector<ChainWord> words;
+  std::vector<std::uint64_t> first_offsets_bytes;  // [lane] where the lane starts
+  std::vector<std::uint64_t> final_offsets_bytes;  // [lane] what its last load must return
+};
+
+/// Chains through which every lane visits its list. The k-th visit of a 32 B sector reads another
+/// of its four 8-byte words, so the lines and sectors are the ones asked for; lanes with equal
+/// lists walk one chain.
+/// @param accesses loads that each lane makes, from the start of its list
+/// @return nothing if a sector is visited more than four times
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses);
+
+/// The same lists as numbers for a script that stands in shared memory.
+struct ScriptPlan {
+  std::uint32_t unit_bytes = 0;                     // an entry is an offset in these
+  std::vector<std::vector<std::uint32_t>> scripts;  // [lane]
+};
+
+/// @throws DeviceError if the offsets have no common unit that fits 32 bits
+ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes);
+
+}  // namespace sonde::cuda

@@ -1,0 +1,27 @@
+// How CUDA's errors become ours.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace sonde::cuda {
+
+/// @throws DeviceLostError if the error is one after which this process can do nothing more on the
+/// device, else DeviceError
+[[noreturn]] void throw_cuda_error(cudaError_t error, const char* call);
+
+/// For destructors: one line on stderr.
+void warn_cuda_error(cudaError_t error, const char* call) noexcept;
+
+}  // namespace sonde::cuda
+
+#define SONDE_CUDA_CHECK(call)                                                           \
+  do {                                                                                   \
+    const cudaError_t sonde_error = (call);                                              \
+    if (sonde_error != cudaSuccess) ::sonde::cuda::throw_cuda_error(sonde_error, #call); \
+  } while (false)
+
+#define SONDE_CUDA_WARN(call)                                                           \
+  do {                                                                                  \
+    const cudaError_t sonde_error = (call);                                             \
+    if (sonde_error != cudaSuccess) ::sonde::cuda::warn_cuda_error(sonde_error, #call); \
+  } while (false)

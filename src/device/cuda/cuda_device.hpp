@@ -1,0 +1,21 @@
+// NVIDIA GPUs behind the seam.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sonde {
+
+/// GPUs that the CUDA runtime shows to this process, by its order. No context is made.
+/// @throws DeviceError if the driver is there but cannot list them; no GPU or driver is an empty
+/// list
+std::vector<DeviceChoice> list_cuda_devices();
+
+/// Opens one of them: makes its context and reads its inventory.
+/// @throws DeviceError if it is no longer there, or cannot be used
+std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed);
+
+}  // namespace sonde

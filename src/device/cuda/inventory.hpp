@@ -1,0 +1,20 @@
+// Which GPUs the CUDA runtime shows to this process, and what is written on them.
+#pragma once
+
+#include "device/cuda/nvml.hpp"
+#include "device/device.hpp"
+
+namespace sonde::cuda {
+
+/// "GPU-..." as NVML and nvidia-smi print it, or "MIG-..." for a slice.
+std::string read_uuid(int ordinal);
+
+/// @param nvml may be null: fields that only NVML knows stay empty
+/// @throws DeviceError
+DeviceInfo read_inventory(int ordinal, const Nvml* nvml);
+
+/// Shared parts into which the L1 array of a compute capability can be cut, ascending (CUDA
+/// programming guide, compute capabilities). Empty if unknown.
+std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor);
+
+}  // namespace sonde::cuda

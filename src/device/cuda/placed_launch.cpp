@@ -1,0 +1,124 @@
+// See placed_launch.hpp.
+#include "device/cuda/placed_launch.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde::cuda {
+namespace {
+
+/// Blocks are placed within microseconds; later ones will not be.
+constexpr auto claim_limit = std::chrono::milliseconds(100);
+constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute capabilities
+
+}  // namespace
+
+TimeLimit limit_for(std::uint64_t accesses) {
+  // 4 us an access: some three times a cold load with a walk through all page tables.
+  return {std::chrono::seconds(1) + std::chrono::microseconds(4) * accesses};
+}
+
+PlacedLaunch::PlacedLaunch(Session& session, std::vector<int> sms, TimeLimit limit)
+    : session_(session), sms_(std::move(sms)), limit_(limit) {
+  require(session.info().sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
+  ranks_ = session_.inputs.add<std::int32_t>(kernels::max_sms);
+  state_ = session_.outputs.add<kernels::PlacementState>(1);
+}
+
+kernels::Placement PlacedLaunch::placement() const {
+  kernels::Placement placement;
+  placement.rank_of_sm = session_.inputs.device(ranks_);
+  placement.state = session_.outputs.device(state_);
+  placement.wanted = static_cast<std::uint32_t>(sms_.size());
+  placement.claim_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(claim_limit).count());
+  placement.limit_ns = static_cast<std::uint64_t>(limit_.kernel.count());
+  return placement;
+}
+
+void PlacedLaunch::fill_ranks() {
+  const auto ranks = session_.inputs.host(ranks_);
+  std::fill(ranks.begin(), ranks.end(), -1);
+  for (std::size_t rank = 0; rank < sms_.size(); ++rank) {
+    ranks[static_cast<std::size_t>(sms_[rank])] = static_cast<std::int32_t>(rank);
+  }
+}
+
+std::uint32_t PlacedLaunch::claimed() const {
+  return session_.outputs.host(state_).front().claimed;
+}
+
+unsigned PlacedLaunch::most_resident_blocks(const kernels::LaunchShape& shape) const {
+  const DeviceInfo& info = session_.info();
+  const auto by_threads = static_cast<std::uint64_t>(info.max_threads_per_sm) / shape.block_threads;
+  const std::uint64_t by_shared =
+      info.shared_bytes_per_sm / (shape.shared_bytes + info.reserved_shared_bytes_per_block);
+  const std::uint64_t per_sm =
+      std::clamp<std::uint64_t>(std::min(by_threads, by_shared), 1, max_blocks_per_sm);
+  return static_cast<unsigned>(per_sm) * static_cast<unsigned>(info.sm_count);
+}
+
+void PlacedLaunch::run(kernels::LaunchShape shape, const std::function<void()>& before,
+                       const std::function<cudaError_t(const kernels::LaunchShape&)>& launch) {
+  fill_ranks();
+  // One block per SM if each takes all the shared memory there is; if the driver cut the L1 in
+  // another way, as many as could be resident, so that each SM gets one.
+  shape.grid_blocks = static_cast<unsigned>(session_.info().sm_count);
+  const unsigned most = most_resident_blocks(shape);
+  for (;;) {
+    session_.inputs.upload(session_.stream());
+    session_.outputs.fill_device(state_, 0, session_.stream());
+    before();
+    SONDE_CUDA_CHECK(launch(shape));
+    session_.outputs.download(session_.stream());
+    session_.wait(limit_.host());
+    if (claimed() == sms_.size()) return;
+    if (shape.grid_blocks == most) break;
+    shape.grid_blocks = most;
+  }
+  throw DeviceError(
+      fmt::format("only {} of {} SMs took a block (the probe must run on all of them). Look for "
+                  "other processes "
+                  "on the GPU, or for disabled SMs",
+                  claimed(), sms_.size()));
+}
+
+RankedSms rank_sms(const std::vector<int>& sms) {
+  RankedSms ranked;
+  for (int sm : sms) {
+    const auto at = std::find(ranked.sms.begin(), ranked.sms.end(), sm);
+    ranked.ranks.push_back(static_cast<int>(at - ranked.sms.begin()));
+    if (at == ranked.sms.end()) ranked.sms.push_back(sm);
+  }
+  return ranked;
+}
+
+std::vector<int> all_sms(const DeviceInfo& info) {
+  std::vector<int> sms(static_cast<std::size_t>(info.sm_count));
+  std::iota(sms.begin(), sms.end(), 0);
+  return sms;
+}
+
+void check_lane(const kernels::LaneResult& result, int sm) {
+  switch (result.status) {
+    case kernels::LaneStatus::done: break;
+    case kernels::LaneStatus::never_ran:
+      throw DeviceError(fmt::format("the lane on SM {} did not run (its block was lost)", sm));
+    case kernels::LaneStatus::timed_out:
+      throw DeviceError(fmt::format(
+          "the lane on SM {} passed its deadline (memory or clock is far too slow). Look at the "
+          "GPU's health, or ask for fewer accesses",
+          sm));
+    case kernels::LaneStatus::moved:
+      throw DeviceError(fmt::format(
+          "the block on SM {} was moved while it measured (its cycles mix two clocks). Look for "
+          "other processes on the GPU",
+          sm));
+  }
+  require(result.sm == static_cast<std::uint32_t>(sm), "a lane ran on another SM than planned");
+}
+
+}  // namespace sonde::cuda

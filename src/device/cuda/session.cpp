@@ -1,0 +1,118 @@
+// See session.hpp.
+#include "device/cuda/session.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "device/cuda/inventory.hpp"
+#include "kernels/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+namespace sonde::cuda {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// cudaMalloc maps large blocks with pages of this size (see docs/methods.md, TLBs).
+constexpr std::uint64_t page_bytes = 2_MiB;
+/// Left for the driver when all other memory is taken for its pages.
+constexpr std::uint64_t spare_bytes = 1_GiB;
+/// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
+constexpr std::uint64_t flush_factor = 3;
+constexpr auto health_period = std::chrono::milliseconds(50);
+
+std::unique_ptr<Nvml> open_nvml(int ordinal) { return Nvml::open(read_uuid(ordinal)); }
+
+/// Inventory first: it counts foreign processes, and this process joins them with its context.
+DeviceInfo open_device(int ordinal, const Nvml* nvml) {
+  DeviceInfo info = read_inventory(ordinal, nvml);
+  SONDE_CUDA_CHECK(cudaSetDevice(ordinal));
+  SONDE_CUDA_CHECK(cudaFree(nullptr));  // makes the context now
+  return info;
+}
+
+}  // namespace
+
+Session::Session(int ordinal, std::uint64_t seed)
+    : ordinal_(ordinal),
+      seed_(seed),
+      nvml_(open_nvml(ordinal)),
+      info_(open_device(ordinal, nvml_.get())) {}
+
+Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
+
+std::byte* Session::data(std::uint64_t size_bytes) {
+  if (!data_.try_reserve(size_bytes)) {
+    rest_.release();
+    flush_.release();
+    if (!data_.try_reserve(size_bytes)) {
+      throw DeviceError(fmt::format(
+          "the GPU has no {} of memory in one piece (the probe walks through that much). Ask for "
+          "less, or look for other processes on the GPU",
+          format_bytes(static_cast<double>(size_bytes))));
+    }
+  }
+  return data_.get<std::byte>();
+}
+
+void Session::flush_caches() {
+  flush_.reserve(flush_factor * info_.l2_bytes);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  if (rest_.size_bytes() == 0 && free_bytes > 2 * spare_bytes) {
+    rest_.try_reserve((free_bytes - spare_bytes) / page_bytes * page_bytes);
+  }
+  auto* sink = flush_.get<std::uint32_t>();
+  SONDE_CUDA_CHECK(kernels::touch_pages(rest_.get(), rest_.size_bytes(), page_bytes, info_.sm_count,
+                                        sink, stream()));
+  SONDE_CUDA_CHECK(
+      kernels::read_range(flush_.get(), flush_.size_bytes(), info_.sm_count, sink, stream()));
+}
+
+void Session::wait(std::chrono::nanoseconds limit) {
+  SONDE_CUDA_CHECK(cudaEventRecord(done_.get(), stream()));
+  const auto begin = steady_clock::now();
+  for (;;) {
+    const cudaError_t state = cudaEventQuery(done_.get());
+    if (state == cudaSuccess) return;
+    if (state != cudaErrorNotReady) throw_cuda_error(state, "waiting for a kernel");
+    const auto waited = steady_clock::now() - begin;
+    if (waited > limit) {
+      lost_ = true;
+      throw DeviceLostError(fmt::format(
+          "the GPU was still at work after {:.1f} s (a kernel did not heed its own deadline; it "
+          "hangs). Look at dmesg, and reset the GPU before it is used again",
+          std::chrono::duration<double>(waited).count()));
+    }
+    if (waited > std::chrono::milliseconds(2)) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+Conditions Session::start_conditions() const {
+  SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));  // the caller's thread may be another than last time
+  Conditions conditions;
+  conditions.seed = seed_;
+  conditions.start_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count();
+  return conditions;
+}
+
+void Session::finish_conditions(Conditions& conditions) {
+  const auto now = steady_clock::now();
+  if (nvml_ && now - last_health_at_ > health_period) {
+    last_health_ = nvml_->health();
+    last_health_at_ = now;
+  }
+  conditions.sm_clock_hz = last_health_.sm_clock_hz;
+  conditions.memory_clock_hz = last_health_.memory_clock_hz;
+  conditions.temperature_c = last_health_.temperature_c;
+  conditions.throttle_reasons = last_health_.throttle_reasons;
+}
+
+}  // namespace sonde::cuda
