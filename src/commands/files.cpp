@@ -11,7 +11,7 @@
 #include "jobs/suite.hpp"
 #include "store/output.hpp"
 #include "store/read_run.hpp"
-#include "store/write_run.hpp"
+#include "store/merge.hpp"
 
 #include <fmt/format.h>
 

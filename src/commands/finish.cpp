@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "fleet/gather.hpp"
 #include "store/analysis_file.hpp"
+#include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/read_run.hpp"
 #include "store/write_run.hpp"

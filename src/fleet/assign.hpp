@@ -24,11 +24,12 @@ struct Assignment {
 };
 
 /// Matches ranks to GPUs so that as many GPUs as possible are measured and none by two ranks; ranks
-/// that see the same GPUs take them in rank order. A rank for which none is left stands down, if
-/// others see exactly what it sees; where the binding itself asks for one GPU twice (a single GPU
-/// by CUDA_VISIBLE_DEVICES, or overlapping sets that do not suffice) it is an error.
-/// @param views one for each rank, in rank order
-/// @throws CommError naming the ranks, hosts and the GPU
+/// that see the same GPUs take them in rank order. A rank for which none is left stands down if the
+/// ranks that hold its GPUs see exactly what it sees. Otherwise the binding itself asks for one GPU
+/// twice, and that is an error: ranks bound by CUDA_VISIBLE_DEVICES to the same single GPU, sets
+/// that overlap and do not suffice, or one GPU seen from two nodes (containers).
+/// @param views one for each rank, in rank order, the same on every rank
+/// @throws AgreedError naming both ranks, their hosts and the GPU
 Assignment assign_devices(const std::vector<RankView>& views);
 
 }  // namespace sonde

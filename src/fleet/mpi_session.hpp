@@ -2,16 +2,14 @@
 // destructor never waits for others after an error (docs/running.md).
 #pragma once
 
+#include "fleet/collectives.hpp"
+
 #include <mpi.h>
 
 namespace sonde {
 
 /// True once SIGUSR1 or SIGTERM came: measuring ends at the next job border.
 bool stop_requested();
-
-/// Throws CommError with MPI's own text if an MPI call failed.
-void check_mpi(int error_code, const char* call);
-#define SONDE_MPI_CHECK(call) ::sonde::check_mpi((call), #call)
 
 class MpiSession {
  public:

@@ -21,6 +21,9 @@ struct FleetRow {
   double max = 0;
   double cv = 0;
   std::string outliers;  // UUIDs, separated by blanks
+  std::string unit{};
+  std::string consensus{};  // structural metrics: the value of the plurality
+  std::uint64_t agreeing = 0;
 };
 
 struct VerdictRow {

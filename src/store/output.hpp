@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace sonde {
@@ -9,6 +10,9 @@ namespace sonde {
 /// Silences HDF5's own error printing and its work at exit, which would wait for lost ranks. Every
 /// function of the store calls it; a program that uses parallel HDF5 calls it before MPI starts.
 void prepare_store();
+
+/// "HDF5 1.10.8"
+std::string store_library_version();
 
 /// `<out>.parts`: shards and progress files of the run that ends in `<out>`.
 std::filesystem::path parts_folder(const std::filesystem::path& out);

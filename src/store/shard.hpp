@@ -47,6 +47,9 @@ class Shard {
  private:
   struct State;
   explicit Shard(std::unique_ptr<State> state);
+  static Shard start(const std::filesystem::path& path, const std::filesystem::path& finished,
+                     const DeviceInfo& info, const Provenance& provenance, const std::string& node,
+                     int rank);
   std::unique_ptr<State> state_;
 };
 

@@ -1,13 +1,14 @@
 // The one file of a run, in two ways that give the same content: all ranks together, or one process
-// from shards and other run files.
+// alone (merge.hpp uses it for shards and other run files).
 #pragma once
 
 #include "analysis/results.hpp"
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <filesystem>
-#include <string>
+#include <functional>
 #include <vector>
 
 namespace sonde {
@@ -20,24 +21,11 @@ void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
                         const Provenance& provenance, const DeviceResult* mine,
                         const std::vector<UnauditedDevice>& unaudited);
 
-/// What a merge had to leave out, in sentences for the log.
-struct MergeNotes {
-  std::vector<std::string> notes;
-};
-
-/// The same file from shards, by one process, one device in memory at a time; rows are in the order
-/// of ranks. `without_shard`: devices that left none (lost before they measured). A shard that
-/// cannot be read is left out with a note, and its device, if `without_shard` has it not, too.
+/// The same file by one process. `load` is asked twice for each device, in order: once for its
+/// sizes, once for its content; only one is in memory at a time.
 /// @throws StoreError
-MergeNotes write_run_from_shards(const std::filesystem::path& path, const Provenance& provenance,
-                                 const std::vector<std::filesystem::path>& shards,
-                                 const std::vector<DeviceResult>& without_shard,
-                                 const std::vector<UnauditedDevice>& unaudited);
-
-/// Joins run files, shards and parts folders of one configuration, in the order given. A GPU that
-/// occurs again is kept once: the run that started last, unless only an earlier one is complete.
-/// @throws StoreError if a file cannot be read; ConfigError if the config hashes differ
-MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
-                      const std::filesystem::path& path);
+void write_run_alone(const std::filesystem::path& path, const Provenance& provenance,
+                     const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
+                     const std::function<DeviceResult(std::size_t)>& load);
 
 }  // namespace sonde

@@ -1,0 +1,109 @@
+// Bipartite matching of ranks and GPUs, node by node.
+#include "fleet/assign.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+using Holders = std::map<std::string, std::size_t>;  // of each GPU: the rank that measures it
+
+/// Finds a GPU for a rank, moving others to another of their GPUs if need be (Kuhn's augmenting
+/// paths). Free GPUs come first and in order, so that equal views give rank order.
+bool find_device(const std::vector<RankView>& views, std::size_t rank, Holders& holders,
+                 std::set<std::string>& tried) {
+  for (const std::string& uuid : views[rank].uuids) {
+    if (!holders.contains(uuid)) {
+      holders[uuid] = rank;
+      return true;
+    }
+  }
+  for (const std::string& uuid : views[rank].uuids) {
+    if (!tried.insert(uuid).second) continue;
+    if (find_device(views, holders.at(uuid), holders, tried)) {
+      holders[uuid] = rank;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string describe(const RankView& view) {
+  return fmt::format("rank {} on {}", view.rank, view.host);
+}
+
+std::set<std::string> as_set(const RankView& view) {
+  return {view.uuids.begin(), view.uuids.end()};
+}
+
+/// A rank without a GPU stands down only if that can be what the user meant.
+void check_stand_down(const RankView& view, const std::vector<RankView>& views,
+                      const Holders& holders) {
+  for (const std::string& uuid : view.uuids) {
+    const RankView& holder = views[holders.at(uuid)];
+    if (view.uuids.size() == 1 && view.restricted && holder.restricted &&
+        holder.uuids.size() == 1) {
+      throw AgreedError(fmt::format(
+          "{} and {} are both bound to the one GPU {} (two ranks would disturb each other's "
+          "measurements) start one rank per GPU, or leave CUDA_VISIBLE_DEVICES and --gpu-bind to "
+          "sonde",
+          describe(holder), describe(view), uuid));
+    }
+    if (as_set(holder) != as_set(view)) {
+      throw AgreedError(fmt::format(
+          "{} has no GPU of its own: {} measures {} and sees other GPUs (CUDA_VISIBLE_DEVICES is "
+          "set differently for the ranks of one node) let all ranks of a node see the same GPUs, "
+          "or one each",
+          describe(view), describe(holder), uuid));
+    }
+  }
+}
+
+void match_node(const std::vector<RankView>& views, int node, Holders& holders) {
+  Holders on_node;
+  std::vector<std::size_t> without;
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    if (views[rank].node != node) continue;
+    std::set<std::string> tried;
+    if (!find_device(views, rank, on_node, tried)) without.push_back(rank);
+  }
+  for (const std::size_t rank : without) check_stand_down(views[rank], views, on_node);
+  for (const auto& [uuid, rank] : on_node) {
+    const auto [other, is_new] = holders.insert({uuid, rank});
+    if (is_new) continue;
+    throw AgreedError(fmt::format(
+        "{} and {} would both measure the GPU {} (they share no memory, so they look like two "
+        "nodes: containers?) start one rank per GPU",
+        describe(views[other->second]), describe(views[rank]), uuid));
+  }
+}
+
+}  // namespace
+
+Assignment assign_devices(const std::vector<RankView>& views) {
+  std::set<int> nodes;
+  for (const RankView& view : views) nodes.insert(view.node);
+  Holders holders;
+  for (const int node : nodes) match_node(views, node, holders);
+
+  Assignment assignment;
+  assignment.uuid_of_rank.resize(views.size());
+  for (const auto& [uuid, rank] : holders) assignment.uuid_of_rank[rank] = uuid;
+  std::set<std::string> listed;
+  for (const RankView& view : views) {
+    for (const std::string& uuid : view.uuids) {
+      if (!holders.contains(uuid) && listed.insert(uuid).second) {
+        assignment.unaudited.push_back({view.host, uuid});
+      }
+    }
+  }
+  return assignment;
+}
+
+}  // namespace sonde

@@ -1,0 +1,99 @@
+// Texts and outcomes between all ranks.
+#include "fleet/collectives.hpp"
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <limits>
+
+namespace sonde {
+namespace {
+
+/// MPI counts in int; what ranks exchange here are names and sizes, far from that.
+int int_size(std::size_t size) {
+  require(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
+          "a text is too long for MPI");
+  return static_cast<int>(size);
+}
+
+std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
+  int rank = 0;
+  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  int length = int_size(text.size());
+  SONDE_MPI_CHECK(MPI_Bcast(&length, 1, MPI_INT, root, comm));
+  text.resize(static_cast<std::size_t>(length));
+  SONDE_MPI_CHECK(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm));
+  return text;
+}
+
+}  // namespace
+
+void check_mpi(int error_code, const char* call) {
+  if (error_code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(error_code, text.data(), &length);
+  throw CommError(fmt::format("{} failed ({}) start the run again with --resume", call,
+                              std::string(text.data(), static_cast<std::size_t>(length))));
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text) {
+  int ranks = 0;
+  SONDE_MPI_CHECK(MPI_Comm_size(comm, &ranks));
+  const auto count = static_cast<std::size_t>(ranks);
+  std::vector<int> lengths(count);
+  const int length = int_size(text.size());
+  SONDE_MPI_CHECK(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
+  std::vector<int> offsets(count);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    offsets[i] = int_size(total);
+    total += static_cast<std::size_t>(lengths[i]);
+  }
+  std::string all(static_cast<std::size_t>(int_size(total)), '\0');
+  SONDE_MPI_CHECK(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(),
+                                 offsets.data(), MPI_CHAR, comm));
+  std::vector<std::string> texts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    texts[i] =
+        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]));
+  }
+  return texts;
+}
+
+std::string broadcast_text(MPI_Comm comm, const std::string& text) {
+  return broadcast_from(comm, 0, text);
+}
+
+std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome,
+                                         const std::string& reason) {
+  int rank = 0;
+  int ranks = 0;
+  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  SONDE_MPI_CHECK(MPI_Comm_size(comm, &ranks));
+  const int mine = outcome == Outcome::ok ? ranks : rank;
+  int first = ranks;
+  SONDE_MPI_CHECK(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
+  if (first == ranks) return std::nullopt;
+  RankFailure failure{first, broadcast_from(comm, first, host_name()), ""};
+  failure.reason = broadcast_from(comm, first, reason);
+  return failure;
+}
+
+void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {
+  if (const auto failure = first_failure(comm, outcome, reason)) {
+    throw CommError(
+        fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
+  }
+}
+
+}  // namespace sonde

@@ -1,0 +1,41 @@
+// The few collective steps of a run. All ranks of the communicator call them in the same order,
+// never under a condition that can differ between ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// @throws CommError with MPI's own text if an MPI call failed
+void check_mpi(int error_code, const char* call);
+#define SONDE_MPI_CHECK(call) ::sonde::check_mpi((call), #call)
+
+std::string host_name();
+
+/// Collective. One text per rank, in rank order, the same everywhere. @throws CommError
+std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text);
+
+/// Collective. Rank 0's text, everywhere. @throws CommError
+std::string broadcast_text(MPI_Comm comm, const std::string& text);
+
+enum class Outcome { ok, failed };
+
+struct RankFailure {
+  int rank = 0;
+  std::string host;
+  std::string reason;
+};
+
+/// Collective. The failure of the lowest rank that failed, the same everywhere; nothing if all are
+/// well. @throws CommError
+std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason);
+
+/// Collective, after work that may have failed on some ranks: all go on, or all throw the same
+/// AgreedError with the first failing rank, its host and its reason.
+void agree(MPI_Comm comm, Outcome outcome, const std::string& reason);
+
+}  // namespace sonde

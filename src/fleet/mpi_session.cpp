@@ -1,0 +1,83 @@
+// Starting MPI, and the three ways out of it.
+#include "fleet/mpi_session.hpp"
+
+#include "base/error.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+namespace sonde {
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void note_stop(int) { stop_signal = 1; }
+
+void install_handlers() {
+  struct sigaction action {};
+  action.sa_handler = note_stop;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGUSR1, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+/// Settings of Open MPI that the file depends on; what the user set stays.
+void choose_mpi_settings() {
+  // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
+  setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
+  // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
+  setenv("OMPI_MCA_io", "ompio", 0);
+  // Ranks that wait give way to those that still work on the same cores.
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
+void flush_all() { std::fflush(nullptr); }
+
+}  // namespace
+
+bool stop_requested() { return stop_signal != 0; }
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+  // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
+  install_handlers();
+  choose_mpi_settings();
+  int provided = 0;
+  check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  SONDE_MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
+  SONDE_MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+}
+
+MpiSession::~MpiSession() {
+  if (std::uncaught_exceptions() > 0) return;  // others may never come to a finalize
+  MPI_Finalize();
+}
+
+void MpiSession::abort(int exit_code) {
+  flush_all();
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+void MpiSession::leave_after_loss(int exit_code, double patience_s) {
+  flush_all();
+  if (rank_ == 0) {
+    // Under mpirun and srun alike this also ends a lost rank that still hangs on its GPU.
+    abort(exit_code);
+  }
+  // Under mpirun a rank that exits without a finalize ends all others, so nobody leaves before rank
+  // 0 has written the file. It ends this sleep, too.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s);
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::_Exit(exit_code);
+}
+
+}  // namespace sonde

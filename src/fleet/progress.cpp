@@ -1,0 +1,193 @@
+// Progress files: written whole, read at any time from any node.
+#include "fleet/progress.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+
+namespace sonde {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Often enough for a person, rare enough for a shared file system with thousands of ranks.
+constexpr auto write_interval = std::chrono::seconds(1);
+constexpr std::string_view suffix = ".progress.json";
+
+fs::path file_of(const fs::path& parts, int rank) {
+  return parts / fmt::format("{}{}", rank, suffix);
+}
+
+std::string_view name_of(RankState state) {
+  switch (state) {
+    case RankState::measuring: return "measuring";
+    case RankState::done: return "done";
+    case RankState::stood_down: return "stood_down";
+  }
+  return "";
+}
+
+RankState state_of(std::string_view name) {
+  if (name == name_of(RankState::done)) return RankState::done;
+  if (name == name_of(RankState::stood_down)) return RankState::stood_down;
+  return RankState::measuring;
+}
+
+std::optional<Progress> read_one(const fs::path& path) {
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    Progress progress;
+    json.at("rank").get_to(progress.rank);
+    json.at("ranks").get_to(progress.ranks);
+    json.at("node").get_to(progress.node);
+    json.at("uuid").get_to(progress.uuid);
+    json.at("job").get_to(progress.job);
+    progress.state = state_of(json.at("state").get<std::string>());
+    json.at("jobs_done").get_to(progress.jobs_done);
+    json.at("jobs_total").get_to(progress.jobs_total);
+    json.at("probes_done").get_to(progress.probes_done);
+    json.at("elapsed_s").get_to(progress.elapsed_s);
+    json.at("beat").get_to(progress.beat);
+    return progress;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string format_duration(double seconds) {
+  const auto whole = static_cast<long>(seconds);
+  if (whole < 90) return fmt::format("{} s", whole);
+  if (whole < 90 * 60) return fmt::format("{} min", (whole + 30) / 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+/// By the rank's own pace so far.
+double seconds_left(const Progress& rank) {
+  if (rank.jobs_done == 0) return 0;
+  return rank.elapsed_s / rank.jobs_done * (rank.jobs_total - rank.jobs_done);
+}
+
+}  // namespace
+
+ProgressFile::ProgressFile(const fs::path& parts, int rank) : path_(file_of(parts, rank)) {}
+
+void ProgressFile::update(Progress progress) {
+  const bool same_step = progress.job == last_.job && progress.state == last_.state &&
+                         progress.jobs_done == last_.jobs_done && last_.beat > 0;
+  if (same_step && Clock::now() - written_ < write_interval) return;
+  progress.beat = last_.beat + 1;
+  last_ = progress;
+  written_ = Clock::now();
+  const nlohmann::json json{{"rank", progress.rank},
+                            {"ranks", progress.ranks},
+                            {"node", progress.node},
+                            {"uuid", progress.uuid},
+                            {"job", progress.job},
+                            {"state", name_of(progress.state)},
+                            {"jobs_done", progress.jobs_done},
+                            {"jobs_total", progress.jobs_total},
+                            {"probes_done", progress.probes_done},
+                            {"elapsed_s", progress.elapsed_s},
+                            {"beat", progress.beat}};
+  const fs::path part = path_.string() + ".part";
+  std::ofstream file(part);
+  file << json.dump() << '\n';
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(part, path_, error);
+  if (!file || error) fs::remove(part, error);
+}
+
+std::vector<Progress> read_progress(const fs::path& parts) {
+  std::vector<Progress> ranks;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    if (!entry.path().string().ends_with(suffix)) continue;
+    if (auto progress = read_one(entry.path())) ranks.push_back(std::move(*progress));
+  }
+  std::ranges::sort(ranks, {}, &Progress::rank);
+  return ranks;
+}
+
+std::uint64_t progress_beat(const fs::path& parts, int rank) {
+  const auto progress = read_one(file_of(parts, rank));
+  return progress ? progress->beat : 0;
+}
+
+std::string summarize_progress(const std::vector<Progress>& ranks) {
+  int done = 0;
+  int total = 0;
+  const Progress* slowest = nullptr;
+  for (const Progress& rank : ranks) {
+    done += rank.jobs_done;
+    total += rank.jobs_total;
+    if (rank.state != RankState::measuring) continue;
+    if (!slowest || rank.jobs_done < slowest->jobs_done) slowest = &rank;
+  }
+  std::string text = fmt::format("{} of {} device jobs done", done, total);
+  if (!slowest) return text;
+  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank, slowest->node,
+                      slowest->job, slowest->jobs_done, slowest->jobs_total);
+  if (slowest->jobs_done > 0) {
+    double left_s = 0;
+    for (const Progress& rank : ranks) {
+      if (rank.state == RankState::measuring) left_s = std::max(left_s, seconds_left(rank));
+    }
+    text += fmt::format(", about {} left", format_duration(left_s));
+  }
+  return text;
+}
+
+std::string describe_progress(const fs::path& parts) {
+  const auto ranks = read_progress(parts);
+  if (ranks.empty()) {
+    return fmt::format(
+        "no progress files in '{}' (the run has not begun, or it is over and its "
+        "file is whole)\n",
+        parts.string());
+  }
+  std::string text;
+  for (const Progress& rank : ranks) {
+    text +=
+        fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+                    rank.rank, rank.node, rank.uuid, name_of(rank.state), rank.jobs_done,
+                    rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
+  }
+  return text + summarize_progress(ranks) + "\n";
+}
+
+ProgressLine::ProgressLine(fs::path parts, std::chrono::seconds interval)
+    : parts_(std::move(parts)),
+      interval_(interval),
+      printed_(Clock::now()),
+      on_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::tick() {
+  const auto interval =
+      on_terminal_ ? std::min<Clock::duration>(interval_, write_interval) : interval_;
+  if (Clock::now() - printed_ < interval) return;
+  printed_ = Clock::now();
+  const auto ranks = read_progress(parts_);
+  if (ranks.empty()) return;
+  const std::string line = "sonde: " + summarize_progress(ranks);
+  // "\r" and "erase to the end of the line" keep one line on a terminal.
+  fmt::print(stderr, "{}", on_terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
+  std::fflush(stderr);
+  open_line_ = on_terminal_;
+}
+
+void ProgressLine::finish() {
+  if (open_line_) fmt::print(stderr, "\n");
+  open_line_ = false;
+}
+
+}  // namespace sonde

@@ -1,0 +1,214 @@
+// Checked HDF5 calls.
+#include "store/hdf5.hpp"
+
+#include "store/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+namespace sonde::hdf5 {
+namespace {
+
+herr_t keep_reason(unsigned, const H5E_error2_t* error, void* reason) {
+  if (error->desc) *static_cast<std::string*>(reason) = error->desc;
+  return 0;
+}
+
+Handle file_access() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "making a property list");
+  // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
+  // directly. Readable from HDF5 1.8 on.
+  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), "setting the file version");
+  return access;
+}
+
+Handle file_creation() {
+  Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "making a property list");
+  check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+        "tracking the order of groups");
+  return creation;
+}
+
+/// Keeps all metadata in memory until a flush.
+void hold_metadata(hid_t access) {
+  H5AC_cache_config_t config{};
+  config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  check(H5Pget_mdc_config(access, &config), "reading the cache configuration");
+  config.evictions_enabled = false;
+  config.incr_mode = H5C_incr__off;
+  config.flash_incr_mode = H5C_flash_incr__off;
+  config.decr_mode = H5C_decr__off;
+  check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
+}
+
+}  // namespace
+
+std::string last_reason() {
+  std::string reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* error, void* text) {
+        return n == 0 ? keep_reason(n, error, text) : herr_t{0};
+      },
+      &reason);
+  const std::string mark = "error message = '";
+  if (const auto at = reason.find(mark); at != std::string::npos) {
+    const auto from = at + mark.size();
+    return reason.substr(from, reason.find('\'', from) - from);
+  }
+  return reason.empty() ? "no reason given" : reason;
+}
+
+hid_t check(hid_t id, const std::string& what) {
+  if (id < 0) throw StoreError(fmt::format("{} failed: {}", what, last_reason()));
+  return id;
+}
+
+File File::create(const std::filesystem::path& path) {
+  prepare_store();
+  Handle access = file_access();
+  hold_metadata(access);
+  return File(
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, file_creation(), access), "creating the file"));
+}
+
+File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
+  prepare_store();
+  Handle access = file_access();
+  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
+  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
+  return File(
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, file_creation(), access), "creating the file"));
+}
+
+File File::open_to_write(const std::filesystem::path& path) {
+  prepare_store();
+  return File(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file"));
+}
+
+void File::flush(Durability durability) {
+  check(H5Fflush(id_, H5F_SCOPE_GLOBAL), "writing to the disk");
+  if (durability == Durability::cached) return;
+  int* descriptor = nullptr;
+  check(H5Fget_vfd_handle(id_, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor)),
+        "finding the file's descriptor");
+  if (fsync(*descriptor) != 0) {
+    throw StoreError(fmt::format("writing to the disk failed: {}", std::strerror(errno)));
+  }
+}
+
+void File::close() {
+  const ssize_t left = H5Fget_obj_count(id_, H5F_OBJ_ALL);
+  require(left == 1, "objects of the file are still open");
+  check(H5Fclose(id_), "closing the file");
+  id_ = -1;
+}
+
+Handle open_to_read(const std::filesystem::path& path) {
+  prepare_store();
+  if (!std::filesystem::exists(path)) {
+    throw StoreError(
+        fmt::format("'{}' is not there (nothing to read) check the path", path.string()));
+  }
+  if (std::filesystem::is_directory(path)) {
+    throw StoreError(
+        fmt::format("'{}' is a folder (a run is one file) name the file in it", path.string()));
+  }
+  const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
+  if (is_hdf5 == 0) {
+    throw StoreError(
+        fmt::format("'{}' is no HDF5 file (sonde writes its runs as HDF5) check that "
+                    "it is the right file and was copied whole",
+                    path.string()));
+  }
+  Handle access = file_access();
+  check(H5Pset_file_locking(access, false, true), "switching locks off");
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  if (id < 0) {
+    const std::string reason = last_reason();
+    const bool truncated = reason.find("truncated") != std::string::npos;
+    throw StoreError(fmt::format(
+        "'{}' cannot be opened ({}) {}", path.string(), reason,
+        truncated ? "copy it again, or rebuild it with 'sonde merge' from its .parts folder"
+                  : "check its permissions and that it was copied whole"));
+  }
+  return Handle(id, H5Fclose, "opening the file");
+}
+
+Handle make_groups(hid_t file, const std::string& path) {
+  Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "making a property list");
+  check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+        "tracking the order of groups");
+  std::istringstream names(path);
+  std::string name;
+  std::string so_far;
+  while (std::getline(names, name, '/')) {
+    so_far += so_far.empty() ? name : "/" + name;
+    if (has_link(file, so_far)) continue;
+    Handle(H5Gcreate2(file, so_far.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose,
+           "creating the group " + so_far);
+  }
+  return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
+}
+
+bool has_link(hid_t file, const std::string& path) {
+  for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
+    if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
+}
+
+Handle utf8_type(std::size_t size) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "making a text type");
+  check(H5Tset_size(type, size), "sizing a text type");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "choosing UTF-8");
+  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "choosing the padding");
+  return type;
+}
+
+bool has_attribute(hid_t object, const std::string& name) {
+  return H5Aexists(object, name.c_str()) > 0;
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  Handle type = utf8_type(H5T_VARIABLE);
+  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
+  Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
+  Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                   H5Aclose, "creating the attribute " + name);
+  const char* pointer = text.c_str();
+  check(H5Awrite(attribute, type, &pointer), "writing the attribute " + name);
+}
+
+void write_attribute(hid_t object, const std::string& name, std::uint64_t number) {
+  Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
+  Handle attribute(H5Acreate2(object, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT),
+                   H5Aclose, "creating the attribute " + name);
+  check(H5Awrite(attribute, H5T_NATIVE_UINT64, &number), "writing the attribute " + name);
+}
+
+std::string read_text_attribute(hid_t object, const std::string& name) {
+  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                   "opening the attribute " + name);
+  Handle type = utf8_type(H5T_VARIABLE);
+  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
+  char* pointer = nullptr;
+  check(H5Aread(attribute, type, &pointer), "reading the attribute " + name);
+  std::string text = pointer ? pointer : "";
+  H5free_memory(pointer);
+  return text;
+}
+
+std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
+  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                   "opening the attribute " + name);
+  std::uint64_t number = 0;
+  check(H5Aread(attribute, H5T_NATIVE_UINT64, &number), "reading the attribute " + name);
+  return number;
+}
+
+}  // namespace sonde::hdf5

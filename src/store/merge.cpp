@@ -1,0 +1,161 @@
+// Choosing what goes into a merged file; write_run.cpp writes it.
+#include "store/merge.hpp"
+
+#include "base/error.hpp"
+#include "store/output.hpp"
+#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace sonde {
+namespace fs = std::filesystem;
+namespace {
+
+/// A device of some file, or one given in memory.
+struct Candidate {
+  fs::path file;
+  std::uint64_t row = 0;
+  std::optional<DeviceResult> given;
+  std::string uuid;
+  std::string started_utc;
+  bool complete = false;
+  int rank = 0;
+};
+
+DeviceResult load(const Candidate& candidate) {
+  if (candidate.given) return *candidate.given;
+  const RunReader reader(candidate.file);
+  return std::move(reader.read_devices({candidate.row, 1}, WithTraces::yes).front());
+}
+
+void write_candidates(const fs::path& path, const Provenance& provenance,
+                      const std::vector<Candidate>& chosen,
+                      const std::vector<UnauditedDevice>& unaudited) {
+  write_run_alone(path, provenance, unaudited, chosen.size(),
+                  [&chosen](std::size_t i) { return load(chosen[i]); });
+}
+
+std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
+  std::vector<Candidate> candidates;
+  for (const DeviceResult& device : reader.read_inventory()) {
+    candidates.push_back({file, candidates.size(), std::nullopt, device.info.uuid,
+                          reader.provenance().started_utc, device.status == "complete",
+                          device.rank});
+  }
+  return candidates;
+}
+
+/// Keeps the better of two candidates for one GPU in the place of the earlier.
+void add_candidate(std::vector<Candidate>& chosen, Candidate candidate, MergeNotes& notes) {
+  const auto same = std::ranges::find(chosen, candidate.uuid, &Candidate::uuid);
+  if (same == chosen.end()) {
+    chosen.push_back(std::move(candidate));
+    return;
+  }
+  const auto worth = [](const Candidate& one) { return std::tie(one.complete, one.started_utc); };
+  if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
+  notes.notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
+                                    same->file.string(), candidate.file.string()));
+}
+
+std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
+  std::vector<fs::path> files;
+  for (const fs::path& source : sources) {
+    if (!fs::is_directory(source)) {
+      files.push_back(source);
+      continue;
+    }
+    const auto shards = list_shards(source);
+    files.insert(files.end(), shards.begin(), shards.end());
+  }
+  if (files.empty()) {
+    throw ConfigError(
+        "there is nothing to merge (the folders hold no shards) name run files, "
+        "shards or .parts folders");
+  }
+  return files;
+}
+
+void add_unaudited(std::vector<UnauditedDevice>& all, const std::vector<UnauditedDevice>& more) {
+  for (const UnauditedDevice& device : more) {
+    if (std::ranges::find(all, device.uuid, &UnauditedDevice::uuid) == all.end()) {
+      all.push_back(device);
+    }
+  }
+}
+
+}  // namespace
+
+MergeNotes write_run_from_shards(const fs::path& path, const Provenance& provenance,
+                                 const std::vector<fs::path>& shards,
+                                 const std::vector<DeviceResult>& expected,
+                                 const std::vector<UnauditedDevice>& unaudited) {
+  MergeNotes notes;
+  std::vector<Candidate> chosen;
+  for (const fs::path& shard : shards) {
+    try {
+      const RunReader reader(shard);
+      if (reader.provenance().config_hash != provenance.config_hash) {
+        notes.notes.push_back(
+            fmt::format("'{}' was measured under another configuration: left out", shard.string()));
+        continue;
+      }
+      for (Candidate& one : list_candidates(shard, reader)) {
+        load(one);  // a damaged shard must be found before the file is begun
+        add_candidate(chosen, std::move(one), notes);
+      }
+    } catch (const StoreError& error) {
+      notes.notes.push_back(fmt::format("{}: left out", error.what()));
+    }
+  }
+  for (const DeviceResult& device : expected) {
+    if (std::ranges::find(chosen, device.info.uuid, &Candidate::uuid) == chosen.end()) {
+      chosen.push_back({{}, 0, device, device.info.uuid, "", false, device.rank});
+    }
+  }
+  std::ranges::stable_sort(chosen, {}, &Candidate::rank);
+  write_candidates(path, provenance, chosen, unaudited);
+  return notes;
+}
+
+MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path) {
+  MergeNotes notes;
+  std::vector<Candidate> chosen;
+  std::vector<UnauditedDevice> unaudited;
+  std::optional<Provenance> provenance;
+  std::set<std::tuple<std::string, std::string, std::string>> runs;
+  for (const fs::path& file : expand(sources)) {
+    const RunReader reader(file);
+    const Provenance& its = reader.provenance();
+    const bool is_new_run =
+        runs.insert({its.started_utc, its.slurm_job_id, its.command_line}).second;
+    if (!provenance) {
+      provenance = its;
+    } else if (its.config_hash != provenance->config_hash) {
+      throw ConfigError(
+          fmt::format("'{}' was measured under another configuration ({}, the first one under {}; "
+                      "their devices "
+                      "cannot be compared) merge them apart",
+                      file.string(), its.config_hash, provenance->config_hash));
+    } else if (is_new_run) {
+      provenance->world_size += its.world_size;
+    }
+    for (Candidate& one : list_candidates(file, reader)) {
+      add_candidate(chosen, std::move(one), notes);
+    }
+    add_unaudited(unaudited, reader.read_unaudited());
+  }
+  std::erase_if(unaudited, [&chosen](const UnauditedDevice& device) {
+    return std::ranges::find(chosen, device.uuid, &Candidate::uuid) != chosen.end();
+  });
+  write_candidates(path, *provenance, chosen, unaudited);
+  return notes;
+}
+
+}  // namespace sonde

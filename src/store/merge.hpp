@@ -1,0 +1,36 @@
+// One run file from many files: from the shards of a run that lost a rank, of job arrays, of many
+// nights. One process, one device in memory at a time.
+#pragma once
+
+#include "analysis/results.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// What a merge had to leave out, in sentences for the log.
+struct MergeNotes {
+  std::vector<std::string> notes;
+};
+
+/// The file that write_run_together would have written, from shards; rows are in the order of
+/// ranks. Shards that cannot be read or are of another configuration are left out with a note.
+/// @param expected devices known to have been measured: those without a readable shard are kept as
+/// they are given here (lost before they wrote anything)
+/// @throws StoreError
+MergeNotes write_run_from_shards(const std::filesystem::path& path, const Provenance& provenance,
+                                 const std::vector<std::filesystem::path>& shards,
+                                 const std::vector<DeviceResult>& expected,
+                                 const std::vector<UnauditedDevice>& unaudited);
+
+/// Joins run files, shards and parts folders of one configuration, in the order given. A GPU that
+/// occurs again is kept once: the complete one, and of several the one whose run started last. The
+/// provenance is that of the first source, with the ranks of all runs.
+/// @throws StoreError if a file cannot be read; ConfigError if the config hashes differ, or there
+/// is nothing to merge
+MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
+                      const std::filesystem::path& path);
+
+}  // namespace sonde

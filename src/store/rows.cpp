@@ -1,0 +1,263 @@
+// Names, units and meanings of all columns.
+#include "store/rows.hpp"
+
+namespace sonde {
+
+namespace keys {
+TableKey outcomes(const std::string& job) { return {"jobs/" + job + "/outcomes", "outcome"}; }
+TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
+TableKey findings(const std::string& job) { return {"jobs/" + job + "/findings", "finding"}; }
+TableKey vectors(const std::string& job) { return {"jobs/" + job + "/findings", "element"}; }
+TableKey traces(const std::string& job, const std::string& dimension) {
+  return {"jobs/" + job + "/traces", dimension};
+}
+}  // namespace keys
+
+namespace {
+
+template <class Row>
+class ColumnList {
+ public:
+  template <class Access>
+  ColumnList& add(const char* name, const char* units, const char* long_name, Access access,
+                  const TableKey& counts = {}) {
+    columns_.push_back(bind_column<Row>(name, units, long_name, access, counts));
+    return *this;
+  }
+  template <class Access>
+  ColumnList& range(const char* name, const char* what, const TableKey& counted, Access access) {
+    bind_range<Row>(columns_, name, what, counted, access);
+    return *this;
+  }
+  ColumnList& device_index() {
+    return add(
+        "device_index", "1", "row of the device in /devices",
+        [](auto& row) -> auto& { return row.device_index; }, keys::devices);
+  }
+  BoundColumns<Row> take() { return std::move(columns_); }
+
+ private:
+  BoundColumns<Row> columns_;
+};
+
+/// The member of a row at the end of this chain of members.
+template <class... Members>
+auto at(Members... members) {
+  return [members...](auto& row) -> auto& { return (row.*....*members); };
+}
+
+void add_health(ColumnList<DeviceRow>& list, const std::string& when, const std::string& note,
+                Health DeviceResult::*health) {
+  const auto add = [&](const char* name, const char* units, const std::string& what, auto member) {
+    list.add((when + name).c_str(), units, (what + note).c_str(),
+             at(&DeviceRow::device, health, member));
+  };
+  add("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);
+  add("power_w", "W", "power drawn", &Health::power_w);
+  add("sm_clock_hz", "Hz", "SM clock", &Health::sm_clock_hz);
+  add("memory_clock_hz", "Hz", "memory clock", &Health::memory_clock_hz);
+  add("throttle_reasons", "1", "NVML clocks event reasons, a bit mask", &Health::throttle_reasons);
+  add("ecc_corrected", "1", "corrected ECC errors", &Health::ecc_corrected);
+  add("ecc_uncorrected", "1", "uncorrected ECC errors", &Health::ecc_uncorrected);
+  add("remapped_rows", "1", "remapped memory rows", &Health::remapped_rows);
+  add("remap_pending", "1", "a row waits to be remapped", &Health::remap_pending);
+  add("remap_failure", "1", "a row could not be remapped", &Health::remap_failure);
+}
+
+}  // namespace
+
+BoundColumns<DeviceRow> device_columns() {
+  const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
+  const auto device = [](auto member) { return at(&DeviceRow::device, member); };
+  ColumnList<DeviceRow> list;
+  list.add("uuid", "", "UUID", info(&DeviceInfo::uuid))
+      .add("name", "", "product name", info(&DeviceInfo::name))
+      .add("serial", "", "serial number of the board", info(&DeviceInfo::serial))
+      .add("pci_bus_id", "", "PCI domain:bus:device.function", info(&DeviceInfo::pci_bus_id))
+      .add("vbios", "", "VBIOS version", info(&DeviceInfo::vbios))
+      .add("driver_version", "", "driver version", info(&DeviceInfo::driver_version))
+      .add("runtime_version", "", "runtime version", info(&DeviceInfo::runtime_version))
+      .add("node", "", "host that held the GPU", device(&DeviceResult::node))
+      .add("rank", "1", "MPI rank that measured it", device(&DeviceResult::rank))
+      .add("status", "", "complete, incomplete or lost", device(&DeviceResult::status))
+      .add("reason", "", "why it is not complete", device(&DeviceResult::reason))
+      .add("compute_major", "1", "compute capability", info(&DeviceInfo::compute_major))
+      .add("compute_minor", "1", "compute capability", info(&DeviceInfo::compute_minor))
+      .add("sm_count", "1", "streaming multiprocessors", info(&DeviceInfo::sm_count))
+      .add("warp_threads", "1", "threads of a warp", info(&DeviceInfo::warp_threads))
+      .add("max_threads_per_block", "1", "most threads of a block",
+           info(&DeviceInfo::max_threads_per_block))
+      .add("max_threads_per_sm", "1", "most threads on an SM",
+           info(&DeviceInfo::max_threads_per_sm))
+      .add("max_cluster_blocks", "1", "most blocks of a thread block cluster",
+           info(&DeviceInfo::max_cluster_blocks))
+      .add("memory_bytes", "byte", "device memory", info(&DeviceInfo::memory_bytes))
+      .add("l2_bytes", "byte", "L2 size as the driver tells it", info(&DeviceInfo::l2_bytes))
+      .add("shared_bytes_per_block", "byte", "most shared memory of a block",
+           info(&DeviceInfo::shared_bytes_per_block))
+      .add("shared_bytes_per_sm", "byte", "shared memory of an SM",
+           info(&DeviceInfo::shared_bytes_per_sm))
+      .add("reserved_shared_bytes_per_block", "byte", "shared memory that the driver keeps",
+           info(&DeviceInfo::reserved_shared_bytes_per_block))
+      .add("sm_clock_hz", "Hz", "highest SM clock", info(&DeviceInfo::sm_clock_hz))
+      .add("memory_clock_hz", "Hz", "highest memory clock", info(&DeviceInfo::memory_clock_hz))
+      .add("memory_bus_bits", "bit", "width of the memory bus", info(&DeviceInfo::memory_bus_bits))
+      .add("memory_data_rate", "1", "transfers per memory clock",
+           info(&DeviceInfo::memory_data_rate))
+      .add("ecc", "1", "ECC is on", info(&DeviceInfo::ecc))
+      .add("mig", "1", "this is a MIG slice", info(&DeviceInfo::mig))
+      .add("mps", "1", "MPS is on", info(&DeviceInfo::mps))
+      .add("foreign_processes", "1", "compute processes of others on this GPU",
+           info(&DeviceInfo::foreign_processes))
+      .range("carveout", "its possible shared parts of the L1", keys::carveouts,
+             at(&DeviceRow::carveouts));
+  add_health(list, "before_", ", before the first job", &DeviceResult::before);
+  add_health(list, "after_", ", after the last job", &DeviceResult::after);
+  return list.take();
+}
+
+BoundColumns<UnauditedDevice> unaudited_columns() {
+  return ColumnList<UnauditedDevice>{}
+      .add("node", "", "host of the GPU", at(&UnauditedDevice::node))
+      .add("uuid", "", "UUID of a GPU that nobody measured", at(&UnauditedDevice::uuid))
+      .take();
+}
+
+BoundColumns<OutcomeRow> outcome_columns(const std::string& job) {
+  return ColumnList<OutcomeRow>{}
+      .device_index()
+      .add("position", "1", "place of the job in the device's run", at(&OutcomeRow::position))
+      .add("status", "", "outcome of the job", at(&OutcomeRow::status))
+      .add("reason", "", "why it is not ok", at(&OutcomeRow::reason))
+      .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::elapsed_s))
+      .range("probe", "its probes", keys::probes(job), at(&OutcomeRow::probes))
+      .range("finding", "its findings", keys::findings(job), at(&OutcomeRow::findings))
+      .take();
+}
+
+BoundColumns<ProbeRow> probe_columns(const std::string& job) {
+  const auto condition = [](auto member) {
+    return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
+  };
+  return ColumnList<ProbeRow>{}
+      .device_index()
+      .add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
+      .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
+      .add("parameters_json", "", "all parameters but the lists of offsets",
+           at(&ProbeRow::record, &ProbeRecord::parameters_json))
+      .add("shared_carveout_bytes", "byte", "shared part of the L1 in force",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::shared_carveout_bytes))
+      .add("sm_clock_hz", "Hz", "SM clock", condition(&Conditions::sm_clock_hz))
+      .add("memory_clock_hz", "Hz", "memory clock", condition(&Conditions::memory_clock_hz))
+      .add("temperature_c", "degree_Celsius", "GPU temperature",
+           condition(&Conditions::temperature_c))
+      .add("throttle_reasons", "1", "NVML clocks event reasons, a bit mask",
+           condition(&Conditions::throttle_reasons))
+      .add("seed", "1", "seed of the probe", condition(&Conditions::seed))
+      .add("start_unix_ns", "ns", "start, since 1970-01-01 UTC",
+           condition(&Conditions::start_unix_ns))
+      .range("lane", "its lanes in ../traces", keys::traces(job, "lane"), at(&ProbeRow::lanes))
+      .range("repeat", "its repeats in ../traces", keys::traces(job, "repeat"),
+             at(&ProbeRow::repeats))
+      .take();
+}
+
+BoundColumns<LaneRow> lane_columns(const std::string& job) {
+  return ColumnList<LaneRow>{}
+      .device_index()
+      .add("probe_index", "1", "row of the probe in ../probes", at(&LaneRow::probe_index),
+           keys::probes(job))
+      .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
+      .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
+      .add("cluster", "1", "thread block cluster, -1 if none",
+           at(&LaneRow::lane, &LaneTrace::cluster))
+      .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock",
+           at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
+      .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses))
+      .range("window", "its window_cycles", keys::traces(job, "window"), at(&LaneRow::windows))
+      .range("visit", "its offsets_bytes", keys::traces(job, "visit"), at(&LaneRow::visits))
+      .range("bin", "its histogram", keys::traces(job, "bin"), at(&LaneRow::bins))
+      .range("clock", "its clock_cycles", keys::traces(job, "clock"), at(&LaneRow::clocks))
+      .range("timer", "its globaltimer_ns", keys::traces(job, "timer"), at(&LaneRow::timers))
+      .take();
+}
+
+BoundColumns<FindingRow> finding_columns(const std::string& job) {
+  return ColumnList<FindingRow>{}
+      .device_index()
+      .add("metric", "", "name of the metric", at(&FindingRow::metric))
+      .add("unit", "", "unit of number, vector_values and spread", at(&FindingRow::unit))
+      .add("value_kind", "", "none, number, text or vector", at(&FindingRow::value_kind))
+      .add("number", "1", "the value if it is a number, else NaN", at(&FindingRow::number))
+      .add("text", "", "the value if it is a text", at(&FindingRow::text))
+      .range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
+             at(&FindingRow::vector))
+      .add("status", "", "outcome", at(&FindingRow::status))
+      .add("reason", "", "why there is no value, or what to know about it", at(&FindingRow::reason))
+      .add("confidence", "1", "0 to 1: that the value is right", at(&FindingRow::confidence))
+      .add("samples", "1", "measurements behind the value", at(&FindingRow::samples))
+      .add("spread", "1", "median absolute deviation of them, in the metric's unit",
+           at(&FindingRow::spread))
+      .take();
+}
+
+BoundColumns<FleetRow> fleet_columns() {
+  return ColumnList<FleetRow>{}
+      .add("group", "", "comparison group", at(&FleetRow::group))
+      .add("metric", "", "name of the metric", at(&FleetRow::metric))
+      .add("unit", "", "unit of median, mad, min and max", at(&FleetRow::unit))
+      .add("n", "1", "devices with a value", at(&FleetRow::n))
+      .add("median", "1", "median of the devices", at(&FleetRow::median))
+      .add("mad", "1", "median absolute deviation of the devices", at(&FleetRow::mad))
+      .add("min", "1", "smallest value", at(&FleetRow::min))
+      .add("max", "1", "largest value", at(&FleetRow::max))
+      .add("cv", "1", "standard deviation by mean", at(&FleetRow::cv))
+      .add("consensus", "", "structural metrics: value of the plurality", at(&FleetRow::consensus))
+      .add("agreeing", "1", "structural metrics: devices with it", at(&FleetRow::agreeing))
+      .add("outliers", "", "UUIDs of devices furthest out, separated by blanks",
+           at(&FleetRow::outliers))
+      .take();
+}
+
+BoundColumns<VerdictRow> verdict_columns() {
+  return ColumnList<VerdictRow>{}
+      .add("uuid", "", "UUID of the device", at(&VerdictRow::uuid))
+      .add("verdict", "", "pass, warn, incomplete, fail or lost", at(&VerdictRow::verdict))
+      .add("likely_class", "", "what most likely stands behind it", at(&VerdictRow::likely_class))
+      .add("reason", "", "why", at(&VerdictRow::reason))
+      .take();
+}
+
+ColumnSpec carveout_column() {
+  return {
+      "shared_carveouts_bytes", "byte", "possible shared parts of the L1", ElementType::u64, {}};
+}
+ColumnSpec vector_column() {
+  return {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64, {}};
+}
+ColumnSpec window_column() {
+  return {
+      "window_cycles", "cycle", "clock window of each recorded access", ElementType::cycles, {}};
+}
+ColumnSpec visit_column() {
+  return {"offsets_bytes",
+          "byte",
+          "address of each recorded access in the buffer",
+          ElementType::u64,
+          {}};
+}
+ColumnSpec bin_column() {
+  return {
+      "histogram", "1", "timed accesses by window_cycles, last bin: or more", ElementType::u64, {}};
+}
+ColumnSpec clock_column() {
+  return {"clock_cycles", "cycle", "timestamps by the SM clock", ElementType::u64, {}};
+}
+ColumnSpec timer_column() {
+  return {"globaltimer_ns", "ns", "timestamps by the device-wide timer", ElementType::u64, {}};
+}
+ColumnSpec repeat_column() {
+  return {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64, {}};
+}
+
+}  // namespace sonde

@@ -1,0 +1,226 @@
+// Tables back to results: offsets and lengths are followed, and checked, level by level.
+#include "store/run_reader.hpp"
+
+#include "store/rows.hpp"
+#include "store/run_header.hpp"
+#include "store/table_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace sonde {
+namespace {
+
+/// Rows of a table from `first` on; ranges of the file are taken from it.
+template <class T>
+struct Span {
+  std::uint64_t first = 0;
+  std::vector<T> rows;
+
+  std::vector<T> take(RowRange range) const {
+    if (range.length == 0) return {};
+    if (range.offset < first || range.offset - first > rows.size() ||
+        range.length > rows.size() - (range.offset - first)) {
+      throw StoreError("a row refers to rows that belong to another device");
+    }
+    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
+  }
+};
+
+/// The one range that holds all ranges of these rows, as devices are stored one after the other.
+template <class Row, class Access>
+RowRange hull(const std::vector<Row>& rows, Access access) {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  for (const Row& row : rows) {
+    const RowRange& range = std::invoke(access, row);
+    if (range.length == 0) continue;
+    begin = end == 0 ? range.offset : std::min(begin, range.offset);
+    end = std::max(end, range.offset + range.length);
+  }
+  return {begin, end - begin};
+}
+
+template <class Row>
+Span<Row> read_span(hid_t file, const TableKey& key, const BoundColumns<Row>& columns,
+                    RowRange range) {
+  return {range.offset, take_rows(columns, read_rows(file, key, column_specs(columns), range))};
+}
+
+template <class T>
+Span<T> read_values(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range) {
+  Table table = read_rows(file, key, {column}, range);
+  return {range.offset, std::move(std::get<std::vector<T>>(table.values.front()))};
+}
+
+struct JobSpans {
+  Span<ProbeRow> probes;
+  Span<LaneRow> lanes;
+  Span<FindingRow> findings;
+  Span<double> vectors, repeats;
+  Span<std::uint32_t> windows;
+  Span<std::uint64_t> visits, bins, clocks, timers;
+};
+
+JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
+                    WithTraces traces) {
+  JobSpans spans;
+  spans.probes =
+      read_span(file, keys::probes(job), probe_columns(job), hull(outcomes, &OutcomeRow::probes));
+  spans.findings = read_span(file, keys::findings(job), finding_columns(job),
+                             hull(outcomes, &OutcomeRow::findings));
+  spans.vectors = read_values<double>(file, keys::vectors(job), vector_column(),
+                                      hull(spans.findings.rows, &FindingRow::vector));
+  spans.lanes = read_span(file, keys::traces(job, "lane"), lane_columns(job),
+                          hull(spans.probes.rows, &ProbeRow::lanes));
+  spans.repeats = read_values<double>(file, keys::traces(job, "repeat"), repeat_column(),
+                                      hull(spans.probes.rows, &ProbeRow::repeats));
+  if (traces == WithTraces::no) return spans;
+  const auto& lanes = spans.lanes.rows;
+  spans.windows = read_values<std::uint32_t>(file, keys::traces(job, "window"), window_column(),
+                                             hull(lanes, &LaneRow::windows));
+  const auto read_u64 = [&](const char* dimension, const ColumnSpec& column, auto member) {
+    return read_values<std::uint64_t>(file, keys::traces(job, dimension), column,
+                                      hull(lanes, member));
+  };
+  spans.visits = read_u64("visit", visit_column(), &LaneRow::visits);
+  spans.bins = read_u64("bin", bin_column(), &LaneRow::bins);
+  spans.clocks = read_u64("clock", clock_column(), &LaneRow::clocks);
+  spans.timers = read_u64("timer", timer_column(), &LaneRow::timers);
+  return spans;
+}
+
+Value value_of(const FindingRow& row, const JobSpans& spans) {
+  if (row.value_kind == "number") return row.number;
+  if (row.value_kind == "text") return row.text;
+  if (row.value_kind == "vector") return spans.vectors.take(row.vector);
+  if (row.value_kind == "none") return {};
+  throw StoreError("unknown kind of value '" + row.value_kind + "'");
+}
+
+ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans, WithTraces traces) {
+  ProbeRecord record = row.record;
+  record.trace.repeat_ns = spans.repeats.take(row.repeats);
+  for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
+    LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
+    if (traces == WithTraces::no) continue;
+    lane.window_cycles = spans.windows.take(lane_row.windows);
+    lane.offsets_bytes = spans.visits.take(lane_row.visits);
+    lane.histogram = spans.bins.take(lane_row.bins);
+    lane.clock_cycles = spans.clocks.take(lane_row.clocks);
+    lane.globaltimer_ns = spans.timers.take(lane_row.timers);
+  }
+  return record;
+}
+
+JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans,
+                       WithTraces traces) {
+  JobResult result;
+  result.job = job;
+  result.status = outcome.status;
+  result.reason = outcome.reason;
+  result.elapsed_s = outcome.elapsed_s;
+  for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
+    result.probes.push_back(assemble_probe(row, spans, traces));
+  }
+  for (const FindingRow& row : spans.findings.take(outcome.findings)) {
+    result.findings.push_back({row.metric, value_of(row, spans), row.status, row.reason,
+                               row.confidence, row.samples, row.spread});
+  }
+  return result;
+}
+
+std::vector<std::string> list_groups(hid_t file, const std::string& path) {
+  std::vector<std::string> names;
+  if (!hdf5::has_link(file, path)) return names;
+  const hdf5::Handle group(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose,
+                           "opening the group " + path);
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  hdf5::check(H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names),
+              "listing the group " + path);
+  return names;
+}
+
+/// Everything that goes wrong inside a file that opens means that its content is damaged.
+template <class Work>
+auto reading(const std::filesystem::path& path, Work&& work) {
+  try {
+    return work();
+  } catch (const StoreError& error) {
+    throw StoreError(
+        fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
+                    "copied whole",
+                    path.string(), error.what()));
+  }
+}
+
+std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
+  auto rows = read_span(file, keys::devices, device_columns(), span);
+  const auto carveouts = read_values<std::uint64_t>(file, keys::carveouts, carveout_column(),
+                                                    hull(rows.rows, &DeviceRow::carveouts));
+  std::vector<DeviceResult> devices;
+  for (DeviceRow& row : rows.rows) {
+    row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
+    devices.push_back(std::move(row.device));
+  }
+  return devices;
+}
+
+void read_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
+              std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
+  const TableKey key = keys::outcomes(job);
+  auto outcomes = read_span(file, key, outcome_columns(job), {0, count_rows(file, key)}).rows;
+  std::erase_if(outcomes, [span](const OutcomeRow& row) {
+    return row.device_index < span.offset || row.device_index - span.offset >= span.length;
+  });
+  const JobSpans spans = read_spans(file, job, outcomes, traces);
+  for (const OutcomeRow& outcome : outcomes) {
+    jobs_by_position[outcome.device_index - span.offset][outcome.position] =
+        assemble_job(job, outcome, spans, traces);
+  }
+}
+
+}  // namespace
+
+RunReader::RunReader(const std::filesystem::path& path)
+    : path_(path), file_(hdf5::open_to_read(path)) {
+  reading(path_, [this] {
+    provenance_ = read_header(file_);
+    device_count_ = count_rows(file_, keys::devices);
+  });
+}
+
+std::vector<UnauditedDevice> RunReader::read_unaudited() const {
+  return reading(path_, [this] {
+    return read_span(file_, keys::unaudited, unaudited_columns(),
+                     {0, count_rows(file_, keys::unaudited)})
+        .rows;
+  });
+}
+
+std::vector<DeviceResult> RunReader::read_inventory() const {
+  return reading(path_, [this] { return read_device_rows(file_, {0, device_count_}); });
+}
+
+std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
+  return reading(path_, [&] {
+    auto devices = read_device_rows(file_, span);
+    std::vector<std::map<std::uint64_t, JobResult>> jobs(devices.size());
+    for (const std::string& job : list_groups(file_, "jobs")) {
+      read_job(file_, job, span, traces, jobs);
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      for (auto& [position, result] : jobs[i]) devices[i].jobs.push_back(std::move(result));
+    }
+    return devices;
+  });
+}
+
+}  // namespace sonde

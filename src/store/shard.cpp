@@ -1,0 +1,198 @@
+// Writing and continuing the file of one rank.
+#include "store/shard.hpp"
+
+#include "store/flatten.hpp"
+#include "store/hdf5.hpp"
+#include "store/rows.hpp"
+#include "store/run_header.hpp"
+#include "store/run_reader.hpp"
+#include "store/table_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace sonde {
+namespace fs = std::filesystem;
+namespace {
+
+/// MIG UUIDs may hold slashes.
+std::string file_stem(std::string uuid) {
+  std::ranges::replace(uuid, '/', '_');
+  return uuid;
+}
+
+bool is_final(const JobResult& job) {
+  return job.status != Status::failed && job.status != Status::not_run;
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+  throw StoreError(
+      fmt::format("cannot write '{}' ({}; the jobs in it so far are kept) free space "
+                  "or repair the file system, then go on with --resume",
+                  path.string(), reason));
+}
+
+void rename_or_fail(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) fail(to, error.message());
+}
+
+}  // namespace
+
+struct Shard::State {
+  fs::path path;      // where it is now
+  fs::path finished;  // what `finish` makes of it
+  std::optional<hdf5::File> file;
+  DeviceResult device;
+  std::vector<std::string> jobs;
+  bool broken = false;
+
+  /// Once a step failed, HDF5 holds data that it cannot write: nothing may be flushed any more, or
+  /// the good state on the disk is lost.
+  void step(const std::function<void()>& work) {
+    if (broken || !file) fail(path, broken ? "writing failed before" : "it is finished");
+    try {
+      work();
+    } catch (const StoreError& error) {
+      broken = true;
+      fail(path, error.what());
+    }
+  }
+
+  void write_device() {
+    if (hdf5::has_link(*file, "devices")) {
+      hdf5::check(H5Ldelete(*file, "devices", H5P_DEFAULT), "replacing the device's row");
+    }
+    write_tables(*file, flatten_device(&device));
+    file->flush(hdf5::Durability::synced);
+  }
+};
+
+Shard::Shard(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Shard::Shard(Shard&&) noexcept = default;
+Shard& Shard::operator=(Shard&&) noexcept = default;
+
+Shard::~Shard() {
+  if (!state_ || !state_->file || state_->broken) return;
+  try {
+    state_->file->close();  // nothing is left to write: every step flushed
+  } catch (const Error&) {
+    // What was flushed stays readable.
+  }
+}
+
+Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceInfo& info,
+                   const Provenance& provenance, const std::string& node, int rank) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->finished = finished;
+  state->device.info = info;
+  state->device.node = node;
+  state->device.rank = rank;
+  state->device.status = "lost";
+  state->device.reason = "its rank did not finish";
+  try {
+    state->file = hdf5::File::create(path);
+  } catch (const StoreError& error) {
+    fail(path, error.what());
+  }
+  state->step([&] {
+    write_header(*state->file, provenance);
+    write_tables(*state->file, flatten_unaudited({}));
+    hdf5::make_groups(*state->file, "jobs");
+    state->write_device();
+  });
+  return Shard(std::move(state));
+}
+
+Shard Shard::create(const fs::path& parts, const DeviceInfo& info, const Provenance& provenance,
+                    const std::string& node, int rank) {
+  const fs::path finished = parts / (file_stem(info.uuid) + ".h5");
+  Shard shard = start(finished.string() + ".part", finished, info, provenance, node, rank);
+  std::error_code ignored;
+  fs::remove(finished, ignored);
+  return shard;
+}
+
+ResumedShard Shard::resume(const fs::path& parts, const DeviceInfo& info,
+                           const Provenance& provenance, const std::string& node, int rank) {
+  const fs::path finished = parts / (file_stem(info.uuid) + ".h5");
+  const fs::path unfinished = finished.string() + ".part";
+  const fs::path old = fs::exists(finished) ? finished : unfinished;
+  std::vector<JobResult> done;
+  std::string note;
+  if (fs::exists(old)) {
+    try {
+      const RunReader reader(old);
+      const std::string& hash = reader.provenance().config_hash;
+      if (hash == provenance.config_hash) {
+        done = std::move(reader.read_devices({0, 1}, WithTraces::yes).at(0).jobs);
+        std::erase_if(done, [](const JobResult& job) { return !is_final(job); });
+      } else {
+        const fs::path aside = fmt::format("{}.{}.old", finished.string(), hash);
+        note = fmt::format(
+            "'{}' was measured under another configuration ({}, now {}): it is kept "
+            "as '{}', and the GPU is measured anew",
+            old.string(), hash, provenance.config_hash, aside.string());
+        rename_or_fail(old, aside);
+      }
+    } catch (const StoreError& error) {
+      note = fmt::format("{}: the GPU is measured anew", error.what());
+    }
+  }
+  // The new shard takes the old one's place only when it holds all that the old one did.
+  Shard shard = start(unfinished.string() + ".new", finished, info, provenance, node, rank);
+  for (const JobResult& job : done) shard.append(job);
+  rename_or_fail(shard.state_->path, unfinished);
+  shard.state_->path = unfinished;
+  std::error_code ignored;
+  fs::remove(finished, ignored);
+  return {std::move(shard), std::move(done), std::move(note)};
+}
+
+void Shard::append(const JobResult& result) {
+  require(std::ranges::find(state_->jobs, result.job) == state_->jobs.end(),
+          "the job '" + result.job + "' is in the shard already");
+  state_->step([&] {
+    write_tables(*state_->file, flatten_job(result.job, &result, state_->jobs.size()));
+    state_->file->flush(hdf5::Durability::synced);
+  });
+  state_->jobs.push_back(result.job);
+}
+
+void Shard::set_health_before(const Health& health) {
+  state_->device.before = health;
+  state_->step([this] { state_->write_device(); });
+}
+
+void Shard::set_health_after(const Health& health) {
+  state_->device.after = health;
+  state_->step([this] { state_->write_device(); });
+}
+
+void Shard::finish(const std::string& status, const std::string& reason) {
+  state_->device.status = status;
+  state_->device.reason = reason;
+  state_->step([this] {
+    state_->write_device();
+    state_->file->close();
+  });
+  state_->file.reset();
+  rename_or_fail(state_->path, state_->finished);
+}
+
+std::optional<DeviceResult> read_shard(const fs::path& path, WithTraces traces) {
+  if (!fs::exists(path)) return std::nullopt;
+  const RunReader reader(path);
+  if (reader.device_count() != 1) {
+    throw StoreError(fmt::format("'{}' holds {} devices (a shard holds one) read it as a run file",
+                                 path.string(), reader.device_count()));
+  }
+  return std::move(reader.read_devices({0, 1}, traces).front());
+}
+
+}  // namespace sonde

@@ -1,0 +1,37 @@
+// Tables in HDF5: one dataset per column, all attached to one dimension scale.
+#pragma once
+
+#include "store/bound_columns.hpp"
+#include "store/flatten.hpp"
+#include "store/hdf5.hpp"
+
+#include <functional>
+
+namespace sonde {
+
+/// How a step of writing is run: directly by one process, or so that all ranks learn whether it
+/// worked on every other before anyone goes on.
+using StepRunner = std::function<void(const std::function<void()>&)>;
+void run_alone(const std::function<void()>& step);
+
+/// Creates the table's dimension and columns, without values.
+void create_table(hid_t file, const TablePlan& plan);
+
+/// Writes one part's rows where the plan puts them. With collective `transfer` every rank calls it
+/// for every table, also those without rows; large columns go in several rounds, as many as the
+/// part with most rows needs.
+void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                const Table& rows, hid_t transfer, const StepRunner& run_step);
+
+/// Creates and writes tables that belong to one process alone.
+void write_tables(hid_t file, const std::vector<Table>& tables);
+
+/// Number of rows of a table; 0 if the file has no such table.
+std::uint64_t count_rows(hid_t file, const TableKey& key);
+
+/// Some rows of some columns of a table.
+/// @throws StoreError if the file does not have them: it is damaged
+Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
+                RowRange range);
+
+}  // namespace sonde

@@ -1,0 +1,170 @@
+// One plan, one order of writing; together and alone differ only in who holds which part.
+#include "store/write_run.hpp"
+
+#include "base/error.hpp"
+#include "fleet/collectives.hpp"
+#include "store/flatten.hpp"
+#include "store/output.hpp"
+#include "store/run_header.hpp"
+#include "store/run_reader.hpp"
+#include "store/table_file.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace sonde {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path part_of(const fs::path& path) { return path.string() + ".part"; }
+
+std::string cannot_write(const fs::path& path, const std::string& reason) {
+  return fmt::format(
+      "cannot write '{}' ({}) free space or choose another place, then run 'sonde "
+      "merge {} -o {}'",
+      path.string(), reason, parts_folder(path).string(), path.string());
+}
+
+void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
+                const StepRunner& run_step) {
+  run_step([&] {
+    write_header(file, provenance);
+    hdf5::make_groups(file, "jobs");
+  });
+  for (const TablePlan& table : plan.tables) {
+    run_step([&] { create_table(file, table); });
+  }
+}
+
+void write_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part,
+                hid_t transfer, const StepRunner& run_step) {
+  std::size_t t = 0;
+  for_each_table(part, plan.jobs, [&](const Table& table) {
+    write_rows(file, plan, plan.tables[t++], index, table, transfer, run_step);
+  });
+}
+
+/// A file that was closed without an error must also open, and hold every device.
+void check_whole(const fs::path& path, std::uint64_t devices) {
+  const RunReader reader(path);
+  if (reader.device_count() != devices) {
+    throw StoreError(
+        fmt::format("it came out with {} of {} devices", reader.device_count(), devices));
+  }
+}
+
+void move_into_place(const fs::path& part, const fs::path& path) {
+  std::error_code error;
+  fs::rename(part, path, error);
+  if (error) throw StoreError(error.message());
+}
+
+std::vector<PartShape> exchange_shapes(MPI_Comm comm, const RunPart& mine) {
+  std::vector<PartShape> shapes;
+  for (const std::string& text : gather_texts(comm, to_json(shape_of(mine)))) {
+    shapes.push_back(shape_from_json(text));
+  }
+  return shapes;
+}
+
+/// Runs a step everywhere, then lets every rank know whether it worked everywhere.
+void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
+  Outcome outcome = Outcome::ok;
+  std::string reason;
+  try {
+    step();
+  } catch (const std::exception& error) {
+    outcome = Outcome::failed;
+    reason = error.what();
+  }
+  if (const auto failure = first_failure(comm, outcome, reason)) {
+    throw StoreError(
+        fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
+  }
+}
+
+void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
+                    const RunPart& mine) {
+  int rank = 0;
+  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  const FilePlan plan = make_plan(exchange_shapes(comm, mine));
+  const StepRunner run_step = [comm](const auto& step) { run_step_together(comm, step); };
+  const hdf5::Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "making a property list");
+  hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
+
+  std::optional<hdf5::File> file;
+  run_step([&] { file = hdf5::File::create_together(part_path, comm); });
+  create_all(*file, plan, provenance, run_step);
+  write_part(*file, plan, static_cast<std::size_t>(rank), mine, transfer, run_step);
+  run_step([&] { file->flush(); });
+  run_step([&] { file->close(); });
+  run_step([&] {
+    if (rank == 0) check_whole(part_path, plan.tables.front().rows);
+  });
+}
+
+}  // namespace
+
+void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
+                        const DeviceResult* mine, const std::vector<UnauditedDevice>& unaudited) {
+  prepare_store();
+  int rank = 0;
+  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  Provenance shared;
+  std::vector<UnauditedDevice> shared_unaudited;
+  header_from_json(broadcast_text(comm, header_to_json(provenance, unaudited)), shared,
+                   shared_unaudited);
+  RunPart part{mine, {}};
+  if (rank == 0) part.unaudited = std::move(shared_unaudited);
+  try {
+    write_together(comm, part_of(path), shared, part);
+    run_step_together(comm, [&] {
+      if (rank == 0) move_into_place(part_of(path), path);
+    });
+  } catch (const StoreError& error) {
+    std::error_code ignored;
+    if (rank == 0) fs::remove(part_of(path), ignored);
+    throw StoreError(cannot_write(path, error.what()));
+  }
+}
+
+void write_run_alone(const fs::path& path, const Provenance& provenance,
+                     const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
+                     const std::function<DeviceResult(std::size_t)>& load) {
+  prepare_store();
+  const auto with_part = [&](std::size_t index, const auto& work) {
+    RunPart part;
+    DeviceResult device;
+    if (index < devices) {
+      device = load(index);
+      part.device = &device;
+    }
+    if (index == 0) part.unaudited = unaudited;
+    work(part);
+  };
+  try {
+    const std::size_t parts = std::max<std::size_t>(devices, 1);
+    std::vector<PartShape> shapes;
+    for (std::size_t i = 0; i < parts; ++i) {
+      with_part(i, [&](const RunPart& part) { shapes.push_back(shape_of(part)); });
+    }
+    const FilePlan plan = make_plan(shapes);
+    hdf5::File file = hdf5::File::create(part_of(path));
+    create_all(file, plan, provenance, run_alone);
+    for (std::size_t i = 0; i < parts; ++i) {
+      with_part(
+          i, [&](const RunPart& part) { write_part(file, plan, i, part, H5P_DEFAULT, run_alone); });
+    }
+    file.flush(hdf5::Durability::synced);
+    file.close();
+    check_whole(part_of(path), devices);
+    move_into_place(part_of(path), path);
+  } catch (const StoreError& error) {
+    std::error_code ignored;
+    fs::remove(part_of(path), ignored);
+    throw StoreError(cannot_write(path, error.what()));
+  }
+}
+
+}  // namespace sonde
