@@ -38,8 +38,10 @@ std::uint64_t choose_timestamps(JobRun& run) {
   std::uint64_t steps = 0;
   for (std::size_t i = 1; i < timer.size(); ++i) steps += timer[i] != timer[i - 1] ? 1 : 0;
   if (steps >= wanted_timer_steps) return first_timestamps;
-  return std::min(most_timestamps,
-                  first_timestamps * wanted_timer_steps / std::max<std::uint64_t>(1, steps));
+  // A block keeps its readings, two 8-byte numbers each, in shared memory while it runs.
+  const std::uint64_t most =
+      std::min(most_timestamps, std::max(first_timestamps, run.info().shared_bytes_per_block / 32));
+  return std::min(most, first_timestamps * wanted_timer_steps / std::max<std::uint64_t>(1, steps));
 }
 
 /// Windows of an SM as differences of two readings of its clock.

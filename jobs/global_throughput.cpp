@@ -2,13 +2,16 @@
 // shapes of a grid (Mei and Chu 2016, section 5.1), and how fast they read the L2.
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
+#include "jobs/attempt.hpp"
 #include "jobs/jobs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,18 +45,21 @@ struct Rate {
   std::uint64_t samples = 0;
 };
 
-Rate measure(JobRun& run, const StreamProbe& probe) {
+/// nullopt if the device refuses the shape (too many registers, say).
+std::optional<Rate> measure(JobRun& run, const StreamProbe& probe) {
   const Shape shape{probe.block_threads, probe.blocks, probe.ilp};
   const std::string label =
       fmt::format("{} {}, {}", to_text(probe.kind),
                   format_bytes(static_cast<double>(probe.footprint_bytes)), to_text(shape));
+  const Attempt result = attempt(run, label, probe);
+  if (result.trace == nullptr) return std::nullopt;
   std::vector<double> rates;
-  for (double elapsed_ns : run.run(label, probe).repeat_ns) {
+  for (double elapsed_ns : result.trace->repeat_ns) {
     if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
   }
   const double spread = median_absolute_deviation(rates);
   const std::uint64_t samples = rates.size();
-  return {median(std::move(rates)), spread, samples};
+  return Rate{median(std::move(rates)), spread, samples};
 }
 
 struct Best {
@@ -98,7 +104,10 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, StreamKind kind,
   std::vector<SurfacePoint> points;
   for (const Shape& shape : choose_shapes(run, kind)) {
     const StreamProbe probe = make_stream(kind, shape, footprint_bytes, surface_repeats);
-    points.push_back({shape, measure(run, probe).bytes_per_s});
+    if (const auto rate = measure(run, probe)) points.push_back({shape, rate->bytes_per_s});
+  }
+  if (points.empty()) {
+    throw DeviceError(fmt::format("no shape of a {} stream runs on this device", to_text(kind)));
   }
   return points;
 }
@@ -110,8 +119,8 @@ Best remeasure_best(JobRun& run, StreamKind kind, std::vector<SurfacePoint> poin
   points.resize(std::min(points.size(), finalists));
   Best best;
   for (const SurfacePoint& point : points) {
-    const Rate rate = measure(run, make_stream(kind, point.shape, footprint_bytes, best_repeats));
-    if (rate.bytes_per_s > best.rate.bytes_per_s) best = {point.shape, rate};
+    const auto rate = measure(run, make_stream(kind, point.shape, footprint_bytes, best_repeats));
+    if (rate && rate->bytes_per_s > best.rate.bytes_per_s) best = {point.shape, *rate};
   }
   return best;
 }
@@ -188,7 +197,11 @@ void report_l2(JobRun& run, const Shape& shape) {
   StreamProbe probe = make_stream(StreamKind::read, shape, footprint_bytes, best_repeats);
   probe.path = LoadPath::cg;
   probe.passes = 256;
-  report_rate(run, "l2.read_bytes_per_s", measure(run, probe));
+  if (const auto rate = measure(run, probe)) {
+    report_rate(run, "l2.read_bytes_per_s", *rate);
+  } else {
+    run.report(not_resolvable("l2.read_bytes_per_s", "the device refuses the stream"));
+  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // docs/methods/shared.md).
 #include "analysis/statistics.hpp"
 #include "analysis/structure/shared_banks.hpp"
-#include "base/error.hpp"
+#include "jobs/attempt.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/shared_copy.hpp"
 #include "jobs/windows.hpp"
@@ -39,13 +39,13 @@ std::vector<std::uint32_t> all_windows(const Trace& trace) {
 }
 
 const Trace& chase(JobRun& run, const ChaseSetup& setup, std::string label,
-                   std::vector<std::uint32_t> offsets, int element_bytes, BankMode mode) {
-  return run.run(std::move(label), SharedChaseProbe{std::move(offsets), element_bytes, mode,
+                   std::vector<std::uint32_t> offsets) {
+  return run.run(std::move(label), SharedChaseProbe{std::move(offsets), 4, BankMode::four_bytes,
                                                     chase_accesses, setup.sms});
 }
 
 void report_latency(JobRun& run, const ChaseSetup& setup) {
-  const Trace& trace = chase(run, setup, "one thread", {0}, 4, BankMode::four_bytes);
+  const Trace& trace = chase(run, setup, "one thread", {0});
   const auto windows = all_windows(trace);
   const std::vector<double> values(windows.begin(), windows.end());
   run.report(found("shared.latency_cycles", typical_latency_cycles(windows, setup.overhead_cycles),
@@ -63,8 +63,7 @@ void report_latency(JobRun& run, const ChaseSetup& setup) {
 std::optional<SharedBanks> find_banks(JobRun& run, const ChaseSetup& setup) {
   std::vector<double> pair_latency_cycles;
   for (std::uint32_t words = 0; words < scanned_words; ++words) {
-    const Trace& trace = chase(run, setup, fmt::format("pair at {} words", words), {0, 4 * words},
-                               4, BankMode::four_bytes);
+    const Trace& trace = chase(run, setup, fmt::format("pair at {} words", words), {0, 4 * words});
     pair_latency_cycles.push_back(
         precise_latency_cycles(all_windows(trace), setup.overhead_cycles));
   }
@@ -92,9 +91,8 @@ void report_conflicts(JobRun& run, const ChaseSetup& setup,
                                               : "the banks of shared memory are not known"));
       continue;
     }
-    const Trace& trace =
-        chase(run, setup, fmt::format("{}-way conflict", ways),
-              conflict_offsets(setup.warp_threads, ways, *banks, 4), 4, BankMode::four_bytes);
+    const Trace& trace = chase(run, setup, fmt::format("{}-way conflict", ways),
+                               conflict_offsets(setup.warp_threads, ways, *banks, 4));
     const auto windows = all_windows(trace);
     const std::vector<double> values(windows.begin(), windows.end());
     ways_measured.push_back(ways);
@@ -112,31 +110,24 @@ void report_conflicts(JobRun& run, const ChaseSetup& setup,
   run.report(found("shared.conflict_linearity_r2", line.r2, 1, latencies.size()));
 }
 
-std::vector<double> stride_latencies(JobRun& run, const ChaseSetup& setup, int element_bytes,
-                                     BankMode mode) {
+/// Reports the vector over all strides, or why this device does not run such a chase.
+void report_strides(JobRun& run, const ChaseSetup& setup, const std::string& metric,
+                    int element_bytes, BankMode mode) {
   std::vector<double> latencies;
   for (int stride = 0; stride <= largest_stride; ++stride) {
     const std::string label = fmt::format("stride {}, {} B words{}", stride, element_bytes,
                                           mode == BankMode::eight_bytes ? ", 8 B banks" : "");
-    const Trace& trace =
-        chase(run, setup, label, stride_offsets(setup.warp_threads, stride, element_bytes),
-              element_bytes, mode);
-    latencies.push_back(precise_latency_cycles(all_windows(trace), setup.overhead_cycles));
+    const SharedChaseProbe probe{stride_offsets(setup.warp_threads, stride, element_bytes),
+                                 element_bytes, mode, chase_accesses, setup.sms};
+    const Attempt result = attempt(run, label, probe);
+    if (result.trace == nullptr) {
+      run.report(not_present(metric, result.refusal));
+      return;
+    }
+    latencies.push_back(precise_latency_cycles(all_windows(*result.trace), setup.overhead_cycles));
   }
-  return latencies;
-}
-
-/// Reports the vector over all strides, or why this device does not run such a chase.
-void report_strides(JobRun& run, const ChaseSetup& setup, const std::string& metric,
-                    int element_bytes, BankMode mode) {
-  try {
-    run.report(found(metric, stride_latencies(run, setup, element_bytes, mode), 1,
-                     (largest_stride + 1) * chase_accesses * setup.sms.size()));
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError& error) {
-    run.report(not_present(metric, error.what()));
-  }
+  run.report(found(metric, std::move(latencies), 1,
+                   (largest_stride + 1) * chase_accesses * setup.sms.size()));
 }
 
 }  // namespace

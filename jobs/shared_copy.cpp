@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
 #include "base/error.hpp"
+#include "jobs/attempt.hpp"
 
 #include <fmt/format.h>
 
@@ -46,9 +47,9 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
     const SharedStreamProbe probe = make_copy(shape, element_bytes, surface_passes);
-    const Trace& trace =
-        run.run(fmt::format("copy {} B, {}", element_bytes, to_text(shape)), probe);
-    points.push_back({shape, copy_throughput(probe, trace)});
+    const Attempt result =
+        attempt(run, fmt::format("copy {} B, {}", element_bytes, to_text(shape)), probe);
+    if (result.trace) points.push_back({shape, copy_throughput(probe, *result.trace)});
   }
   return points;
 }
@@ -99,11 +100,12 @@ void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfaceP
     const bool fits = std::find(fitting.begin(), fitting.end(), point.shape) != fitting.end();
     if (fits && shapes.size() < wide_shapes) shapes.push_back(point.shape);
   }
-  if (shapes.empty()) {
-    run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy fits"));
+  std::vector<SurfacePoint> surface = measure_surface(run, shapes, 8);
+  if (surface.empty()) {
+    run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
     return;
   }
-  const SurfacePoint best = remeasure_best(run, measure_surface(run, shapes, 8), 8);
+  const SurfacePoint best = remeasure_best(run, std::move(surface), 8);
   run.report(found("shared.bytes_per_cycle_per_sm_8b", best.throughput, 1,
                    static_cast<std::uint64_t>(run.info().sm_count)));
 }
@@ -116,7 +118,7 @@ void report_shared_copies(JobRun& run) {
                         gpu.shared_bytes_per_block, gpu.shared_bytes_per_sm,
                         gpu.reserved_shared_bytes_per_block};
   const auto points = measure_surface(run, choose_shapes(run, shared_copy_shapes(limits, 4)), 4);
-  require(!points.empty(), "no copy fits into shared memory (the driver told its size wrongly?)");
+  require(!points.empty(), "no copy inside shared memory runs on this device");
   report_surface(run, points);
   const SurfacePoint best = remeasure_best(run, points, 4);
   const auto sm_count = static_cast<std::uint64_t>(gpu.sm_count);

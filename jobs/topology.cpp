@@ -3,7 +3,7 @@
 
 #include "analysis/structure/clock.hpp"
 #include "analysis/topology.hpp"
-#include "base/error.hpp"
+#include "jobs/attempt.hpp"
 
 #include <fmt/format.h>
 
@@ -31,16 +31,11 @@ ClusterEvidence gather_clusters(JobRun& run) {
   ClusterEvidence evidence;
   for (int blocks = 2; blocks <= run.info().max_cluster_blocks; ++blocks) {
     const ClusterProbe probe{blocks, blocks == 2 ? pair_launches : launches};
-    try {
-      const Trace& trace = run.run(fmt::format("clusters of {}", blocks), probe);
-      const auto clusters = collect_clusters(trace.lanes, blocks);
-      if (blocks == 2) evidence.pairs = clusters;
-      evidence.all.insert(evidence.all.end(), clusters.begin(), clusters.end());
-    } catch (const DeviceLostError&) {
-      throw;
-    } catch (const DeviceError&) {
-      continue;
-    }
+    const Attempt result = attempt(run, fmt::format("clusters of {}", blocks), probe);
+    if (result.trace == nullptr) continue;
+    const auto clusters = collect_clusters(result.trace->lanes, blocks);
+    if (blocks == 2) evidence.pairs = clusters;
+    evidence.all.insert(evidence.all.end(), clusters.begin(), clusters.end());
   }
   return evidence;
 }
