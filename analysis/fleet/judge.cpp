@@ -146,8 +146,8 @@ void explain(const RunResult& run, const Series& series, const MetricStatistics&
           : fmt::format("{} is {} {} its peers' {}, n={}", finding.value,
                         percent_text(standing.deviation_fraction), side, finding.reference, n);
   const double warn = tolerance_for(series.metric, options).warn;
-  finding.evidence = fmt::format("{:.1f} x the tolerance of {}",
-                                 std::abs(standing.deviation_fraction) / warn, percent_text(warn));
+  finding.evidence = fmt::format("{:.1f} x the tolerance of {:g} %",
+                                 std::abs(standing.deviation_fraction) / warn, 100 * warn);
   if (statistics.threshold > 0) {
     finding.evidence += fmt::format("; score {:.1f}, healthy groups of {} stay below {:.1f}",
                                     std::abs(standing.score), n, statistics.threshold);

@@ -55,11 +55,10 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
       fmt::format("{} where the {} SMs of this GPU have {} ({} {})", fmt::join(names, ", "),
                   values.size(), finding.reference, percent_text(finding.deviation_fraction),
                   finding.deviation_fraction > 0 ? "more" : "less");
-  finding.evidence = fmt::format(
-      "score {:.1f} among the SMs of the same GPU; {:.1f} x the "
-      "tolerance of {}",
-      std::abs(finding.score), std::abs(finding.deviation_fraction) / tolerance.warn,
-      percent_text(tolerance.warn));
+  finding.evidence =
+      fmt::format("score {:.1f} among the SMs of the same GPU; {:.1f} x the tolerance of {:g} %",
+                  std::abs(finding.score), std::abs(finding.deviation_fraction) / tolerance.warn,
+                  100 * tolerance.warn);
   return finding;
 }
 

@@ -70,6 +70,17 @@ void add_conditions(const RunResult& run, const std::map<std::size_t, double>& d
   }
 }
 
+/// A named SM says more than the summaries of the map that it moved.
+void drop_explained_summaries(std::vector<FleetFinding>& findings) {
+  const std::vector<FleetFinding> all = findings;
+  std::erase_if(findings, [&](const FleetFinding& finding) {
+    return std::any_of(all.begin(), all.end(), [&](const FleetFinding& named) {
+      return !named.sms.empty() && named.device == finding.device &&
+             finding.metric.starts_with(named.metric + " (");
+    });
+  });
+}
+
 void sort_worst_first(std::vector<FleetFinding>& findings) {
   const auto weight = [](const FleetFinding& finding) {
     const double fraction = std::abs(finding.deviation_fraction);
@@ -201,6 +212,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   compare_structure(run, analysis.groups, options.registry, analysis);
   append(health_findings(run));
   append(node_findings(run));
+  drop_explained_summaries(analysis.findings);
   add_conditions(run, deviations, analysis.findings);
   sort_worst_first(analysis.findings);
   sort_statistics(analysis);

@@ -12,9 +12,9 @@ namespace {
 
 bool is_bad(Verdict verdict) { return verdict == Verdict::fail || verdict == Verdict::lost; }
 
-/// Slurm cuts nothing, but sites parse reasons by prefix and key=value, so no quotes or blanks.
+/// Sites parse drain reasons by prefix and key=value (NVSentinel's Slurm drain monitor).
 std::string drain_reason(const DeviceResult& device, const DeviceVerdict& verdict) {
-  return fmt::format("sonde:{} gpu={} class={}", to_text(verdict.verdict), device.info.uuid,
+  return fmt::format("verdict={} gpu={} class={}", to_text(verdict.verdict), device.info.uuid,
                      to_text(verdict.likely));
 }
 
@@ -42,12 +42,12 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
   for (const FleetFinding& finding : analysis.findings) {
     if (finding.device != FleetFinding::no_device || finding.severity != Severity::fail) continue;
     reasons[finding.node].push_back(
-        fmt::format("sonde:fail gpus={} usual={}", finding.value, finding.reference));
+        fmt::format("verdict=fail gpus={} usual={}", finding.value, finding.reference));
   }
   std::string text;
   for (const auto& [node, all] : reasons) {
-    text += fmt::format("scontrol update nodename={} state=drain reason=\"{}\"\n", node,
-                        fmt::join(all, " "));
+    text += fmt::format("scontrol update nodename={} state=drain reason=\"sonde: {}\"\n", node,
+                        fmt::join(all, ", "));
   }
   return text;
 }

@@ -9,6 +9,7 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t text_width = 100;
+constexpr std::size_t reason_width = 72;
 constexpr std::size_t most_listed_devices = 64;
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
@@ -54,7 +55,9 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
     hidden = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
   }
   for (auto& row : table.rows) {
-    if (row.back().size() > text_width) row.back() = row.back().substr(0, text_width - 3) + "...";
+    if (row.back().size() > reason_width) {
+      row.back() = row.back().substr(0, reason_width - 3) + "...";  // it stands above in full
+    }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
   if (hidden > 0) text += fmt::format("  and {} that pass\n", hidden);

@@ -1,0 +1,37 @@
+// Charts of report.html: Vega specifications with their data inside.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace sonde {
+
+using Json = nlohmann::ordered_json;
+
+/// Latency against footprint, log2 x: one line per device, flagged ones coloured and named, dashed
+/// lines at the capacities that were detected. Nothing if no device has the staircase.
+std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
+
+/// One row per metric, one dot per device at its deviation from the group's median: the metrics in
+/// which somebody is furthest out. Nothing for fewer than two comparable devices.
+std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Grids of SMs, rows are GPCs, cells lie by TPC. The page chooses device and map: `spec` draws the
+/// table `sms` between the signals `low` and `high`.
+struct MapChart {
+  Json spec;
+  Json devices;  // [{"label", "maps": [{"metric", "unit", "cells": [{"row", "x", "sm", ...}]}]}]
+};
+/// Devices with a named SM, flagged ones, the first of each group, then the others, up to 32.
+/// Nothing if no device has a per-SM map.
+std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis);
+
+/// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
+std::string chart_label(const DeviceResult& device);
+
+bool is_flagged(const DeviceVerdict& verdict);
+
+}  // namespace sonde

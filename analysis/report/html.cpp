@@ -1,0 +1,138 @@
+// report.html: one page that loads nothing; its policy forbids it to.
+#include "analysis/report/charts.hpp"
+#include "analysis/report/content.hpp"
+#include "analysis/report/page.hpp"
+#include "analysis/report/vega_bundle.hpp"
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t most_detailed_devices = 16;
+
+/// JSON that may stand inside a script element.
+std::string script_json(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at)) {
+    text.replace(at, 2, "<\\/");
+  }
+  return text;
+}
+
+std::string problem_html(const Problem& problem) {
+  std::string text = fmt::format("<div class=\"problem {}\"><h3><b>{}</b> {}</h3>\n<dl>",
+                                 escape_html(problem.badge), escape_html(problem.badge),
+                                 escape_html(problem.where));
+  const auto add = [&](const char* label, const std::string& line) {
+    if (line.empty()) return;
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, escape_html(line));
+  };
+  add("what", problem.what);
+  add("likely", problem.likely);
+  add("sure", problem.sure);
+  add("also", problem.also);
+  for (const std::string& action : problem.actions) {
+    text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_html(action));
+  }
+  return text + "</dl></div>\n";
+}
+
+std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
+  const std::string exclude = render_exclude(run, analysis);
+  if (exclude.empty()) return "";
+  return fmt::format("<h2>To paste (nothing of this was run)</h2>\n<pre>{}\n{}</pre>\n",
+                     escape_html(exclude), escape_html(render_drain(run, analysis)));
+}
+
+std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text;
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    text +=
+        fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_html(analysis.groups[group].label),
+                    analysis.groups[group].devices.size());
+    const Table metrics = metric_table(run, analysis, group);
+    const Table structure = structure_table(run, analysis, group);
+    if (!metrics.rows.empty()) text += html_table(metrics);
+    if (!structure.rows.empty()) text += html_table(structure);
+  }
+  const Table gaps = gap_table(run);
+  if (!gaps.rows.empty()) text += "<h2>Not answered</h2>\n" + html_table(gaps);
+  return text;
+}
+
+std::string device_details(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    if (run.devices.size() > most_detailed_devices && !is_flagged(analysis.verdicts[i])) continue;
+    text += fmt::format("<details{}><summary>All findings of {}</summary>\n",
+                        run.devices.size() == 1 ? " open" : "",
+                        escape_html(chart_label(run.devices[i])));
+    for (const JobResult& job : run.devices[i].jobs) {
+      if (job.findings.empty()) continue;
+      text += fmt::format("<h3>{}</h3>\n", escape_html(job.job)) +
+              html_table(finding_table(job, analysis.registry));
+    }
+    text += "</details>\n";
+  }
+  return text;
+}
+
+/// Headings and places of the charts, and the data that the page's script draws them from.
+std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
+  if (vega_bundle().empty()) {
+    return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
+  }
+  Json charts = Json::object();
+  std::string text;
+  if (const auto chart = staircase_chart(run, analysis)) {
+    charts["staircase"] = *chart;
+    text +=
+        "<h2>Latency against footprint</h2>\n<div id=\"staircase\"></div>\n"
+        "<p class=\"note\">Dashed: capacities that were detected. Grey: devices that are well."
+        "</p>\n";
+  }
+  if (const auto chart = deviation_chart(run, analysis)) {
+    charts["deviation"] = *chart;
+    text += "<h2>Where devices differ most</h2>\n<div id=\"deviation\"></div>\n";
+  }
+  if (const auto chart = map_chart(run, analysis)) {
+    charts["map"] = chart->spec;
+    charts["map_devices"] = chart->devices;
+    text += map_controls;
+  }
+  if (text.empty()) return "";
+  return fmt::format(
+      "{}<script type=\"application/json\" id=\"charts\">{}</script>\n"
+      "<script>{}</script>\n<script>{}</script>\n",
+      text, script_json(charts), vega_bundle(), page_script);
+}
+
+}  // namespace
+
+std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
+  const std::string head = headline(run, analysis);
+  const std::size_t line_end = head.find('\n');
+  const std::vector<Problem> wrong = problems(run, analysis);
+  std::string text = fmt::format(
+      "{}<title>sonde: {}</title>\n<style>{}</style>\n</head>\n<body>\n"
+      "<h1 class=\"{}\">{}</h1>\n<p>{}<br>{}</p>\n",
+      page_head, escape_html(head.substr(0, line_end)), page_style, wrong.empty() ? "well" : "bad",
+      escape_html(head.substr(0, line_end)), escape_html(head.substr(line_end + 1)),
+      escape_html(origin_line(run)));
+  for (const Problem& problem : wrong) text += problem_html(problem);
+  text += paste_html(run, analysis);
+  if (run.devices.size() > 1) {
+    text += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
+  }
+  text += charts_html(run, analysis);
+  if (run.devices.size() > 1) text += tables_html(run, analysis);
+  text += device_details(run, analysis);
+  const std::vector<std::string> remarks = notes(run, analysis);
+  if (!remarks.empty()) text += "<h2>Notes (no verdict)</h2>\n<ul>\n";
+  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
+  if (!remarks.empty()) text += "</ul>\n";
+  return text + "</body>\n</html>\n";
+}
+
+}  // namespace sonde

@@ -1,0 +1,208 @@
+// The grid of SMs.
+#include "analysis/report/charts.hpp"
+
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/content.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t most_devices = 32;
+// Where the GPC of an SM is not known: rows of 16 SMs, about as many as a GPC has.
+constexpr int unknown_row_sms = 16;
+constexpr int cell_px = 34;
+
+struct Cell {
+  int sm = 0;
+  int gpc = -1;
+  int tpc = -1;
+  double x = 0;  // in cells
+};
+
+std::vector<double> map_values(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+  return values != nullptr ? *values : std::vector<double>{};
+}
+
+/// SMs by GPC; within one by TPC, with a gap of a fifth of a cell between TPCs.
+std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
+  const std::vector<double> gpcs = map_values(device, "placement.gpc_of_sm");
+  const std::vector<double> tpcs = map_values(device, "placement.tpc_of_sm");
+  std::vector<Cell> cells;
+  for (std::size_t sm = 0; sm < sms; ++sm) {
+    Cell cell{static_cast<int>(sm), -1, -1, 0};
+    if (gpcs.size() == sms) cell.gpc = static_cast<int>(gpcs[sm]);
+    if (tpcs.size() == sms) cell.tpc = static_cast<int>(tpcs[sm]);
+    cells.push_back(cell);
+  }
+  if (gpcs.size() != sms) {
+    for (Cell& cell : cells) cell.gpc = cell.sm / unknown_row_sms;
+  }
+  std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+    return std::tie(a.gpc, a.tpc, a.sm) < std::tie(b.gpc, b.tpc, b.sm);
+  });
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (cells[i].gpc != cells[i - 1].gpc) continue;
+    cells[i].x = cells[i - 1].x + (cells[i].tpc == cells[i - 1].tpc ? 1 : 1.2);
+  }
+  return cells;
+}
+
+Json map_json(const DeviceResult& device, const Metric& metric, const std::set<int>& outlying_sms) {
+  const std::vector<double> values = map_values(device, metric.name);
+  const bool known = map_values(device, "placement.gpc_of_sm").size() == values.size();
+  Json cells = Json::array();
+  for (const Cell& cell : lay_out(device, values.size())) {
+    const double value = values[static_cast<std::size_t>(cell.sm)];
+    if (!std::isfinite(value)) continue;
+    cells.push_back({{"row", known ? (cell.gpc < 0 ? "GPC ?" : "GPC " + std::to_string(cell.gpc))
+                                   : "SM " + std::to_string(cell.gpc * unknown_row_sms) + " ..."},
+                     {"x", cell.x},
+                     {"sm", cell.sm},
+                     {"tpc", cell.tpc},
+                     {"value", value},
+                     {"out", outlying_sms.count(cell.sm) > 0}});
+  }
+  return {{"metric", metric.name}, {"unit", metric.unit}, {"cells", cells}};
+}
+
+/// Maps that have a value for each SM and a better side.
+Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
+  Json maps = Json::array();
+  for (const Metric& metric : analysis.registry) {
+    if (metric.kind != MetricKind::fingerprint || metric.better == Better::neither) continue;
+    if (map_values(run.devices[index], metric.name).size() < 2) continue;
+    std::set<int> outlying;
+    for (const std::size_t finding : analysis.verdicts[index].findings) {
+      const FleetFinding& found = analysis.findings[finding];
+      if (found.metric == metric.name) outlying.insert(found.sms.begin(), found.sms.end());
+    }
+    maps.push_back(map_json(run.devices[index], metric, outlying));
+  }
+  return maps;
+}
+
+std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<std::size_t> shown;
+  const auto add = [&](std::size_t device) {
+    if (shown.size() < most_devices &&
+        std::find(shown.begin(), shown.end(), device) == shown.end()) {
+      shown.push_back(device);
+    }
+  };
+  for (const FleetFinding& finding : analysis.findings) {
+    if (finding.device != FleetFinding::no_device && !finding.sms.empty()) add(finding.device);
+  }
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    if (is_flagged(analysis.verdicts[i])) add(i);
+  }
+  for (const ComparisonGroup& group : analysis.groups) add(group.devices.front());
+  for (std::size_t i = 0; i < run.devices.size(); ++i) add(i);
+  return shown;
+}
+
+Json map_marks() {
+  const Json x{{"scale", "x"}, {"field", "x"}};
+  const Json y{{"scale", "y"}, {"field", "row"}};
+  Json middle_y = y;
+  middle_y["band"] = 0.5;
+  Json middle_x = x;
+  middle_x["offset"] = cell_px / 2.0 - 1;
+  return Json::array(
+      {{{"type", "rect"},
+        {"from", {{"data", "sms"}}},
+        {"encode",
+         {{"update",
+           {{"x", x},
+            {"width", {{"value", cell_px - 2}}},
+            {"y", y},
+            {"height", {{"scale", "y"}, {"band", 1}}},
+            {"fill", {{"scale", "colour"}, {"field", "value"}}},
+            {"stroke", {{"signal", "datum.out ? '#d00' : null"}}},
+            {"strokeWidth", {{"value", 3}}},
+            {"tooltip",
+             {{"signal",
+               "'SM ' + datum.sm + (datum.tpc < 0 ? '' : ', TPC ' + datum.tpc) + ', ' + "
+               "datum.row + ': ' + format(datum.value, '.6~g') + ' ' + unit"}}}}}}}},
+       {{"type", "text"},
+        {"from", {{"data", "sms"}}},
+        {"interactive", false},
+        {"encode",
+         {{"update",
+           {{"x", middle_x},
+            {"y", middle_y},
+            {"align", {{"value", "center"}}},
+            {"baseline", {{"value", "middle"}}},
+            {"fontSize", {{"value", 10}}},
+            {"fill",
+             {{"signal",
+               "(datum.value - low) / max(high - low, 1e-9) > 0.55 ? '#000' : "
+               "'#fff'"}}},
+            {"text", {{"field", "sm"}}}}}}}}});
+}
+
+Json map_spec() {
+  return {{"padding", 8},
+          {"signals",
+           {{{"name", "low"}, {"value", 0}},
+            {{"name", "high"}, {"value", 1}},
+            {{"name", "unit"}, {"value", ""}},
+            {{"name", "columns"},
+             {"update",
+              "max(length(data('sms')) ? extent(pluck(data('sms'), "
+              "'x'))[1] + 1 : 1, 1)"}},
+            {{"name", "width"}, {"update", "columns * " + std::to_string(cell_px)}}}},
+          {"data", {{{"name", "sms"}, {"values", Json::array()}}}},
+          {"height", {{"step", cell_px}}},
+          {"scales",
+           {{{"name", "x"},
+             {"type", "linear"},
+             {"domain", {0, {{"signal", "columns"}}}},
+             {"range", "width"},
+             {"zero", false},
+             {"nice", false}},
+            {{"name", "y"},
+             {"type", "band"},
+             {"domain", {{"data", "sms"}, {"field", "row"}}},
+             {"range", {{"step", cell_px}}},
+             {"paddingInner", 0.12}},
+            {{"name", "colour"},
+             {"type", "linear"},
+             {"domain", {{{"signal", "low"}}, {{"signal", "high"}}}},
+             {"range", {{"scheme", "viridis"}}},
+             {"clamp", true},
+             {"zero", false}}}},
+          {"axes", {{{"orient", "left"}, {"scale", "y"}, {"domain", false}, {"ticks", false}}}},
+          {"legends",
+           {{{"fill", "colour"},
+             {"type", "gradient"},
+             {"title", {{"signal", "unit"}}},
+             {"orient", "right"}}}},
+          {"marks", map_marks()}};
+}
+
+}  // namespace
+
+std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis) {
+  MapChart chart;
+  chart.devices = Json::array();
+  for (const std::size_t index : shown_devices(run, analysis)) {
+    Json maps = maps_of(run, analysis, index);
+    if (maps.empty()) continue;
+    const std::string verdict(to_text(analysis.verdicts[index].verdict));
+    chart.devices.push_back(
+        {{"label", chart_label(run.devices[index]) + " (" + verdict + ")"}, {"maps", maps}});
+  }
+  if (chart.devices.empty()) return {};
+  chart.spec = map_spec();
+  chart.spec.erase("height");
+  return chart;
+}
+
+}  // namespace sonde
