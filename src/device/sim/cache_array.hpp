@@ -38,6 +38,10 @@ class CacheArray {
   bool contains(std::uint64_t address) const;
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
+  std::uint32_t set_of(std::uint64_t address) const { return index_(address); }
+  std::uint32_t ways_of(std::uint32_t set) const {
+    return first_slots_[set + 1] - first_slots_[set];
+  }
   /// Empty; `seed` for policies that draw.
   void clear(std::uint64_t seed);
 

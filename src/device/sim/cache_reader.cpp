@@ -1,5 +1,5 @@
 // Reading the memory side of a model file.
-#include "device/sim/cache_reader.hpp"
+#include "device/sim/readers.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
-// From the JSON text of a model to the Model struct: the chip, its clocks and its paths. Caches and
-// TLBs are read in cache_reader.cpp.
+// From the JSON text of a model to the Model struct: the chip, its clocks and its paths. The other
+// sections are read in cache_reader.cpp and pipeline_reader.cpp.
 #include "base/error.hpp"
-#include "device/sim/cache_reader.hpp"
 #include "device/sim/json_fields.hpp"
 #include "device/sim/model.hpp"
+#include "device/sim/readers.hpp"
 
 #include <algorithm>
 
@@ -136,13 +136,6 @@ void read_paths(Fields fields, Model& model) {
   fields.finish();
 }
 
-DramModel read_dram(Fields fields) {
-  DramModel dram;
-  dram.jitter_cycles = fields.number("jitter_cycles", 0);
-  fields.finish();
-  return dram;
-}
-
 json parse_json(const std::string& text, const std::string& origin) {
   try {
     return json::parse(text);
@@ -172,6 +165,9 @@ Model parse_model(const std::string& text, const std::string& origin) {
   if (fields.has("slices")) model.slices = read_slices(fields.object("slices"));
   read_paths(fields.object("paths"), model);
   model.dram = read_dram(fields.object("dram"));
+  model.throughput = read_throughput(fields.object("throughput"));
+  model.shared = read_shared(fields.object("shared"));
+  model.lsu = read_lsu(fields.object("lsu"));
   model.watchdog_s = fields.number_or("watchdog_s", 0.001, model.watchdog_s);
   fields.finish();
   return model;

@@ -38,11 +38,11 @@ class Noise {
 
   Random& random() { return random_; }
 
- private:
   /// Nearly normal with deviation 1: ones among 64 random bits, less their mean, over their
   /// deviation.
   double bell() { return (std::popcount(random_()) - 32) / 4.0; }
 
+ private:
   Random random_;
   NoiseModel model_;
   std::uint64_t outlier_below_;

@@ -1,15 +1,14 @@
 // Chases on a simulated GPU: every load goes through the memory system one by one.
-#include "device/sim/play_chase.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play.hpp"
 
 #include <algorithm>
 
 namespace sonde::sim {
 namespace {
-
-constexpr std::uint32_t longest_window_cycles = 65535;  // two bytes a record (device.hpp)
 
 /// One lane on its way round its list.
 struct Walker {
@@ -89,34 +88,41 @@ Trace make_trace(const ChaseProbe& probe) {
 
 std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
                               std::optional<std::uint64_t> wanted_bytes) {
+  const auto refuse = [block_bytes] {
+    return DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
+                       " of shared memory does not fit (records lie there) record fewer accesses "
+                       "or choose a larger shared part");
+  };
+  const std::vector<std::uint64_t>& carveouts = info.shared_carveouts_bytes;
+  if (block_bytes > info.shared_bytes_per_block) throw refuse();
+  if (carveouts.empty()) return 0;
   const std::uint64_t needed =
       block_bytes == 0 ? 0 : block_bytes + info.reserved_shared_bytes_per_block;
-  const std::uint64_t least = std::max(needed, wanted_bytes.value_or(0));
-  std::vector<std::uint64_t> carveouts = info.shared_carveouts_bytes;
-  if (carveouts.empty()) carveouts.push_back(info.shared_bytes_per_sm);
-  const auto found = std::lower_bound(carveouts.begin(), carveouts.end(), least);
-  if (block_bytes > info.shared_bytes_per_block || found == carveouts.end() ||
-      needed > wanted_bytes.value_or(needed)) {
-    throw DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
-                      " of shared memory does not fit (records lie there) record fewer accesses "
-                      "or choose a larger shared part");
-  }
+  const auto found =
+      std::lower_bound(carveouts.begin(), carveouts.end(), wanted_bytes.value_or(needed));
+  if (found == carveouts.end() || *found < needed) throw refuse();
   return *found;
 }
 
-Trace play_chase(const Model& model, const DeviceInfo& info, MemorySystem& memory,
-                 const ChaseProbe& probe, std::uint64_t seed) {
+Trace play(const Launch& launch, const ChaseProbe& probe) {
+  if (launch.faults.wrong_data_period != 0 &&
+      launch.number % launch.faults.wrong_data_period == 0) {
+    throw DeviceError(
+        "a chase left its list (the memory returned what was never written) check "
+        "the memory of this GPU");
+  }
   Trace trace = make_trace(probe);
   trace.shared_carveout_bytes =
-      choose_carveout(info, record_block_bytes(probe), probe.shared_carveout_bytes);
+      choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
   std::vector<int> sms;
   std::vector<Walker> walkers;
   for (std::size_t i = 0; i < probe.lanes.size(); ++i) {
     sms.push_back(probe.lanes[i].sm);
     walkers.push_back({.lane = &probe.lanes[i], .trace = &trace.lanes[i]});
   }
-  memory.begin_probe(probe.buffer_bytes, trace.shared_carveout_bytes, sms, seed);
-  Player player{model, memory, memory.path(probe.path), probe, Noise(model, seed)};
+  launch.memory.begin_probe(probe.buffer_bytes, trace.shared_carveout_bytes, sms, launch.seed);
+  Player player{launch.model, launch.memory, launch.memory.path(probe.path), probe,
+                Noise(launch.model, launch.seed)};
   if (probe.concurrency == Concurrency::together) {
     player.play(walkers);
   } else {

@@ -2,8 +2,7 @@
 #include "device/sim/sim_device.hpp"
 
 #include "base/error.hpp"
-#include "device/sim/play_chase.hpp"
-#include "device/sim/play_clock.hpp"
+#include "device/sim/play.hpp"
 
 #include <chrono>
 #include <thread>
@@ -46,10 +45,6 @@ Health SimDevice::health() {
           .ecc_corrected = faults_.ecc_corrected};
 }
 
-std::uint64_t SimDevice::launch_seed() const {
-  return derive_seed(die_.seed, "launch " + std::to_string(launches_));
-}
-
 void SimDevice::meet_faults() {
   if (launches_ == faults_.hang_launch && !lost_) {
     lost_ = true;
@@ -67,38 +62,24 @@ void SimDevice::meet_faults() {
 Trace SimDevice::play(const ProbeSpec& spec) {
   ++launches_;
   meet_faults();
-  Trace trace = std::visit([this](const auto& probe) { return dispatch(probe); }, spec);
+  const std::uint64_t seed = derive_seed(die_.seed, "launch " + std::to_string(launches_));
+  const Launch launch{.model = model_,
+                      .faults = faults_,
+                      .die = die_,
+                      .memory = memory_,
+                      .sm_clock_hz = sm_clock_hz(),
+                      .now_ns = now_ns_,
+                      .number = launches_,
+                      .seed = seed};
+  Trace trace = std::visit([&launch](const auto& probe) { return sim::play(launch, probe); }, spec);
   const Health now = health();
   trace.conditions = {.sm_clock_hz = now.sm_clock_hz,
                       .memory_clock_hz = now.memory_clock_hz,
                       .temperature_c = now.temperature_c,
                       .throttle_reasons = now.throttle_reasons,
-                      .seed = launch_seed()};
+                      .seed = seed};
   now_ns_ += launch_ns + longest_ns(trace, sm_clock_hz());
   return trace;
 }
-
-Trace SimDevice::dispatch(const ChaseProbe& probe) {
-  if (faults_.wrong_data_period != 0 && launches_ % faults_.wrong_data_period == 0) {
-    throw DeviceError(
-        "a chase left its list (the memory returned what was never written) check "
-        "the memory of this GPU");
-  }
-  return play_chase(model_, die_.info, memory_, probe, launch_seed());
-}
-
-Trace SimDevice::dispatch(const ClockProbe& probe) {
-  return play_clock(model_, probe, launch_seed());
-}
-
-Trace SimDevice::dispatch(const TimestampProbe& probe) {
-  return play_timestamps(model_, die_, probe, sm_clock_hz(), now_ns_, launch_seed());
-}
-
-Trace SimDevice::dispatch(const ClusterProbe&) { throw DeviceError("no cluster probe"); }
-Trace SimDevice::dispatch(const StreamProbe&) { throw DeviceError("no stream probe"); }
-Trace SimDevice::dispatch(const SharedChaseProbe&) { throw DeviceError("no shared chase probe"); }
-Trace SimDevice::dispatch(const SharedStreamProbe&) { throw DeviceError("no shared stream probe"); }
-Trace SimDevice::dispatch(const BypassProbe&) { throw DeviceError("no bypass probe"); }
 
 }  // namespace sonde::sim

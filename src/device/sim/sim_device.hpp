@@ -4,7 +4,6 @@
 
 #include "device/device.hpp"
 #include "device/sim/memory_system.hpp"
-#include "device/sim/noise.hpp"
 
 namespace sonde::sim {
 
@@ -20,19 +19,9 @@ class SimDevice final : public Device {
   Trace play(const ProbeSpec& spec) override;
 
  private:
-  Trace dispatch(const ChaseProbe& probe);
-  Trace dispatch(const ClockProbe& probe);
-  Trace dispatch(const TimestampProbe& probe);
-  Trace dispatch(const ClusterProbe& probe);
-  Trace dispatch(const StreamProbe& probe);
-  Trace dispatch(const SharedChaseProbe& probe);
-  Trace dispatch(const SharedStreamProbe& probe);
-  Trace dispatch(const BypassProbe& probe);
-
   /// Hangs, sticky errors: @throws DeviceLostError
   void meet_faults();
   double sm_clock_hz() const { return die_.info.sm_clock_hz * faults_.clock_factor; }
-  std::uint64_t launch_seed() const;
 
   Model model_;
   Faults faults_;

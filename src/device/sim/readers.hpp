@@ -1,4 +1,4 @@
-// Reading the memory side of a model file: caches, TLBs, pages, partitions, slices.
+// Readers of the sections of a model file; each checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/json_fields.hpp"
@@ -11,5 +11,9 @@ CacheModel read_cache(Fields fields, const DeviceInfo& device);
 PageModel read_pages(Fields fields);
 Partitions read_partitions(Fields fields);
 Slices read_slices(Fields fields);
+DramModel read_dram(Fields fields);
+ThroughputModel read_throughput(Fields fields);
+SharedModel read_shared(Fields fields);
+LsuModel read_lsu(Fields fields);
 
 }  // namespace sonde::sim
