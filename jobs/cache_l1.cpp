@@ -27,8 +27,11 @@ std::optional<CacheSubject> find_first_cache(JobRun& run, const ChaseSetup& setu
                                              const std::vector<double>& l2_latencies) {
   const auto classes = separate_hits(hits, l2_latencies, least_gap_cycles);
   if (!classes) return std::nullopt;
-  return CacheSubject{name, setup, classes->threshold_cycles, largest_l1_bytes,
-                      derive_seed(run.seed(), name)};
+  CacheSubject cache{.name = name, .setup = setup};
+  cache.threshold_cycles = classes->threshold_cycles;
+  cache.limit_bytes = largest_l1_bytes;
+  cache.seed = derive_seed(run.seed(), name);
+  return cache;
 }
 
 std::string explain_carveout(const ChaseSetup& setup) {
@@ -41,7 +44,7 @@ std::string explain_carveout(const ChaseSetup& setup) {
 std::vector<double> measure_misses(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
                                    std::uint64_t line_bytes) {
   WalkPlan plan;
-  plan.offsets = shuffled_walk(4 * size_bytes, 4 * line_bytes, cache.seed);
+  plan.offsets = shuffled_walk(4 * size_bytes, line_bytes, cache.seed);
   plan.warmup_passes = 2;
   plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.setup.recordable_accesses);
   std::vector<double> misses;
@@ -106,11 +109,12 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
     run.report(not_present("cache.l1.size_by_carveout_bytes", reason));
     return;
   }
-  const auto shape = measure_cache(run, *cache, reason);
+  auto shape = measure_outline(run, *cache, reason);
   if (!shape) {
     report_shapeless(run, "cache.l1", reason);
     return;
   }
+  measure_size(run, *cache, *shape);
   report_cache(run, *cache, *shape, hits);
   if (run.level() != SuiteLevel::quick) report_carveouts(run, *cache, *shape);
 }
@@ -132,7 +136,8 @@ void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies)
     return;
   }
   std::string reason;
-  if (const auto shape = measure_cache(run, *cache, reason)) {
+  if (auto shape = measure_outline(run, *cache, reason)) {
+    measure_size(run, *cache, *shape);
     report_cache(run, *cache, *shape, hits);
   } else {
     report_shapeless(run, "cache.readonly", reason);

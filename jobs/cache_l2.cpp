@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace sonde {
 namespace {
 
@@ -43,45 +45,54 @@ std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup) {
   return position_medians(measure_walk(run, setup, "cache.l2 hits", plan));
 }
 
-std::vector<double> far_latencies(JobRun& run, const CacheSubject& cache, const FarBand& band,
-                                  std::uint64_t span_bytes, std::uint64_t line_bytes,
-                                  std::uint64_t& samples) {
+/// Latencies of a steady walk through a span, as many as are worth keeping.
+std::vector<double> sample_walk(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
+                                std::uint64_t line_bytes) {
+  constexpr std::uint64_t enough = 8192;
   WalkPlan plan;
   plan.offsets = shuffled_walk(span_bytes / line_bytes * line_bytes, line_bytes, cache.seed);
-  plan.warmup_passes = 1;
   plan.recorded =
-      std::min<std::uint64_t>({plan.offsets.size(), cache.setup.recordable_accesses, 8192});
-  const std::string label = fmt::format("cache.l2 far {}", span_bytes);
-  const WalkLatencies walk = measure_walk(run, cache.setup, label, plan);
-  samples = walk.cycles.size();
-  std::vector<double> far;
-  for (double cycles : walk.cycles) {
-    if (band.holds(cycles)) far.push_back(cycles);
-  }
-  return far;
+      std::min<std::uint64_t>({plan.offsets.size(), cache.setup.recordable_accesses, enough});
+  return measure_walk(run, cache.setup, fmt::format("cache.l2 span {}", span_bytes), plan).cycles;
 }
 
-/// The edge of both halves: far hits vanish. Finer where the memory of the two sides differs.
-Edge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarBand& band,
-                        const std::vector<double>& misses, const CacheShape& near_half,
-                        double far_fraction) {
-  const std::uint64_t line_bytes = near_half.line_bytes;
+/// Hits in the other half, as a walk through 1.5 times the near half shows them.
+struct FarSide {
+  FarBand band;
+  std::vector<double> hits_cycles;
+  double fraction = 0;  // of that walk
+};
+
+FarSide look_for_far_side(JobRun& run, const CacheSubject& cache, const CacheShape& outline,
+                          const FarBand& band, std::uint64_t span_bytes) {
+  FarSide side{band, {}, 0};
+  const std::vector<double> sample = sample_walk(run, cache, span_bytes, outline.line_bytes);
+  for (double cycles : sample) {
+    if (band.holds(cycles)) side.hits_cycles.push_back(cycles);
+  }
+  side.fraction = static_cast<double>(side.hits_cycles.size()) / static_cast<double>(sample.size());
+  return side;
+}
+
+/// The footprint where far hits vanish: to 1/32, and where they end in a step on the way back after
+/// a fill, as fine as the lines of the two sides are mixed.
+Edge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& side,
+                        const CacheShape& near_half) {
   const auto ask = [&](std::uint64_t span_bytes) {
-    std::uint64_t samples = 0;
-    const auto far = far_latencies(run, cache, band, span_bytes, line_bytes, samples);
-    return static_cast<double>(far.size()) < far_fraction / 2 * static_cast<double>(samples)
-               ? Fit::overflows
-               : Fit::fits;
+    const FarSide now = look_for_far_side(run, cache, near_half, side.band, span_bytes);
+    return now.fraction < side.fraction / 2 ? Fit::overflows : Fit::fits;
   };
   const std::uint64_t start_bytes = near_half.edge.fitting_bytes / 2 * 3;
-  const Edge coarse = find_edge({line_bytes, start_bytes, largest_l2_bytes, 1.0 / 32}, ask);
-  const TwoModes sides = split_in_two(misses);
-  const bool sides_differ = sides.high.low - sides.low.high > least_gap_cycles;
-  if (coarse.overflowing_bytes == 0 || near_half.soft || !sides_differ) return coarse;
+  const Edge coarse =
+      find_edge({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 32}, ask);
+  if (coarse.overflowing_bytes == 0 || near_half.soft) return coarse;
   CacheSubject far_lines = cache;
   far_lines.name = "cache.l2 whole";
-  far_lines.threshold_cycles = sides.threshold;
-  return measure_exact_edge(run, far_lines, coarse, line_bytes);
+  far_lines.threshold_cycles = side.band.high_cycles;
+  const HitBoundary boundary =
+      measure_return_boundary(run, far_lines, coarse, near_half.line_bytes, side.fraction);
+  const std::uint64_t end_bytes = boundary.position * near_half.line_bytes;
+  return {end_bytes, end_bytes + near_half.line_bytes};
 }
 
 void report_one_part(JobRun& run) {
@@ -90,24 +101,23 @@ void report_one_part(JobRun& run) {
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
 }
 
-/// Looks for far hits beyond the first edge and, if there are, completes the shape.
-void characterize_halves(JobRun& run, const CacheSubject& cache, const std::vector<double>& hits,
-                         const std::vector<double>& misses, CacheShape& shape) {
-  const FarBand band = between(hits, misses);
-  std::uint64_t samples = 0;
-  const std::uint64_t span_bytes = shape.edge.fitting_bytes / 2 * 3;
-  const auto far = far_latencies(run, cache, band, span_bytes, shape.line_bytes, samples);
-  const double far_fraction = static_cast<double>(far.size()) / static_cast<double>(samples);
-  if (far_fraction < least_far_fraction) {
-    report_one_part(run);
-    return;
-  }
-  const Edge whole = measure_whole_edge(run, cache, band, misses, shape, far_fraction);
-  shape.whole_bytes = whole.fitting_bytes;
-  run.report(found("cache.l2.segment_bytes", static_cast<double>(shape.edge.fitting_bytes),
-                   shape.soft ? 0.5 : 1, samples));
-  run.report(found("cache.l2.far_hit_latency_cycles", median(far), 1, far.size(),
-                   median_absolute_deviation(far)));
+/// Size of both halves. They are equal if the end of far hits is where two equal ones would end;
+/// finer than the mixing of the two sides that end cannot be seen.
+std::string characterize_halves(JobRun& run, const CacheSubject& cache, const FarSide& side,
+                                CacheShape& shape) {
+  const Edge whole = measure_whole_edge(run, cache, side, shape);
+  const std::uint64_t segment_bytes = shape.size_bytes();
+  const double whole_bytes = static_cast<double>(whole.fitting_bytes);
+  const double twice_bytes = 2 * static_cast<double>(segment_bytes);
+  const bool equal = !shape.soft && std::abs(whole_bytes / twice_bytes - 1) < 0.005;
+  shape.whole_bytes = equal ? 2 * segment_bytes : whole.fitting_bytes;
+  run.report(found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
+                   shape.soft ? 0.5 : 1, segment_bytes / shape.line_bytes));
+  run.report(found("cache.l2.far_hit_latency_cycles", median(side.hits_cycles), 1,
+                   side.hits_cycles.size(), median_absolute_deviation(side.hits_cycles)));
+  return equal ? fmt::format("two halves of {}: hits in the far one end at {}",
+                             format_bytes(twice_bytes / 2), format_bytes(whole_bytes))
+               : "the footprint at which hits in the far half vanish";
 }
 
 void report_no_l2(JobRun& run, const std::string& reason) {
@@ -128,20 +138,33 @@ void run_cache_l2(JobRun& run) {
                                   median(hits), median(misses)));
     return;
   }
-  const CacheSubject cache{"cache.l2", setup, classes->threshold_cycles,
-                           std::min(largest_l2_bytes, run.info().memory_bytes / 4),
-                           derive_seed(run.seed(), "cache.l2")};
+  CacheSubject cache{.name = "cache.l2", .setup = setup};
+  cache.threshold_cycles = classes->threshold_cycles;
+  cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);
+  cache.seed = derive_seed(run.seed(), "cache.l2");
   report_latencies(run, "cache.l2", hits, misses);
   std::string reason;
-  auto shape = measure_cache(run, cache, reason);
+  auto shape = measure_outline(run, cache, reason);
   if (!shape) {
     report_shapeless(run, "cache.l2", reason);
     run.report(not_resolvable("cache.l2.segment_bytes", reason));
     run.report(not_resolvable("cache.l2.far_hit_latency_cycles", reason));
     return;
   }
-  characterize_halves(run, cache, hits, misses, *shape);
-  report_shape(run, "cache.l2", *shape, "");
+  const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
+                                         shape->edge.fitting_bytes / 2 * 3);
+  std::string remark;
+  if (side.fraction < least_far_fraction) {
+    cache.ceiling_cycles = quantile(misses, 0.99) + least_gap_cycles;
+    cache.threshold_cycles = quantile(misses, 0.01) - least_gap_cycles;
+    measure_size(run, cache, *shape);
+    report_one_part(run);
+  } else {
+    cache.threshold_cycles = side.band.low_cycles;
+    measure_size(run, cache, *shape);
+    remark = characterize_halves(run, cache, side, *shape);
+  }
+  report_shape(run, "cache.l2", *shape, remark);
 }
 
 }  // namespace sonde

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace sonde {
@@ -28,9 +29,9 @@ constexpr std::uint64_t common_line_bytes = 128;
 // set even if they fall unevenly.
 constexpr double sparse_span = 1.4;
 constexpr double one_line_miss_fraction = 0.25;
-// An edge finer than 1/32 of its place is sought only if beyond it a fifth of all lines miss: LRU
-// sets of 16 ways miss in half of the sets there. Real hashed L2 caches lose a few per cent.
-constexpr double step_miss_fraction = 0.2;
+// Of a step there are outliers alone on the wrong side, one in ten thousand or a few; hashed or
+// drawing caches have whole per cents.
+constexpr double step_agreement = 0.998;
 
 std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
   return std::max(step_bytes, bytes / step_bytes * step_bytes);
@@ -55,49 +56,6 @@ double miss_fraction(JobRun& run, const CacheSubject& cache, const std::string& 
   plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
   return fraction_above(measure_walk(run, cache.setup, label, plan), cache.threshold_cycles);
 }
-
-/// The size of caches too large to record each of their lines: counts misses pass by pass until
-/// their sum lies clearly at or clearly above what outliers alone give.
-class CountedFit {
- public:
-  /// @param fitting_bytes a footprint that fits: what it shows above the threshold are outliers
-  CountedFit(JobRun& run, const CacheSubject& cache, std::uint64_t fitting_bytes,
-             std::uint64_t step_bytes)
-      : run_(run), cache_(cache), step_bytes_(step_bytes) {
-    constexpr std::uint64_t passes = 4;
-    const auto slow = static_cast<double>(count(fitting_bytes, passes));
-    outliers_per_byte_ = slow / static_cast<double>(passes * fitting_bytes);
-  }
-
-  Fit ask(std::uint64_t span_bytes) const {
-    // One line too many in an LRU set of w ways misses w + 1 times a pass; half of that for w = 16
-    // lies between the two answers, and the sum must be four deviations away from it.
-    constexpr double border_per_pass = 8;
-    constexpr std::uint64_t most_passes = 16;
-    const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
-    double excess = 0;
-    for (std::uint64_t passes = 1; passes <= most_passes; ++passes) {
-      const auto done = static_cast<double>(passes);
-      excess += static_cast<double>(count(span_bytes, 1)) - outliers - border_per_pass;
-      const double deviation = std::sqrt((outliers + border_per_pass) * done);
-      if (std::abs(excess) > 4 * deviation) break;
-    }
-    return excess > 0 ? Fit::overflows : Fit::fits;
-  }
-
- private:
-  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t passes) const {
-    WalkPlan plan = plan_fit(cache_, span_bytes, step_bytes_);
-    plan.passes = passes;
-    const std::string label = fmt::format("{} count {}", cache_.name, span_bytes);
-    return count_slow_accesses(run_, cache_.setup, label, plan, cache_.threshold_cycles);
-  }
-
-  JobRun& run_;
-  const CacheSubject& cache_;
-  std::uint64_t step_bytes_;
-  double outliers_per_byte_ = 0;
-};
 
 Fit ask_roughly(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
                 std::uint64_t step_bytes) {
@@ -154,8 +112,12 @@ Fit ask_fit(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
   while (walk.passes() < most_passes) {
     const WalkLatencies more = measure_walk(run, cache.setup, label, plan);
     walk.cycles.insert(walk.cycles.end(), more.cycles.begin(), more.cycles.end());
-    if (count_set(positions_above(walk, cache.threshold_cycles, 2)) > 0) return Fit::overflows;
-    if (count_set(positions_above(more, cache.threshold_cycles, 1)) == 0) return Fit::fits;
+    const auto missing = [&](const WalkLatencies& seen, std::size_t least_passes) {
+      return count_set(
+          positions_between(seen, cache.threshold_cycles, cache.ceiling_cycles, least_passes));
+    };
+    if (missing(walk, 2) > 0) return Fit::overflows;
+    if (missing(more, 1) == 0) return Fit::fits;
   }
   return Fit::fits;
 }
@@ -194,11 +156,16 @@ LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coar
   LineSize line{fetch_bytes, {}};
   const std::uint64_t span_bytes = scale(coarse_size_bytes, sparse_span, 2 * longest_line_bytes);
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
-    WalkPlan plan;
-    plan.offsets = sparse_walk(span_bytes, block, fetch_bytes, cache.seed);
-    plan.warmup_passes = 2;
-    const std::string label = fmt::format("{} line {}", cache.name, block);
-    line.miss_fractions.push_back(miss_fraction(run, cache, label, plan));
+    // Small caches have few sets: one draw may fall badly.
+    const std::uint64_t draws = span_bytes / block < coarse_samples ? 6 : 1;
+    double sum = 0;
+    for (std::uint64_t draw = 0; draw < draws; ++draw) {
+      WalkPlan plan;
+      plan.offsets = sparse_walk(span_bytes, block, fetch_bytes, cache.seed + draw);
+      plan.warmup_passes = 2;
+      sum += miss_fraction(run, cache, fmt::format("{} line {}", cache.name, block), plan);
+    }
+    line.miss_fractions.push_back(sum / static_cast<double>(draws));
     if (line.miss_fractions.back() < one_line_miss_fraction) break;
     line.bytes = block;
   }
@@ -207,12 +174,8 @@ LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coar
 
 Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
                         std::uint64_t line_bytes) {
-  std::optional<CountedFit> counted;
-  if (coarse.fitting_bytes / line_bytes > recorded_positions) {
-    counted.emplace(run, cache, scale(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
-  }
   const auto ask = [&](std::uint64_t span_bytes) {
-    return counted ? counted->ask(span_bytes) : ask_fit(run, cache, span_bytes, line_bytes);
+    return ask_fit(run, cache, span_bytes, line_bytes);
   };
   Edge edge{round_down(coarse.fitting_bytes, line_bytes),
             round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
@@ -240,16 +203,43 @@ std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uin
   return (walk.positions - missing) * line_bytes;
 }
 
-bool is_soft_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
-                  std::uint64_t line_bytes) {
-  if (coarse.fitting_bytes / line_bytes <= recorded_positions) return false;
-  const std::uint64_t beyond_bytes = scale(coarse.overflowing_bytes, 33.0 / 32, line_bytes);
-  return miss_fraction(run, cache, cache.name + " sharpness",
-                       plan_fit(cache, beyond_bytes, line_bytes)) < step_miss_fraction;
+HitBoundary measure_return_boundary(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                                    std::uint64_t line_bytes, double density) {
+  // A sixteenth to both sides of a bracket that is a thirty-second wide.
+  const std::uint64_t from_bytes = scale(coarse.fitting_bytes, 15.0 / 16, line_bytes);
+  const std::uint64_t to_bytes = scale(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
+  // Whole ways, which are powers of two: then every set is filled as often as every other.
+  const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
+  const std::uint64_t fill_bytes =
+      (coarse.overflowing_bytes / 2 * 3 + ways_bytes - 1) / ways_bytes * ways_bytes;
+  WalkPlan plan;
+  plan.offsets = fill_and_return(fill_bytes, to_bytes, line_bytes);
+  plan.warmup_passes = 0;
+  plan.skipped = (fill_bytes + from_bytes) / line_bytes;
+  const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " way back", plan);
+  std::vector<bool> hits = positions_above(walk, cache.threshold_cycles, 1);
+  hits.flip();
+  HitBoundary boundary = find_hit_boundary(hits, density);
+  boundary.position += from_bytes / line_bytes;
+  return boundary;
 }
 
-std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
-                                        std::string& reason) {
+Edge measure_knee(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                  std::uint64_t line_bytes) {
+  const auto ask = [&](std::uint64_t span_bytes) {
+    const std::string label = fmt::format("{} knee {}", cache.name, span_bytes);
+    const WalkPlan plan = plan_fit(cache, span_bytes, line_bytes);
+    return miss_fraction(run, cache, label, plan) > 0.5 ? Fit::overflows : Fit::fits;
+  };
+  return find_edge({line_bytes, coarse.overflowing_bytes, cache.limit_bytes, 1.0 / 32}, ask);
+}
+
+bool is_large(const Edge& coarse, std::uint64_t line_bytes) {
+  return coarse.fitting_bytes / line_bytes > recorded_positions;
+}
+
+std::optional<CacheShape> measure_outline(JobRun& run, const CacheSubject& cache,
+                                          std::string& reason) {
   const auto fetch = measure_fetch(run, cache);
   if (!fetch) {
     reason = "a first visit missed fewer than twice";
@@ -257,10 +247,10 @@ std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
   }
   const Edge coarse = measure_coarse_edge(run, cache, fetch->bytes);
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
-    reason = fmt::format(
-        "no footprint {} {}", coarse.fitting_bytes == 0 ? "fits, down to" : "overflows, up to",
-        format_bytes(
-            static_cast<double>(std::max(coarse.fitting_bytes, coarse.overflowing_bytes))));
+    const std::uint64_t met_bytes = std::max(coarse.fitting_bytes, coarse.overflowing_bytes);
+    reason = fmt::format("every footprint asked for {}, {} at last",
+                         coarse.fitting_bytes == 0 ? "overflows" : "fits",
+                         format_bytes(static_cast<double>(met_bytes)));
     return std::nullopt;
   }
   CacheShape shape{.edge = coarse, .fetch = *fetch};
@@ -271,13 +261,24 @@ std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
     const double contrast = std::abs(fraction - one_line_miss_fraction) / one_line_miss_fraction;
     shape.line_contrast = std::min(shape.line_contrast, contrast);
   }
-  shape.soft = is_soft_edge(run, cache, coarse, line.bytes);
-  if (shape.soft) return shape;
-  shape.edge = measure_exact_edge(run, cache, coarse, line.bytes);
-  if (coarse.fitting_bytes / line.bytes <= recorded_positions) {
-    shape.residents_bytes = measure_residents(run, cache, shape.edge.fitting_bytes, line.bytes);
-  }
   return shape;
+}
+
+void measure_size(JobRun& run, const CacheSubject& cache, CacheShape& shape) {
+  const std::uint64_t line_bytes = shape.line_bytes;
+  if (!is_large(shape.edge, line_bytes)) {
+    shape.edge = measure_exact_edge(run, cache, shape.edge, line_bytes);
+    shape.residents_bytes = measure_residents(run, cache, shape.edge.fitting_bytes, line_bytes);
+    return;
+  }
+  const HitBoundary boundary = measure_return_boundary(run, cache, shape.edge, line_bytes, 1);
+  if (boundary.agreement > step_agreement) {
+    shape.edge.fitting_bytes = boundary.position * line_bytes;
+    shape.edge.overflowing_bytes = shape.edge.fitting_bytes + line_bytes;
+    return;
+  }
+  shape.soft = true;
+  shape.knee_bytes = measure_knee(run, cache, shape.edge, line_bytes).fitting_bytes;
 }
 
 }  // namespace sonde

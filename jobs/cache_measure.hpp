@@ -8,6 +8,7 @@
 #include "jobs/chase_walk.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace sonde {
 
@@ -16,6 +17,8 @@ struct CacheSubject {
   std::string name;  // for the labels of probes
   ChaseSetup setup;
   double threshold_cycles = 0;
+  // No miss takes longer, as far as is known: what lies beyond are outliers.
+  double ceiling_cycles = std::numeric_limits<double>::infinity();
   std::uint64_t limit_bytes = 0;  // no footprint beyond this is asked for
   std::uint64_t seed = 0;
 };
@@ -51,9 +54,20 @@ struct LineSize {
 LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coarse_size_bytes,
                       std::uint64_t fetch_bytes);
 
-/// The edge to one line, from a coarse one.
+/// The edge to one line, from a coarse one, by asking for footprints line by line.
 Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
                         std::uint64_t line_bytes);
+
+/// The place where hits end on the way back after a fill, near a coarse edge: the exact edge of a
+/// cache too large to be asked for footprints, if it replaces in LRU or FIFO order.
+/// @param density share of hits before their end
+HitBoundary measure_return_boundary(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                                    std::uint64_t line_bytes, double density);
+
+/// The footprint at which half of all lines are lost: the size of a cache that loses them little by
+/// little, because its index is hashed or its replacement draws.
+Edge measure_knee(JobRun& run, const CacheSubject& cache, const Edge& coarse,
+                  std::uint64_t line_bytes);
 
 /// Lines that are found again on the way back after a long fill, times line_bytes: the size of the
 /// cache also where its sets are of different size, if it replaces in LRU or FIFO order.
@@ -62,8 +76,9 @@ std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uin
 
 /// What is known about a cache after all steps.
 struct CacheShape {
-  Edge edge;          // to one line; coarse if `soft`
-  bool soft = false;  // the edge is no step: lines are lost long before the size is met
+  Edge edge;                     // first misses; to one line, or coarse if `soft`
+  bool soft = false;             // lines are lost little by little
+  std::uint64_t knee_bytes = 0;  // if soft
   std::uint64_t residents_bytes = 0;
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
@@ -71,17 +86,19 @@ struct CacheShape {
   std::uint64_t whole_bytes = 0;  // if `edge` is that of one part only
 
   std::uint64_t size_bytes() const {
-    return std::max({edge.fitting_bytes, residents_bytes, whole_bytes});
+    return std::max({edge.fitting_bytes, knee_bytes, residents_bytes, whole_bytes});
   }
 };
 
-/// True if far fewer lines miss just beyond a coarse edge than an ordered replacement would lose.
-/// Asked only of caches too large to record line by line: there a finer edge means nothing.
-bool is_soft_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
-                  std::uint64_t line_bytes);
+/// Too many lines to record each of them in every pass: the steps to the exact edge differ.
+bool is_large(const Edge& coarse, std::uint64_t line_bytes);
 
-/// All steps. nullopt with the reason in `reason` if the traces do not resolve them.
-std::optional<CacheShape> measure_cache(JobRun& run, const CacheSubject& cache,
-                                        std::string& reason);
+/// Fetch, coarse edge and line. nullopt with the reason in `reason` if the traces do not resolve
+/// them.
+std::optional<CacheShape> measure_outline(JobRun& run, const CacheSubject& cache,
+                                          std::string& reason);
+
+/// Completes an outline by the exact edge, or the knee if there is none.
+void measure_size(JobRun& run, const CacheSubject& cache, CacheShape& shape);
 
 }  // namespace sonde

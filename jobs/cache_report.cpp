@@ -33,7 +33,7 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
   const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
   const double confidence = shape.soft ? soft_confidence : 1;
   Finding size = found_bytes(cache + ".size_bytes", shape.size_bytes(), confidence, lines);
-  if (shape.soft) size.reason = "lines are lost little by little: the place of the knee";
+  if (shape.soft) size.reason = "lines are lost little by little: half of them at this footprint";
   if (shape.residents_bytes > first_miss_bytes) {
     size.reason = fmt::format(
         "counted on the way back after a fill: the first misses come at {}, "

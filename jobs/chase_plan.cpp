@@ -5,7 +5,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace sonde {
 
@@ -33,11 +32,8 @@ Offsets sparse_walk(std::uint64_t span_bytes, std::uint64_t block_bytes, std::ui
                     std::uint64_t seed) {
   require(block_bytes >= 2 * unit_bytes, "a sparse walk needs two units in a block");
   Offsets offsets = ascending_walk(span_bytes, block_bytes);
-  for (std::size_t block = 0; block < offsets.size(); ++block) {
-    const bool upper = std::popcount(block) % 2 == 1;
-    if (upper) offsets[block] += block_bytes / 2;
-  }
   Random random(seed);
+  for (std::uint64_t& offset : offsets) offset += random.below(2) * block_bytes / 2;
   shuffle(offsets, random);
   return offsets;
 }

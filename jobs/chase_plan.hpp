@@ -18,9 +18,8 @@ Offsets descending_walk(std::uint64_t span_bytes, std::uint64_t step_bytes);
 /// The same offsets in an order drawn from the seed: no prefetcher follows.
 Offsets shuffled_walk(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed);
 
-/// One unit out of each block: the first unit of its lower or of its upper half. The halves follow
-/// the Thue-Morse sequence, which is balanced over every power-of-two stride, so each set of a
-/// cache that is indexed by address bits gets equally many. Shuffled by the seed.
+/// One unit out of each block: the first unit of its lower or of its upper half, drawn from the
+/// seed so that no index function makes the choices meet in few sets. Shuffled.
 /// @pre block_bytes is at least 2 unit_bytes, both powers of two
 Offsets sparse_walk(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                     std::uint64_t seed);

@@ -89,21 +89,6 @@ WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::stri
   return walk;
 }
 
-std::uint64_t count_slow_accesses(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                  const WalkPlan& plan, double threshold_cycles) {
-  ChaseProbe probe = prepare_probe(setup, plan.offsets);
-  probe.preparation = plan.preparation;
-  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
-  probe.timed_accesses = plan.passes * plan.offsets.size();
-  const std::vector<std::uint64_t>& bins = run.run(label, probe).lanes.at(0).histogram;
-  std::uint64_t slow = 0;
-  for (std::size_t window = 0; window < bins.size(); ++window) {
-    if (static_cast<double>(window) - setup.overhead_cycles > threshold_cycles)
-      slow += bins[window];
-  }
-  return slow;
-}
-
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const Offsets& offsets, std::uint64_t warmup_passes,
                                 std::uint64_t accesses) {

@@ -46,11 +46,6 @@ struct WalkPlan {
 WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::string& label,
                            const WalkPlan& plan);
 
-/// Accesses above a threshold among all of `passes` passes over a list of any length, counted on
-/// the device: no single latency is known, so outliers are counted too.
-std::uint64_t count_slow_accesses(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                  const WalkPlan& plan, double threshold_cycles);
-
 /// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const Offsets& offsets, std::uint64_t warmup_passes,

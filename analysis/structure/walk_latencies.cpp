@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace sonde {
 
@@ -20,15 +21,43 @@ std::vector<double> position_medians(const WalkLatencies& walk) {
   return medians;
 }
 
-std::vector<bool> positions_above(const WalkLatencies& walk, double threshold_cycles,
-                                  std::size_t least_passes) {
+std::vector<bool> positions_between(const WalkLatencies& walk, double low_cycles,
+                                    double high_cycles, std::size_t least_passes) {
   std::vector<std::size_t> counts(walk.positions, 0);
   for (std::size_t i = 0; i < walk.cycles.size(); ++i) {
-    if (walk.cycles[i] > threshold_cycles) ++counts[i % walk.positions];
+    const double cycles = walk.cycles[i];
+    if (cycles > low_cycles && cycles <= high_cycles) ++counts[i % walk.positions];
   }
   std::vector<bool> flags(walk.positions);
   for (std::size_t i = 0; i < walk.positions; ++i) flags[i] = counts[i] >= least_passes;
   return flags;
+}
+
+std::vector<bool> positions_above(const WalkLatencies& walk, double threshold_cycles,
+                                  std::size_t least_passes) {
+  return positions_between(walk, threshold_cycles, std::numeric_limits<double>::infinity(),
+                           least_passes);
+}
+
+HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
+  HitBoundary boundary;
+  double sum = 0;
+  double best = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    sum += (hits[i] ? 1 : 0) - density / 2;
+    if (sum > best) {
+      best = sum;
+      boundary.position = i + 1;
+    }
+  }
+  std::size_t agreeing = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    agreeing += hits[i] == (i < boundary.position) ? 1 : 0;
+  }
+  if (!hits.empty()) {
+    boundary.agreement = static_cast<double>(agreeing) / static_cast<double>(hits.size());
+  }
+  return boundary;
 }
 
 std::size_t count_set(const std::vector<bool>& flags) {

@@ -23,6 +23,20 @@ std::vector<double> position_medians(const WalkLatencies& walk);
 std::vector<bool> positions_above(const WalkLatencies& walk, double threshold_cycles,
                                   std::size_t least_passes);
 
+/// The same between two bounds: where misses lie close together, most outliers lie elsewhere.
+std::vector<bool> positions_between(const WalkLatencies& walk, double low_cycles,
+                                    double high_cycles, std::size_t least_passes);
+
+/// A way back through memory that a fill has just gone up: lines still there come first.
+struct HitBoundary {
+  std::size_t position = 0;  // first one behind the hits
+  double agreement = 0;      // share of positions on their side of it: 1 where hits end in a step
+};
+
+/// The position that parts hits from misses best, if a share `density` of the positions before it
+/// are hits (1: all) and none behind it.
+HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density);
+
 std::size_t count_set(const std::vector<bool>& flags);
 
 /// Share of all accesses above the threshold, 0..1. 0 if there are none.
