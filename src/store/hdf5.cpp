@@ -23,6 +23,9 @@ Handle file_access() {
   // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
   // directly. Readable from HDF5 1.8 on.
   check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), "setting the file version");
+  // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
+  // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
+  check(H5Pset_file_locking(access, false, true), "switching locks off");
   return access;
 }
 
@@ -126,7 +129,6 @@ Handle open_to_read(const std::filesystem::path& path) {
                     path.string()));
   }
   Handle access = file_access();
-  check(H5Pset_file_locking(access, false, true), "switching locks off");
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0) {
     const std::string reason = last_reason();

@@ -64,7 +64,7 @@ class File {
   hid_t id_ = -1;
 };
 
-/// Read-only, without locks (also of a file that another process is writing); closes itself.
+/// Read-only, also of a file that another process is writing; closes itself.
 /// @throws StoreError saying whether it is missing, no HDF5 file, or truncated
 Handle open_to_read(const std::filesystem::path& path);
 

@@ -1,0 +1,117 @@
+#include "store/analysis_file.hpp"
+#include "store/output.hpp"
+#include "store/read_run.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sonde {
+namespace {
+
+using test::print;
+
+RunResult random_run(std::uint64_t seed, int devices, int size_factor = 1) {
+  RunResult run{test::some_provenance(), {}, {{"node7", "GPU-idle"}}};
+  for (int rank = 0; rank < devices; ++rank) {
+    run.devices.push_back(test::random_device(seed, rank, size_factor));
+  }
+  return run;
+}
+
+void write(const std::filesystem::path& path, const RunResult& run) {
+  write_run_alone(path, run.provenance, run.unaudited, run.devices.size(),
+                  [&run](std::size_t i) { return run.devices[i]; });
+}
+
+TEST(RunFileTest, random_runs_come_back_unchanged) {
+  const test::TemporaryFolder folder;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const RunResult run = random_run(seed, static_cast<int>(seed % 5));
+
+    write(folder / "run.h5", run);
+    const RunResult back = read_run(folder / "run.h5", WithTraces::yes);
+
+    ASSERT_EQ(print(back), print(run)) << "seed " << seed;
+  }
+}
+
+TEST(RunFileTest, large_traces_are_compressed_and_come_back_unchanged) {
+  const test::TemporaryFolder folder;
+  const RunResult run = random_run(3, 2, 2000);
+
+  write(folder / "run.h5", run);
+  const RunResult back = read_run(folder / "run.h5", WithTraces::yes);
+
+  EXPECT_EQ(print(back), print(run));
+}
+
+TEST(RunFileTest, cycles_beyond_16_bits_keep_their_value) {
+  const test::TemporaryFolder folder;
+  RunResult run = random_run(1, 2);
+  ProbeRecord record{"long", "chase", "{}", {}};
+  record.trace.lanes.resize(1);
+  record.trace.lanes[0].window_cycles = {65535, 65536, std::numeric_limits<std::uint32_t>::max()};
+  run.devices[1].jobs = {JobResult{"clock", Status::ok, "", 1, {}, {record}}};
+
+  write(folder / "run.h5", run);
+
+  EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::yes)), print(run));
+}
+
+TEST(RunFileTest, without_traces_everything_else_is_there) {
+  const test::TemporaryFolder folder;
+  RunResult run = random_run(2, 3);
+  write(folder / "run.h5", run);
+
+  const RunResult back = read_run(folder / "run.h5", WithTraces::no);
+
+  for (DeviceResult& device : run.devices) {
+    for (JobResult& job : device.jobs) {
+      for (ProbeRecord& probe : job.probes) {
+        for (LaneTrace& lane : probe.trace.lanes) {
+          lane = {lane.sm, lane.warp, lane.cluster,        {},           {}, {},
+                  {},      {},        lane.elapsed_cycles, lane.accesses};
+        }
+      }
+    }
+  }
+  EXPECT_EQ(print(back), print(run));
+}
+
+TEST(RunFileTest, no_temporary_file_is_left) {
+  const test::TemporaryFolder folder;
+
+  write(folder / "run.h5", random_run(1, 1));
+
+  EXPECT_TRUE(std::filesystem::exists(folder / "run.h5"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run.h5.part"));
+}
+
+TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {
+  const test::TemporaryFolder folder;
+  const RunResult run = random_run(4, 2);
+  write(folder / "run.h5", run);
+  EXPECT_FALSE(read_analysis(folder / "run.h5").has_value());
+
+  append_analysis(folder / "run.h5", {"{}", {}, {{"GPU-1", "fail", "sm", "slow"}}});
+  const std::string json = "{\"long\": \"" + std::string(200000, 'j') + "\"}";
+  append_analysis(folder / "run.h5", {json,
+                                      {{"g", "m", 4, 1.5, 0, 1, 2, 0.1, "GPU-1", "ns", "7", 3}},
+                                      {{"GPU-1", "pass", "unknown", ""}}});
+  const auto back = read_analysis(folder / "run.h5");
+
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->json, json);
+  ASSERT_EQ(back->fleet.size(), 1U);
+  EXPECT_EQ(back->fleet[0].median, 1.5);
+  EXPECT_EQ(back->fleet[0].consensus, "7");
+  ASSERT_EQ(back->verdicts.size(), 1U);
+  EXPECT_EQ(back->verdicts[0].verdict, "pass");
+  EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::yes)), print(run));
+}
+
+}  // namespace
+}  // namespace sonde

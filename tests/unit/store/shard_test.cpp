@@ -1,0 +1,205 @@
+#include "store/shard.hpp"
+
+#include "base/error.hpp"
+#include "store/merge.hpp"
+#include "store/output.hpp"
+#include "store/read_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace sonde {
+namespace {
+
+using test::print;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class ShardTest : public testing::Test {
+ protected:
+  Shard create() {
+    return Shard::create(folder_.path(), device_.info, provenance_, device_.node, device_.rank);
+  }
+  ResumedShard resume() {
+    return Shard::resume(folder_.path(), device_.info, provenance_, "other-node", 7);
+  }
+  fs::path finished() const { return folder_ / (device_.info.uuid + ".h5"); }
+  fs::path unfinished() const { return finished().string() + ".part"; }
+
+  /// Another process writes these jobs and is killed, as the kernel or a node failure would.
+  void write_and_die(const std::vector<JobResult>& jobs) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Shard shard = create();
+      shard.set_health_before(device_.before);
+      for (const JobResult& job : jobs) shard.append(job);
+      raise(SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+  }
+
+  test::TemporaryFolder folder_;
+  DeviceResult device_ = test::random_device(5, 1);
+  Provenance provenance_ = test::some_provenance();
+  JobResult ok_ = with_status("clock", Status::ok);
+  JobResult failed_ = with_status("tlb", Status::failed);
+
+  static JobResult with_status(const std::string& name, Status status) {
+    JobResult job = test::random_job(9, name, 200);
+    job.status = status;
+    return job;
+  }
+};
+
+TEST_F(ShardTest, finished_shard_holds_the_device) {
+  device_.jobs = {ok_, failed_};
+  Shard shard = create();
+  shard.set_health_before(device_.before);
+  for (const JobResult& job : device_.jobs) shard.append(job);
+  shard.set_health_after(device_.after);
+  shard.finish(device_.status, device_.reason);
+
+  const auto back = read_shard(finished(), WithTraces::yes);
+
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(print(*back), print(device_));
+  EXPECT_FALSE(fs::exists(unfinished()));
+}
+
+TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
+  write_and_die({ok_, failed_});
+
+  const auto back = read_shard(unfinished(), WithTraces::yes);
+
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->status, "lost");
+  ASSERT_EQ(back->jobs.size(), 2U);
+  EXPECT_EQ(print(back->jobs[0]), print(ok_));
+  EXPECT_EQ(print(back->jobs[1]), print(failed_));
+  EXPECT_EQ(back->before.throttle_reasons, device_.before.throttle_reasons);
+}
+
+TEST_F(ShardTest, missing_shard_is_nothing) {
+  EXPECT_FALSE(read_shard(folder_ / "none.h5", WithTraces::yes).has_value());
+}
+
+TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
+  write_and_die({ok_, failed_});
+
+  auto [shard, done, note] = resume();
+
+  EXPECT_EQ(note, "");
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(print(done[0]), print(ok_));
+  shard.append(with_status("tlb", Status::ok));
+  shard.finish("complete", "");
+  const auto back = read_shard(finished(), WithTraces::yes);
+  ASSERT_EQ(back->jobs.size(), 2U);
+  EXPECT_EQ(back->jobs[1].status, Status::ok);
+  EXPECT_EQ(back->node, "other-node");
+  EXPECT_EQ(back->rank, 7);
+  EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
+}
+
+TEST_F(ShardTest, resume_of_a_finished_shard_finds_all_done) {
+  Shard shard = create();
+  shard.append(ok_);
+  shard.finish("complete", "");
+
+  const auto resumed = resume();
+
+  EXPECT_EQ(resumed.done.size(), 1U);
+  EXPECT_FALSE(fs::exists(finished()));
+  EXPECT_TRUE(fs::exists(unfinished()));
+}
+
+TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
+  write_and_die({ok_});
+  provenance_.config_hash = "other";
+
+  const auto resumed = resume();
+
+  EXPECT_TRUE(resumed.done.empty());
+  EXPECT_THAT(resumed.note, HasSubstr("another configuration"));
+  EXPECT_TRUE(read_shard(finished().string() + ".c0ffee.old", WithTraces::no).has_value());
+  EXPECT_EQ(list_shards(folder_.path()).size(), 1U);
+}
+
+TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
+  std::ofstream(unfinished()) << "not HDF5 at all";
+
+  const auto resumed = resume();
+
+  EXPECT_TRUE(resumed.done.empty());
+  EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
+  EXPECT_TRUE(read_shard(unfinished(), WithTraces::no).has_value());
+}
+
+TEST_F(ShardTest, resume_without_a_shard_begins_one) {
+  const auto resumed = resume();
+
+  EXPECT_TRUE(resumed.done.empty());
+  EXPECT_EQ(resumed.note, "");
+}
+
+TEST_F(ShardTest, a_job_cannot_be_appended_twice) {
+  Shard shard = create();
+  shard.append(ok_);
+
+  EXPECT_THROW(shard.append(ok_), Error);
+}
+
+TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
+  Shard shard = create();
+  shard.append(ok_);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", ("h5dump -H '" + unfinished().string() + "' >/dev/null").c_str(),
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_shard(unfinished(), WithTraces::no)->jobs.size(), 1U);
+}
+
+TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
+  write_and_die({ok_});
+  DeviceResult other = test::random_device(5, 0);
+  other.jobs = {failed_};
+  Shard shard = Shard::create(folder_.path(), other.info, provenance_, other.node, other.rank);
+  shard.append(failed_);
+  shard.finish("complete", "");
+  DeviceResult never;
+  never.info.uuid = "GPU-never";
+  never.rank = 2;
+  never.status = "lost";
+  std::ofstream(folder_ / "GPU-broken.h5") << "broken";
+
+  const MergeNotes notes = write_run_from_shards(
+      folder_ / "run", provenance_, list_shards(folder_.path()), {never}, {{"node0", "GPU-idle"}});
+  const RunResult run = read_run(folder_ / "run", WithTraces::yes);
+
+  ASSERT_EQ(run.devices.size(), 3U);
+  EXPECT_EQ(run.devices[0].info.uuid, other.info.uuid);
+  EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
+  EXPECT_EQ(run.devices[1].status, "lost");
+  EXPECT_EQ(run.devices[2].info.uuid, "GPU-never");
+  EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
+  ASSERT_EQ(notes.notes.size(), 1U);
+  EXPECT_THAT(notes.notes[0], HasSubstr("GPU-broken.h5"));
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,290 @@
+// What the store says when files are not what they should be, or cannot be written.
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "store/analysis_file.hpp"
+#include "store/hdf5.hpp"
+#include "store/merge.hpp"
+#include "store/output.hpp"
+#include "store/read_run.hpp"
+#include "store/shard.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace sonde {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+template <class Work>
+std::string store_error(Work&& work) {
+  try {
+    work();
+  } catch (const StoreError& error) {
+    return error.what();
+  }
+  return "no StoreError";
+}
+
+void write_run(const fs::path& path, Provenance provenance = test::some_provenance(),
+               std::uint64_t seed = 1, int size_factor = 1) {
+  write_run_alone(path, provenance, {}, 2, [=](std::size_t i) {
+    DeviceResult device = test::random_device(seed, static_cast<int>(i), size_factor);
+    device.jobs = {test::random_job(seed + i, "clock", size_factor)};
+    return device;
+  });
+}
+
+/// Runs in a child whose files cannot grow beyond that size: what a full disk does, without one.
+/// The child's exit status tells whether `work` gave the expected error.
+template <class Work>
+bool holds_on_a_full_disk(std::uint64_t size_bytes, Work&& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{size_bytes, size_bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    _exit(work() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(StoreErrorTest, missing_file_is_named) {
+  const std::string text = store_error([] { read_run("/nowhere/run.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, AllOf(HasSubstr("/nowhere/run.h5"), HasSubstr("not there")));
+}
+
+TEST(StoreErrorTest, text_file_is_no_hdf5_file) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "run.h5") << "hello";
+
+  const std::string text = store_error([&] { read_run(folder / "run.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, AllOf(HasSubstr("run.h5"), HasSubstr("no HDF5 file")));
+}
+
+TEST(StoreErrorTest, hdf5_file_of_others_is_told_apart) {
+  const test::TemporaryFolder folder;
+  hdf5::File file = hdf5::File::create(folder / "other.h5");
+  file.close();
+
+  const std::string text = store_error([&] { read_run(folder / "other.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, HasSubstr("not one that sonde wrote"));
+}
+
+TEST(StoreErrorTest, other_schema_version_is_named) {
+  const test::TemporaryFolder folder;
+  hdf5::File file = hdf5::File::create(folder / "new.h5");
+  hdf5::write_attribute(file, "sonde_schema_version", std::uint64_t{99});
+  file.close();
+
+  const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 1")));
+}
+
+TEST(StoreErrorTest, every_truncation_is_found) {
+  const test::TemporaryFolder folder;
+  write_run(folder / "run.h5");
+  const auto size = fs::file_size(folder / "run.h5");
+
+  for (std::uintmax_t keep = 0; keep < size; keep += size / 40) {
+    fs::copy_file(folder / "run.h5", folder / "cut.h5", fs::copy_options::overwrite_existing);
+    fs::resize_file(folder / "cut.h5", keep);
+
+    const std::string text = store_error([&] { read_run(folder / "cut.h5", WithTraces::yes); });
+
+    EXPECT_THAT(text, HasSubstr("cut.h5")) << keep << " of " << size << " bytes";
+  }
+}
+
+TEST(StoreErrorTest, damaged_offset_is_found) {
+  const test::TemporaryFolder folder;
+  write_run(folder / "run.h5");
+  {
+    prepare_store();
+    hdf5::File file = hdf5::File::open_to_write(folder / "run.h5");
+    {
+      const hdf5::Handle data(H5Dopen2(file, "jobs/clock/outcomes/probe_offset", H5P_DEFAULT),
+                              H5Dclose, "open");
+      const std::vector<std::uint64_t> wrong{1000000, 1000000};
+      hdf5::check(H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, wrong.data()),
+                  "write");
+      const hdf5::Handle length(H5Dopen2(file, "jobs/clock/outcomes/probe_length", H5P_DEFAULT),
+                                H5Dclose, "open");
+      const std::vector<std::uint64_t> some{1, 1};
+      hdf5::check(H5Dwrite(length, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, some.data()),
+                  "write");
+    }
+    file.close();
+  }
+
+  const std::string text = store_error([&] { read_run(folder / "run.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, AllOf(HasSubstr("jobs/clock/probes"), HasSubstr("cannot be read")));
+}
+
+TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
+  const test::TemporaryFolder folder;
+
+  EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
+    const std::string text =
+        store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
+    return text.find("run.h5") != std::string::npos &&
+           text.find("File too large") != std::string::npos &&
+           text.find("sonde merge") != std::string::npos;
+  }));
+
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(StoreErrorTest, full_disk_keeps_the_earlier_file) {
+  const test::TemporaryFolder folder;
+  write_run(folder / "run.h5");
+  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
+
+  EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
+    store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
+    return true;
+  }));
+
+  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
+}
+
+TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
+  const test::TemporaryFolder folder;
+  write_run(folder / "run.h5");
+  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
+  const auto size = fs::file_size(folder / "run.h5");
+
+  EXPECT_TRUE(holds_on_a_full_disk(size + 5000, [&] {
+    const std::string text = store_error([&] {
+      append_analysis(folder / "run.h5", {std::string(100000, 'j'), {}, {}});
+    });
+    return text.find("untouched") != std::string::npos &&
+           text.find("File too large") != std::string::npos;
+  }));
+
+  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
+  EXPECT_FALSE(fs::exists(folder / "run.h5.part"));
+}
+
+TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
+  const test::TemporaryFolder folder;
+  const DeviceResult device = test::random_device(5, 1);
+  const JobResult small = test::random_job(9, "clock");
+  JobResult large = test::random_job(9, "tlb");
+  ProbeRecord record{"large", "chase", "{}", {}};
+  record.trace.lanes.resize(1);
+  Random random(1);
+  for (int i = 0; i < 200000; ++i) record.trace.lanes[0].offsets_bytes.push_back(random());
+  large.probes.push_back(record);
+
+  EXPECT_TRUE(holds_on_a_full_disk(600000, [&] {
+    Shard shard =
+        Shard::create(folder.path(), device.info, test::some_provenance(), device.node, 1);
+    shard.append(small);
+    const std::string text = store_error([&] { shard.append(large); });
+    const std::string again = store_error([&] { shard.finish("complete", ""); });
+    return text.find("File too large") != std::string::npos &&
+           again.find("writing failed before") != std::string::npos;
+  }));
+
+  const auto back = read_shard(list_shards(folder.path()).at(0), WithTraces::yes);
+  ASSERT_EQ(back->jobs.size(), 1U);
+  EXPECT_EQ(test::print(back->jobs[0]), test::print(small));
+}
+
+TEST(StoreErrorTest, merge_refuses_another_configuration) {
+  const test::TemporaryFolder folder;
+  Provenance other = test::some_provenance();
+  other.config_hash = "other";
+  write_run(folder / "a.h5");
+  write_run(folder / "b.h5", other, 2);
+
+  EXPECT_THROW(merge_runs({folder / "a.h5", folder / "b.h5"}, folder / "all.h5"), ConfigError);
+  EXPECT_FALSE(fs::exists(folder / "all.h5"));
+}
+
+TEST(MergeTest, a_gpu_measured_on_two_nights_is_kept_once_and_newest) {
+  const test::TemporaryFolder folder;
+  Provenance later = test::some_provenance();
+  later.started_utc = "2026-02-02T03:04:05Z";
+  write_run(folder / "a.h5");
+  write_run(folder / "b.h5", later);
+  write_run(folder / "c.h5", test::some_provenance(), 2);
+
+  const MergeNotes notes =
+      merge_runs({folder / "a.h5", folder / "b.h5", folder / "c.h5"}, folder / "all.h5");
+  const RunResult all = read_run(folder / "all.h5", WithTraces::yes);
+
+  EXPECT_EQ(all.devices.size(), 4U);
+  EXPECT_EQ(notes.notes.size(), 2U);
+  EXPECT_THAT(notes.notes.at(0), HasSubstr("b.h5' is used"));
+  EXPECT_EQ(all.provenance.world_size, 8);
+}
+
+class CheckOutputTest : public testing::Test {
+ protected:
+  test::TemporaryFolder folder_;
+  fs::path out_ = folder_ / "run.h5";
+  void leave_shard() {
+    const DeviceResult device = test::random_device(5, 1);
+    Shard::create(parts_folder(out_), device.info, test::some_provenance(), "n", 1);
+  }
+};
+
+TEST_F(CheckOutputTest, makes_the_parts_folder) {
+  check_output(out_, Existing::refuse);
+
+  EXPECT_TRUE(fs::is_directory(parts_folder(out_)));
+}
+
+TEST_F(CheckOutputTest, refuses_an_existing_file) {
+  std::ofstream(out_) << "x";
+
+  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
+  EXPECT_THROW(check_output(out_, Existing::resume), ConfigError);
+  EXPECT_NO_THROW(check_output(out_, Existing::replace));
+}
+
+TEST_F(CheckOutputTest, treats_shards_of_an_earlier_run_as_asked) {
+  check_output(out_, Existing::refuse);
+  leave_shard();
+
+  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
+  EXPECT_NO_THROW(check_output(out_, Existing::resume));
+  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
+  EXPECT_NO_THROW(check_output(out_, Existing::replace));
+  EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
+}
+
+TEST_F(CheckOutputTest, says_that_a_folder_is_missing) {
+  const std::string text =
+      store_error([&] { check_output(folder_ / "no/run.h5", Existing::refuse); });
+
+  EXPECT_THAT(text, HasSubstr("is not there"));
+}
+
+TEST_F(CheckOutputTest, says_that_a_place_cannot_be_written) {
+  const std::string text = store_error([] { check_output("/proc/run.h5", Existing::refuse); });
+
+  EXPECT_THAT(text, HasSubstr("cannot write into '/proc'"));
+}
+
+}  // namespace
+}  // namespace sonde
