@@ -91,7 +91,7 @@ std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome,
 
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {
   if (const auto failure = first_failure(comm, outcome, reason)) {
-    throw CommError(
+    throw AgreedError(
         fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
   }
 }
