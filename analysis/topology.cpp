@@ -57,6 +57,17 @@ SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles) {
   return result;
 }
 
+bool refines(const SmGroups& fine, const SmGroups& coarse) {
+  std::map<int, int> coarse_of_fine;
+  for (std::size_t sm = 0; sm < fine.group_of_sm.size(); ++sm) {
+    const int group = fine.group_of_sm[sm];
+    if (group < 0) continue;
+    const int expected = coarse_of_fine.try_emplace(group, coarse.group_of_sm[sm]).first->second;
+    if (expected < 0 || coarse.group_of_sm[sm] != expected) return false;
+  }
+  return true;
+}
+
 SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
   std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
   std::iota(parent.begin(), parent.end(), std::size_t{0});

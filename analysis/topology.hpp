@@ -30,6 +30,9 @@ SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count);
 /// get no group; the hardware then does not place pairs by TPC.
 SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count);
 
+/// Whether every group of `fine` lies inside one group of `coarse`.
+bool refines(const SmGroups& fine, const SmGroups& coarse);
+
 /// Group numbers to groups, without groups of one SM if `singles` says so.
 enum class Singles { keep, drop };
 SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles);

@@ -15,9 +15,10 @@ namespace {
 constexpr std::uint64_t window_samples = 256;  // per SM
 /// Steps of the device-wide timer to see on each SM: the offsets of two SMs are then compared to a
 /// small part of the distance between two readings.
-constexpr std::uint64_t wanted_timer_steps = 48;
-constexpr std::uint64_t first_timestamps = 1024;
+constexpr std::uint64_t wanted_timer_steps = 64;
+constexpr std::uint64_t fewest_timestamps = 512;
 constexpr std::uint64_t most_timestamps = 16384;
+constexpr int rate_sms = 4;  // SMs of one GPU run at one rate
 constexpr std::uint64_t cold_loads = 256;
 constexpr std::uint64_t cold_step_bytes = 8192;  // pages, rows and slices: latencies that differ
 
@@ -31,17 +32,18 @@ void report_window(JobRun& run, const std::string& metric, const Trace& trace) {
   run.report(found(metric, median(std::move(windows)), 1, samples, spread));
 }
 
-/// Enough readings for `wanted_timer_steps` steps, judged by a first look on one SM.
-std::uint64_t choose_timestamps(JobRun& run) {
-  const Trace& trace = run.run("timer look", TimestampProbe{{0}, first_timestamps});
-  const auto& timer = trace.lanes.at(0).globaltimer_ns;
-  std::uint64_t steps = 0;
-  for (std::size_t i = 1; i < timer.size(); ++i) steps += timer[i] != timer[i - 1] ? 1 : 0;
-  if (steps >= wanted_timer_steps) return first_timestamps;
-  // A block keeps its readings, two 8-byte numbers each, in shared memory while it runs.
-  const std::uint64_t most =
-      std::min(most_timestamps, std::max(first_timestamps, run.info().shared_bytes_per_block / 32));
-  return std::min(most, first_timestamps * wanted_timer_steps / std::max<std::uint64_t>(1, steps));
+/// As many readings as a block can keep, two 8-byte numbers each, in half of its shared memory
+/// while it runs: the longer they last, the less the timer's coarse steps disturb the rate.
+std::uint64_t longest_timestamps(const DeviceInfo& gpu) {
+  return std::clamp(gpu.shared_bytes_per_block / 32, fewest_timestamps, most_timestamps);
+}
+
+/// Enough readings for `wanted_timer_steps` steps, judged by a long row of them.
+std::uint64_t choose_timestamps(const LaneTrace& row) {
+  const std::uint64_t readings = row.globaltimer_ns.size();
+  const std::uint64_t steps = std::max<std::uint64_t>(1, counter_moves(row.globaltimer_ns).size());
+  return std::clamp(readings * wanted_timer_steps / steps, std::min(fewest_timestamps, readings),
+                    readings);
 }
 
 /// Windows of an SM as differences of two readings of its clock.
@@ -100,11 +102,15 @@ void run_clock(JobRun& run) {
   report_window(run, "clock.overhead_cycles", empty);
   report_window(run, "clock.window_cycles", sink);
 
-  const std::uint64_t samples = choose_timestamps(run);
-  const Trace& stamps = run.run("timestamps", TimestampProbe{sms, samples});
-  report_granularity(run, empty.lanes.at(0), sink.lanes.at(0), stamps.lanes.at(0));
+  const Trace& rows = run.run(
+      "long rows of timestamps",
+      TimestampProbe{spread_sms(run.info().sm_count, rate_sms), longest_timestamps(run.info())});
+  const std::uint64_t samples = choose_timestamps(rows.lanes.at(0));
+  const Trace& stamps = run.run("timestamps of all SMs", TimestampProbe{sms, samples});
+  report_granularity(run, empty.lanes.at(0), sink.lanes.at(0), rows.lanes.at(0));
+  const std::vector<ClockLine> long_lines = fit_clocks(rows.lanes);
   const std::vector<ClockLine> lines = fit_clocks(stamps.lanes);
-  if (lines.empty()) {
+  if (lines.empty() || long_lines.empty()) {
     const std::string reason = "the device-wide timer moved less than three times in " +
                                std::to_string(samples) + " readings";
     for (const char* metric : {"clock.globaltimer_step_ns", "clock.sm_hz", "clock.scope",
@@ -114,9 +120,9 @@ void run_clock(JobRun& run) {
     return;
   }
   std::uint64_t steps = 0;
-  for (const ClockLine& line : lines) steps += line.steps;
-  run.report(found("clock.globaltimer_step_ns", timer_step_ns(stamps.lanes), 1, steps));
-  report_rate(run, lines);
+  for (const ClockLine& line : long_lines) steps += line.steps;
+  run.report(found("clock.globaltimer_step_ns", timer_step_ns(rows.lanes), 1, steps));
+  report_rate(run, long_lines);
   report_scope(run, lines);
 }
 

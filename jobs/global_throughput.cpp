@@ -22,6 +22,7 @@ constexpr int element_bytes = 16;  // the widest load: the fewest instructions f
 constexpr int surface_repeats = 3;
 constexpr int best_repeats = 15;
 constexpr std::size_t finalists = 4;  // shapes of a surface that are measured again
+constexpr int l2_passes = 256;  // hundreds of microseconds: the launch is then below a percent
 
 struct Footprints {
   std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
@@ -67,24 +68,28 @@ struct Best {
   Rate rate;
 };
 
-StreamProbe make_stream(StreamKind kind, const Shape& shape, std::uint64_t footprint_bytes,
-                        int repeats) {
+StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
   StreamProbe probe;
   probe.kind = kind;
+  probe.element_bytes = element_bytes;
+  probe.footprint_bytes = footprint_bytes;
+  return probe;
+}
+
+StreamProbe with_shape(StreamProbe probe, const Shape& shape, int repeats) {
   probe.blocks = shape.blocks;
   probe.block_threads = shape.block_threads;
   probe.ilp = shape.ilp;
-  probe.element_bytes = element_bytes;
-  probe.footprint_bytes = footprint_bytes;
   probe.repeats = repeats;
   return probe;
 }
 
+enum class Surface { whole, upper };
+
 /// From too few accesses in flight for the memory to many times enough: Little's law is fitted to
-/// the low end, the best lies at the high end. Reads get the whole surface, others its upper half.
-std::vector<Shape> choose_shapes(const JobRun& run, StreamKind kind) {
-  const DeviceInfo& gpu = run.info();
-  const bool whole = kind == StreamKind::read || run.level() == SuiteLevel::full;
+/// the low end, the best lies in the upper half.
+std::vector<Shape> choose_shapes(const DeviceInfo& gpu, Surface surface) {
+  const bool whole = surface == Surface::whole;
   std::vector<Shape> shapes;
   for (int threads : {64, 128, 256, 512, 1024}) {
     for (int blocks_per_sm : {1, 2, 4, 8, 16}) {
@@ -99,27 +104,29 @@ std::vector<Shape> choose_shapes(const JobRun& run, StreamKind kind) {
   return shapes;
 }
 
-std::vector<SurfacePoint> measure_surface(JobRun& run, StreamKind kind,
-                                          std::uint64_t footprint_bytes) {
+/// Runs `stream` with every shape.
+std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
+                                          const std::vector<Shape>& shapes) {
   std::vector<SurfacePoint> points;
-  for (const Shape& shape : choose_shapes(run, kind)) {
-    const StreamProbe probe = make_stream(kind, shape, footprint_bytes, surface_repeats);
-    if (const auto rate = measure(run, probe)) points.push_back({shape, rate->bytes_per_s});
+  for (const Shape& shape : shapes) {
+    if (const auto rate = measure(run, with_shape(stream, shape, surface_repeats))) {
+      points.push_back({shape, rate->bytes_per_s});
+    }
   }
   if (points.empty()) {
-    throw DeviceError(fmt::format("no shape of a {} stream runs on this device", to_text(kind)));
+    throw DeviceError(
+        fmt::format("no shape of a {} stream runs on this device", to_text(stream.kind)));
   }
   return points;
 }
 
-/// The best shapes of a surface again, over a larger footprint and with more repeats.
-Best remeasure_best(JobRun& run, StreamKind kind, std::vector<SurfacePoint> points,
-                    std::uint64_t footprint_bytes) {
+/// The best shapes of a surface again, with more repeats.
+Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points) {
   points = rank_surface(std::move(points));
   points.resize(std::min(points.size(), finalists));
   Best best;
   for (const SurfacePoint& point : points) {
-    const auto rate = measure(run, make_stream(kind, point.shape, footprint_bytes, best_repeats));
+    const auto rate = measure(run, with_shape(stream, point.shape, best_repeats));
     if (rate && rate->bytes_per_s > best.rate.bytes_per_s) best = {point.shape, *rate};
   }
   return best;
@@ -184,7 +191,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
 }
 
 /// Passes over a footprint that the L2 holds, past the L1.
-void report_l2(JobRun& run, const Shape& shape) {
+void report_l2(JobRun& run) {
   const double l2_bytes =
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
   if (l2_bytes <= 0) {
@@ -192,37 +199,39 @@ void report_l2(JobRun& run, const Shape& shape) {
     return;
   }
   // A quarter stays whole in the L2 even if one half of it serves each SM (two partitions).
-  const auto footprint_bytes = std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4));
-  // As many bytes as 16 L2 footprints of the read surface: launch costs are then below a percent.
-  StreamProbe probe = make_stream(StreamKind::read, shape, footprint_bytes, best_repeats);
-  probe.path = LoadPath::cg;
-  probe.passes = 256;
-  if (const auto rate = measure(run, probe)) {
-    report_rate(run, "l2.read_bytes_per_s", *rate);
-  } else {
-    run.report(not_resolvable("l2.read_bytes_per_s", "the device refuses the stream"));
+  StreamProbe stream =
+      make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4)));
+  stream.path = LoadPath::cg;
+  stream.passes = l2_passes;
+  const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
+  report_rate(run, "l2.read_bytes_per_s", remeasure_best(run, stream, points).rate);
+}
+
+/// Surface over a smaller footprint, best shapes over a larger one.
+std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surface) {
+  const Footprints footprints = choose_footprints(run.info());
+  const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes),
+                                      choose_shapes(run.info(), surface));
+  const Best best = remeasure_best(run, make_stream(kind, footprints.best_bytes), points);
+  report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rate);
+  if (kind == StreamKind::read) {
+    run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));
   }
+  return points;
 }
 
 }  // namespace
 
 void run_global_throughput(JobRun& run) {
-  const Footprints footprints = choose_footprints(run.info());
-  const auto surface = measure_surface(run, StreamKind::read, footprints.surface_bytes);
-  const auto [read_shape, read] =
-      remeasure_best(run, StreamKind::read, surface, footprints.best_bytes);
-  report_rate(run, "global.read_bytes_per_s", read);
-  run.report(found("global.best_shape", to_text(read_shape), 1, surface.size()));
-  report_surface(run, surface);
-  report_littles_law(run, surface);
-  report_theory(run, read.bytes_per_s);
+  const auto reads = report_kind(run, StreamKind::read, Surface::whole);
+  report_surface(run, reads);
+  report_littles_law(run, reads);
+  report_theory(run, *run.number("global.read_bytes_per_s"));
 
-  for (StreamKind kind : {StreamKind::write, StreamKind::copy}) {
-    const auto points = measure_surface(run, kind, footprints.surface_bytes);
-    const auto best = remeasure_best(run, kind, points, footprints.best_bytes);
-    report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rate);
-  }
-  report_l2(run, read_shape);
+  const Surface others = run.level() == SuiteLevel::full ? Surface::whole : Surface::upper;
+  report_kind(run, StreamKind::write, others);
+  report_kind(run, StreamKind::copy, others);
+  report_l2(run);
 }
 
 }  // namespace sonde

@@ -27,7 +27,8 @@ constexpr std::uint64_t translation_bytes = 256_KiB;  // below what a first-leve
 constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every L1 there has been
 constexpr std::uint64_t l2_pages = 4;
 constexpr std::uint64_t l2_lines = 384;    // both halves of an L2, many slices
-constexpr std::uint64_t dram_lines = 192;  // for each SM and repeat
+constexpr std::uint64_t dram_lines = 768;  // for each SM
+constexpr std::uint64_t dram_pages = 4;    // for each SM: 16 first-level TLB entries on GT200
 /// Latencies of a map are means over hundreds of windows: differences below this are noise.
 constexpr double map_noise_cycles = 0.25;
 
@@ -104,23 +105,42 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   return measure_map(run, "L2 by SM", overhead_cycles, probe);
 }
 
-/// Each SM has a page of its own. Untimed accesses bring its translations, the timed ones meet cold
-/// lines, each once.
+/// Cold lines of one SM, no line twice and none that another SM visits. They lie in four of as many
+/// pages as there are SMs, since pages differ in their distance from an SM; the SMs that meet in a
+/// page take turns there.
+ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
+  constexpr std::uint64_t lines_per_page = dram_lines / dram_pages;
+  constexpr std::uint64_t slot_bytes =
+      page_bytes / dram_lines / line_step_bytes * line_step_bytes;  // a page serves dram_pages SMs
+  ChaseLane lane{sm, {}};
+  std::vector<std::uint64_t> cold;
+  for (std::uint64_t turn = 0; turn < dram_pages; ++turn) {
+    const std::uint64_t page =
+        (static_cast<std::uint64_t>(sm) + turn * (page_count / dram_pages)) % page_count;
+    for (std::uint64_t at = 0; at < page_bytes; at += translation_bytes) {
+      lane.offsets_bytes.push_back(page * page_bytes + at + line_step_bytes / 2);
+    }
+    for (std::uint64_t i = 0; i < lines_per_page; ++i) {
+      const std::uint64_t slot = i * dram_pages + turn;
+      const std::uint64_t within = random.below(slot_bytes / line_step_bytes) * line_step_bytes;
+      cold.push_back(page * page_bytes + slot * slot_bytes + within);
+    }
+  }
+  shuffle(cold, random);
+  lane.offsets_bytes.insert(lane.offsets_bytes.end(), cold.begin(), cold.end());
+  return lane;
+}
+
+/// Untimed accesses bring the translations of a lane's pages, the timed ones meet its cold lines.
 LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "dram lines"));
-  const std::vector<int> sms = all_sms(run.info().sm_count);
-  ChaseProbe probe = make_chase(LoadPath::cg, sms.size() * page_bytes);
-  for (int sm : sms) {
-    const std::uint64_t base_bytes = static_cast<std::uint64_t>(sm) * page_bytes;
-    ChaseLane lane{sm, {}};
-    for (std::uint64_t at = 0; at < page_bytes; at += translation_bytes) {
-      lane.offsets_bytes.push_back(base_bytes + at + line_step_bytes / 2);
-    }
-    probe.warmup_accesses = lane.offsets_bytes.size();
-    const auto cold = scatter_lines(base_bytes, 1, dram_lines, random);
-    lane.offsets_bytes.insert(lane.offsets_bytes.end(), cold.begin(), cold.end());
-    probe.lanes.push_back(std::move(lane));
+  const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
+  const std::uint64_t page_count = std::max(sm_count, dram_pages);
+  ChaseProbe probe = make_chase(LoadPath::cg, page_count * page_bytes);
+  for (int sm : all_sms(run.info().sm_count)) {
+    probe.lanes.push_back(make_cold_lane(sm, page_count, random));
   }
+  probe.warmup_accesses = dram_pages * page_bytes / translation_bytes;
   probe.timed_accesses = probe.recorded_accesses = dram_lines;
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);

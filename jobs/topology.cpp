@@ -87,7 +87,8 @@ void report_tpcs(JobRun& run, const ClusterEvidence& evidence) {
 void report_gpcs(JobRun& run, const ClusterEvidence& evidence) {
   SmGroups gpcs = join_clusters(evidence.all, run.info().sm_count);
   const auto clocks = clock_groups(run, "gpc");
-  if (clocks && gpcs.sizes.empty()) gpcs = *clocks;
+  // A GPC's last SMs may never share a large cluster with the rest of it; they share its clock.
+  if (clocks && refines(gpcs, *clocks)) gpcs = *clocks;
   if (gpcs.sizes.empty()) {
     const std::string reason =
         "the GPU has no thread block clusters, and its clocks are not shared by GPCs";

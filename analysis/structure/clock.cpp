@@ -13,8 +13,9 @@ namespace {
 /// Two offsets agree within six standard deviations of their mean: a hundred SMs that share a clock
 /// are then never parted by chance.
 constexpr double resolution_sigmas = 6;
-/// The way to the timer differs by a few cycles between SMs, and the clock may tick in steps.
-constexpr double least_resolution_cycles = 6;
+/// The way to the timer differs between SMs: on an H200 by up to 10 cycles within a GPC, whose SMs
+/// share one clock, while the clocks of two GPCs lie millions of cycles apart.
+constexpr double least_resolution_cycles = 24;
 
 /// A timer step, and the clock halfway between the readings on its two sides.
 struct Edge {

@@ -63,6 +63,13 @@ TEST(TopologyTest, constant_partners_are_tpcs_and_changing_ones_are_not) {
   EXPECT_EQ(tpcs.sizes, (std::vector<int>{2, 2}));
 }
 
+TEST(TopologyTest, groups_refine_others_if_none_is_cut) {
+  const SmGroups whole = make_groups({0, 0, 0, 1, 1, 1}, Singles::keep);
+  EXPECT_TRUE(refines(make_groups({0, 0, -1, 1, 2, 2}, Singles::keep), whole));
+  EXPECT_FALSE(refines(make_groups({0, 0, 1, 1, 2, 2}, Singles::keep), whole));
+  EXPECT_FALSE(refines(whole, make_groups({0, 0, -1, 1, 1, 1}, Singles::keep)));
+}
+
 TEST(TopologyTest, slow_sm_stands_out_in_all_kinds) {
   Random random(3);
   std::vector<std::vector<double>> kinds(3);
