@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace sonde::sim {
 namespace {
@@ -17,16 +16,10 @@ std::uint32_t widest(const Geometry& geometry) {
   return *std::max_element(geometry.ways_per_set.begin(), geometry.ways_per_set.end());
 }
 
-std::vector<std::uint32_t> place_sets(const Geometry& geometry) {
-  std::vector<std::uint32_t> first(geometry.ways_per_set.size() + 1);
-  std::partial_sum(geometry.ways_per_set.begin(), geometry.ways_per_set.end(), first.begin() + 1);
-  return first;
-}
-
 }  // namespace
 
-LineMap::LineMap(std::uint32_t lines)
-    : mask_(lines == 0 ? 0 : std::bit_ceil(std::size_t{lines} * 2) - 1), cells_(mask_ + 1) {}
+LineMap::LineMap(std::size_t lines)
+    : mask_(lines == 0 ? 0 : std::bit_ceil(lines * 2) - 1), cells_(mask_ + 1) {}
 
 std::uint32_t LineMap::find(std::uint64_t line) const {
   for (std::size_t at = home(line + 1); cells_[at].key != 0; at = (at + 1) & mask_) {
@@ -63,48 +56,57 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
       line_shift_(std::countr_zero(model.line_bytes)),
       sector_shift_(std::countr_zero(model.sector_bytes)),
       fetch_bytes_(model.fetch_bytes),
-      first_slots_(place_sets(geometry)),
-      used_(geometry.ways_per_set.size()),
-      lines_(first_slots_.back()),
-      sectors_(first_slots_.back()),
-      replacement_(geometry.replacement, static_cast<std::uint32_t>(used_.size()),
-                   first_slots_.back()),
+      lines_(geometry.lines()),
+      sectors_(geometry.lines()),
+      replacement_(geometry.replacement, geometry.ways_per_set.size(), geometry.lines()),
       mapped_(widest(geometry) > narrow_ways),
-      where_(mapped_ ? first_slots_.back() : 0) {}
+      where_(mapped_ ? geometry.lines() : 0) {
+  std::uint32_t first_slot = 0;
+  for (std::uint32_t ways : geometry.ways_per_set) {
+    sets_.push_back({.first_slot = first_slot, .ways = ways});
+    first_slot += ways;
+  }
+}
 
 void CacheArray::clear(std::uint64_t seed) {
-  std::fill(used_.begin(), used_.end(), 0);
+  ++generation_;
+  last_line_ = no_line;
   replacement_.clear(seed);
   if (mapped_) where_.clear();
 }
 
-SetView CacheArray::view_of(std::uint64_t address) const {
-  const std::uint32_t set = index_(address);
-  return {set, first_slots_[set], first_slots_[set + 1] - first_slots_[set]};
+/// The set of an address, emptied if it was last used before the cache was cleared.
+CacheArray::SetState& CacheArray::wake(std::uint32_t number) {
+  SetState& set = sets_[number];
+  if (set.generation != generation_) {
+    set.generation = generation_;
+    set.used = 0;
+    replacement_.clear_set(set.view(number));
+  }
+  return set;
 }
 
-std::uint32_t CacheArray::find_way(const SetView& view, std::uint64_t line) const {
+std::uint32_t CacheArray::find_way(const SetState& set, std::uint64_t line) const {
   if (mapped_) {
     const std::uint32_t slot = where_.find(line);
-    return slot == LineMap::absent ? no_way : slot - view.first_slot;
+    return slot == LineMap::absent ? no_way : slot - set.first_slot;
   }
-  const std::uint64_t* first = lines_.data() + view.first_slot;
-  for (std::uint32_t way = 0; way < used_[view.set]; ++way) {
+  const std::uint64_t* first = lines_.data() + set.first_slot;
+  for (std::uint32_t way = 0; way < set.used; ++way) {
     if (first[way] == line) return way;
   }
   return no_way;
 }
 
-std::uint32_t CacheArray::place(const SetView& view, std::uint64_t line) {
-  const bool full = used_[view.set] == view.ways;
-  const std::uint32_t way = full ? replacement_.victim(view) : used_[view.set]++;
-  const std::uint32_t slot = view.first_slot + way;
+std::uint32_t CacheArray::place(SetState& set, const SetView& view, std::uint64_t line) {
+  const bool full = set.used == set.ways;
+  const std::uint32_t way = full ? replacement_.victim(view) : set.used++;
+  const std::uint32_t slot = set.first_slot + way;
   if (mapped_) {
     if (full) where_.erase(lines_[slot]);
     where_.insert(line, slot);
   }
   lines_[slot] = line;
-  sectors_[slot] = 0;
   return way;
 }
 
@@ -116,26 +118,32 @@ std::uint32_t CacheArray::fetched_sectors(std::uint64_t address) const {
 }
 
 bool CacheArray::access(std::uint64_t address) {
-  const SetView view = view_of(address);
+  const std::uint32_t number = index_(address);
+  SetState& set = wake(number);
+  const SetView view = set.view(number);
   const std::uint64_t line = address >> line_shift_;
-  const std::uint32_t found = find_way(view, line);
-  if (found != no_way) {
-    replacement_.on_hit(view, found);
-    std::uint32_t& sectors = sectors_[view.first_slot + found];
-    if ((sectors & sector_bit(address)) != 0) return true;
-    sectors |= fetched_sectors(address);
-    return false;
+  std::uint32_t way = line == last_line_ ? last_way_ : find_way(set, line);
+  bool hit = false;
+  if (way != no_way) {
+    replacement_.on_hit(view, way);
+    std::uint32_t& sectors = sectors_[set.first_slot + way];
+    hit = (sectors & sector_bit(address)) != 0;
+    if (!hit) sectors |= fetched_sectors(address);
+  } else {
+    way = place(set, view, line);
+    sectors_[set.first_slot + way] = fetched_sectors(address);
+    replacement_.on_fill(view, way);
   }
-  const std::uint32_t way = place(view, line);
-  sectors_[view.first_slot + way] = fetched_sectors(address);
-  replacement_.on_fill(view, way);
-  return false;
+  last_line_ = line;
+  last_way_ = way;
+  return hit;
 }
 
 bool CacheArray::contains(std::uint64_t address) const {
-  const SetView view = view_of(address);
-  const std::uint32_t found = find_way(view, address >> line_shift_);
-  return found != no_way && (sectors_[view.first_slot + found] & sector_bit(address)) != 0;
+  const SetState& set = sets_[index_(address)];
+  if (set.generation != generation_) return false;
+  const std::uint32_t way = find_way(set, address >> line_shift_);
+  return way != no_way && (sectors_[set.first_slot + way] & sector_bit(address)) != 0;
 }
 
 }  // namespace sonde::sim

@@ -10,7 +10,7 @@ namespace sonde::sim {
 class LineMap {
  public:
   static constexpr std::uint32_t absent = ~0u;
-  explicit LineMap(std::uint32_t lines);
+  explicit LineMap(std::size_t lines);
   std::uint32_t find(std::uint64_t line) const;
   void insert(std::uint64_t line, std::uint32_t slot);
   void erase(std::uint64_t line);
@@ -39,31 +39,43 @@ class CacheArray {
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
   std::uint32_t set_of(std::uint64_t address) const { return index_(address); }
-  std::uint32_t ways_of(std::uint32_t set) const {
-    return first_slots_[set + 1] - first_slots_[set];
-  }
+  std::uint32_t ways_of(std::uint32_t set) const { return sets_[set].ways; }
+
   /// Empty; `seed` for policies that draw.
   void clear(std::uint64_t seed);
 
  private:
-  SetView view_of(std::uint64_t address) const;
-  std::uint32_t find_way(const SetView& view, std::uint64_t line) const;
-  std::uint32_t place(const SetView& view, std::uint64_t line);
+  struct SetState {
+    std::uint32_t first_slot = 0;
+    std::uint32_t ways = 0;
+    std::uint32_t used = 0;        // ways that are filled
+    std::uint32_t generation = 0;  // of the contents
+
+    SetView view(std::uint32_t number) const { return {number, first_slot, ways}; }
+  };
+
+  SetState& wake(std::uint32_t number);
+  std::uint32_t find_way(const SetState& set, std::uint64_t line) const;
+  std::uint32_t place(SetState& set, const SetView& view, std::uint64_t line);
   std::uint32_t sector_bit(std::uint64_t address) const {
     return 1u << ((address & (line_bytes_ - 1)) >> sector_shift_);
   }
   std::uint32_t fetched_sectors(std::uint64_t address) const;
+
+  static constexpr std::uint64_t no_line = ~std::uint64_t{0};
 
   SetIndex index_;
   std::uint64_t line_bytes_;
   int line_shift_;
   int sector_shift_;
   std::uint64_t fetch_bytes_;
-  std::vector<std::uint32_t> first_slots_;  // one more than sets
-  std::vector<std::uint32_t> used_;         // filled ways of each set
-  std::vector<std::uint64_t> lines_;        // by slot
-  std::vector<std::uint32_t> sectors_;      // by slot
+  std::vector<SetState> sets_;
+  std::uint32_t generation_ = 1;
+  std::vector<std::uint64_t> lines_;    // by slot
+  std::vector<std::uint32_t> sectors_;  // by slot
   ReplacementState replacement_;
+  std::uint64_t last_line_ = no_line;  // the last one that was there, and its way
+  std::uint32_t last_way_ = 0;
   bool mapped_;  // wide sets: where_ knows every line
   LineMap where_;
 };

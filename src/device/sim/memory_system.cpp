@@ -13,6 +13,10 @@ namespace {
 constexpr std::uint64_t block_number_bits = 20;
 constexpr std::uint64_t block_number_mask = (1ULL << block_number_bits) - 1;
 
+int home_of(std::uint64_t address, std::uint64_t mask) {
+  return __builtin_parityll(address & mask);
+}
+
 /// A permutation of the block numbers; bits above are left alone.
 std::uint64_t permute_block(std::uint64_t block, std::uint64_t key) {
   std::uint64_t low = block & block_number_mask;
@@ -158,7 +162,7 @@ Load MemorySystem::load_partitioned(const Ports& ports, const PathModel& path, s
   const std::size_t cache = path.caches[use];
   const double jitter_cycles = model_.caches[cache].jitter_cycles;
   const std::uint64_t address = translation.physical;
-  const int home = std::popcount(address & model_.partitions.home_mask) & 1;
+  const int home = home_of(address, model_.partitions.home_mask);
   const bool home_is_near = home == ports.partition;
   translation.partition = ports.partition;
   if ((home_is_near || model_.partitions.replicate) && ports.caches[cache]->access(address)) {

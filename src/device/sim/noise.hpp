@@ -5,7 +5,6 @@
 #include "device/sim/model.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace sonde::sim {
@@ -38,9 +37,14 @@ class Noise {
 
   Random& random() { return random_; }
 
-  /// Nearly normal with deviation 1: ones among 64 random bits, less their mean, over their
-  /// deviation.
-  double bell() { return (std::popcount(random_()) - 32) / 4.0; }
+  /// Nearly normal with deviation 1: the sum of four uniform numbers (Irwin-Hall), less its mean
+  /// of 2, over its deviation of sqrt(1/3).
+  double bell() {
+    const std::uint64_t bits = random_();
+    const std::uint64_t sum =
+        (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+    return (static_cast<double>(sum) * 0x1.0p-16 - 2) * 1.7320508075688772;
+  }
 
  private:
   Random random_;

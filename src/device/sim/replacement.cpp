@@ -16,37 +16,45 @@ constexpr std::uint64_t brrip_period = 32;
 constexpr std::uint32_t duel_period = 32;
 constexpr int duel_limit = 511;
 
-bool has_stamps(Policy policy) { return policy == Policy::lru || policy == Policy::fifo; }
+bool has_order(Policy policy) { return policy == Policy::lru || policy == Policy::fifo; }
 
 }  // namespace
 
-ReplacementState::ReplacementState(const Replacement& replacement, std::uint32_t sets,
-                                   std::uint32_t slots)
+ReplacementState::ReplacementState(const Replacement& replacement, std::size_t sets,
+                                   std::size_t slots)
     : policy_(replacement.policy) {
   double sum = 0;
   for (double weight : replacement.way_weights) cumulative_weights_.push_back(sum += weight);
   for (double& weight : cumulative_weights_) weight /= sum;
-  if (has_stamps(policy_)) {
-    stamps_.resize(slots);
+  if (has_order(policy_)) {
+    links_.resize(slots);
+    ends_.resize(sets);
   } else {
-    marks_.resize(policy_ == Policy::tree_plru ? 2 * std::size_t{slots} : slots);
+    marks_.resize(policy_ == Policy::tree_plru ? 2 * slots : slots);
   }
   if (policy_ == Policy::clock) hands_.resize(sets);
 }
 
 void ReplacementState::clear(std::uint64_t seed) {
   random_ = Random(seed);
-  now_ = 0;
   brrip_votes_ = 0;
-  std::fill(stamps_.begin(), stamps_.end(), 0);
-  std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
-  std::fill(hands_.begin(), hands_.end(), 0);
+}
+
+void ReplacementState::clear_set(const SetView& view) {
+  if (has_order(policy_)) {
+    std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
+    ends_[view.set] = {nobody, nobody};
+    return;
+  }
+  const std::uint32_t marks = policy_ == Policy::tree_plru ? 2 : 1;
+  std::fill_n(marks_.begin() + marks * view.first_slot, marks * view.ways, std::uint8_t{0});
+  if (policy_ == Policy::clock) hands_[view.set] = 0;
 }
 
 void ReplacementState::on_hit(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
-    case Policy::lru: stamps_[slot] = ++now_; return;
+    case Policy::lru: move_to_front(view, slot); return;
     case Policy::tree_plru: point_away(view, way); return;
     case Policy::nru: mark_recent(view, way); return;
     case Policy::clock: marks_[slot] = 1; return;
@@ -62,7 +70,7 @@ void ReplacementState::on_hit(const SetView& view, std::uint32_t way) {
 void ReplacementState::on_fill(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
-    case Policy::fifo: stamps_[slot] = ++now_; return;
+    case Policy::fifo: move_to_front(view, slot); return;
     case Policy::srrip: marks_[slot] = long_interval; return;
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
@@ -73,7 +81,7 @@ void ReplacementState::on_fill(const SetView& view, std::uint32_t way) {
 std::uint32_t ReplacementState::victim(const SetView& view) {
   switch (policy_) {
     case Policy::lru:
-    case Policy::fifo: return oldest(view);
+    case Policy::fifo: return ends_[view.set].older - view.first_slot;
     case Policy::tree_plru: return follow_tree(view);
     case Policy::nru: {
       const std::uint8_t* first = marks_.data() + view.first_slot;
@@ -127,11 +135,17 @@ std::uint32_t ReplacementState::follow_tree(const SetView& view) const {
   return way;
 }
 
-std::uint32_t ReplacementState::oldest(const SetView& view) const {
-  const std::uint64_t* first = stamps_.data() + view.first_slot;
-  std::uint32_t best = 0;
-  for (std::uint32_t way = 1; way < view.ways; ++way) best = first[way] < first[best] ? way : best;
-  return best;
+void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
+  Link& ends = ends_[view.set];
+  if (ends.newer == slot) return;
+  Link& link = links_[slot];
+  if (link.newer != nobody) {
+    links_[link.newer].older = link.older;
+    (link.older == nobody ? ends.older : links_[link.older].newer) = link.newer;
+  }
+  link = {.newer = nobody, .older = ends.newer};
+  (ends.newer == nobody ? ends.older : links_[ends.newer].newer) = slot;
+  ends.newer = slot;
 }
 
 std::uint32_t ReplacementState::pass_clock(const SetView& view) {

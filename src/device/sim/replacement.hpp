@@ -16,10 +16,11 @@ struct SetView {
 
 class ReplacementState {
  public:
-  ReplacementState(const Replacement& replacement, std::uint32_t sets, std::uint32_t slots);
+  ReplacementState(const Replacement& replacement, std::size_t sets, std::size_t slots);
 
-  /// Empty sets; `seed` for policies that draw.
+  /// Starts anew; `seed` for policies that draw. Sets are emptied one by one, by clear_set.
   void clear(std::uint64_t seed);
+  void clear_set(const SetView& view);
   void on_hit(const SetView& view, std::uint32_t way);
   void on_fill(const SetView& view, std::uint32_t way);
   /// The way to replace in a full set.
@@ -29,7 +30,7 @@ class ReplacementState {
   void mark_recent(const SetView& view, std::uint32_t way);
   void point_away(const SetView& view, std::uint32_t way);
   std::uint32_t follow_tree(const SetView& view) const;
-  std::uint32_t oldest(const SetView& view) const;
+  void move_to_front(const SetView& view, std::uint32_t slot);
   std::uint32_t pass_clock(const SetView& view);
   std::uint32_t distant(const SetView& view);
   std::uint8_t insertion_distance(const SetView& view);
@@ -38,11 +39,17 @@ class ReplacementState {
   Policy policy_;
   std::vector<double> cumulative_weights_;
   Random random_{0};
-  std::uint64_t now_ = 0;
-  std::vector<std::uint64_t> stamps_;  // lru: last use, fifo: fill
-  std::vector<std::uint8_t> marks_;    // nru, clock: used bit; srrip and kin: distance; tree: node
-  std::vector<std::uint32_t> hands_;   // clock
-  int brrip_votes_ = 0;                // set duelling: misses in SRRIP minus in BRRIP leaders
+  /// Neighbours in the order of last use (lru) or fill (fifo), newest first.
+  struct Link {
+    std::uint32_t newer = 0;
+    std::uint32_t older = 0;
+  };
+  static constexpr std::uint32_t nobody = ~0u;
+  std::vector<Link> links_;           // by slot
+  std::vector<Link> ends_;            // by set: oldest and newest slot
+  std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip and kin: distance; tree: node
+  std::vector<std::uint32_t> hands_;  // clock
+  int brrip_votes_ = 0;               // set duelling: misses in SRRIP minus in BRRIP leaders
 };
 
 }  // namespace sonde::sim
