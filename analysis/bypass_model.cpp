@@ -20,6 +20,7 @@ constexpr double least_gain = 0.01;
 
 struct SmSum {
   double cycles = 0;
+  double accesses_per_cycle = 0;
   double hits = 0;
   double congestion = 0;
 };
@@ -54,7 +55,11 @@ BypassPoint summarize_bypass(const std::vector<LaneTrace>& lanes, int cached_war
   std::map<int, SmSum> sums;
   for (const LaneTrace& lane : lanes) {
     SmSum& sum = sums[lane.sm];
-    sum.cycles = std::max(sum.cycles, static_cast<double>(lane.elapsed_cycles));
+    const double elapsed_cycles = static_cast<double>(lane.elapsed_cycles);
+    sum.cycles = std::max(sum.cycles, elapsed_cycles);
+    if (elapsed_cycles > 0) {
+      sum.accesses_per_cycle += static_cast<double>(lane.window_cycles.size()) / elapsed_cycles;
+    }
     if (lane.warp >= cached_warps) continue;
     for (std::uint32_t window : lane.window_cycles) {
       const bool is_hit = window < unloaded.threshold_cycles();
@@ -63,13 +68,15 @@ BypassPoint summarize_bypass(const std::vector<LaneTrace>& lanes, int cached_war
       if (window > expected.longest_cycles) sum.congestion += window - expected.typical_cycles;
     }
   }
-  std::vector<double> cycles, hits, congestion;
+  std::vector<double> cycles, rates, hits, congestion;
   for (const auto& [sm, sum] : sums) {
     cycles.push_back(sum.cycles);
+    rates.push_back(sum.accesses_per_cycle);
     hits.push_back(sum.hits);
     congestion.push_back(sum.congestion);
   }
-  return {median(std::move(cycles)), median(std::move(hits)), median(std::move(congestion))};
+  return {median(std::move(cycles)), median(std::move(rates)), median(std::move(hits)),
+          median(std::move(congestion))};
 }
 
 std::optional<PowerLaw> fit_congestion(std::span<const BypassPoint> points,
@@ -110,7 +117,7 @@ BypassModel fit_bypass_model(std::span<const BypassPoint> points,
     return adjusted;
   };
   std::vector<double> performance;
-  for (const BypassPoint& point : points) performance.push_back(1 / point.cycles);
+  for (const BypassPoint& point : points) performance.push_back(point.accesses_per_cycle);
 
   BypassModel model{default_e, 0, adjust(default_e)};
   if (law) {
@@ -130,11 +137,11 @@ BypassModel fit_bypass_model(std::span<const BypassPoint> points,
 }
 
 int find_best_l(std::span<const BypassPoint> points, double tolerance) {
-  double least = points.front().cycles;
-  for (const BypassPoint& point : points) least = std::min(least, point.cycles);
+  double most = 0;
+  for (const BypassPoint& point : points) most = std::max(most, point.accesses_per_cycle);
   int best = 0;
   for (std::size_t l = 0; l < points.size(); ++l) {
-    if (points[l].cycles <= least * (1 + tolerance)) best = static_cast<int>(l);
+    if (points[l].accesses_per_cycle >= most * (1 - tolerance)) best = static_cast<int>(l);
   }
   return best;
 }

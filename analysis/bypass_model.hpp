@@ -30,8 +30,9 @@ struct Unloaded {
 
 /// One number L of cached warps, medians over the SMs.
 struct BypassPoint {
-  double cycles = 0;      // of the longest warp
-  double hits = 0;        // in the L1
+  double cycles = 0;              // of the longest warp
+  double accesses_per_cycle = 0;  // of all warps while all run: performance (the paper's MIPC)
+  double hits = 0;                // in the L1
   double congestion = 0;  // cycles that accesses on the way through the L1 took beyond the unloaded
                           // latency of their class
 };
@@ -59,12 +60,12 @@ struct BypassModel {
 };
 
 /// Adjusted hits = hits - E x congestion in units of a hit's gain, the congestion from the power
-/// law. E in 0.3..0.7 is the one whose adjusted hits follow performance (1 / cycles) best, 0.5 if
+/// law. E in 0.3..0.7 is the one whose adjusted hits follow performance best, 0.5 if
 /// none does better. Of equal L the largest: bypass no more than is of use.
 BypassModel fit_bypass_model(std::span<const BypassPoint> points,
                              const std::optional<PowerLaw>& law, double hit_gain_cycles);
 
-/// The L with the least cycles; of those within `tolerance` (a fraction) of it the largest.
+/// The L with the best performance; of those within `tolerance` (a fraction) of it the largest.
 int find_best_l(std::span<const BypassPoint> points, double tolerance);
 
 }  // namespace sonde

@@ -16,10 +16,11 @@
 namespace sonde {
 namespace {
 
-constexpr int most_warps = 8;         // as many as the paper's generator tells apart
-constexpr int measured_sms = 4;       // the effect lies inside an SM; few keep the L2 out of it
-constexpr std::uint64_t passes = 12;  // over each working set, timed
-/// Cycles count as equal below this fraction: repeats of one L differ by about as much.
+constexpr int most_warps = 8;    // as many as the paper's generator tells apart
+constexpr int measured_sms = 4;  // the effect lies inside an SM; few keep the L2 out of it
+constexpr std::uint64_t warp_threads = 32;
+constexpr std::uint64_t passes = 8;  // over each working set, timed
+/// Rates count as equal within this fraction: repeats of one L differ by about as much.
 constexpr double equal_fraction = 0.01;
 /// Congestion is there if an access waits this part of what a hit saves.
 constexpr double least_wait = 0.02;
@@ -27,38 +28,35 @@ constexpr double least_wait = 0.02;
 /// A pattern of accesses, by the L1 that it is aimed at.
 struct Pattern {
   std::string name;
-  std::uint64_t working_set_bytes = 0;
-  std::uint64_t warp_base_step_bytes = 0;
-  std::uint64_t access_step_bytes = 0;
-  std::uint64_t thread_stride_bytes = 0;
+  std::uint64_t working_set_bytes = 0;  // of each warp
+  std::uint64_t access_bytes = 0;       // that the threads of a warp span
 };
 
-/// Each access of a warp touches many lines, as uncoalesced loads do: that is what fills the
-/// resources for misses. "thrash": each warp walks 0.3 of the L1, so that three of eight fit and
-/// all together are 2.4 times its size. "fit": all warps walk the same half of the L1.
+/// "thrash": uncoalesced loads, eight lines for each access, fill the resources for misses; each
+/// warp walks 0.3 of the L1, so that three of eight fit and all together are 2.4 times its size.
+/// "fit": coalesced loads; all warps together walk half of the L1. No line is shared by warps: a
+/// load that bypasses the L1 would throw it out there.
 std::vector<Pattern> make_patterns(std::uint64_t l1_bytes) {
-  // In a small L1 (16 to 48 KiB) 32 lines for an access would leave no room for a second one.
-  const std::uint64_t thread_stride_bytes = l1_bytes >= 96_KiB ? 128 : 32;
-  const std::uint64_t access_bytes = 32 * thread_stride_bytes;
-  const auto whole_accesses = [access_bytes](double bytes) {
-    return std::max<std::uint64_t>(2, static_cast<std::uint64_t>(bytes) / access_bytes) *
-           access_bytes;
+  const auto part_of_l1 = [l1_bytes](double part, std::uint64_t step_bytes) {
+    const double steps = part * static_cast<double>(l1_bytes) / static_cast<double>(step_bytes);
+    return std::max<std::uint64_t>(2, static_cast<std::uint64_t>(steps)) * step_bytes;
   };
-  const std::uint64_t own_bytes = whole_accesses(0.3 * static_cast<double>(l1_bytes));
-  const std::uint64_t common_bytes = whole_accesses(0.5 * static_cast<double>(l1_bytes));
-  return {{"thrash", own_bytes, own_bytes, access_bytes, thread_stride_bytes},
-          {"fit", common_bytes, 0, access_bytes, thread_stride_bytes}};
+  const std::uint64_t scattered_bytes = warp_threads * 32;  // a sector for each thread
+  const std::uint64_t coalesced_bytes = warp_threads * 4;
+  const std::uint64_t thrash_bytes = part_of_l1(0.3, scattered_bytes);
+  const std::uint64_t fit_bytes = part_of_l1(0.5 / most_warps, coalesced_bytes);
+  return {{"thrash", thrash_bytes, scattered_bytes}, {"fit", fit_bytes, coalesced_bytes}};
 }
 
 BypassProbe make_probe(const JobRun& run, const Pattern& pattern, int warps, int cached_warps) {
-  const std::uint64_t pass_accesses = pattern.working_set_bytes / pattern.access_step_bytes;
+  const std::uint64_t pass_accesses = pattern.working_set_bytes / pattern.access_bytes;
   BypassProbe probe;
   probe.warps = warps;
   probe.cached_warps = cached_warps;
   probe.working_set_bytes = pattern.working_set_bytes;
-  probe.warp_base_step_bytes = pattern.warp_base_step_bytes;
-  probe.access_step_bytes = pattern.access_step_bytes;
-  probe.thread_stride_bytes = pattern.thread_stride_bytes;
+  probe.warp_base_step_bytes = pattern.working_set_bytes;
+  probe.access_step_bytes = pattern.access_bytes;
+  probe.thread_stride_bytes = pattern.access_bytes / warp_threads;
   probe.warmup_accesses = 2 * pass_accesses;
   probe.accesses = passes * pass_accesses;
   probe.sms = spread_sms(run.info().sm_count, measured_sms);
@@ -82,8 +80,9 @@ Unloaded measure_unloaded(JobRun& run, const Pattern& pattern) {
 }
 
 void report_unresolved(JobRun& run, const std::string& pattern, const std::string& reason) {
-  for (const char* name : {"cycles", "hits", "congestion", "best_l", "speedup", "exponent",
-                           "exponent_r2", "model_l", "model_e", "model_speedup"}) {
+  for (const char* name :
+       {"cycles", "accesses_per_cycle", "hits", "congestion", "best_l", "speedup", "exponent",
+        "exponent_r2", "model_l", "model_e", "model_speedup"}) {
     run.report(not_resolvable(fmt::format("bypass.{}.{}", pattern, name), reason));
   }
 }
@@ -93,15 +92,17 @@ void report_measured(JobRun& run, const Pattern& pattern, const std::vector<Bypa
   const auto metric = [&](const char* name) {
     return fmt::format("bypass.{}.{}", pattern.name, name);
   };
-  std::vector<double> cycles, hits, congestion;
+  std::vector<double> cycles, rates, hits, congestion;
   for (const BypassPoint& point : points) {
     cycles.push_back(point.cycles);
+    rates.push_back(point.accesses_per_cycle);
     hits.push_back(point.hits);
     congestion.push_back(point.congestion);
   }
   const int best_l = find_best_l(points, equal_fraction);
-  const double speedup = cycles.back() / cycles[static_cast<std::size_t>(best_l)];
+  const double speedup = rates[static_cast<std::size_t>(best_l)] / rates.back();
   run.report(found(metric("cycles"), std::move(cycles), 1, accesses));
+  run.report(found(metric("accesses_per_cycle"), std::move(rates), 1, accesses));
   run.report(found(metric("hits"), std::move(hits), 1, accesses));
   run.report(found(metric("congestion"), std::move(congestion), 1, accesses));
   run.report(found(metric("best_l"), static_cast<double>(best_l), 1, accesses));
@@ -129,8 +130,8 @@ void report_model(JobRun& run, const Pattern& pattern, const std::vector<BypassP
     run.report(not_resolvable(metric("exponent_r2"), reason));
   }
   const BypassModel model = fit_bypass_model(points, law, unloaded.hit_gain_cycles());
-  const double speedup =
-      points.back().cycles / points[static_cast<std::size_t>(model.best_l)].cycles;
+  const double speedup = points[static_cast<std::size_t>(model.best_l)].accesses_per_cycle /
+                         points.back().accesses_per_cycle;
   run.report(found(metric("model_l"), static_cast<double>(model.best_l), 1, samples));
   run.report(law ? found(metric("model_e"), model.e, 1, samples)
                  : not_resolvable(metric("model_e"), "no congestion to weigh"));
@@ -138,7 +139,8 @@ void report_model(JobRun& run, const Pattern& pattern, const std::vector<BypassP
 }
 
 void run_pattern(JobRun& run, const Pattern& pattern) {
-  const int warps = std::min(most_warps, run.info().max_threads_per_block / 32);
+  const int warps =
+      std::min(most_warps, run.info().max_threads_per_block / static_cast<int>(warp_threads));
   const Unloaded unloaded = measure_unloaded(run, pattern);
   if (unloaded.miss.typical_cycles <= unloaded.hit.longest_cycles) {
     report_unresolved(run, pattern.name, "one warp alone is no faster through the L1 than past it");

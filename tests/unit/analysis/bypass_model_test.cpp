@@ -26,7 +26,8 @@ std::vector<BypassPoint> make_points(double exponent, double base_cycles) {
   std::vector<BypassPoint> points;
   for (std::size_t l = 0; l < 9; ++l) {
     const double congestion = base_cycles * std::pow(static_cast<double>(l) / 8, exponent);
-    points.push_back({160000 - 200 * (hits[l] - 0.5 * congestion / 200), hits[l], congestion});
+    const double performance = 1000 + hits[l] - 0.5 * congestion / 200;
+    points.push_back({1e6 / performance, performance, hits[l], congestion});
   }
   return points;
 }
@@ -37,6 +38,7 @@ TEST(BypassModelTest, lanes_are_counted_by_class_and_only_cached_warps_are_conge
       make_lane(4, 0, 800, {40, 41, 60, 240, 340}), make_lane(4, 1, 1200, {600, 600})};
   const BypassPoint point = summarize_bypass(lanes, 1, unloaded);
   EXPECT_DOUBLE_EQ(point.cycles, 1100);
+  EXPECT_DOUBLE_EQ(point.accesses_per_cycle, (5.0 / 900 + 2.0 / 1000 + 5.0 / 800 + 2.0 / 1200) / 2);
   EXPECT_DOUBLE_EQ(point.hits, 3);
   EXPECT_DOUBLE_EQ(point.congestion, 20 + 100);
 }
@@ -69,13 +71,13 @@ TEST(BypassModelTest, congestion_moves_the_best_number_of_warps_below_that_of_mo
   const auto points = make_points(3, 50000);
   const BypassModel model = fit_bypass_model(points, fit_congestion(points, 100), 200);
   EXPECT_EQ(model.best_l, 3);
-  EXPECT_EQ(find_best_l(points, 0.001), 3);
+  EXPECT_EQ(find_best_l(points, 0.0001), 3);
   EXPECT_DOUBLE_EQ(model.e, 0.5);
 }
 
 TEST(BypassModelTest, of_equal_numbers_the_one_that_bypasses_least_is_best) {
-  std::vector<BypassPoint> points(5, BypassPoint{1000, 7, 0});
-  points[4].cycles = 1004;
+  std::vector<BypassPoint> points(5, BypassPoint{1000, 1, 7, 0});
+  points[4].accesses_per_cycle = 0.995;
   EXPECT_EQ(find_best_l(points, 0.01), 4);
   EXPECT_EQ(find_best_l(points, 0.001), 3);
   EXPECT_EQ(fit_bypass_model(points, std::nullopt, 200).best_l, 4);

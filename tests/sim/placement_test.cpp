@@ -1,0 +1,109 @@
+// The placement job finds the latencies, the slow SM and the map of TPCs and GPCs of simulated
+// GPUs.
+#include "device/sim/die.hpp"
+#include "jobs/jobs.hpp"
+#include "sim/job_on_sim.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace sonde {
+namespace {
+
+using test::JobOnSim;
+
+sim::Die die_of(const std::string& model, std::uint64_t seed) {
+  const sim::FaultyModel faulty = sim::load_faulty_model(model);
+  return sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0));
+}
+
+/// Group numbers by lowest SM, as the job gives them.
+std::vector<double> numbered(const std::vector<sim::SmPlace>& places, int sim::SmPlace::*unit) {
+  std::map<int, int> number;
+  std::vector<double> result;
+  for (const sim::SmPlace& place : places) {
+    result.push_back(
+        number.try_emplace(place.*unit, static_cast<int>(number.size())).first->second);
+  }
+  return result;
+}
+
+TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
+  for (std::uint64_t seed : {1u, 2u, 3u}) {
+    JobOnSim sim("h200", seed);
+    sim.run(run_clock);
+    sim.run(run_placement);
+
+    const sim::Die die = die_of("h200", seed);
+    EXPECT_EQ(sim.vector("placement.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
+    EXPECT_EQ(sim.vector("placement.gpc_of_sm"), numbered(die.sms, &sim::SmPlace::gpc));
+    EXPECT_EQ(sim.number("topology.sm_count"), 132);
+    EXPECT_EQ(sim.number("topology.tpc_count"), 66);
+    EXPECT_EQ(sim.number("topology.gpc_count"), 8);
+    std::map<int, double> sizes;
+    for (const sim::SmPlace& place : die.sms) ++sizes[place.gpc];
+    std::vector<double> sorted;
+    for (const auto& [gpc, size] : sizes) sorted.push_back(size);
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    EXPECT_EQ(sim.vector("topology.gpc_sizes"), sorted);
+  }
+}
+
+TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
+  JobOnSim sim("gtx280");
+  sim.run(run_clock);
+  sim.run(run_placement);
+
+  EXPECT_EQ(sim.number("topology.tpc_count"), 10);
+  EXPECT_EQ(sim.vector("placement.tpc_of_sm"),
+            numbered(die_of("gtx280", 1).sms, &sim::SmPlace::tpc));
+  EXPECT_EQ(sim.status("topology.gpc_count"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("placement.l1_latency_cycles"), Status::not_present);
+  EXPECT_EQ(sim.status("placement.l2_latency_cycles"), Status::not_present);
+}
+
+TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
+  JobOnSim sim("gtx980");
+  sim.run(run_clock);
+  sim.run(run_placement);
+
+  for (double latency : sim.vector("placement.l1_latency_cycles")) EXPECT_NEAR(latency, 82, 0.5);
+  for (double latency : sim.vector("placement.l2_latency_cycles")) EXPECT_NEAR(latency, 214, 1);
+  for (double latency : sim.vector("placement.dram_latency_cycles")) EXPECT_NEAR(latency, 383, 2);
+  EXPECT_EQ(sim.status("placement.l2_near_cycles"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("topology.tpc_count"), Status::not_resolvable);
+}
+
+TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
+  JobOnSim sim("h200");
+  sim.run(run_clock);
+  sim.run(run_placement);
+
+  const sim::Die die = die_of("h200", 1);
+  const auto latencies = sim.vector("placement.l2_latency_cycles");
+  ASSERT_EQ(latencies.size(), 132u);
+  std::size_t l2 = 0;
+  while (sim.truth().caches[l2].name != "l2") ++l2;
+  std::vector<double> rest;  // what is left must be the same for all SMs
+  for (std::size_t sm = 0; sm < latencies.size(); ++sm) {
+    rest.push_back(latencies[sm] - die.cache_offset_cycles[l2][sm]);
+  }
+  const auto [low, high] = std::minmax_element(rest.begin(), rest.end());
+  EXPECT_LT(*high - *low, 2);
+}
+
+TEST(PlacementSimTest, slow_sm_is_named_with_its_excess) {
+  JobOnSim sim("h200+slow_sm=17:3", 5);
+  sim.run(run_clock);
+  sim.run(run_placement);
+
+  EXPECT_EQ(sim.number("placement.slowest_sm"), 17);
+  const auto l1 = sim.vector("placement.l1_latency_cycles");
+  EXPECT_NEAR(l1[17] - l1[16], 3, 0.3);
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,95 @@
+// The shared job gives back what Mei and Chu 2016 measured (tables VII and VIII, figures 17 and 19)
+// on the simulated copies of their GPUs.
+#include "jobs/jobs.hpp"
+#include "sim/job_on_sim.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+using test::JobOnSim;
+
+struct PaperRow {
+  const char* model;
+  double bank_bytes;
+  double latency_cycles;
+  std::array<double, 5> conflict_cycles;  // 2, 4, 8, 16, 32 ways
+  double measured_bytes_per_s;
+};
+
+class SharedSimTest : public testing::TestWithParam<PaperRow> {};
+
+TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
+  const PaperRow& paper = GetParam();
+  JobOnSim sim(paper.model);
+  sim.run(run_clock);
+  sim.run(run_shared, SuiteLevel::quick);
+
+  EXPECT_NEAR(sim.number("shared.latency_cycles"), paper.latency_cycles, 0.5);
+  EXPECT_EQ(sim.number("shared.bank_count"), 32);
+  EXPECT_EQ(sim.number("shared.bank_bytes"), paper.bank_bytes);
+  for (std::size_t i = 0; i < paper.conflict_cycles.size(); ++i) {
+    EXPECT_NEAR(sim.number(fmt::format("shared.conflict_cycles.{}", 2 << i)),
+                paper.conflict_cycles[i], 0.5);
+  }
+  EXPECT_GT(sim.number("shared.conflict_linearity_r2"), 0.98);
+}
+
+TEST_P(SharedSimTest, published_throughput_is_recovered) {
+  const PaperRow& paper = GetParam();
+  JobOnSim sim(paper.model);
+  sim.run(run_clock);
+  sim.run(run_shared);
+
+  EXPECT_NEAR(sim.number("shared.bytes_per_s_per_sm"), paper.measured_bytes_per_s,
+              0.1 * paper.measured_bytes_per_s)
+      << sim.text("shared.best_shape");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    MeiAndChu2016, SharedSimTest,
+    testing::Values(PaperRow{"gtx560ti", 4, 50, {87, 162, 311, 611, 1209}, 34.90e9},
+                    PaperRow{"gtx780", 8, 47, {82, 96, 158, 257, 484}, 83.81e9},
+                    PaperRow{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9}),
+    [](const auto& row) { return row.param.model; });
+
+TEST(SharedStrideSimTest, conflict_degree_is_gcd_of_stride_and_banks_on_maxwell) {
+  JobOnSim sim("gtx980");
+  sim.run(run_clock);
+  sim.run(run_shared, SuiteLevel::quick);
+
+  const auto latencies = sim.vector("shared.stride_latency_cycles");
+  ASSERT_EQ(latencies.size(), 65u);
+  EXPECT_NEAR(latencies[0], 28, 0.5);  // broadcast
+  for (int stride = 1; stride <= 64; ++stride) {
+    const int ways = std::gcd(stride, 32);
+    const double expected =
+        ways == 1 ? 28 : sim.number(fmt::format("shared.conflict_cycles.{}", ways));
+    EXPECT_NEAR(latencies[static_cast<std::size_t>(stride)], expected, 0.5) << "stride " << stride;
+  }
+}
+
+TEST(SharedStrideSimTest, kepler_modes_differ_as_published) {
+  JobOnSim sim("gtx780");
+  sim.run(run_clock);
+  sim.run(run_shared, SuiteLevel::quick);
+
+  const auto four = sim.vector("shared.stride_latency_cycles");
+  const auto eight = sim.vector("shared.stride_latency_wide_mode_cycles");
+  const double none = sim.number("shared.latency_cycles");
+  const double two_way = sim.number("shared.conflict_cycles.2");
+  EXPECT_NEAR(four[2], none, 0.5);
+  EXPECT_NEAR(eight[2], none, 0.5);
+  EXPECT_NEAR(four[4], two_way, 0.5);
+  EXPECT_NEAR(eight[4], two_way, 0.5);
+  EXPECT_NEAR(four[6], two_way, 0.5);
+  EXPECT_NEAR(eight[6], none, 0.5);
+}
+
+}  // namespace
+}  // namespace sonde
