@@ -31,6 +31,9 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe);
 Trace play(const Launch& launch, const SharedStreamProbe& probe);
 Trace play(const Launch& launch, const BypassProbe& probe);
 
+/// What a launch does that checks the words it loads. @throws DeviceError by the fault wrong_data
+void check_data(const Launch& launch);
+
 /// Shared part of the L1 array in force for blocks that keep `block_bytes` of shared memory, with
 /// at least `wanted_bytes` of it if given: the smallest that will do.
 /// @throws DeviceError if none will

@@ -113,6 +113,7 @@ void add_lanes(const Launch& launch, int sm, const std::vector<BypassWarp>& warp
 }  // namespace
 
 Trace play(const Launch& launch, const BypassProbe& probe) {
+  check_data(launch);
   const DeviceInfo& info = launch.die.info;
   if (probe.warps * warp_threads > info.max_threads_per_block) {
     throw DeviceError(std::to_string(probe.warps) + " warps do not fit into one block (at most " +

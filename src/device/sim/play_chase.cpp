@@ -1,7 +1,5 @@
 // Chases on a simulated GPU: every load goes through the memory system one by one.
 
-#include "base/error.hpp"
-#include "base/units.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play.hpp"
 
@@ -86,31 +84,8 @@ Trace make_trace(const ChaseProbe& probe) {
 
 }  // namespace
 
-std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
-                              std::optional<std::uint64_t> wanted_bytes) {
-  const auto refuse = [block_bytes] {
-    return DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
-                       " of shared memory does not fit (records lie there) record fewer accesses "
-                       "or choose a larger shared part");
-  };
-  const std::vector<std::uint64_t>& carveouts = info.shared_carveouts_bytes;
-  if (block_bytes > info.shared_bytes_per_block) throw refuse();
-  if (carveouts.empty()) return 0;
-  const std::uint64_t needed =
-      block_bytes == 0 ? 0 : block_bytes + info.reserved_shared_bytes_per_block;
-  const auto found =
-      std::lower_bound(carveouts.begin(), carveouts.end(), wanted_bytes.value_or(needed));
-  if (found == carveouts.end() || *found < needed) throw refuse();
-  return *found;
-}
-
 Trace play(const Launch& launch, const ChaseProbe& probe) {
-  if (launch.faults.wrong_data_period != 0 &&
-      launch.number % launch.faults.wrong_data_period == 0) {
-    throw DeviceError(
-        "a chase left its list (the memory returned what was never written) check "
-        "the memory of this GPU");
-  }
+  check_data(launch);
   Trace trace = make_trace(probe);
   trace.shared_carveout_bytes =
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);

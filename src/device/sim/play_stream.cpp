@@ -1,7 +1,5 @@
 // Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
 // how fast the bytes flow comes out of a queue.
-#include "base/error.hpp"
-#include "base/units.hpp"
 #include "device/sim/cache_array.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play.hpp"
@@ -192,24 +190,8 @@ std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
 
 }  // namespace
 
-int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {
-  const DeviceInfo& info = model.device;
-  const auto shared = static_cast<int>(
-      block_shared_bytes == 0
-          ? info.max_threads_per_sm
-          : info.shared_bytes_per_sm / (block_shared_bytes + info.reserved_shared_bytes_per_block));
-  const int resident = std::min(
-      {model.throughput.max_blocks_per_sm, info.max_threads_per_sm / block_threads, shared});
-  if (block_threads > info.max_threads_per_block || resident == 0 ||
-      block_shared_bytes > info.shared_bytes_per_block) {
-    throw DeviceError("a block of " + std::to_string(block_threads) + " threads with " +
-                      format_bytes(static_cast<double>(block_shared_bytes)) +
-                      " of shared memory does not fit on an SM, ask for a smaller one");
-  }
-  return resident;
-}
-
 Trace play(const Launch& launch, const StreamProbe& probe) {
+  if (probe.kind != StreamKind::read) check_data(launch);
   const StreamPlan plan = make_plan(launch, probe);
   const std::vector<double> cycles = play_waves(launch, plan);
   const double longest = *std::max_element(cycles.begin(), cycles.end());
