@@ -62,11 +62,30 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
   return offsets;
 }
 
-Offsets twice_each(const Offsets& offsets) {
-  Offsets result;
-  result.reserve(2 * offsets.size());
-  for (std::uint64_t offset : offsets) result.insert(result.end(), 2, offset);
-  return result;
+EntryWalk entry_walk(const EntryWalkRequest& request) {
+  const PageSpread& evictors = request.evictors;
+  const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
+  const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
+  const std::uint64_t end = request.evictors_end_bytes / evictors.page_step_bytes;
+  require(first < end, "the pages that evict must reach behind the targets");
+  EntryWalk walk;
+  for (std::uint64_t page = first; page < end; ++page) {
+    walk.offsets.push_back(page_line(evictors, page));
+  }
+  const std::uint64_t near_end =
+      request.near_evictor_count == 0
+          ? 0
+          : request.evictors_end_bytes / request.near_evictors.page_step_bytes;
+  const PageSpread targets{request.target_step_bytes, evictors.line_step_bytes,
+                           request.target_step_bytes};
+  for (std::uint64_t target = 0; target < request.target_count; ++target) {
+    for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
+      walk.offsets.push_back(page_line(request.near_evictors, near_end - i));
+    }
+    walk.targets.push_back(walk.offsets.size());
+    walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target));
+  }
+  return walk;
 }
 
 }  // namespace sonde

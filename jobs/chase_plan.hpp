@@ -42,7 +42,22 @@ std::uint64_t page_line(const PageSpread& spread, std::uint64_t page);
 /// same load with its translation at hand, so the difference is what the translation cost.
 Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count);
 
-/// Each offset twice in a row.
-Offsets twice_each(const Offsets& offsets);
+/// Fresh translations one after the other: first pages that push all others out of a TLB level,
+/// then targets in small steps, each visited twice in a row, and before each of them pages that
+/// push it out of the nearer levels only. `targets` are the places of the first visits.
+struct EntryWalk {
+  Offsets offsets;
+  std::vector<std::size_t> targets;
+};
+
+struct EntryWalkRequest {
+  std::uint64_t target_step_bytes = 0;
+  std::uint64_t target_count = 0;
+  PageSpread evictors;  // behind the targets, up to
+  std::uint64_t evictors_end_bytes = 0;
+  PageSpread near_evictors;  // among the last of the evictors; count 0: none
+  std::uint64_t near_evictor_count = 0;
+};
+EntryWalk entry_walk(const EntryWalkRequest& request);
 
 }  // namespace sonde
