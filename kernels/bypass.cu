@@ -22,19 +22,26 @@ __device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
   return value;
 }
 
-/// Where a thread stands: its base, and the offset that all warps go round with.
+/// A parameter of the launch would be fetched anew for every access. threadIdx.y is zero, but ptxas
+/// cannot know.
+__device__ std::uint32_t in_register(std::uint32_t parameter) { return parameter + threadIdx.y; }
+
+/// Where a thread stands. The address of the next access is ready but for the value of the last
+/// one.
 struct Walk {
   std::uint64_t base;
-  std::uint64_t offset;
-  std::uint64_t step;
-  std::uint64_t wrap;
+  std::uint64_t next;
+  std::uint32_t offset;
+  std::uint32_t step;
+  std::uint32_t wrap;
   std::uint32_t value;
 
   __device__ __forceinline__ std::uint64_t next_address() {
     std::uint64_t address;
-    asm volatile("add.u64 %0, %1, %2;" : "=l"(address) : "l"(base + value), "l"(offset));
+    asm volatile("add.u64 %0, %1, %2;" : "=l"(address) : "l"(next), "l"(std::uint64_t{value}));
     offset += step;
-    if (offset >= wrap) offset -= wrap;
+    offset -= offset >= wrap ? wrap : 0;
+    next = base + offset;
     return address;
   }
 };
@@ -50,8 +57,9 @@ __device__ void walk_untimed(Walk& walk, std::uint64_t count, const Deadline& de
 template <Load load>
 __device__ void walk_timed(Walk& walk, std::uint32_t count, std::uint32_t sink,
                            std::uint32_t record) {
-#pragma unroll 4
-  for (std::uint32_t i = 0; i < count; ++i) {
+  const unsigned one = unknown_one();
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < count; i += one) {
     const std::uint64_t address = walk.next_address();
     const std::uint64_t begin = read_clock();
     walk.value = load_word<load>(address);
@@ -75,9 +83,12 @@ __global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ By
   const std::uint32_t sink = shared_address(shared) + warp * 4;
   const std::uint32_t record_offset = sinks_bytes + warp * launch.accesses * 2;
   const std::uint32_t record = shared_address(shared) + record_offset;
-  Walk walk{reinterpret_cast<std::uint64_t>(launch.base) + warp * launch.warp_base_step_bytes +
-                thread * launch.thread_stride_bytes,
-            0, launch.access_step_bytes, launch.working_set_bytes, 0};
+  const std::uint64_t base = reinterpret_cast<std::uint64_t>(launch.base) +
+                             warp * launch.warp_base_step_bytes +
+                             thread * launch.thread_stride_bytes;
+  Walk walk{
+      base, base, 0, in_register(launch.access_step_bytes), in_register(launch.working_set_bytes),
+      0};
   if (threadIdx.x == 0) start_together(launch.placement, launch.placement.wanted, deadline);
   __syncthreads();
   if (cached) {

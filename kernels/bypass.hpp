@@ -14,9 +14,9 @@ struct BypassLaunch {
   const void* base = nullptr;        // zeros over all that is visited
   LaneResult* results = nullptr;     // [rank * warps + warp]
   std::uint16_t* records = nullptr;  // [(rank * warps + warp) * accesses]
-  std::uint64_t working_set_bytes = 0;
+  std::uint32_t working_set_bytes = 0;
+  std::uint32_t access_step_bytes = 0;  // below working_set_bytes; their sum is below 2^32
   std::uint64_t warp_base_step_bytes = 0;
-  std::uint64_t access_step_bytes = 0;  // below working_set_bytes
   std::uint64_t thread_stride_bytes = 0;
   std::uint64_t warmup = 0;
   std::uint32_t accesses = 0;

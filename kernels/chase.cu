@@ -15,8 +15,8 @@ enum class Keep { record, histogram, both };
 
 /// Accesses between two looks at the deadline: at most some milliseconds.
 constexpr std::uint64_t chunk_accesses = 1024;
-/// Two rounds through the loop, unrolled by 4, and its remainder of up to 3.
-constexpr std::uint64_t rehearsal_accesses = 11;
+/// Enough rounds through the timed loop to have its code in all instruction caches.
+constexpr std::uint64_t rehearsal_accesses = 4;
 
 struct LaneMemory {
   std::uint32_t sink;
@@ -53,10 +53,11 @@ template <Keep keep, class Walk>
 __device__ bool timed_accesses(Walk& walk, std::uint64_t count, const LaneMemory& memory,
                                const Deadline& deadline) {
   std::uint32_t record = memory.record;
+  const unsigned one = unknown_one();
   for (std::uint64_t done = 0; done < count; done += chunk_accesses) {
-    const int chunk = static_cast<int>(min(count - done, chunk_accesses));
-#pragma unroll 4
-    for (int i = 0; i < chunk; ++i) {
+    const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
+#pragma unroll 1
+    for (unsigned i = 0; i < chunk; i += one) {
       walk.prepare();
       const std::uint64_t begin = read_clock();
       walk.visit(memory.sink);

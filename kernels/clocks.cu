@@ -17,7 +17,7 @@ __global__ void timestamp_kernel(const __grid_constant__ TimestampLaunch launch)
     const std::uint32_t sm = read_sm();
     const bool in_time = start_together(launch.placement, launch.placement.wanted, deadline);
     const std::uint64_t begin = read_clock();
-#pragma unroll 4
+#pragma unroll 1
     for (std::uint32_t i = 0; i < launch.samples; ++i) {
       const std::uint64_t clock_cycles = read_clock();
       const std::uint64_t globaltimer_ns = read_globaltimer();
@@ -36,8 +36,10 @@ __global__ void timestamp_kernel(const __grid_constant__ TimestampLaunch launch)
 }
 
 __global__ void cluster_kernel(const __grid_constant__ ClusterLaunch launch) {
-  std::uint32_t cluster;
+  std::uint32_t cluster = 0;
+#if __CUDA_ARCH__ >= 900
   asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
+#endif
   if (threadIdx.x > 0) return;
   launch.blocks[blockIdx.x] = {read_sm(), cluster};
   atomicAdd(launch.arrived, 1u);

@@ -8,12 +8,23 @@
 namespace sonde::kernels {
 namespace {
 
+/// Where a thread of the chase stands. The upper half of an 8-byte word, zero, is kept in `upper`,
+/// or else ptxas would load the lower half alone.
+struct OwnWord {
+  std::uint32_t address;
+  std::uint32_t upper;
+};
+
+/// @return the upper half, to be merged outside of a timed window
 template <int bytes>
-__device__ __forceinline__ std::uint32_t load_own_word(std::uint32_t address) {
+__device__ __forceinline__ std::uint32_t load_own_word(OwnWord& word) {
   if constexpr (bytes == 4) {
-    return load_shared_u32(address);
+    word.address = load_shared_u32(word.address);
+    return 0;
   } else {
-    return static_cast<std::uint32_t>(load_shared_u64(address));
+    const std::uint64_t value = load_shared_u64(word.address);
+    word.address = static_cast<std::uint32_t>(value);
+    return static_cast<std::uint32_t>(value >> 32);
   }
 }
 
@@ -24,14 +35,16 @@ __device__ void store_own_word(std::uint32_t address) {
 }
 
 template <int bytes>
-__device__ void timed_accesses(std::uint32_t& address, std::uint32_t sink, std::uint32_t record,
+__device__ void timed_accesses(OwnWord& word, std::uint32_t sink, std::uint32_t record,
                                std::uint32_t count) {
-#pragma unroll 4
-  for (std::uint32_t i = 0; i < count; ++i) {
+  const unsigned one = unknown_one();
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < count; i += one) {
     const std::uint64_t begin = read_clock();
-    address = load_own_word<bytes>(address);
-    store_shared_u32(sink, address);
+    const std::uint32_t upper = load_own_word<bytes>(word);
+    store_shared_u32(sink, word.address);
     const std::uint64_t end = read_clock();
+    word.upper |= upper;
     const std::uint32_t cycles = cycles_between(begin, end);
     if (threadIdx.x == 0) store_shared_u16(record, cycles);
     record += 2;
@@ -39,12 +52,12 @@ __device__ void timed_accesses(std::uint32_t& address, std::uint32_t sink, std::
 }
 
 template <int bytes>
-__device__ std::uint64_t amortised_accesses(std::uint32_t& address, std::uint32_t sink,
+__device__ std::uint64_t amortised_accesses(OwnWord& word, std::uint32_t sink,
                                             std::uint32_t count) {
   const std::uint64_t begin = read_clock();
 #pragma unroll 64
-  for (std::uint32_t i = 0; i < count; ++i) address = load_own_word<bytes>(address);
-  store_shared_u32(sink, address);
+  for (std::uint32_t i = 0; i < count; ++i) word.upper |= load_own_word<bytes>(word);
+  store_shared_u32(sink, word.address);
   return read_clock() - begin;
 }
 
@@ -60,17 +73,16 @@ __global__ void __launch_bounds__(32, 1)
   store_own_word<bytes>(own);
   __syncwarp();
   const std::uint32_t sm = read_sm();
-  std::uint32_t address = own;
+  OwnWord word{own, 0};
   std::uint64_t elapsed_cycles = 0;
   for (std::uint32_t round = 0; round < launch.rounds; ++round) {
-    // 7: the loop unrolled by 4, and its remainder of up to 3; the amortised loop in one go.
-    const std::uint32_t timed = round == 0 ? min(launch.accesses, 7u) : launch.accesses;
-    timed_accesses<bytes>(address, sink, sink + record_offset, timed);
+    const std::uint32_t timed = round == 0 ? min(launch.accesses, 4u) : launch.accesses;
+    timed_accesses<bytes>(word, sink, sink + record_offset, timed);
     __syncwarp();
-    elapsed_cycles = amortised_accesses<bytes>(address, sink, launch.accesses);
+    elapsed_cycles = amortised_accesses<bytes>(word, sink, launch.accesses);
     __syncwarp();
   }
-  const bool wrong = __any_sync(__activemask(), address != own);
+  const bool wrong = __any_sync(__activemask(), word.address != own || word.upper != 0);
   const auto* record = reinterpret_cast<const std::uint16_t*>(shared + record_offset);
   for (std::uint32_t i = threadIdx.x; i < launch.accesses; i += launch.threads) {
     launch.records[static_cast<std::uint64_t>(rank) * launch.accesses + i] = record[i];

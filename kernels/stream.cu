@@ -37,6 +37,9 @@ struct Element<16> {
   }
 };
 
+/// Passes between two looks at the deadline: small footprints shall not wait for the timer.
+constexpr std::uint32_t deadline_passes = 64;
+
 #define SONDE_LOAD_ELEMENT(flavour)                                                    \
   if constexpr (bytes == 4) {                                                          \
     asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value.x) : "l"(address)); \
@@ -110,10 +113,9 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
 }
 
 template <StreamWork work, Load load, int bytes, int ilp>
-__device__ std::uint32_t pass_over(const StreamLaunch& launch, std::uint32_t rank,
-                                   std::uint32_t ranks) {
+__device__ std::uint32_t pass_over(const StreamLaunch& launch, std::uint64_t whole_tiles,
+                                   std::uint32_t rank, std::uint32_t ranks) {
   const std::uint64_t tile = std::uint64_t{blockDim.x} * ilp;
-  const std::uint64_t whole_tiles = launch.elements / tile;
   std::uint32_t sum = 0;
   for (std::uint64_t t = rank; t < whole_tiles; t += ranks) {
     sum += do_elements<work, load, bytes, ilp>(launch, t * tile + threadIdx.x, blockDim.x);
@@ -141,11 +143,12 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     __syncthreads();
   }
   const std::uint64_t begin = read_clock();
+  const std::uint64_t whole_tiles = launch.elements / (std::uint64_t{blockDim.x} * ilp);
   std::uint32_t sum = 0;
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
-    sum += pass_over<work, load, bytes, ilp>(launch, rank, ranks);
-    if (deadline.passed()) {
-      if (pass + 1 < launch.passes) *launch.timed_out = 1;
+    sum += pass_over<work, load, bytes, ilp>(launch, whole_tiles, rank, ranks);
+    if (pass % deadline_passes == deadline_passes - 1 && deadline.passed()) {
+      *launch.timed_out = 1;
       break;
     }
   }

@@ -13,44 +13,49 @@ namespace {
 constexpr std::uint64_t word_bytes = 8;
 constexpr std::uint64_t words_per_sector = 4;  // of 32 B: the unit of a fill since Volta
 
-/// Hands out the words of sectors: an open hash table, because a buffer may span the whole memory.
-class SectorWords {
+/// Which words of a sector are taken, a bit each: a plain array where the buffer is small beside
+/// the lists, else an open hash table, because a buffer may span the whole memory.
+class SectorTable {
  public:
-  explicit SectorWords(std::uint64_t visits)
-      : slots_(std::bit_ceil(2 * visits)), shift_(64 - std::countr_zero(slots_.size())) {}
+  SectorTable(std::uint64_t sectors, std::uint64_t visits)
+      : dense_(sectors <= 64 * visits ? sectors : 0),
+        slots_(dense_.empty() ? std::bit_ceil(2 * visits) : 0),
+        shift_(64 - std::countr_zero(std::max<std::uint64_t>(slots_.size(), 2))) {}
 
-  /// A word that nobody has in the sector of `offset_bytes`, that word itself if possible.
-  std::optional<std::uint64_t> take(std::uint64_t offset_bytes) {
-    const std::uint64_t word = offset_bytes / word_bytes;
-    Slot& slot = find(word / words_per_sector + 1);
-    for (std::uint64_t k = 0; k < words_per_sector; ++k) {
-      const std::uint64_t at = (word + k) % words_per_sector;
-      if ((slot.taken >> at & 1u) != 0) continue;
-      slot.taken = slot.taken | 1u << at;
-      return (word / words_per_sector * words_per_sector + at) * word_bytes;
+  std::uint8_t& taken(std::uint64_t sector) {
+    if (!dense_.empty()) return dense_[sector];
+    const std::uint64_t key = sector + 1;
+    const std::uint64_t hash = key * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
+    for (std::uint64_t i = hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
+      Slot& slot = slots_[i];
+      if (slot.sector_plus_one == 0) slot.sector_plus_one = key;
+      if (slot.sector_plus_one == key) return slot.taken;
     }
-    return std::nullopt;
   }
 
  private:
   struct Slot {
     std::uint64_t sector_plus_one = 0;
-    unsigned taken = 0;
+    std::uint8_t taken = 0;
   };
-  Slot& find(std::uint64_t key) {
-    const std::uint64_t hash = key * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
-    for (std::uint64_t i = shift_ == 64 ? 0 : hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[i];
-      if (slot.sector_plus_one == key) return slot;
-      if (slot.sector_plus_one == 0) {
-        slot.sector_plus_one = key;
-        return slot;
-      }
-    }
-  }
+  std::vector<std::uint8_t> dense_;
   std::vector<Slot> slots_;
   int shift_;
 };
+
+/// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
+std::optional<std::uint64_t> take_word(SectorTable& table, std::uint64_t offset_bytes) {
+  const std::uint64_t word = offset_bytes / word_bytes;
+  const std::uint64_t sector = word / words_per_sector;
+  std::uint8_t& taken = table.taken(sector);
+  for (std::uint64_t k = 0; k < words_per_sector; ++k) {
+    const std::uint64_t at = (word + k) % words_per_sector;
+    if ((taken >> at & 1) != 0) continue;
+    taken = static_cast<std::uint8_t>(taken | 1u << at);
+    return (sector * words_per_sector + at) * word_bytes;
+  }
+  return std::nullopt;
+}
 
 /// For each lane the first lane with the same list.
 std::vector<std::size_t> find_equal_lists(const std::vector<ChaseLane>& lanes) {
@@ -67,11 +72,11 @@ std::vector<std::size_t> find_equal_lists(const std::vector<ChaseLane>& lanes) {
 }
 
 /// Appends the words of one list. @return false if a sector has no word left
-bool append_chain(const std::vector<std::uint64_t>& list, SectorWords& sectors,
+bool append_chain(const std::vector<std::uint64_t>& list, SectorTable& table,
                   std::vector<ChainWord>& words) {
   const std::size_t begin = words.size();
   for (std::uint64_t offset_bytes : list) {
-    const std::optional<std::uint64_t> word = sectors.take(offset_bytes);
+    const std::optional<std::uint64_t> word = take_word(table, offset_bytes);
     if (!word) return false;
     if (words.size() > begin) words.back().next_offset_bytes = *word;
     words.push_back({*word, 0});
@@ -85,10 +90,13 @@ bool append_chain(const std::vector<std::uint64_t>& list, SectorWords& sectors,
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses) {
   const std::vector<std::size_t> first = find_equal_lists(lanes);
   std::uint64_t visits = 0;
+  std::uint64_t largest = 0;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    if (first[i] == i) visits += lanes[i].offsets_bytes.size();
+    if (first[i] != i) continue;
+    visits += lanes[i].offsets_bytes.size();
+    largest = std::max(largest, *std::ranges::max_element(lanes[i].offsets_bytes));
   }
-  SectorWords sectors(visits);
+  SectorTable table(largest / (word_bytes * words_per_sector) + 1, visits);
   ChainPlan plan;
   plan.words.reserve(visits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -98,7 +106,7 @@ std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::u
       continue;
     }
     const std::size_t begin = plan.words.size();
-    if (!append_chain(lanes[i].offsets_bytes, sectors, plan.words)) return std::nullopt;
+    if (!append_chain(lanes[i].offsets_bytes, table, plan.words)) return std::nullopt;
     plan.first_offsets_bytes.push_back(plan.words[begin].offset_bytes);
     plan.final_offsets_bytes.push_back(
         plan.words[begin + accesses % lanes[i].offsets_bytes.size()].offset_bytes);

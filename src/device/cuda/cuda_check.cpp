@@ -42,6 +42,7 @@ void throw_cuda_error(cudaError_t error, const char* call) {
 }
 
 void warn_cuda_error(cudaError_t error, const char* call) noexcept {
+  if (error == cudaErrorCudartUnloading) return;  // the process ends and frees everything anyway
   std::fprintf(stderr, "sonde: %s failed while cleaning up: %s\n", call, cudaGetErrorString(error));
 }
 

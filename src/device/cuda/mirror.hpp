@@ -3,6 +3,7 @@
 
 #include "device/cuda/resources.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -26,9 +27,12 @@ class Mirror {
     used_bytes_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
     return slot;
   }
+  /// Grows by half at least: pinned memory is slow to get.
   void commit() {
-    host_.reserve(used_bytes_);
-    device_.reserve(used_bytes_);
+    if (used_bytes_ <= host_.size_bytes()) return;
+    const std::uint64_t size_bytes = std::max(used_bytes_, host_.size_bytes() * 3 / 2);
+    host_.reserve(size_bytes);
+    device_.reserve(size_bytes);
   }
   template <class T>
   std::span<T> host(const Slot<T>& slot) const {

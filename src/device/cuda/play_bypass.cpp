@@ -1,11 +1,14 @@
 // Mixes of warps that use the L1 and warps that bypass it.
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "device/cuda/carveout.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "device/cuda/players.hpp"
 #include "kernels/bypass.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace sonde::cuda {
 namespace {
@@ -21,6 +24,9 @@ void check_bypass(const DeviceInfo& info, const BypassProbe& probe) {
     throw DeviceError(fmt::format("{} warps do not fit into one block (at most {}). Ask for fewer",
                                   probe.warps, info.max_threads_per_block / info.warp_threads));
   }
+  if (probe.working_set_bytes >= 2_GiB) {
+    throw DeviceError("the working set of a bypass mix must be below 2 GiB (offsets are 32 bits)");
+  }
   if ((probe.warp_base_step_bytes | probe.access_step_bytes | probe.thread_stride_bytes |
        probe.working_set_bytes) %
           4 !=
@@ -31,9 +37,10 @@ void check_bypass(const DeviceInfo& info, const BypassProbe& probe) {
 
 kernels::BypassLaunch describe_launch(const BypassProbe& probe) {
   kernels::BypassLaunch launch;
-  launch.working_set_bytes = probe.working_set_bytes;
+  launch.working_set_bytes = static_cast<std::uint32_t>(probe.working_set_bytes);
   launch.warp_base_step_bytes = probe.warp_base_step_bytes;
-  launch.access_step_bytes = probe.access_step_bytes % probe.working_set_bytes;
+  launch.access_step_bytes =
+      static_cast<std::uint32_t>(probe.access_step_bytes % probe.working_set_bytes);
   launch.thread_stride_bytes = probe.thread_stride_bytes;
   launch.warmup = probe.warmup_accesses;
   launch.accesses = static_cast<std::uint32_t>(std::min<std::uint64_t>(probe.accesses, 1u << 20));

@@ -34,7 +34,7 @@ std::uint64_t accesses_of(const ChaseProbe& probe) {
 void prepare_memory(Session& session, const ChaseProbe& probe, std::byte* data,
                     const kernels::WordWrite* writes, std::uint64_t count, std::uint64_t bias) {
   SONDE_CUDA_CHECK(kernels::scatter_words(data, writes, count, bias, session.stream()));
-  if (probe.preparation == Preparation::flushed) session.flush_caches();
+  if (probe.preparation == Preparation::flushed) session.flush_caches(probe.buffer_bytes);
 }
 
 void check_final_value(std::uint64_t found, std::uint64_t wanted, std::size_t lane) {

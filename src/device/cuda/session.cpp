@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace sonde::cuda {
@@ -21,6 +22,9 @@ constexpr std::uint64_t page_bytes = 2_MiB;
 constexpr std::uint64_t spare_bytes = 1_GiB;
 /// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
 constexpr std::uint64_t flush_factor = 3;
+/// The data buffer starts with this share of the memory, so that it seldom has to grow: growing
+/// takes some 4 ms for each GB, and more if memory held for its pages must be given up.
+constexpr std::uint64_t least_data_share = 64;
 constexpr auto health_period = std::chrono::milliseconds(50);
 
 std::unique_ptr<Nvml> open_nvml(int ordinal) { return Nvml::open(read_uuid(ordinal)); }
@@ -44,6 +48,7 @@ Session::Session(int ordinal, std::uint64_t seed)
 Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
 
 std::byte* Session::data(std::uint64_t size_bytes) {
+  size_bytes = std::max(size_bytes, info_.memory_bytes / least_data_share);
   if (!data_.try_reserve(size_bytes)) {
     rest_.release();
     flush_.release();
@@ -57,15 +62,21 @@ std::byte* Session::data(std::uint64_t size_bytes) {
   return data_.get<std::byte>();
 }
 
-void Session::flush_caches() {
+void Session::flush_caches(std::uint64_t kept_bytes) {
   flush_.reserve(flush_factor * info_.l2_bytes);
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
   SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  if (rest_.size_bytes() == 0 && free_bytes > 2 * spare_bytes) {
+  if (free_bytes > 2 * spare_bytes) {
+    rest_.release();
+    SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
     rest_.try_reserve((free_bytes - spare_bytes) / page_bytes * page_bytes);
   }
   auto* sink = flush_.get<std::uint32_t>();
+  const std::uint64_t kept_pages = (kept_bytes + page_bytes - 1) / page_bytes;
+  const std::uint64_t kept = std::min(kept_pages * page_bytes, data_.size_bytes());
+  SONDE_CUDA_CHECK(kernels::touch_pages(data_.get<std::byte>() + kept, data_.size_bytes() - kept,
+                                        page_bytes, info_.sm_count, sink, stream()));
   SONDE_CUDA_CHECK(kernels::touch_pages(rest_.get(), rest_.size_bytes(), page_bytes, info_.sm_count,
                                         sink, stream()));
   SONDE_CUDA_CHECK(

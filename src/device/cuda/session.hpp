@@ -31,7 +31,8 @@ class Session {
 
   /// Queues loads that put other addresses into all caches and TLBs: one load from each 2 MB of all
   /// memory that nobody else holds, then a read of three times the L2.
-  void flush_caches();
+  /// @param kept_bytes start of the data that must not be touched
+  void flush_caches(std::uint64_t kept_bytes);
 
   /// Waits for all that was queued. A kernel has its own, shorter deadline.
   /// @throws DeviceLostError if the GPU is still at work after `limit`: the kernel ignored its

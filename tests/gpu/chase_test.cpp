@@ -1,0 +1,167 @@
+// Chases on a real GPU. Bands are those of published measurements, sources in docs/methods.
+#include "gpu/gpu_test.hpp"
+
+#include "base/error.hpp"
+
+namespace sonde {
+namespace {
+
+using ChaseGpuTest = GpuTest;
+
+TEST_F(ChaseGpuTest, l1_hits_are_narrow_and_in_the_published_band) {
+  for (LoadPath path : {LoadPath::ca, LoadPath::nc}) {
+    const Trace trace = device().run(warm_chase(path, shuffled_offsets(16_KiB, 128), 2000));
+
+    const auto& windows = trace.lanes.at(0).window_cycles;
+    ASSERT_EQ(windows.size(), 2000u);
+    const double middle = median(windows);
+    const auto near = [middle](std::uint32_t w) { return std::abs(w - middle) <= 4; };
+    EXPECT_GE(std::ranges::count_if(windows, near), 1980) << to_text(path);
+    if (is_hopper()) {
+      EXPECT_GE(middle, 31);
+      EXPECT_LE(middle, 42);
+    }
+  }
+}
+
+TEST_F(ChaseGpuTest, bypassing_loads_are_served_by_the_l2) {
+  const auto list = shuffled_offsets(16_KiB, 128);
+
+  const double hit =
+      median(device().run(warm_chase(LoadPath::ca, list, 1000)).lanes[0].window_cycles);
+  const double cg =
+      median(device().run(warm_chase(LoadPath::cg, list, 1000)).lanes[0].window_cycles);
+
+  EXPECT_GT(cg, 3 * hit);
+  if (is_hopper()) {
+    EXPECT_GE(cg, 200);
+    EXPECT_LE(cg, 310);
+  }
+}
+
+TEST_F(ChaseGpuTest, l1_overflows_between_the_cut_and_twice_the_array) {
+  const std::uint64_t array_bytes = 256_KiB;
+  if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
+
+  const auto small = device().run(warm_chase(LoadPath::ca, shuffled_offsets(128_KiB, 128), 2000));
+  const auto large =
+      device().run(warm_chase(LoadPath::ca, shuffled_offsets(2 * array_bytes, 128), 2000));
+
+  EXPECT_LT(mean(small.lanes[0].window_cycles), 45);
+  EXPECT_GT(mean(large.lanes[0].window_cycles), 200);
+}
+
+TEST_F(ChaseGpuTest, a_larger_shared_part_makes_the_l1_smaller) {
+  const auto& cuts = device().info().shared_carveouts_bytes;
+  if (cuts.empty()) GTEST_SKIP() << "shared memory and L1 are apart";
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(64_KiB, 128), 1000);
+
+  const Trace most_l1 = device().run(probe);
+  probe.shared_carveout_bytes = cuts.back();
+  const Trace least_l1 = device().run(probe);
+
+  EXPECT_EQ(least_l1.shared_carveout_bytes, cuts.back());
+  EXPECT_LT(most_l1.shared_carveout_bytes, cuts.back());
+  EXPECT_GT(mean(least_l1.lanes[0].window_cycles), 2 * mean(most_l1.lanes[0].window_cycles));
+}
+
+TEST_F(ChaseGpuTest, histogram_counts_every_timed_access_once) {
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 5000);
+  probe.recorded_accesses = 300;
+
+  const LaneTrace lane = device().run(probe).lanes.at(0);
+
+  EXPECT_EQ(lane.window_cycles.size(), 300u);
+  ASSERT_EQ(lane.histogram.size(), histogram_bins);
+  EXPECT_EQ(std::accumulate(lane.histogram.begin(), lane.histogram.end(), std::uint64_t{0}), 5000u);
+}
+
+TEST_F(ChaseGpuTest, amortised_loop_agrees_with_the_windows) {
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(16_KiB, 128), 1000);
+  const double window = median(device().run(probe).lanes[0].window_cycles);
+  probe.timed_accesses = probe.recorded_accesses = 0;
+  probe.amortised_accesses = 50000;
+
+  const LaneTrace lane = device().run(probe).lanes.at(0);
+
+  const double amortised =
+      static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
+  EXPECT_LE(amortised, window);
+  EXPECT_GE(amortised, window - 12);  // no more than the overhead of two clock reads and a store
+}
+
+TEST_F(ChaseGpuTest, lists_with_many_repeats_are_played_by_script) {
+  const auto once = shuffled_offsets(8_KiB, 128);
+  std::vector<std::uint64_t> many;
+  for (int i = 0; i < 6; ++i) many.insert(many.end(), once.begin(), once.end());
+
+  const double chain =
+      median(device().run(warm_chase(LoadPath::ca, once, 1000)).lanes[0].window_cycles);
+  const double script =
+      median(device().run(warm_chase(LoadPath::ca, many, 1000)).lanes[0].window_cycles);
+
+  EXPECT_NEAR(script, chain, 6);
+}
+
+TEST_F(ChaseGpuTest, every_sm_can_be_measured_at_once_and_in_turn) {
+  ChaseProbe probe = warm_chase(LoadPath::cg, shuffled_offsets(64_KiB, 128), 200);
+  const ChaseLane lane = probe.lanes.front();
+  probe.lanes.clear();
+  for (int sm = 0; sm < device().info().sm_count; ++sm) {
+    probe.lanes.push_back({sm, lane.offsets_bytes});
+  }
+  for (Concurrency concurrency : {Concurrency::together, Concurrency::in_turn}) {
+    probe.concurrency = concurrency;
+    const Trace trace = device().run(probe);
+    ASSERT_EQ(trace.lanes.size(), probe.lanes.size());
+    for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
+      EXPECT_EQ(trace.lanes[i].sm, static_cast<int>(i));
+      EXPECT_GT(median(trace.lanes[i].window_cycles), 100);
+    }
+  }
+}
+
+TEST_F(ChaseGpuTest, co_runners_on_one_sm_share_its_l1) {
+  const std::uint64_t array_bytes = 256_KiB;
+  if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
+  // Either list fits the L1, both together do not.
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(160_KiB, 128), 2000);
+  const double alone = mean(device().run(probe).lanes[0].window_cycles);
+  ChaseLane second = probe.lanes.front();
+  for (std::uint64_t& offset : second.offsets_bytes) offset += array_bytes;
+  probe.buffer_bytes += array_bytes;
+  probe.warmup_accesses *= 2;
+  probe.lanes.push_back(second);
+
+  const double together = mean(device().run(probe).lanes[0].window_cycles);
+  probe.lanes[1].sm = 1;
+  const double apart = mean(device().run(probe).lanes[0].window_cycles);
+
+  EXPECT_GT(together, 2 * alone);
+  EXPECT_NEAR(apart, alone, 3);
+}
+
+TEST_F(ChaseGpuTest, flushed_memory_is_far) {
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(1_MiB, 4096), 256);
+  probe.warmup_accesses = 0;
+  probe.preparation = Preparation::flushed;
+
+  const double cold = median(device().run(probe).lanes[0].window_cycles);
+
+  EXPECT_GT(cold, is_hopper() ? 500 : 300);
+}
+
+TEST_F(ChaseGpuTest, probes_that_do_not_fit_are_refused_and_do_no_harm) {
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 200000);
+  EXPECT_THROW(device().run(probe), DeviceError);
+
+  probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 100);
+  probe.buffer_bytes = std::uint64_t{1} << 45;
+  EXPECT_THROW(device().run(probe), DeviceError);
+
+  probe.buffer_bytes = 8_KiB;
+  EXPECT_NO_THROW(device().run(probe));
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,159 @@
+// Streams, shared memory and bypass mixes on a real GPU.
+#include "gpu/gpu_test.hpp"
+
+#include "base/error.hpp"
+
+namespace sonde {
+namespace {
+
+using ThroughputGpuTest = GpuTest;
+
+StreamProbe large_stream(Device& device, StreamKind kind) {
+  StreamProbe probe;
+  probe.kind = kind;
+  probe.blocks = device.info().sm_count * 16;
+  probe.block_threads = 512;
+  probe.ilp = 8;
+  probe.footprint_bytes = 2_GiB;
+  probe.repeats = 3;
+  return probe;
+}
+
+double bytes_per_s(const StreamProbe& probe, const Trace& trace) {
+  return stream_bytes(probe) / *std::ranges::min_element(trace.repeat_ns) * 1e9;
+}
+
+SharedChaseProbe shared_chase(std::uint32_t stride_words) {
+  SharedChaseProbe probe;
+  for (std::uint32_t thread = 0; thread < 32; ++thread) {
+    probe.thread_offsets_bytes.push_back(thread * stride_words * 4);
+  }
+  probe.accesses = 640;
+  probe.sms = {0, 1};
+  return probe;
+}
+
+double amortised_cycles(const LaneTrace& lane) {
+  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
+}
+
+TEST_F(ThroughputGpuTest, streams_come_near_the_theoretical_bandwidth) {
+  const double limit = device().info().theoretical_bytes_per_s();
+  for (StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
+    const StreamProbe probe = large_stream(device(), kind);
+    const Trace trace = device().run(probe);
+
+    ASSERT_EQ(trace.repeat_ns.size(), 3u);
+    EXPECT_EQ(trace.lanes.size(), static_cast<std::size_t>(device().info().sm_count));
+    EXPECT_GT(bytes_per_s(probe, trace), 0.75 * limit) << to_text(kind);
+    EXPECT_LT(bytes_per_s(probe, trace), 1.01 * limit) << to_text(kind);
+  }
+}
+
+TEST_F(ThroughputGpuTest, every_shape_gives_right_data) {
+  for (int element_bytes : {4, 8, 16}) {
+    for (int ilp : {1, 2, 4, 8, 16}) {
+      StreamProbe probe = large_stream(device(), StreamKind::copy);
+      probe.element_bytes = element_bytes;
+      probe.ilp = ilp;
+      probe.block_threads = 96;
+      probe.blocks = 37;
+      probe.footprint_bytes = 3 * 64 * 12345;  // whole tiles and a rest
+      EXPECT_NO_THROW(device().run(probe)) << element_bytes << " B, ilp " << ilp;
+    }
+  }
+}
+
+TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
+  StreamProbe probe = large_stream(device(), StreamKind::read);
+  probe.footprint_bytes = 256_MiB;
+  probe.blocks = 2;
+  probe.sms = {0, 5};
+
+  const Trace trace = device().run(probe);
+
+  ASSERT_EQ(trace.lanes.size(), 2u);
+  EXPECT_EQ(trace.lanes[1].sm, 5);
+  EXPECT_LT(bytes_per_s(probe, trace), 0.2 * device().info().theoretical_bytes_per_s());
+}
+
+TEST_F(ThroughputGpuTest, shapes_that_are_not_compiled_are_refused) {
+  StreamProbe probe = large_stream(device(), StreamKind::read);
+  probe.ilp = 3;
+  EXPECT_THROW(device().run(probe), DeviceError);
+}
+
+TEST_F(ThroughputGpuTest, shared_conflicts_cost_more_with_each_way) {
+  double last = 0;
+  for (std::uint32_t stride : {1u, 2u, 4u, 8u, 16u, 32u}) {
+    const Trace trace = device().run(shared_chase(stride));
+    const double now = amortised_cycles(trace.lanes.at(0));
+    EXPECT_GT(now, last + 1) << "stride " << stride;
+    last = now;
+  }
+  const double free = amortised_cycles(device().run(shared_chase(33)).lanes.at(0));
+  EXPECT_NEAR(free, amortised_cycles(device().run(shared_chase(1)).lanes.at(0)), 0.5);
+  if (is_hopper()) {
+    EXPECT_GE(free, 22);
+    EXPECT_LE(free, 34);
+  }
+}
+
+TEST_F(ThroughputGpuTest, eight_byte_words_take_two_wavefronts) {
+  SharedChaseProbe probe = shared_chase(2);
+  probe.element_bytes = 8;
+
+  const double wide = amortised_cycles(device().run(probe).lanes.at(0));
+
+  EXPECT_GT(wide, amortised_cycles(device().run(shared_chase(1)).lanes.at(0)) + 1);
+}
+
+TEST_F(ThroughputGpuTest, shared_copies_come_near_128_bytes_per_cycle) {
+  SharedStreamProbe probe;
+  probe.block_threads = 512;
+  probe.ilp = 4;
+  probe.element_bytes = 8;
+  probe.passes = 1000;
+
+  const Trace trace = device().run(probe);
+
+  ASSERT_EQ(trace.lanes.size(), static_cast<std::size_t>(device().info().sm_count));
+  for (const LaneTrace& lane : trace.lanes) {
+    const double bytes = 2.0 * 8 * static_cast<double>(lane.accesses);
+    EXPECT_GT(bytes / static_cast<double>(lane.elapsed_cycles), 100);
+    EXPECT_LE(bytes / static_cast<double>(lane.elapsed_cycles), 129);
+  }
+}
+
+TEST_F(ThroughputGpuTest, bank_modes_are_refused) {
+  SharedChaseProbe probe = shared_chase(1);
+  probe.bank_mode = BankMode::eight_bytes;
+  EXPECT_THROW(device().run(probe), DeviceError);
+}
+
+TEST_F(ThroughputGpuTest, cached_warps_hit_and_bypassing_warps_do_not) {
+  BypassProbe probe;
+  probe.warps = 8;
+  probe.cached_warps = 4;
+  probe.working_set_bytes = 8_KiB;
+  probe.warp_base_step_bytes = 8_KiB;
+  probe.access_step_bytes = 128;
+  probe.warmup_accesses = 128;
+  probe.accesses = 300;
+  probe.sms = {2};
+
+  const Trace trace = device().run(probe);
+
+  ASSERT_EQ(trace.lanes.size(), 8u);
+  for (const LaneTrace& lane : trace.lanes) {
+    ASSERT_EQ(lane.window_cycles.size(), 300u);
+    if (lane.warp < 4) {
+      EXPECT_LT(median(lane.window_cycles), 100) << lane.warp;
+    } else {
+      EXPECT_GT(median(lane.window_cycles), 150) << lane.warp;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sonde

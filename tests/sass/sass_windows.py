@@ -1,0 +1,272 @@
+"""Checks the machine code of the probe kernels: what stands between two reads of the clock.
+
+A measured latency is right only if the window holds the load that was meant, the store that waits for
+it, and nothing else. Usage: sass_windows.py <library or object>...; needs cuobjdump and nvdisasm.
+Exit status: 0 all well, 1 a kernel is wrong, 77 no disassembler (the test is skipped).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+
+Instruction = namedtuple("Instruction", "address predicate opcode operands")
+SKIPPED = 77
+
+# Loads by template argument (kernels::Load: ca, cg, nc, cv). sm_75 adds .SYS where sm_80 has nothing.
+GLOBAL_LOADS = [
+    r"LDG\.E{width}(\.SYS)?",
+    r"LDG\.E{width}\.STRONG\.GPU",
+    r"LDG\.E{width}\.CONSTANT(\.SYS)?",
+    r"LDG\.E{width}\.STRONG\.SYS",
+]
+MEMORY = re.compile(r"^(LD|ST|ATOM|RED|CCTL|MEMBAR|UBLK|TEX|SUL|SUS)")
+LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*([^;]*);")
+
+
+def parse(text):
+    """Functions of a cuobjdump listing: {mangled name: [Instruction]}. Names may come once per target."""
+    functions = {}
+    current = None
+    for line in text.splitlines():
+        name = re.search(r"Function : (\S+)", line)
+        if name:
+            key = name.group(1)
+            while key in functions:
+                key += "'"
+            current = functions.setdefault(key, [])
+            continue
+        found = LINE.search(line)
+        if found and current is not None:
+            address, predicate, opcode, operands = found.groups()
+            current.append(
+                Instruction(int(address, 16), (predicate or "").strip(), opcode, operands.strip()))
+    return functions
+
+
+def is_clock(instruction):
+    return "SR_CLOCK" in instruction.operands
+
+
+def is_memory(instruction):
+    return bool(MEMORY.match(instruction.opcode)) and not instruction.opcode.startswith("LDC")
+
+
+def is_jump(instruction):
+    return instruction.opcode.split(".")[0] in ("BRA", "CALL", "RET", "EXIT", "BRX", "JMP")
+
+
+def windows(code):
+    """Pairs of clock reads with no jump, and no jump target, between them, and what they hold."""
+    targets = {int(m, 16) for i in code if is_jump(i) for m in re.findall(r"0x([0-9a-f]+)", i.operands)}
+    result = []
+    begin = None
+    for at, instruction in enumerate(code):
+        if begin is not None and (is_jump(instruction) or instruction.address in targets):
+            begin = None
+        if is_clock(instruction):
+            if begin is not None:
+                result.append((code[begin], code[begin + 1:at], instruction))
+                begin = None
+            else:
+                begin = at
+    return result
+
+
+def register(operand):
+    found = re.search(r"\bR(\d+)", operand)
+    return int(found.group(1)) if found else None
+
+
+def loaded(instruction):
+    return register(instruction.operands.split(",")[0])
+
+
+def addressed(instruction):
+    found = re.search(r"\[R(\d+)", instruction.operands)
+    return int(found.group(1)) if found else None
+
+
+def stored(instruction):
+    return register(instruction.operands.rsplit(",", 1)[-1])
+
+
+def clock_faults(code):
+    """64-bit reads by CS2R only (sm_120 has a uniform variant): S2R takes some 30 cycles."""
+    faults = [f"clock read by {i.opcode}" for i in code
+              if is_clock(i) and i.opcode not in ("CS2R", "CS2UR")]
+    return faults + [f"window from {begin.opcode} to {end.opcode}"
+                     for begin, _, end in windows(code) if begin.opcode != end.opcode]
+
+
+def window_faults(held, load):
+    """A window must hold the load and the store of what it loaded (load None: the store; '' : nothing)."""
+    opcodes = [i.opcode for i in held]
+    if load == "":
+        return [] if not held else [f"holds {opcodes}, should be empty"]
+    if load is None:
+        return [] if opcodes == ["STS"] else [f"holds {opcodes}, should hold one STS"]
+    if len(held) != 2 or not re.fullmatch(load, opcodes[0]) or opcodes[1] != "STS":
+        return [f"holds {opcodes}, should hold {load} and STS"]
+    if stored(held[1]) != loaded(held[0]):
+        return ["the store does not wait for the load"]
+    return []
+
+
+def chain_faults(held):
+    """The register that the load fills is the one that addresses the next load."""
+    load = held[0] if held else None
+    if load is not None and loaded(load) != addressed(load):
+        return ["the next address is not the loaded value"]
+    return []
+
+
+def check_timed(code, load, count, chained):
+    faults = clock_faults(code)
+    found = [held for _, held, _ in windows(code) if load in ("", None) or any(map(is_memory, held))]
+    if len(found) != count:
+        faults.append(f"{len(found)} timed windows, should be {count}")
+    for held in found:
+        faults += window_faults(held, load)
+        if chained:
+            faults += chain_faults(held)
+    return faults
+
+
+def longest_chain(code, load):
+    """Most loads in a row, each addressed by what the one before loaded, no other memory access between."""
+    best = run = 0
+    last = None
+    for i in code:
+        if re.fullmatch(load, i.opcode) and not i.predicate:
+            run = run + 1 if last is not None and addressed(i) == last else 1
+            last = loaded(i)
+            best = max(best, run)
+        elif is_memory(i) or is_jump(i):
+            run, last = 0, None
+        elif last is not None and re.search(rf"\bR{last}\b", i.operands.split(",")[0]):
+            run, last = 0, None
+    return best
+
+
+def check_amortised(code, load):
+    best = longest_chain(code, load)
+    faults = clock_faults(code)
+    return faults if best >= 32 else faults + [f"{best} dependent loads in a row, should be 32 or more"]
+
+
+def no_local_memory(code):
+    return [f"local memory: {i.opcode}" for i in code if re.match(r"(LDL|STL)\b", i.opcode)]
+
+
+def global_load(load, width):
+    return GLOBAL_LOADS[load].replace("{width}", width)
+
+
+def check_chase(name, code):
+    walk = re.search(r"chase_kernelINS0_\d+(ChainWalk|ScriptWalk|NoWalk)IL\w+?E(\d)EEELb([01])E", name)
+    kind, argument, timed = walk.group(1), int(walk.group(2)), walk.group(3) == "1"
+    if kind == "NoWalk":
+        return check_timed(code, "" if argument == 0 else None, 3, False)
+    load = global_load(argument, r"\.64")
+    faults = []
+    if timed:
+        faults += check_timed(code, load, 3, kind == "ChainWalk")
+        if not any(i.opcode.startswith("CCTL.IVALL") for i in code):
+            faults.append("the rehearsal's line is not dropped from the L1 (no CCTL.IVALL)")
+    elif kind == "ChainWalk":
+        faults += check_amortised(code, load)
+    return faults
+
+
+def check_shared_chase(name, code):
+    load = r"LDS(\.U)?" if "shared_chase_kernelILi4E" in name else r"LDS(\.U)?\.64"
+    inner = [(b, held, e) for b, held, e in windows(code) if len(held) == 2]
+    faults = clock_faults(code)
+    if len(inner) != 1:
+        faults.append(f"{len(inner)} timed windows, should be 1")
+    for _, held, _ in inner:
+        faults += window_faults(held, load) + chain_faults(held)
+    return faults + check_amortised(code, load)
+
+
+def check_bypass(_, code):
+    faults = clock_faults(code)
+    found = [held for _, held, _ in windows(code) if any(map(is_memory, held))]
+    if len(found) != 2:
+        return faults + [f"{len(found)} timed windows, should be 2"]
+    found.sort(key=lambda held: "STRONG" in held[0].opcode)
+    return faults + window_faults(found[0], global_load(0, "")) + window_faults(
+        found[1], global_load(1, ""))
+
+
+def check_stream(name, code):
+    work, load, size, ilp = map(int, re.search(
+        r"stream_kernelILNS0_10StreamWorkE(\d)ELNS0_4LoadE(\d)ELi(\d+)ELi(\d+)E", name).groups())
+    if work == 1:
+        return []
+    flavour = global_load(load, {4: "", 8: r"\.64", 16: r"\.128"}[size])
+    best = run = 0
+    for i in code:
+        if re.fullmatch(flavour, i.opcode):
+            run += 1
+            best = max(best, run)
+        elif i.opcode.startswith("STG") or is_jump(i):
+            run = 0
+    return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
+
+
+CHECKS = [
+    (re.compile(r"\d+chase_kernelINS0_"), check_chase, 18),
+    (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
+    (re.compile(r"bypass_kernel"), check_bypass, 1),
+    (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
+]
+
+
+def check_functions(functions):
+    """Faults of all kernels, and of kernels that should be there and are not."""
+    faults = []
+    targets = None
+    for pattern, check, expected in CHECKS:
+        names = [n for n in functions if pattern.search(n)]
+        targets = targets or max(1, len(names) // expected)
+        if len(names) != expected * targets:
+            faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
+        for name in names:
+            for fault in check(name, functions[name]) + no_local_memory(functions[name]):
+                faults.append(f"{name}: {fault}")
+    return faults
+
+
+def find_disassembler():
+    tools = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".tools", "bin")
+    os.environ["PATH"] += os.pathsep + os.path.normpath(tools)
+    if shutil.which("cuobjdump") and shutil.which("nvdisasm"):
+        return "cuobjdump"
+    return None
+
+
+def main(paths):
+    disassembler = find_disassembler()
+    if disassembler is None:
+        print("skipped: no cuobjdump and nvdisasm on the PATH or in .tools/bin "
+              "(the machine code cannot be read). Run tests/sass/get_disassembler.sh")
+        return SKIPPED
+    functions = {}
+    for path in paths:
+        listing = subprocess.run([disassembler, "-sass", path], check=True, capture_output=True,
+                                 text=True).stdout
+        for name, code in parse(listing).items():
+            functions[name if name not in functions else name + "'"] = code
+    faults = check_functions(functions)
+    for fault in faults:
+        print(fault)
+    print(f"{len(functions)} kernels, {len(faults)} faults")
+    return 1 if faults or not functions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

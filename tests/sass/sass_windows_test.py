@@ -1,0 +1,91 @@
+"""The machine code check must see every way in which a window was found, or could be, wrong."""
+
+import unittest
+
+import sass_windows
+
+CHAIN = "_ZN12chase_kernelINS0_9ChainWalkILNS0_4LoadE0EEELb1EEEvNS0_11ChaseLaunchE"
+
+WINDOW = """
+        /*0100*/                   CS2R R4, SR_CLOCKLO ;      /* 0x0000000000047805 */
+        /*0110*/                   LDG.E.64 R2, desc[UR6][R2.64] ;
+        /*0120*/                   STS [R8], R2 ;
+        /*0130*/                   CS2R R6, SR_CLOCKLO ;
+        /*0140*/                   IADD3 R4, P0, -R4, R6, RZ ;
+        /*0150*/                   STS.U16 [R9], R4 ;
+        /*0160*/               @P0 BRA 0x100 ;
+        /*0170*/                   CCTL.IVALL ;
+"""
+
+
+def faults_of(listing, load=r"LDG\.E\.64", count=1, chained=True):
+    code = sass_windows.parse("Function : f\n" + listing)["f"]
+    return sass_windows.check_timed(code, load, count, chained)
+
+
+class SassWindowsTest(unittest.TestCase):
+    def test_right_window_passes(self):
+        self.assertEqual(faults_of(WINDOW), [])
+
+    def test_load_moved_before_the_clock_fails(self):
+        lines = WINDOW.strip("\n").split("\n")
+        moved = "\n".join([lines[1], lines[0]] + lines[2:])
+        self.assertTrue(faults_of(moved))
+
+    def test_clock_read_before_the_store_fails(self):
+        lines = WINDOW.strip("\n").split("\n")
+        moved = "\n".join(lines[:2] + [lines[3], lines[2]] + lines[4:])
+        self.assertTrue(faults_of(moved))
+
+    def test_second_memory_access_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("STS [R8], R2 ;", "STS [R8], R2 ;\n /*0128*/ LDS R9, [R8] ;")))
+
+    def test_arithmetic_in_the_window_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("LDG.E", "IMAD.MOV.U32 R3, RZ, RZ, R1 ;\n /*0118*/ LDG.E")))
+
+    def test_slow_clock_read_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("CS2R R4, SR_CLOCKLO", "S2UR UR4, SR_CLOCKLO")))
+
+    def test_clock_reads_of_different_width_fail(self):
+        self.assertTrue(faults_of(WINDOW.replace("CS2R R6, SR_CLOCKLO", "CS2R.32 R6, SR_CLOCKLO")))
+        self.assertTrue(faults_of(WINDOW.replace("CS2R R6, SR_CLOCKLO", "CS2UR UR6, SR_CLOCKLO")))
+
+    def test_other_load_path_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("LDG.E.64", "LDG.E.64.STRONG.GPU")))
+        self.assertTrue(faults_of(WINDOW, load=r"LDG\.E\.64\.CONSTANT"))
+
+    def test_store_of_another_register_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("[R8], R2", "[R8], R7")))
+
+    def test_broken_chain_fails_where_it_must_hold(self):
+        broken = WINDOW.replace("[R2.64]", "[R12.64]")
+
+        self.assertTrue(faults_of(broken))
+        self.assertEqual(faults_of(broken, chained=False), [])
+
+    def test_jump_into_the_window_fails(self):
+        self.assertTrue(faults_of(WINDOW.replace("BRA 0x100", "BRA 0x120")))
+
+    def test_missing_kernels_fail(self):
+        functions = sass_windows.parse(f"Function : {CHAIN}\n{WINDOW}")
+
+        self.assertTrue(any("should be" in f for f in sass_windows.check_functions(functions)))
+
+    def test_short_or_independent_loops_fail(self):
+        chain = "\n".join(f"/*{i * 16:04x}*/ LDG.E.64 R2, desc[UR6][R2.64] ;" for i in range(40))
+        code = sass_windows.parse("Function : f\n" + chain)["f"]
+
+        self.assertEqual(sass_windows.longest_chain(code, r"LDG\.E\.64"), 40)
+        self.assertEqual(sass_windows.check_amortised(code, r"LDG\.E\.64"), [])
+        self.assertTrue(sass_windows.check_amortised(code[:20], r"LDG\.E\.64"))
+        self.assertEqual(sass_windows.longest_chain(
+            [i._replace(operands="R4, desc[UR6][R2.64]") for i in code], r"LDG\.E\.64"), 1)
+
+    def test_local_memory_is_seen(self):
+        code = sass_windows.parse("Function : f\n/*0010*/ LDL R1, [R2] ;")["f"]
+
+        self.assertTrue(sass_windows.no_local_memory(code))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,123 @@
+#include "device/cuda/chain.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+namespace sonde::cuda {
+namespace {
+
+std::vector<ChaseLane> one_lane(std::vector<std::uint64_t> offsets_bytes) {
+  return {{0, std::move(offsets_bytes)}};
+}
+
+/// Plays the words as the GPU would. @return the sectors visited by `accesses` loads of a lane
+std::vector<std::uint64_t> walk_sectors(const ChainPlan& plan, std::size_t lane,
+                                        std::uint64_t accesses, std::uint64_t& final_offset) {
+  std::map<std::uint64_t, std::uint64_t> memory;
+  for (const ChainWord& word : plan.words) memory[word.offset_bytes] = word.next_offset_bytes;
+  std::vector<std::uint64_t> sectors;
+  std::uint64_t at = plan.first_offsets_bytes[lane];
+  for (std::uint64_t i = 0; i < accesses; ++i) {
+    sectors.push_back(at / 32);
+    at = memory.at(at);
+  }
+  final_offset = at;
+  return sectors;
+}
+
+TEST(ChainTest, visits_the_list_cyclically) {
+  const std::vector<std::uint64_t> list = {0, 4096, 128, 64, 8192};
+
+  const auto plan = plan_chains(one_lane(list), 12);
+
+  ASSERT_TRUE(plan);
+  std::uint64_t end = 0;
+  const auto sectors = walk_sectors(*plan, 0, 12, end);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(sectors[i], list[i % 5] / 32);
+  EXPECT_EQ(end, plan->final_offsets_bytes[0]);
+  EXPECT_EQ(end, 128u);  // 12 mod 5 = 2
+}
+
+TEST(ChainTest, keeps_the_very_words_of_lists_without_repeats) {
+  const auto plan = plan_chains(one_lane({24, 8, 0, 16}), 4);
+
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->words, testing::SizeIs(4));
+  EXPECT_EQ(plan->words[0].offset_bytes, 24u);
+  EXPECT_EQ(plan->words[1].offset_bytes, 8u);
+}
+
+TEST(ChainTest, repeats_read_other_words_of_the_same_sector) {
+  const std::vector<std::uint64_t> list = {0, 96, 0, 32, 0, 0, 96};
+
+  const auto plan = plan_chains(one_lane(list), 7);
+
+  ASSERT_TRUE(plan);
+  std::set<std::uint64_t> words;
+  for (const ChainWord& word : plan->words) words.insert(word.offset_bytes);
+  EXPECT_EQ(words.size(), list.size());
+  std::uint64_t end = 0;
+  const auto sectors = walk_sectors(*plan, 0, 7, end);
+  for (std::size_t i = 0; i < list.size(); ++i) EXPECT_EQ(sectors[i], list[i] / 32);
+}
+
+TEST(ChainTest, gives_up_when_a_sector_has_no_word_left) {
+  EXPECT_TRUE(plan_chains(one_lane({0, 0, 0, 0}), 4));
+  EXPECT_FALSE(plan_chains(one_lane({0, 0, 8, 16, 0}), 5));
+}
+
+TEST(ChainTest, equal_lists_share_a_chain_and_others_do_not) {
+  const std::vector<ChaseLane> lanes = {{0, {0, 128}}, {1, {128, 0}}, {2, {0, 128}}};
+
+  const auto plan = plan_chains(lanes, 3);
+
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->words.size(), 4u);
+  EXPECT_EQ(plan->first_offsets_bytes[0], plan->first_offsets_bytes[2]);
+  EXPECT_NE(plan->first_offsets_bytes[0], plan->first_offsets_bytes[1]);
+  std::uint64_t end = 0;
+  EXPECT_THAT(walk_sectors(*plan, 1, 3, end), testing::ElementsAre(4, 0, 4));
+}
+
+TEST(ChainTest, wide_and_narrow_buffers_give_the_same_walk) {
+  Random random(5);
+  std::vector<std::uint64_t> narrow;
+  for (int i = 0; i < 500; ++i) narrow.push_back(random.below(400) * 8);
+  std::vector<std::uint64_t> list;
+  std::map<std::uint64_t, int> visits;
+  for (std::uint64_t offset : narrow) {
+    if (++visits[offset / 32] <= 4) list.push_back(offset);
+  }
+  std::vector<std::uint64_t> wide = list;
+  wide.push_back(std::uint64_t{1} << 36);  // sparse: the table is hashed
+
+  const auto dense = plan_chains(one_lane(list), list.size());
+  const auto sparse = plan_chains(one_lane(wide), wide.size());
+
+  ASSERT_TRUE(dense && sparse);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    EXPECT_EQ(dense->words[i].offset_bytes, sparse->words[i].offset_bytes);
+  }
+}
+
+TEST(ChainTest, scripts_use_the_largest_common_unit) {
+  const ScriptPlan plan = plan_scripts({{0, {0, 256, 256}}, {1, {1280}}});
+
+  EXPECT_EQ(plan.unit_bytes, 256u);
+  EXPECT_THAT(plan.scripts[0], testing::ElementsAre(0, 1, 1));
+  EXPECT_THAT(plan.scripts[1], testing::ElementsAre(5));
+}
+
+TEST(ChainTest, scripts_refuse_offsets_beyond_32_bits) {
+  const std::uint64_t far = (std::uint64_t{1} << 36) + 8;
+
+  EXPECT_THROW(plan_scripts(one_lane({far, 8})), DeviceError);
+}
+
+}  // namespace
+}  // namespace sonde::cuda
