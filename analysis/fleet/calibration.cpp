@@ -61,13 +61,20 @@ double t_quantile(double two_sided_share, double degrees) {
   return boost::math::quantile(boost::math::complement(distribution, two_sided_share / 2));
 }
 
-/// Student's t that meets the 1 % and the 0.1 % cut of a row.
-struct TailFit {
-  double degrees;
-  double scale;
-};
+}  // namespace
 
-TailFit fit_tail(const Calibration& row) {
+std::span<const Calibration> calibration_table() { return table; }
+
+double score_cut(std::size_t n, double false_alarm) {
+  const Calibration row = row_for(n);
+  const double share = std::log10(std::clamp(false_alarm, 0.001, 0.1));
+  return share >= -2 ? interpolate(share, -2, -1, row.cut_1_percent, row.cut_10_percent)
+                     : std::exp(interpolate(share, -3, -2, std::log(row.cut_01_percent),
+                                            std::log(row.cut_1_percent)));
+}
+
+ScoreTail fit_score_tail(std::size_t n) {
+  const Calibration row = row_for(n);
   const double share_1 = device_share(0.01, row.n);
   const double share_01 = device_share(0.001, row.n);
   const double wanted = row.cut_01_percent / row.cut_1_percent;
@@ -82,22 +89,9 @@ TailFit fit_tail(const Calibration& row) {
   return {degrees, row.cut_1_percent / t_quantile(share_1, degrees)};
 }
 
-}  // namespace
-
-std::span<const Calibration> calibration_table() { return table; }
-
-double score_cut(std::size_t n, double false_alarm) {
-  const Calibration row = row_for(n);
-  const double share = std::log10(std::clamp(false_alarm, 0.001, 0.1));
-  return share >= -2 ? interpolate(share, -2, -1, row.cut_1_percent, row.cut_10_percent)
-                     : std::exp(interpolate(share, -3, -2, std::log(row.cut_01_percent),
-                                            std::log(row.cut_1_percent)));
-}
-
-double score_p_value(double score, std::size_t n) {
-  const TailFit fit = fit_tail(row_for(n));
-  const boost::math::students_t distribution(fit.degrees);
-  return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(score) / fit.scale));
+double score_p_value(double score, const ScoreTail& tail) {
+  const boost::math::students_t distribution(tail.degrees);
+  return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(score) / tail.scale));
 }
 
 std::vector<bool> discoveries(std::span<const double> p_values, double q) {

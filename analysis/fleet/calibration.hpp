@@ -28,9 +28,16 @@ std::span<const Calibration> calibration_table();
 /// share, held at the ends of the table, false_alarm kept within 0.001..0.1. @pre n >= 3
 double score_cut(std::size_t n, double false_alarm);
 
-/// Two-sided p-value of one device's score among n: Student's t, its scale and degrees of freedom
-/// fitted to the tail of the table at n (the MAD of a small group is itself uncertain). @pre n >= 3
-double score_p_value(double score, std::size_t n);
+/// Tail of a healthy device's score among n: Student's t whose degrees of freedom and scale meet
+/// the table's 1 % and 0.1 % cuts (the MAD of a small group is itself uncertain). @pre n >= 3
+struct ScoreTail {
+  double degrees = 0;
+  double scale = 0;
+};
+ScoreTail fit_score_tail(std::size_t n);
+
+/// Two-sided p-value of a score.
+double score_p_value(double score, const ScoreTail& tail);
 
 /// Benjamini and Hochberg 1995: which of the p-values are discoveries at rate q.
 std::vector<bool> discoveries(std::span<const double> p_values, double q);

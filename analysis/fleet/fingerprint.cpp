@@ -40,12 +40,18 @@ MapSummary summarize_map(std::span<const double> values, WorseSide worse) {
 }
 
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points) {
-  const std::vector<double> all(values.begin(), values.end());
-  const double center = median(all);
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double center = median(sorted);
   std::vector<double> profile;
   for (std::size_t i = 0; i < points; ++i) {
-    const double fraction = static_cast<double>(i) / static_cast<double>(points - 1);
-    profile.push_back((quantile(all, fraction) - center) / std::abs(center));
+    const double place =
+        static_cast<double>(i * (sorted.size() - 1)) / static_cast<double>(points - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double value =
+        std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+    profile.push_back((value - center) / std::abs(center));
   }
   return profile;
 }

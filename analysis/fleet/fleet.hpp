@@ -40,7 +40,7 @@ struct ReduceOptions {
   std::vector<Tolerance> tolerances;
   double within_factor = 3;             // a deviation must exceed this many s_within
   double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
-  double false_alarm = 0.001;           // share of healthy groups flagged, per metric
+  double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
   double false_discovery = 0.05;     // Benjamini-Hochberg q over all metrics and devices, n >= 16
   double gage_limit = 0.30;          // s_repeat / s_total above which a metric gives no verdict
   std::size_t expected_devices = 0;  // 0: as many as the nodes' usual number of GPUs says

@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace sonde {
 namespace {
 
-// Iglewicz and Hoaglin 1993. With fewer than 9 devices no score proves anything; one below this
-// shows that the group itself scatters as much.
-constexpr double least_small_group_score = 3.5;
+// With fewer than 9 devices no score proves anything, but one below this shows that the group
+// itself scatters as much. Between the 10 % cuts of 4 (4.8) and 3 devices in the calibration table.
+constexpr double least_small_group_score = 5;
 constexpr std::size_t least_discovery_devices = 16;
 
 struct Candidate {
@@ -45,6 +46,17 @@ FleetFinding finding_for(const RunResult& run, const Series& series, const Stand
   return finding;
 }
 
+/// How a map is shaped differs more between healthy dies than its median does, and a slow SM is
+/// named by its own: summaries of the shape (their reference is 1) get twice the room.
+Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
+  Tolerance tolerance = tolerance_for(series.metric, options);
+  if (series.reference == 1) {
+    tolerance.warn *= 2;
+    tolerance.fail *= 2;
+  }
+  return tolerance;
+}
+
 double typical_repeat(const Series& series) {
   std::vector<double> repeats;
   for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
@@ -56,7 +68,7 @@ bool matters(const Series& series, const Sample& sample, double deviation, doubl
              const ReduceOptions& options) {
   const double repeat = std::max(sample.repeat, typical_repeat(series));
   const double least = std::max(options.within_factor, 1 / options.gage_limit) * repeat;
-  return std::abs(fraction) >= tolerance_for(series.metric, options).warn &&
+  return std::abs(fraction) >= series_tolerance(series, options).warn &&
          std::abs(deviation) > least && std::abs(deviation) >= 1.5 * series.resolution;
 }
 
@@ -65,7 +77,7 @@ Severity severity_of(const Series& series, const Sample& sample, double fraction
   const bool worse =
       (series.worse == Worse::high && fraction > 0) || (series.worse == Worse::low && fraction < 0);
   if (!worse) return Severity::info;
-  const bool far = std::abs(fraction) >= tolerance_for(series.metric, options).fail;
+  const bool far = std::abs(fraction) >= series_tolerance(series, options).fail;
   // Clocks move with power and cooling: a slow one is a reason to look, its effects may fail.
   const bool covariate = series.metric.starts_with("conditions.");
   return far && sample.confidence >= 0.5 && !covariate ? Severity::fail : Severity::warn;
@@ -109,7 +121,7 @@ bool splits_in_halves(const Series& series, const ReduceOptions& options) {
   const double width = std::max(
       {values[half - 1] - values.front(), values.back() - values[half], series.resolution});
   const double reference = series.reference != 0 ? series.reference : std::abs(median(values));
-  return reference > 0 && gap >= 4 * width &&
+  return reference > 0 && gap >= 8 * width &&
          matters(series, series.samples[0], gap, gap / reference, options);
 }
 
@@ -145,7 +157,7 @@ void explain(const RunResult& run, const Series& series, const MetricStatistics&
           ? fmt::format("{} where its peers have {}, n={}", finding.value, finding.reference, n)
           : fmt::format("{} is {} {} its peers' {}, n={}", finding.value,
                         percent_text(standing.deviation_fraction), side, finding.reference, n);
-  const double warn = tolerance_for(series.metric, options).warn;
+  const double warn = series_tolerance(series, options).warn;
   finding.evidence = fmt::format("{:.1f} x the tolerance of {:g} %",
                                  std::abs(standing.deviation_fraction) / warn, 100 * warn);
   if (statistics.threshold > 0) {
@@ -162,10 +174,13 @@ void explain(const RunResult& run, const Series& series, const MetricStatistics&
 std::vector<bool> keep_discoveries(const std::vector<Series>& all,
                                    const std::vector<MetricStatistics>& statistics, double q) {
   std::vector<double> p_values;
+  std::map<std::size_t, ScoreTail> tails;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].samples.size() < least_discovery_devices) continue;
+    const std::size_t n = all[i].samples.size();
+    if (tails.count(n) == 0) tails[n] = fit_score_tail(n);
     for (const Standing& standing : standings(all[i], statistics[i])) {
-      p_values.push_back(score_p_value(standing.score, all[i].samples.size()));
+      p_values.push_back(score_p_value(standing.score, tails[n]));
     }
   }
   return discoveries(p_values, q);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sonde::testing {
+namespace sonde::maker {
 
 using enum MetricKind;
 using enum Better;
@@ -89,8 +89,8 @@ inline JobResult placement_job(Random& random) {
 inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
   Random random(derive_seed(seed, fmt::format("device {}", index)));
   DeviceResult device;
-  device.info.uuid = fmt::format("GPU-{:08x}-0000-0000-0000-{:012x}", mix_bits(seed + index) >> 32,
-                                 index);
+  device.info.uuid =
+      fmt::format("GPU-{:08x}-0000-0000-0000-{:012x}", mix_bits(seed + index) >> 32, index);
   device.info.name = "NVIDIA H200";
   device.info.serial = fmt::format("16540{:05}", index);
   device.info.pci_bus_id = fmt::format("00000000:{:02X}:00.0", 0x18 + 8 * (index % 4));
@@ -116,12 +116,12 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
   }
   device.jobs = {
       job("device", {found("device.sm_count", 132.0, 1, 1)}),
-      job("latency", {found("latency.l1_cycles", 36.0 + static_cast<double>(random.below(2)), 0.99,
-                            512, 0.5),
-                      found("latency.dram_cycles", std::round(near_value(640)), 0.95, 512, 8),
-                      found("latency.fit_r2", 0.99 - 0.01 * random.unit(), 0.9, 40),
-                      found("latency.staircase_bytes", bytes, 1, 19),
-                      found("latency.staircase_cycles", cycles, 1, 19)}),
+      job("latency",
+          {found("latency.l1_cycles", 36.0 + static_cast<double>(random.below(2)), 0.99, 512, 0.5),
+           found("latency.dram_cycles", std::round(near_value(640)), 0.95, 512, 8),
+           found("latency.fit_r2", 0.99 - 0.01 * random.unit(), 0.9, 40),
+           found("latency.staircase_bytes", bytes, 1, 19),
+           found("latency.staircase_cycles", cycles, 1, 19)}),
       job("cache.l1", {found("cache.l1.size_bytes", 196608.0, 0.99, 4000),
                        found("cache.l1.replacement", std::string("lru"), 0.95, 4000)}),
       job("cache.l2", {found("cache.l2.size_bytes", 62914560.0, 0.95, 900)}),
@@ -157,4 +157,4 @@ inline void slow_sm(DeviceResult& device, std::string_view map, std::size_t sm, 
   std::get<std::vector<double>>(finding_of(device, map).value)[sm] += cycles;
 }
 
-}  // namespace sonde::testing
+}  // namespace sonde::maker

@@ -1,0 +1,128 @@
+#include "analysis/fleet/fingerprint.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<double> flat_map() {
+  std::vector<double> map(132, 36);
+  for (std::size_t sm = 0; sm < map.size(); sm += 3) map[sm] = 37;
+  return map;
+}
+
+std::vector<OutlyingSm> slow_ones(const std::vector<double>& map) {
+  return outlying_sms(map, WorseSide::high, 1, 0.03, 0.005);
+}
+
+TEST(FingerprintTest, names_the_slow_sm) {
+  std::vector<double> map = flat_map();
+  map[17] = 39.5;
+
+  const auto out = slow_ones(map);
+
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].sm, 17);
+  EXPECT_NEAR(out[0].deviation_fraction, 3.5 / 36, 1e-12);
+}
+
+TEST(FingerprintTest, names_both_sms_of_a_slow_tpc) {
+  std::vector<double> map = flat_map();
+  map[16] = map[17] = 40;
+
+  EXPECT_EQ(slow_ones(map).size(), 2u);
+}
+
+TEST(FingerprintTest, whole_cycle_steps_are_no_outliers) {
+  EXPECT_TRUE(slow_ones(flat_map()).empty());
+}
+
+TEST(FingerprintTest, far_gpc_is_a_group_and_no_outlier) {
+  std::vector<double> map(132, 280);
+  for (std::size_t sm = 0; sm < 16; ++sm) map[sm] = 300;
+
+  EXPECT_TRUE(slow_ones(map).empty());
+}
+
+TEST(FingerprintTest, fast_sm_is_no_defect) {
+  std::vector<double> map = flat_map();
+  map[17] = 30;
+
+  EXPECT_TRUE(slow_ones(map).empty());
+}
+
+TEST(FingerprintTest, lower_side_is_worse_for_throughput) {
+  std::vector<double> map(132, 60e9);
+  map[5] = 50e9;
+
+  const auto out = outlying_sms(map, WorseSide::low, 0, 0.03, 0.005);
+
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].sm, 5);
+}
+
+TEST(FingerprintTest, profiles_do_not_see_the_order_of_sms) {
+  std::vector<double> map = flat_map();
+  std::vector<double> other = map;
+  Random random(3);
+  shuffle(other, random);
+
+  const auto distances = profile_distances(
+      {sorted_profile(map, 33), sorted_profile(other, 33), sorted_profile(map, 33)});
+
+  EXPECT_EQ(distances, (std::vector<double>{0, 0, 0}));
+}
+
+TEST(FingerprintTest, distance_is_the_mean_shift_between_profiles) {
+  const std::vector<std::vector<double>> profiles{{0, 0, 0}, {0, 0, 0}, {0, 0, 0.3}};
+
+  EXPECT_THAT(profile_distances(profiles),
+              testing::ElementsAre(0, 0, testing::DoubleNear(0.1, 1e-12)));
+}
+
+TEST(FingerprintTest, summary_counts_groups_of_sms) {
+  std::vector<double> map(100, 280);
+  for (std::size_t sm = 0; sm < 20; ++sm) map[sm] = 294;
+
+  const MapSummary summary = summarize_map(map, WorseSide::high);
+
+  EXPECT_EQ(summary.modes, 2u);
+  EXPECT_DOUBLE_EQ(summary.median, 280);
+  EXPECT_DOUBLE_EQ(summary.worst_over_median, 0.05);
+}
+
+TEST(FingerprintTest, device_with_a_slow_sm_is_named_among_four) {
+  RunResult run = maker::healthy_fleet(4, 5);
+  maker::slow_sm(run.devices[3], "placement.l1_latency_cycles", 17, 3);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[3].likely, FaultClass::sm);
+  EXPECT_THAT(analysis.verdicts[3].reason, HasSubstr("SM 17 (TPC 8, GPC "));
+  EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(17));
+  EXPECT_EQ(analysis.counts.passed, 3u);
+}
+
+TEST(FingerprintTest, slow_sm_is_found_on_a_single_device) {
+  RunResult run = maker::healthy_fleet(1, 5);
+  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 101, 3);
+
+  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[0].verdict, Verdict::fail);
+}
+
+TEST(FingerprintTest, what_half_of_the_devices_show_is_how_they_are_built) {
+  RunResult run = maker::healthy_fleet(4, 5);
+  for (const std::size_t device : {0u, 1u, 2u}) {
+    maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 3);
+  }
+
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+}
+
+}  // namespace
+}  // namespace sonde

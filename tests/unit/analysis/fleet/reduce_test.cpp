@@ -1,0 +1,199 @@
+#include "analysis/fleet/fleet.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde {
+namespace {
+
+using maker::healthy_fleet;
+using maker::options;
+using maker::scale_finding;
+using ::testing::HasSubstr;
+
+constexpr const char* read = "global.read_bytes_per_s";
+constexpr const char* dram = "latency.dram_cycles";
+
+TEST(ReduceTest, healthy_fleet_is_well) {
+  const FleetAnalysis analysis = reduce_fleet(healthy_fleet(4, 1), options());
+
+  EXPECT_EQ(analysis.counts.passed, 4u);
+  EXPECT_EQ(analysis.counts.flagged, 0u);
+  EXPECT_EQ(exit_status(analysis), 0);
+  ASSERT_EQ(analysis.groups.size(), 1u);
+  EXPECT_EQ(analysis.groups[0].label, "NVIDIA H200, 140 GiB, ECC on, driver 550");
+}
+
+TEST(ReduceTest, low_bandwidth_among_four_is_named) {
+  RunResult run = healthy_fleet(4, 1);
+  scale_finding(run.devices[2], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::memory);
+  EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("20 % below its peers' 4.5"));
+  EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("n=4"));
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("4 devices are too few for a score"));
+  EXPECT_EQ(analysis.counts.passed, 3u);
+  EXPECT_EQ(exit_status(analysis), 4);
+}
+
+TEST(ReduceTest, outlier_among_many_is_judged_by_its_score) {
+  RunResult run = healthy_fleet(64, 1);
+  scale_finding(run.devices[40], dram, 1.08);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[40].verdict, Verdict::fail);
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("healthy groups of 64 stay below 4.4"));
+  EXPECT_EQ(analysis.counts.passed, 63u);
+}
+
+TEST(ReduceTest, better_than_peers_is_only_a_note) {
+  RunResult run = healthy_fleet(4, 1);
+  scale_finding(run.devices[2], read, 1.2);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.passed, 4u);
+  ASSERT_FALSE(analysis.findings.empty());
+  EXPECT_EQ(analysis.findings[0].severity, Severity::info);
+}
+
+TEST(ReduceTest, between_the_tolerances_it_warns) {
+  RunResult run = healthy_fleet(8, 2);
+  scale_finding(run.devices[2], dram, 1.08);
+  ReduceOptions loose = options();
+  loose.tolerances = {{"latency.", 0.03, 0.2}};
+
+  EXPECT_EQ(reduce_fleet(run, loose).verdicts[2].verdict, Verdict::warn);
+}
+
+TEST(ReduceTest, tolerance_of_a_metric_overrides_the_default) {
+  RunResult run = healthy_fleet(4, 1);
+  scale_finding(run.devices[2], read, 0.9);
+  ReduceOptions loose = options();
+  loose.tolerances = {{"global.", 0.02, 0.02}, {"global.read", 0.15, 0.30}};
+
+  EXPECT_EQ(reduce_fleet(run, loose).counts.passed, 4u);
+}
+
+TEST(ReduceTest, scatter_of_its_own_repeats_excuses_a_deviation) {
+  RunResult run = healthy_fleet(4, 1);
+  scale_finding(run.devices[2], read, 0.9);
+  maker::finding_of(run.devices[2], read).spread = 0.1 * 4.52e12;
+
+  EXPECT_EQ(reduce_fleet(run, options()).counts.passed, 4u);
+}
+
+TEST(ReduceTest, two_devices_differ_and_nobody_knows_who_is_wrong) {
+  RunResult run = healthy_fleet(2, 1);
+  scale_finding(run.devices[1], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.warned, 2u);
+  for (const DeviceVerdict& verdict : analysis.verdicts) {
+    EXPECT_THAT(verdict.reason, HasSubstr("n=2: cannot tell which is wrong"));
+  }
+  EXPECT_EQ(exit_status(analysis), 0);
+}
+
+TEST(ReduceTest, equal_halves_are_told_and_not_judged) {
+  RunResult run = healthy_fleet(4, 1);
+  for (const std::size_t device : {1u, 2u}) scale_finding(run.devices[device], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.warned, 4u);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("two equal halves"));
+}
+
+TEST(ReduceTest, single_device_has_no_peers_and_passes) {
+  RunResult run = healthy_fleet(1, 1);
+  scale_finding(run.devices[0], read, 0.5);
+
+  EXPECT_EQ(reduce_fleet(run, options()).verdicts[0].verdict, Verdict::pass);
+}
+
+TEST(ReduceTest, unlike_devices_are_not_compared) {
+  RunResult run = healthy_fleet(4, 1);
+  run.devices[3].info.name = "NVIDIA H100 PCIe";
+  scale_finding(run.devices[3], read, 0.45);
+  run.devices[2].info.ecc = false;
+  scale_finding(run.devices[2], read, 1.1);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.groups.size(), 3u);
+  EXPECT_EQ(analysis.counts.passed, 4u);
+}
+
+TEST(ReduceTest, lost_and_incomplete_devices_say_why) {
+  RunResult run = healthy_fleet(4, 1);
+  run.devices[1].status = "lost";
+  run.devices[1].reason = "no sign of life for 120 s in job latency";
+  run.devices[1].jobs.resize(1);
+  run.devices[2].status = "incomplete";
+  run.devices[2].jobs[4].status = Status::failed;
+  run.devices[2].jobs[4].reason = "out of memory";
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::lost);
+  EXPECT_THAT(analysis.verdicts[1].reason, HasSubstr("no sign of life"));
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::incomplete);
+  EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("global.throughput failed (out of memory)"));
+  EXPECT_EQ(analysis.verdicts[2].missing, 1u);
+  EXPECT_EQ(analysis.counts.audited, 3u);
+  EXPECT_EQ(exit_status(analysis), 3);
+}
+
+TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {
+  RunResult run = healthy_fleet(4, 1);
+  run.devices[2].after.sm_clock_hz = 1.29e9;
+  run.devices[2].after.throttle_reasons = 0x40;
+  scale_finding(run.devices[2], read, 0.7);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::thermal);
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("SM clock 1.29 GHz (35 % below peers)"));
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("throttled: thermal"));
+}
+
+TEST(ReduceTest, memory_errors_fail_without_peers) {
+  RunResult run = healthy_fleet(1, 1);
+  run.devices[0].after.ecc_uncorrected = 2;
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[0].likely, FaultClass::ecc);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("2 uncorrected memory errors while"));
+}
+
+TEST(ReduceTest, node_with_a_gpu_missing_is_found) {
+  RunResult run = healthy_fleet(12, 1);
+  run.devices.pop_back();
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.expected, 12u);
+  EXPECT_EQ(analysis.counts.seen, 11u);
+  ASSERT_FALSE(analysis.findings.empty());
+  EXPECT_EQ(analysis.findings[0].metric, "health.gpus_on_node");
+  EXPECT_EQ(analysis.findings[0].node, "node03");
+}
+
+TEST(ReduceTest, empty_run_has_no_verdicts) {
+  const FleetAnalysis analysis = reduce_fleet({}, options());
+
+  EXPECT_TRUE(analysis.verdicts.empty());
+  EXPECT_EQ(analysis.counts.seen, 0u);
+}
+
+}  // namespace
+}  // namespace sonde
