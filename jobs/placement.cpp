@@ -3,6 +3,7 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/near_far.hpp"
 #include "analysis/topology.hpp"
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/jobs.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -29,37 +29,44 @@ constexpr std::uint64_t l2_pages = 4;
 constexpr std::uint64_t l2_lines = 384;    // both halves of an L2, many slices
 constexpr std::uint64_t dram_lines = 768;  // for each SM
 constexpr std::uint64_t dram_pages = 4;    // for each SM: 16 first-level TLB entries on GT200
+constexpr std::uint64_t l1_loads = 128;
+constexpr std::uint64_t shared_loads = 128;
 /// Latencies of a map are means over hundreds of windows: differences below this are noise.
 constexpr double map_noise_cycles = 0.25;
 
-/// Latency of every recorded access, by SM: [sm][access].
-using LatencyMap = std::vector<std::vector<double>>;
+struct LatencyMap {
+  std::vector<std::vector<double>> lines;  // [sm][access]: medians over the passes
+  std::vector<double> averages;            // [sm], to about a tenth of a cycle
+  double repeat_spread_cycles = 0;         // how an SM's average varies from pass to pass
+};
 
-/// Runs a chase `repeats` times and takes the median of each access over them.
+/// Runs a chase with one lane for each SM, in their order, `repeats` times.
 LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cycles,
-                       const ChaseProbe& probe) {
+                       const ProbeSpec& probe) {
   std::vector<const Trace*> traces;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     traces.push_back(&run.run(fmt::format("{}, pass {}", label, repeat), probe));
   }
-  LatencyMap map(static_cast<std::size_t>(run.info().sm_count));
-  for (std::size_t lane = 0; lane < traces.front()->lanes.size(); ++lane) {
-    const LaneTrace& first = traces.front()->lanes[lane];
-    std::vector<double>& latencies = map[static_cast<std::size_t>(first.sm)];
-    for (std::size_t i = 0; i < first.window_cycles.size(); ++i) {
+  LatencyMap map;
+  std::vector<double> spreads;
+  for (std::size_t sm = 0; sm < traces.front()->lanes.size(); ++sm) {
+    require(traces.front()->lanes[sm].sm == static_cast<int>(sm), "lanes are not in order of SMs");
+    std::vector<double> latencies, pass_averages;
+    for (std::size_t i = 0; i < traces.front()->lanes[sm].window_cycles.size(); ++i) {
       std::vector<double> windows;
-      for (const Trace* trace : traces) windows.push_back(trace->lanes[lane].window_cycles[i]);
+      for (const Trace* trace : traces) windows.push_back(trace->lanes[sm].window_cycles[i]);
       latencies.push_back(median(std::move(windows)) - overhead_cycles);
     }
+    for (const Trace* trace : traces) {
+      pass_averages.push_back(
+          precise_latency_cycles(trace->lanes[sm].window_cycles, overhead_cycles));
+    }
+    spreads.push_back(median_absolute_deviation(pass_averages));
+    map.averages.push_back(trimmed_mean(latencies, 0.1));
+    map.lines.push_back(std::move(latencies));
   }
+  map.repeat_spread_cycles = median(std::move(spreads));
   return map;
-}
-
-/// One number for each SM, to about a tenth of a cycle.
-std::vector<double> average_map(const LatencyMap& map) {
-  std::vector<double> averages;
-  for (const auto& latencies : map) averages.push_back(trimmed_mean(latencies, 0.1));
-  return averages;
 }
 
 ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes) {
@@ -78,7 +85,7 @@ LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
     probe.lanes.push_back(std::move(lane));
   }
   probe.warmup_accesses = 4 * l1_lines;
-  probe.timed_accesses = probe.recorded_accesses = 128;
+  probe.timed_accesses = probe.recorded_accesses = l1_loads;
   return measure_map(run, "L1 by SM", overhead_cycles, probe);
 }
 
@@ -146,77 +153,79 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
 }
 
-std::vector<double> measure_shared(JobRun& run, double overhead_cycles) {
-  const Trace& trace =
-      run.run("shared memory by SM",
-              SharedChaseProbe{{0}, 4, BankMode::four_bytes, 128, all_sms(run.info().sm_count)});
-  std::vector<double> latencies(static_cast<std::size_t>(run.info().sm_count), NAN);
-  for (const LaneTrace& lane : trace.lanes) {
-    latencies[static_cast<std::size_t>(lane.sm)] =
-        precise_latency_cycles(lane.window_cycles, overhead_cycles);
-  }
-  return latencies;
+LatencyMap measure_shared(JobRun& run, double overhead_cycles) {
+  const SharedChaseProbe probe{
+      {0}, 4, BankMode::four_bytes, shared_loads, all_sms(run.info().sm_count)};
+  return measure_map(run, "shared memory by SM", overhead_cycles, probe);
 }
 
-void report_map(JobRun& run, const std::string& metric, const std::vector<double>& latencies,
-                std::uint64_t samples_per_sm) {
-  run.report(found(metric, latencies, 1, samples_per_sm * latencies.size(),
-                   median_absolute_deviation(latencies)));
+/// A map of the metric placement.<level>_latency_cycles, kept for the search of the slowest SM.
+void report_map(JobRun& run, const std::string& level, const LatencyMap& map,
+                std::vector<std::vector<double>>& kinds) {
+  const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
+  run.report(found(fmt::format("placement.{}_latency_cycles", level), map.averages, 1, samples,
+                   map.repeat_spread_cycles));
+  kinds.push_back(map.averages);
+}
+
+void report_absent(JobRun& run, const std::string& metric, const std::string& reason) {
+  run.report(not_present(fmt::format("placement.{}_cycles", metric), reason));
 }
 
 /// A level whose loads are as slow as the next level's is not there for this load path.
-bool is_own_level(const std::vector<double>& latencies, const std::vector<double>& next) {
-  return median(latencies) < 0.9 * median(next);
+bool is_own_level(const LatencyMap& level, const LatencyMap& next) {
+  return median(level.averages) < 0.9 * median(next.averages);
 }
 
-void report_near_far(JobRun& run, const LatencyMap& map) {
-  if (const auto halves = split_near_far(map)) {
-    const auto lines = map.size() * l2_lines;
-    run.report(found("placement.l2_near_cycles", halves->near_cycles, 1, lines));
-    run.report(found("placement.l2_far_cycles", halves->far_cycles, 1, lines));
+void report_near_far(JobRun& run, const std::string& level, const LatencyMap& map) {
+  const std::string near_metric = fmt::format("placement.{}_near_cycles", level);
+  const std::string far_metric = fmt::format("placement.{}_far_cycles", level);
+  if (const auto halves = split_near_far(map.lines)) {
+    const std::uint64_t samples = map.lines.size() * map.lines.front().size();
+    run.report(found(near_metric, halves->near_cycles, 1, samples));
+    run.report(found(far_metric, halves->far_cycles, 1, samples));
     return;
   }
-  const std::string reason =
-      "the lines of an SM show one group of L2 latencies (one partition, or copies in the near "
-      "one)";
-  run.report(not_resolvable("placement.l2_near_cycles", reason));
-  run.report(not_resolvable("placement.l2_far_cycles", reason));
+  const std::string reason = "the lines that an SM visits show one group of latencies";
+  run.report(not_resolvable(near_metric, reason));
+  run.report(not_resolvable(far_metric, reason));
 }
 
-void report_latencies(JobRun& run) {
-  const double overhead_cycles = window_overhead_cycles(run);
-  const LatencyMap l2_map = measure_l2(run, overhead_cycles);
-  const std::vector<double> l1 = average_map(measure_l1(run, overhead_cycles));
-  const std::vector<double> l2 = average_map(l2_map);
-  const std::vector<double> dram = average_map(measure_dram(run, overhead_cycles));
-  const std::vector<double> shared = measure_shared(run, overhead_cycles);
-
-  report_map(run, "placement.dram_latency_cycles", dram, repeats * dram_lines);
-  report_map(run, "placement.shared_latency_cycles", shared, 128);
-  std::vector<std::vector<double>> kinds{dram, shared};
-  if (is_own_level(l2, dram)) {
-    report_map(run, "placement.l2_latency_cycles", l2, repeats * l2_lines);
-    report_near_far(run, l2_map);
-    kinds.push_back(l2);
-  } else {
-    for (const char* metric :
-         {"placement.l2_latency_cycles", "placement.l2_near_cycles", "placement.l2_far_cycles"}) {
-      run.report(not_present(metric, "repeated loads are as slow as cold ones: no L2 serves them"));
-    }
-  }
-  if (is_own_level(l1, l2)) {
-    report_map(run, "placement.l1_latency_cycles", l1, repeats * 128);
-    kinds.push_back(l1);
-  } else {
-    run.report(not_present("placement.l1_latency_cycles",
-                           "ca loads are as slow as cg loads: no L1 serves them"));
-  }
+void report_slowest(JobRun& run, const std::vector<std::vector<double>>& kinds) {
   const OutstandingSm slowest = find_slowest_sm(kinds, map_noise_cycles);
   Finding finding = found("placement.slowest_sm", static_cast<double>(slowest.sm),
                           std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size());
   finding.reason = fmt::format("{:+.1f} cycles over the median, score {:.1f}",
                                slowest.excess_cycles, slowest.score);
   run.report(std::move(finding));
+}
+
+void report_latencies(JobRun& run) {
+  const double overhead_cycles = window_overhead_cycles(run);
+  const LatencyMap l2 = measure_l2(run, overhead_cycles);
+  const LatencyMap l1 = measure_l1(run, overhead_cycles);
+  const LatencyMap dram = measure_dram(run, overhead_cycles);
+  const LatencyMap shared = measure_shared(run, overhead_cycles);
+
+  std::vector<std::vector<double>> kinds;
+  report_map(run, "dram", dram, kinds);
+  report_near_far(run, "dram", dram);
+  report_map(run, "shared", shared, kinds);
+  if (is_own_level(l2, dram)) {
+    report_map(run, "l2", l2, kinds);
+    report_near_far(run, "l2", l2);
+  } else {
+    const std::string reason = "repeated loads are as slow as cold ones: no L2 serves them";
+    for (const char* metric : {"l2_latency", "l2_near", "l2_far"}) {
+      report_absent(run, metric, reason);
+    }
+  }
+  if (is_own_level(l1, l2)) {
+    report_map(run, "l1", l1, kinds);
+  } else {
+    report_absent(run, "l1_latency", "ca loads are as slow as cg loads: no L1 serves them");
+  }
+  report_slowest(run, kinds);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
   for (double latency : sim.vector("placement.l2_latency_cycles")) EXPECT_NEAR(latency, 214, 1);
   for (double latency : sim.vector("placement.dram_latency_cycles")) EXPECT_NEAR(latency, 383, 2);
   EXPECT_EQ(sim.status("placement.l2_near_cycles"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("placement.dram_near_cycles"), Status::not_resolvable);
   EXPECT_EQ(sim.status("topology.tpc_count"), Status::not_resolvable);
 }
 
@@ -93,6 +94,17 @@ TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
   }
   const auto [low, high] = std::minmax_element(rest.begin(), rest.end());
   EXPECT_LT(*high - *low, 2);
+}
+
+TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
+  JobOnSim sim("h200");
+  sim.run(run_clock);
+  sim.run(run_placement);
+
+  const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::cg)];
+  const double middle_of_sms = 13 / 2.0;  // sm_spread_cycles of the L2
+  EXPECT_NEAR(sim.number("placement.dram_near_cycles"), cg.dram[0] + middle_of_sms, 5);
+  EXPECT_NEAR(sim.number("placement.dram_far_cycles"), cg.dram_far[0] + middle_of_sms, 5);
 }
 
 TEST(PlacementSimTest, slow_sm_is_named_with_its_excess) {
