@@ -89,6 +89,9 @@ std::string headline(const RunResult& run, const FleetAnalysis& analysis) {
   add(counts.incomplete, "INCOMPLETE");
   add(counts.warned, "with a WARNING");
   add(run.unaudited.size(), "NOT MEASURED");
+  std::size_t missing = 0;
+  for (const DeviceVerdict& device : analysis.verdicts) missing += device.missing;
+  add(missing, missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
   const std::string gpus = total == 1 ? "GPU" : "GPUs";
   const std::string verdict =
       bad.empty() ? fmt::format("ALL WELL: {} {} passed", total, gpus)

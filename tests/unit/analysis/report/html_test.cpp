@@ -1,0 +1,107 @@
+#include "analysis/report/report.hpp"
+#include "analysis/report/vega_bundle.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <regex>
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Page {
+  RunResult run;
+  std::string html;
+};
+
+Page page_of(RunResult run) {
+  Page page{std::move(run), ""};
+  page.html = render_html(page.run, reduce_fleet(page.run, maker::options()));
+  return page;
+}
+
+/// The page without Vega's own text, which has names of XML namespaces.
+std::string without_vega(std::string html) {
+  const std::size_t at = vega_bundle().empty() ? std::string::npos : html.find(vega_bundle());
+  return at == std::string::npos ? html : html.erase(at, vega_bundle().size());
+}
+
+/// The data of the charts.
+nlohmann::json charts_of(const std::string& html) {
+  const std::string begin = "id=\"charts\">";
+  const std::size_t from = html.find(begin) + begin.size();
+  return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+
+TEST(HtmlTest, page_loads_nothing) {
+  const Page page = page_of(maker::healthy_fleet(4, 7));
+  const std::string own = without_vega(page.html);
+
+  EXPECT_THAT(own, Not(HasSubstr("http://")));
+  EXPECT_THAT(own, Not(HasSubstr("https://")));
+  EXPECT_FALSE(std::regex_search(own, std::regex("<(link|img|iframe|script[^>]*src)")));
+  EXPECT_THAT(own, HasSubstr("default-src 'none'"));
+}
+
+TEST(HtmlTest, page_names_the_failed_device_and_the_reason) {
+  RunResult run = maker::healthy_fleet(4, 7);
+  maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(page.html, HasSubstr(page.run.devices[2].info.uuid));
+  EXPECT_THAT(page.html, HasSubstr("20 % below its peers&#39;"));
+}
+
+TEST(HtmlTest, text_from_the_run_cannot_become_markup) {
+  RunResult run = maker::healthy_fleet(1, 7);
+  run.devices[0].node = "</script><b>";
+  run.devices[0].status = "lost";
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(without_vega(page.html), Not(HasSubstr("</script><b>")));
+}
+
+TEST(HtmlTest, staircase_has_points_and_detected_capacities) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  const auto charts = charts_of(page_of(maker::healthy_fleet(1, 7)).html);
+
+  const auto& data = charts.at("staircase").at("data");
+  EXPECT_EQ(data.at(0).at("values").size(), 19u);
+  EXPECT_EQ(data.at(0).at("values").at(0).at("cycles"), 36);
+  ASSERT_EQ(data.at(1).at("values").size(), 2u);
+  EXPECT_EQ(data.at(1).at("values").at(0).at("label"), "L1 192 KiB");
+}
+
+TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(4, 7);
+  maker::slow_sm(run.devices[3], "placement.l1_latency_cycles", 17, 3);
+
+  const auto charts = charts_of(page_of(std::move(run)).html);
+
+  const auto& first = charts.at("map_devices").at(0);  // the device with a named SM leads
+  EXPECT_THAT(std::string(first.at("label")), HasSubstr("rank 3 (fail)"));
+  const auto& cells = first.at("maps").at(0).at("cells");
+  EXPECT_EQ(cells.size(), maker::sm_count);
+  for (const auto& cell : cells) EXPECT_EQ(cell.at("out"), cell.at("sm") == 17);
+}
+
+TEST(HtmlTest, without_chart_data_there_are_still_tables) {
+  RunResult run = maker::healthy_fleet(2, 7);
+  for (DeviceResult& device : run.devices) device.jobs.resize(1);
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(page.html, HasSubstr("device.sm_count"));
+  EXPECT_THAT(page.html, Not(HasSubstr("id=\"charts\"")));
+}
+
+}  // namespace
+}  // namespace sonde
