@@ -48,8 +48,11 @@ AnalysisRecord make_record(const RunResult& run, const FleetAnalysis& analysis) 
   return record;
 }
 
+/// mpirun gives its ranks a terminal even if its own output goes to a file: no colours there.
 Colour stdout_colour() {
-  return isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr ? Colour::on : Colour::off;
+  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
+  const bool wanted = isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
+  return wanted && !launched ? Colour::on : Colour::off;
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Measured measure_device(const MeasurePlan& plan, const Config& config, const Dev
   std::string lost = device ? "" : result.reason;
   if (device) {
     result.info = device->info();
-    log_local(bind_near_device(result.info.pci_bus_id));
+    log_world(bind_near_device(result.info.pci_bus_id));
     result.before = device->health();
   }
 
