@@ -221,18 +221,18 @@ __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
 
 using Kernel = void (*)(ChaseLaunch);
 
-template <class Walk>
-Kernel chase_kernel_of(const ChaseLaunch& launch) {
-  return launch.timed > 0 ? chase_kernel<Walk, true> : chase_kernel<Walk, false>;
+template <Load load>
+Kernel chase_kernel_of(Order order, bool timed) {
+  if (order == Order::script) return timed ? chase_kernel<ScriptWalk<load>, true> : nullptr;
+  return timed ? chase_kernel<ChainWalk<load>, true> : chase_kernel<ChainWalk<load>, false>;
 }
 
-template <template <Load> class Walk>
-Kernel chase_kernel_of(const ChaseLaunch& launch, Load load) {
+Kernel chase_kernel_of(Load load, Order order, bool timed) {
   switch (load) {
-    case Load::ca: return chase_kernel_of<Walk<Load::ca>>(launch);
-    case Load::cg: return chase_kernel_of<Walk<Load::cg>>(launch);
-    case Load::nc: return chase_kernel_of<Walk<Load::nc>>(launch);
-    case Load::cv: return chase_kernel_of<Walk<Load::cv>>(launch);
+    case Load::ca: return chase_kernel_of<Load::ca>(order, timed);
+    case Load::cg: return chase_kernel_of<Load::cg>(order, timed);
+    case Load::nc: return chase_kernel_of<Load::nc>(order, timed);
+    case Load::cv: return chase_kernel_of<Load::cv>(order, timed);
   }
   return nullptr;
 }
@@ -250,8 +250,8 @@ unsigned chase_shared_bytes(const ChaseLaunch& launch) {
 
 cudaError_t launch_chase(const ChaseLaunch& launch, Load load, Order order,
                          const LaunchShape& shape, cudaStream_t stream) {
-  const Kernel kernel = order == Order::chain ? chase_kernel_of<ChainWalk>(launch, load)
-                                              : chase_kernel_of<ScriptWalk>(launch, load);
+  const Kernel kernel = chase_kernel_of(load, order, launch.timed > 0);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
   return launch_kernel(kernel, launch, shape, stream);
 }
 

@@ -55,7 +55,8 @@ struct ChaseLaunch {
 /// script.
 unsigned chase_shared_bytes(const ChaseLaunch& launch);
 
-/// Queues the chase; timed windows if launch.timed > 0, else the amortised loop.
+/// Queues the chase; timed windows if launch.timed > 0, else the amortised loop, for chains alone:
+/// the loop of a script would also hold its reading.
 cudaError_t launch_chase(const ChaseLaunch& launch, Load load, Order order,
                          const LaunchShape& shape, cudaStream_t stream);
 

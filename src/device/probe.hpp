@@ -123,7 +123,8 @@ struct SharedStreamProbe {
 /// `warps` warps of one block per SM walk memory; the first `cached_warps` with ca, the others
 /// bypass the L1 with cg (Dai 2016). Access i of thread t of warp w lies at
 ///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t * thread_stride_bytes.
-/// One lane per SM and warp, with a window per access and elapsed_cycles for the warp.
+/// One lane per SM and warp, with a window per access; elapsed_cycles covers as many accesses again,
+/// made after them without windows.
 struct BypassProbe {
   int warps = 1;
   int cached_warps = 0;

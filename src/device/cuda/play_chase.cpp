@@ -84,6 +84,12 @@ std::uint32_t longest(const std::vector<std::vector<std::uint32_t>>& scripts) {
 }
 
 Trace play_scripts(Session& session, const ChaseProbe& probe) {
+  if (probe.amortised_accesses > 0) {
+    throw DeviceError(
+        "an amortised chase visits a sector more than four times (its loop would hold the reading "
+        "of "
+        "the order, too). Visit each sector at most four times, or time the accesses one by one");
+  }
   const ScriptPlan scripts = plan_scripts(probe.lanes);
   LaneWork work = work_of(probe);
   work.script_capacity = longest(scripts.scripts);
