@@ -137,19 +137,18 @@ StreamRates make_rates(const Launch& launch, double part) {
   const ThroughputModel& widths = launch.model.throughput;
   const DramModel& dram = launch.model.dram;
   const double cycles_per_ns = launch.sm_clock_hz / 1e9;
-  const double dram_bytes_per_s =
-      launch.die.info.theoretical_bytes_per_s() * launch.faults.bandwidth_factor;
+  const double slow = 1 / launch.faults.bandwidth_factor;
   const double channels = dram.channels * part;
   return {.issue_cycles = widths.issue_cycles,
           .l1 = widths.l1_bytes_per_cycle,
           .sm_port = widths.sm_port_bytes_per_cycle,
           .tpc_port = widths.tpc_port_bytes_per_cycle,
           .l2 = widths.l2_bytes_per_cycle * part,
-          .dram = dram_bytes_per_s / launch.sm_clock_hz * part,
+          .dram = launch.die.info.theoretical_bytes_per_s() / launch.sm_clock_hz * part / slow,
           .row_bytes = static_cast<double>(dram.row_bytes) * channels,
-          .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns,
+          .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns * slow,
           .write_batch_bytes = static_cast<double>(dram.write_batch_bytes) * channels,
-          .turnaround_cycles = dram.turnaround_ns * cycles_per_ns};
+          .turnaround_cycles = dram.turnaround_ns * cycles_per_ns * slow};
 }
 
 /// Cycles of one wave, in which each SM runs so many blocks.

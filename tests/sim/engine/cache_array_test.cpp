@@ -1,0 +1,199 @@
+#include "device/sim/cache_array.hpp"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+
+namespace sonde::sim {
+namespace {
+
+constexpr std::uint64_t line_bytes = 128;
+
+/// One cache of equal sets that follow each other line by line.
+CacheArray make_cache(Policy policy, std::uint32_t sets, std::uint32_t ways,
+                      std::vector<double> weights = {}) {
+  CacheModel model;
+  model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
+  Geometry geometry;
+  geometry.ways_per_set.assign(sets, ways);
+  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.granularity_bytes = line_bytes;
+  geometry.replacement = {policy, std::move(weights)};
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+  return cache;
+}
+
+/// Reads lines named by letters; gives the letters that missed.
+std::string misses(CacheArray& cache, const std::string& lines) {
+  std::string missed;
+  for (char letter : lines) {
+    if (!cache.access(static_cast<std::uint64_t>(letter) * line_bytes)) missed += letter;
+  }
+  return missed;
+}
+
+/// Hits of a few late passes over `lines` lines.
+int cyclic_hits(CacheArray& cache, std::uint64_t lines) {
+  int hits = 0;
+  for (int pass = 0; pass < 40; ++pass) {
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      hits += cache.access(line * line_bytes) && pass >= 20 ? 1 : 0;
+    }
+  }
+  return hits;
+}
+
+TEST(CacheArrayTest, lru_evicts_what_was_used_longest_ago) {
+  CacheArray cache = make_cache(Policy::lru, 1, 2);
+  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
+  EXPECT_EQ(misses(cache, "A"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(CacheArrayTest, fifo_evicts_what_came_first) {
+  CacheArray cache = make_cache(Policy::fifo, 1, 2);
+  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
+  EXPECT_EQ(misses(cache, "B"), "");
+  EXPECT_EQ(misses(cache, "A"), "A");
+}
+
+TEST(CacheArrayTest, tree_plru_follows_the_tree_away_from_the_last_use) {
+  CacheArray cache = make_cache(Policy::tree_plru, 1, 4);
+  misses(cache, "ABCDAE");  // the root points to the right half, there to C
+  EXPECT_EQ(misses(cache, "ABDE"), "");
+  EXPECT_EQ(misses(cache, "C"), "C");
+}
+
+TEST(CacheArrayTest, tree_plru_keeps_within_ways_that_are_no_power_of_two) {
+  CacheArray cache = make_cache(Policy::tree_plru, 1, 6);
+  misses(cache, "ABCDEF");
+  EXPECT_EQ(misses(cache, "ABCDEF"), "");
+  EXPECT_GT(cyclic_hits(cache, 7), 0);
+}
+
+TEST(CacheArrayTest, nru_evicts_the_first_unused_way) {
+  CacheArray cache = make_cache(Policy::nru, 1, 4);
+  misses(cache, "ABCDAE");  // D cleared all other bits, A set its own again
+  EXPECT_EQ(misses(cache, "ACDE"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(CacheArrayTest, clock_gives_a_second_chance) {
+  CacheArray cache = make_cache(Policy::clock, 1, 4);
+  misses(cache, "ABCDE");  // the hand passes all, E replaces A
+  misses(cache, "BF");     // B is passed, F replaces C
+  EXPECT_EQ(misses(cache, "BDEF"), "");
+  EXPECT_EQ(misses(cache, "C"), "C");
+}
+
+TEST(CacheArrayTest, srrip_prefers_what_was_not_used_again) {
+  CacheArray cache = make_cache(Policy::srrip, 1, 4);
+  misses(cache, "ABCDAE");
+  EXPECT_EQ(misses(cache, "ACDE"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(CacheArrayTest, brrip_keeps_a_part_of_what_does_not_fit) {
+  CacheArray srrip = make_cache(Policy::srrip, 4, 8);
+  CacheArray brrip = make_cache(Policy::brrip, 4, 8);
+  EXPECT_EQ(cyclic_hits(srrip, 4 * 12), 0);
+  EXPECT_GT(cyclic_hits(brrip, 4 * 12), 200);
+}
+
+TEST(CacheArrayTest, set_duelling_ends_with_the_better_policy) {
+  CacheArray cache = make_cache(Policy::set_duelling, 64, 8);
+  // 62 of 64 sets come over to BRRIP; its leaders alone would be 2.
+  EXPECT_GT(cyclic_hits(cache, 64 * 12), 20 * 12 * 10);
+}
+
+TEST(CacheArrayTest, random_spreads_victims_over_all_ways) {
+  CacheArray cache = make_cache(Policy::random, 1, 4);
+  std::map<char, int> evicted;
+  for (int i = 0; i < 400; ++i) {
+    cache.clear(static_cast<std::uint64_t>(i));
+    misses(cache, "ABCDE");
+    for (char letter : std::string("ABCD")) {
+      evicted[letter] += cache.contains(static_cast<std::uint64_t>(letter) * line_bytes) ? 0 : 1;
+    }
+  }
+  for (char letter : std::string("ABCD")) EXPECT_NEAR(evicted[letter], 100, 35) << letter;
+}
+
+TEST(CacheArrayTest, weighted_ways_are_victims_by_their_weight) {
+  CacheArray cache = make_cache(Policy::weighted_ways, 1, 4, {1, 3, 1, 1});
+  std::map<char, int> evicted;
+  for (int i = 0; i < 600; ++i) {
+    cache.clear(static_cast<std::uint64_t>(i));
+    misses(cache, "ABCDE");
+    for (char letter : std::string("ABCD")) {
+      evicted[letter] += cache.contains(static_cast<std::uint64_t>(letter) * line_bytes) ? 0 : 1;
+    }
+  }
+  EXPECT_NEAR(evicted['B'], 300, 45);
+  EXPECT_NEAR(evicted['A'], 100, 35);
+  EXPECT_NEAR(evicted['C'], 100, 35);
+  EXPECT_NEAR(evicted['D'], 100, 35);
+}
+
+TEST(CacheArrayTest, sets_may_differ_in_ways) {
+  CacheModel model;
+  model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
+  Geometry geometry;
+  geometry.ways_per_set = {3, 1};
+  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.granularity_bytes = line_bytes;
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+
+  for (std::uint64_t line : {0, 2, 4, 1, 3}) cache.access(line * line_bytes);
+
+  for (std::uint64_t line : {0, 2, 4, 3}) EXPECT_TRUE(cache.contains(line * line_bytes)) << line;
+  EXPECT_FALSE(cache.contains(1 * line_bytes));
+}
+
+TEST(CacheArrayTest, a_miss_brings_its_block_of_sectors_only) {
+  CacheModel model;
+  model.line_bytes = 128;
+  model.sector_bytes = 32;
+  model.fetch_bytes = 64;
+  Geometry geometry;
+  geometry.ways_per_set = {2};
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+
+  EXPECT_FALSE(cache.access(40));
+  EXPECT_TRUE(cache.access(0));
+  EXPECT_FALSE(cache.access(64));
+  EXPECT_TRUE(cache.access(96));
+}
+
+TEST(CacheArrayTest, wide_sets_agree_with_a_list) {
+  constexpr std::size_t ways = 192;
+  CacheArray cache = make_cache(Policy::lru, 1, ways);
+  std::list<std::uint64_t> reference;
+  Random random(7);
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t line = random.below(300);
+    const auto found = std::find(reference.begin(), reference.end(), line);
+    const bool expected = found != reference.end();
+    if (expected) reference.erase(found);
+    reference.push_front(line);
+    if (reference.size() > ways) reference.pop_back();
+    ASSERT_EQ(cache.access(line * line_bytes), expected) << i;
+  }
+}
+
+TEST(CacheArrayTest, clearing_empties_every_set) {
+  CacheArray cache = make_cache(Policy::lru, 8, 2);
+  for (std::uint64_t line = 0; line < 16; ++line) cache.access(line * line_bytes);
+  cache.clear(2);
+  for (std::uint64_t line = 0; line < 16; ++line) {
+    EXPECT_FALSE(cache.contains(line * line_bytes)) << line;
+    EXPECT_FALSE(cache.access(line * line_bytes)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace sonde::sim

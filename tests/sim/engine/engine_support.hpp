@@ -1,0 +1,71 @@
+// Small and quiet simulated GPUs for the tests of the engine.
+#pragma once
+
+#include "base/error.hpp"
+#include "device/sim/shipped_models.hpp"
+#include "device/sim/sim_device.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sonde::sim {
+
+/// The JSON of a shipped model without jitter and outliers, to be changed by a test.
+inline nlohmann::json quiet_json(std::string_view name) {
+  const auto models = shipped_models();
+  const auto found = std::find_if(models.begin(), models.end(),
+                                  [name](const ShippedModel& model) { return model.name == name; });
+  require(found != models.end(), "no such model");
+  nlohmann::json model = nlohmann::json::parse(found->json);
+  model["noise"]["outlier_probability"] = 0;
+  model["dram"]["jitter_cycles"] = 0;
+  model["shared"]["jitter_cycles"] = 0;
+  for (nlohmann::json& cache : model["caches"]) cache["jitter_cycles"] = 0;
+  return model;
+}
+
+inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64_t seed = 1,
+                                        const Faults& faults = {}) {
+  return std::make_unique<SimDevice>(FaultyModel{parse_model(model.dump(), "test"), faults},
+                                     die_seed(seed, 0));
+}
+
+/// One lane on SM 0 that walks `offsets`; each timed access is recorded.
+inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup,
+                        std::uint64_t timed, LoadPath path = LoadPath::ca) {
+  ChaseProbe probe;
+  probe.path = path;
+  probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) + 8;
+  probe.lanes = {{0, std::move(offsets)}};
+  probe.warmup_accesses = warmup;
+  probe.timed_accesses = probe.recorded_accesses = timed;
+  probe.preparation = Preparation::flushed;
+  return probe;
+}
+
+inline std::vector<std::uint64_t> steps(std::uint64_t count, std::uint64_t stride_bytes) {
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * stride_bytes);
+  return offsets;
+}
+
+/// Latencies of a lane: its windows without the overhead of the model.
+inline std::vector<std::uint32_t> latencies(const Trace& trace, const nlohmann::json& model,
+                                            std::size_t lane = 0) {
+  std::vector<std::uint32_t> cycles = trace.lanes.at(lane).window_cycles;
+  for (std::uint32_t& window : cycles) {
+    window -= model["clock"]["sink_window_cycles"].get<std::uint32_t>();
+  }
+  return cycles;
+}
+
+inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std::uint32_t least) {
+  return static_cast<std::size_t>(std::count_if(
+      cycles.begin(), cycles.end(), [least](std::uint32_t value) { return value >= least; }));
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,176 @@
+#include "engine_support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::sim {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+constexpr std::uint64_t mib = 1 << 20;
+
+std::vector<std::uint64_t> pages_of_2_mib(std::uint64_t count) {
+  // A different line in each page, so that no cache set is overrun.
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2 * mib + i % 128 * 1024);
+  return offsets;
+}
+
+TEST(MemorySystemTest, an_entry_of_sub_entries_covers_pages_one_by_one) {
+  auto model = quiet_json("h200");
+  model["pages"]["tlbs"] = {{{"name", "l1"},
+                             {"scope", "sm"},
+                             {"entry_bytes", "8 MiB"},
+                             {"sub_entries", 4},
+                             {"sets", 1},
+                             {"ways", 1},
+                             {"index", {{"kind", "bit_field"}, {"low_bit", 23}, {"bits", 0}}},
+                             {"replacement", "lru"}}};
+  const nlohmann::json row = {{"tlb_l1_hit", 300}, {"walk_cached", 400}, {"walk_cold", 500}};
+  for (const char* level : {"l2", "far", "dram", "dram_far"}) {
+    model["paths"]["cg"]["latency_cycles"][level] = row;
+  }
+  model["paths"].erase("ca");
+  model["paths"].erase("nc");
+  model["paths"].erase("cv");
+  model["caches"][1]["sm_spread_cycles"] = 0;
+  model["slices"]["spread_cycles"] = 0;
+
+  // Two pages of one entry, both again, a page of another entry, and the first two once more.
+  const ChaseProbe probe = chase({0, 2 * mib, 0, 2 * mib, 8 * mib, 0, 2 * mib}, 0, 7, LoadPath::cg);
+
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model),
+              ElementsAre(500, 500, 300, 300, 500, 400, 400));
+}
+
+TEST(MemorySystemTest, the_page_window_moves_to_where_a_walk_goes) {
+  const auto model = quiet_json("gtx780");
+  const ChaseProbe probe = chase({0, 600 * mib, 604 * mib, 2 * mib}, 0, 4);
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(702, 968, 702, 968));
+}
+
+TEST(MemorySystemTest, a_virtual_cache_asks_no_tlb) {
+  auto model = quiet_json("gtx980");
+  // 20 pages overrun the 16 entries of the first TLB; all lines stay in the L1.
+  const ChaseProbe probe = chase(pages_of_2_mib(20), 40, 20);
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(82u));
+  model["caches"][0]["addressing"] = "physical";
+  for (auto& [key, path] : model["paths"].items()) {
+    if (path["latency_cycles"].contains("l1")) {
+      path["latency_cycles"]["l1"] = path["latency_cycles"]["l2"];
+    }
+  }
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(227u));
+}
+
+TEST(MemorySystemTest, the_l1_asks_the_l2_for_whole_lines) {
+  const auto model = quiet_json("c2070");
+  // The L1 misses at 0 and brings 128 bytes; past it all four 32-byte lines are in the L2.
+  ChaseProbe probe = chase({0, 96}, 0, 1);
+  probe.lanes = {{0, {0}}, {1, {96}}};
+  probe.path = LoadPath::ca;
+  probe.concurrency = Concurrency::in_turn;
+  const Trace trace = open_sim(model)->run(probe);
+  EXPECT_EQ(latencies(trace, model, 0).at(0), 1184u);
+  EXPECT_EQ(latencies(trace, model, 1).at(0), 350u);
+}
+
+TEST(MemorySystemTest, the_carveout_chooses_the_geometry) {
+  const auto model = quiet_json("c2070");
+  const auto device = open_sim(model);
+  ChaseProbe probe = chase(steps(17 * 8, 128), 17 * 8, 17 * 8);
+  probe.shared_carveout_bytes = 16 << 10;
+  EXPECT_THAT(latencies(device->run(probe), model), Each(80u));
+  probe.shared_carveout_bytes = 48 << 10;
+  EXPECT_GT(count_at_least(latencies(device->run(probe), model), 350), 0u);
+}
+
+TEST(MemorySystemTest, private_caches_are_private_and_shared_ones_shared) {
+  auto model = quiet_json("gtx980");
+  ChaseProbe probe = chase({0}, 0, 1);
+  probe.lanes = {{0, {0}}, {1, {0}}};
+  EXPECT_EQ(latencies(open_sim(model)->run(probe), model, 1).at(0), 216u);
+  model["caches"][0]["scope"] = "device";
+  EXPECT_EQ(latencies(open_sim(model)->run(probe), model, 1).at(0), 82u);
+}
+
+TEST(MemorySystemTest, lanes_together_disturb_each_other_and_in_turn_do_not) {
+  auto model = quiet_json("gtx980");
+  model["caches"][0]["scope"] = "gpc";
+  const auto device = open_sim(model);
+  const std::uint64_t lines = 600;  // of 768 in the L1
+  ChaseProbe probe = chase(steps(2 * lines, 32), lines, lines);
+  probe.lanes = {{0, steps(lines, 32)}, {4, steps(2 * lines, 32)}};
+  probe.lanes[1].offsets_bytes.erase(probe.lanes[1].offsets_bytes.begin(),
+                                     probe.lanes[1].offsets_bytes.begin() + lines);
+  EXPECT_THAT(latencies(device->run(probe), model), Each(testing::Ge(216u)));
+  probe.concurrency = Concurrency::in_turn;
+  EXPECT_THAT(latencies(device->run(probe), model), Each(82u));
+}
+
+TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_walk) {
+  const auto model = quiet_json("gtx780");
+  const auto cycles = latencies(open_sim(model)->run(chase(steps(12000, 128), 0, 12000)), model);
+  EXPECT_EQ(cycles[0], 702u);
+  EXPECT_EQ(count_at_least({cycles.begin(), cycles.begin() + 8192}, 339), 1u) << "within 1 MiB";
+  EXPECT_EQ(cycles[8192], 339u) << "behind it";
+}
+
+TEST(MemorySystemTest, long_steps_get_no_prefetch) {
+  const auto model = quiet_json("gtx780");
+  const auto cycles = latencies(open_sim(model)->run(chase(steps(8, 128 << 10), 0, 8)), model);
+  EXPECT_EQ(count_at_least(cycles, 339), 8u);
+}
+
+/// Latencies of one late pass over so many MiB, from SM 0, past the L1.
+std::vector<std::uint32_t> late_pass(const nlohmann::json& model, std::uint64_t size_mib) {
+  const std::uint64_t lines = size_mib * mib / 128;
+  ChaseProbe probe = chase(steps(lines, 128), 2 * lines, 100000, LoadPath::cg);
+  return latencies(open_sim(model)->run(probe), model);
+}
+
+TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_far) {
+  auto model = quiet_json("h200");
+  model["caches"][1]["sm_spread_cycles"] = 0;
+  model["slices"]["spread_cycles"] = 0;
+  EXPECT_THAT(late_pass(model, 30), Each(263u));
+  const auto beyond_half = late_pass(model, 32);
+  EXPECT_GT(count_at_least(beyond_half, 412), 90000u) << "no near hit is left";
+  EXPECT_NEAR(static_cast<double>(count_at_least(late_pass(model, 60), 598)), 50000, 1000)
+      << "the near half of the lines is lost, the far half still hits";
+  EXPECT_EQ(count_at_least(late_pass(model, 64), 598), 100000u);
+}
+
+TEST(MemorySystemTest, sides_see_each_others_homes) {
+  auto model = quiet_json("h200");
+  model["caches"][1]["sm_spread_cycles"] = 0;
+  model["slices"]["spread_cycles"] = 0;
+  model["partitions"]["replicate"] = false;
+  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
+  int other = 0;
+  while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
+  ChaseProbe probe = chase(steps(512, 4096), 512, 512, LoadPath::cg);
+  probe.lanes.push_back({other, probe.lanes[0].offsets_bytes});
+
+  const Trace trace = open_sim(model)->run(probe);
+
+  const auto here = latencies(trace, model, 0);
+  const auto there = latencies(trace, model, 1);
+  EXPECT_NEAR(static_cast<double>(count_at_least(here, 412)), 256, 60);
+  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 263u + 412u) << i;
+}
+
+TEST(MemorySystemTest, every_probe_finds_the_caches_without_its_lines) {
+  const auto model = quiet_json("gtx980");
+  const auto device = open_sim(model);
+  ChaseProbe probe = chase({0}, 0, 2);
+  probe.preparation = Preparation::as_is;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(latencies(device->run(probe), model), ElementsAre(2439, 82));
+  }
+}
+
+}  // namespace
+}  // namespace sonde::sim

@@ -1,0 +1,117 @@
+#include "device/open_device.hpp"
+#include "engine_support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace sonde::sim {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// What parse_model says about a GTX 980 after `change`.
+template <class Change>
+std::string complaint(Change change) {
+  json model = quiet_json("gtx980");
+  change(model);
+  try {
+    parse_model(model.dump(), "mine.json");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(ModelTest, every_shipped_model_loads) {
+  for (const ShippedModel& shipped : shipped_models()) {
+    const Model model = load_model(std::string(shipped.name));
+    EXPECT_GT(model.device.sm_count, 0) << shipped.name;
+    EXPECT_FALSE(model.source.empty()) << shipped.name;
+  }
+}
+
+TEST(ModelTest, a_file_is_a_model_too) {
+  const std::string path = testing::TempDir() + "sonde_model_test.json";
+  std::ofstream(path) << quiet_json("gtx780").dump();
+  EXPECT_EQ(load_model(path).device.name, "GeForce GTX 780");
+  std::remove(path.c_str());
+}
+
+TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
+  try {
+    load_model("gtx9800");
+    FAIL() << "gtx9800 was loaded";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("gtx9800"), HasSubstr("gtx980 "), HasSubstr("h200")));
+  }
+  EXPECT_THROW(load_model("/nowhere/mine.json"), ConfigError);
+  EXPECT_THROW(parse_model("{", "mine.json"), ConfigError);
+}
+
+TEST(ModelTest, names_file_and_key_of_what_is_wrong) {
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["lines"] = 1; }),
+              AllOf(HasSubstr("mine.json.caches[0].lines"), HasSubstr("not a known key")));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0].erase("line_bytes"); }),
+              AllOf(HasSubstr("mine.json.caches[0].line_bytes"), HasSubstr("missing")));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["line_bytes"] = 0; }),
+              HasSubstr("must be a positive size"));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["line_bytes"] = -32; }),
+              HasSubstr("must be a positive size"));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["line_bytes"] = 48; }),
+              HasSubstr("power of two"));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["ways"] = 0; }),
+              HasSubstr("caches[0].ways must be a whole number of at least 1"));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["replacement"] = "belady"; }),
+              AllOf(HasSubstr("belady"), HasSubstr("tree_plru")));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["sets"] = 3; }),
+              HasSubstr("reaches set 3, but there are only 3"));
+  EXPECT_THAT(complaint([](json& m) { m["paths"]["ca"]["caches"][0] = "l9"; }),
+              HasSubstr("names 'l9'"));
+  EXPECT_THAT(
+      complaint([](json& m) { m["paths"]["ca"]["latency_cycles"]["l2"].erase("walk_cold"); }),
+      HasSubstr("paths.ca.latency_cycles.l2.walk_cold is missing"));
+  EXPECT_THAT(complaint([](json& m) { m["chip"]["enabled_tpcs"] = 17; }),
+              HasSubstr("chip.enabled_tpcs"));
+  EXPECT_THAT(complaint([](json& m) { m["device"]["name"] = 7; }), HasSubstr("must be text"));
+}
+
+TEST(ModelTest, way_weights_must_match_the_ways) {
+  EXPECT_THAT(complaint([](json& m) {
+                m["caches"][0]["replacement"] = "weighted_ways";
+                m["caches"][0]["way_weights"] = {1, 3, 1};
+              }),
+              HasSubstr("must hold one for each way"));
+}
+
+TEST(ModelTest, carveouts_and_geometries_must_match) {
+  json model = quiet_json("c2070");
+  model["caches"][0]["by_carveout"][0]["shared_kib"] = 32;
+  EXPECT_THROW(parse_model(model.dump(), "mine.json"), ConfigError);
+}
+
+TEST(ModelTest, backends_are_checked_before_any_rank_works) {
+  EXPECT_NO_THROW(check_backend(parse_backend("sim:gtx980,h200+slow_sm=17:3")));
+  EXPECT_THROW(check_backend(parse_backend("sim:gtx980,gtx981")), ConfigError);
+  EXPECT_THROW(parse_backend("sim:"), ConfigError);
+  EXPECT_THROW(parse_backend("sim:gtx980,"), ConfigError);
+  EXPECT_THROW(parse_backend("opencl"), ConfigError);
+}
+
+TEST(ModelTest, models_are_dealt_to_the_ranks_in_order) {
+  const BackendChoice backend = parse_backend("sim:gtx780,gtx980");
+  const char* names[] = {"GeForce GTX 780", "GeForce GTX 980", "GeForce GTX 780"};
+  for (int rank = 0; rank < 3; ++rank) {
+    const DeviceChoice choice = list_visible_devices(backend, rank, 5).at(0);
+    const auto device = open_device(backend, choice, 5);
+    EXPECT_EQ(device->info().name, names[rank]);
+    EXPECT_EQ(device->info().uuid, choice.uuid);
+  }
+}
+
+}  // namespace
+}  // namespace sonde::sim

@@ -1,0 +1,195 @@
+// Each shipped model gives back what was published of its GPU.
+#include "engine_support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::sim {
+namespace {
+
+using testing::Each;
+
+constexpr std::uint64_t kib = 1 << 10;
+constexpr std::uint64_t mib = 1 << 20;
+
+std::vector<std::uint32_t> walk(std::string_view name, const std::vector<std::uint64_t>& offsets,
+                                std::uint64_t warmup_passes, LoadPath path = LoadPath::ca) {
+  const auto model = quiet_json(name);
+  const std::uint64_t length = offsets.size();
+  const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
+  return latencies(open_sim(model)->run(chase(offsets, warmup_passes * length, timed, path)),
+                   model);
+}
+
+/// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.
+std::size_t missed(std::string_view name, std::uint64_t count, std::uint64_t stride,
+                   std::uint32_t least, LoadPath path = LoadPath::ca) {
+  return count_at_least(walk(name, steps(count, stride), 8, path), least);
+}
+
+/// One line in each of `count` pages of 2 MiB, spread over the sets of the caches.
+std::vector<std::uint64_t> one_line_a_page(std::uint64_t count) {
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2 * mib + i * 1152);
+  return offsets;
+}
+
+struct Patterns {
+  const char* model;
+  LoadPath path;
+  std::uint32_t p1, p2, p3, p4, p5, p6;  // 0: the GPU does not have it
+};
+
+class PublishedGpusTest : public testing::TestWithParam<Patterns> {};
+
+TEST_P(PublishedGpusTest, latency_patterns_are_those_of_mei_and_chu) {
+  const auto [name, path, p1, p2, p3, p4, p5, p6] = GetParam();
+  EXPECT_THAT(walk(name, {0}, 2, path), Each(p1));
+  if (p2 != 0) {
+    EXPECT_THAT(walk(name, one_line_a_page(32), 4, path), Each(p2));
+    EXPECT_THAT(walk(name, one_line_a_page(80), 4, path), Each(p3));
+  }
+  const auto cold = walk(name, {0, 8 * kib + mib, 32 * mib}, 0, path);
+  EXPECT_EQ(cold[0], p5);
+  EXPECT_EQ(cold[1], p4);
+  EXPECT_EQ(cold[2], p5);
+  if (p6 != 0) {
+    EXPECT_EQ(walk(name, {0, 512 * mib}, 0, path)[1], p6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    figure_14, PublishedGpusTest,
+    testing::Values(Patterns{"gtx560ti", LoadPath::ca, 96, 384, 468, 635, 1239, 0},
+                    Patterns{"gtx560ti", LoadPath::cg, 351, 378, 462, 619, 1225, 0},
+                    Patterns{"gtx780", LoadPath::ca, 198, 204, 257, 339, 702, 968},
+                    Patterns{"gtx980", LoadPath::ca, 82, 0, 0, 385, 2439, 2740},
+                    Patterns{"gtx980", LoadPath::cg, 214, 225, 289, 383, 2461, 2750}));
+
+TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
+  for (const char* name : {"gtx560ti", "gtx780", "gtx980", "c2070"}) {
+    const std::uint32_t walked = std::string(name) == "gtx780"   ? 257
+                                 : std::string(name) == "gtx980" ? 289
+                                 : std::string(name) == "c2070"  ? 453
+                                                                 : 462;
+    const auto pages_walked = [&](std::uint64_t pages) {
+      return count_at_least(walk(name, one_line_a_page(pages), 8, LoadPath::cg), walked);
+    };
+    EXPECT_EQ(pages_walked(65), 0u) << name;
+    EXPECT_EQ(pages_walked(66), 18u) << name << ": the set of 17 ways";
+    for (std::uint64_t extra = 1; extra <= 6; ++extra) {
+      EXPECT_EQ(pages_walked(66 + extra), 18 + 9 * extra) << name << ": a set of 8 ways";
+    }
+  }
+}
+
+TEST(PublishedGpusTest, gtx560ti_l1_is_16_kib_in_sets_of_four) {
+  const auto model = quiet_json("gtx560ti");
+  const auto device = open_sim(model);
+  ChaseProbe probe = chase(steps(128, 128), 1024, 128);
+  probe.shared_carveout_bytes = 48 * kib;
+  EXPECT_THAT(latencies(device->run(probe), model), Each(96u));
+
+  // One line more: by figure 11 lines 3, 35, 68, 100 and 129, counted from 1, share its set.
+  probe = chase(steps(129, 128), 0, 129 * 100);
+  probe.shared_carveout_bytes = 48 * kib;
+  const auto cycles = latencies(device->run(probe), model);
+  std::vector<std::size_t> missing(129);
+  for (std::size_t i = 129 * 2; i < cycles.size(); ++i) {
+    missing[i % 129] += cycles[i] >= 360 ? 1 : 0;
+  }
+  for (std::size_t line = 0; line < 129; ++line) {
+    const bool in_set = line == 2 || line == 34 || line == 67 || line == 99 || line == 128;
+    EXPECT_EQ(missing[line] > 0, in_set) << line;
+  }
+}
+
+TEST(PublishedGpusTest, gtx560ti_l1_misses_at_most_every_second_time) {
+  // A whole line more for each of the 32 sets: LRU would miss all.
+  const auto model = quiet_json("gtx560ti");
+  ChaseProbe probe = chase(steps(160, 128), 3200, 16000);
+  probe.shared_carveout_bytes = 48 * kib;
+  const auto cycles = latencies(open_sim(model)->run(probe), model);
+  const auto rate = static_cast<double>(count_at_least(cycles, 360)) / 16000;
+  EXPECT_GT(rate, 0.3);
+  EXPECT_LT(rate, 0.55);
+}
+
+TEST(PublishedGpusTest, read_only_and_unified_caches_hold_12_and_24_kib) {
+  EXPECT_EQ(missed("gtx780", 384, 32, 200, LoadPath::nc), 0u);
+  EXPECT_EQ(missed("gtx780", 385, 32, 200, LoadPath::nc), 97u) << "one set of 96 lines, LRU";
+  EXPECT_EQ(missed("gtx980", 768, 32, 200), 0u);
+  EXPECT_EQ(missed("gtx980", 769, 32, 200), 193u) << "one set of 192 lines, LRU";
+  EXPECT_EQ(missed("gtx980", 772, 32, 200, LoadPath::nc), 196u) << "128 bytes lie in one set";
+}
+
+TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
+  const auto misses_of = [](const char* name, std::uint64_t bytes, std::uint32_t miss_cycles) {
+    const auto model = quiet_json(name);
+    ChaseProbe probe = chase(steps(bytes / 32, 32), 2 * bytes / 32, bytes / 32, LoadPath::cg);
+    probe.recorded_accesses = 0;
+    const LaneTrace lane = open_sim(model)->run(probe).lanes[0];
+    std::uint64_t misses = 0;
+    const std::uint32_t overhead = model["clock"]["sink_window_cycles"].get<std::uint32_t>();
+    for (std::size_t i = miss_cycles + overhead; i < lane.histogram.size(); ++i) {
+      misses += lane.histogram[i];
+    }
+    return misses;
+  };
+  EXPECT_EQ(misses_of("gtx560ti", 512 * kib, 619), 0u);
+  EXPECT_GT(misses_of("gtx560ti", 513 * kib, 619), 0u);
+  EXPECT_EQ(misses_of("gtx780", 1536 * kib, 339), 0u);
+  EXPECT_GT(misses_of("gtx780", 1537 * kib, 339), 0u);
+  EXPECT_EQ(misses_of("gtx980", 2048 * kib, 383), 0u);
+  EXPECT_GT(misses_of("gtx980", 2049 * kib, 383), 0u);
+  EXPECT_EQ(misses_of("c2070", 768 * kib, 572), 0u);
+  EXPECT_EQ(misses_of("c2070", 768 * kib + 32, 572), 14u) << "a set of 13 ways, LRU";
+}
+
+TEST(PublishedGpusTest, gtx280_translates_as_wong_found) {
+  // Windows are even, so 487 reads as 486 or 488. 512 KiB an entry, 16 entries; behind them 4 KiB
+  // an entry, 8 ways of 4 MiB.
+  EXPECT_EQ(missed("gtx280", 16, 512 * kib, 486), 0u);
+  EXPECT_EQ(missed("gtx280", 17, 512 * kib, 486), 17u);
+  EXPECT_EQ(missed("gtx280", 8 + 9, 512 * kib, 698), 0u);
+  EXPECT_EQ(missed("gtx280", 64, 512 * kib, 698), 0u) << "32 MiB";
+  EXPECT_EQ(missed("gtx280", 72, 512 * kib, 698), 72u);
+}
+
+TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
+  const auto model = quiet_json("h200");
+  const auto device = open_sim(model);
+  for (const auto& carveout : device->info().shared_carveouts_bytes) {
+    const std::uint64_t lines = (256 * kib - carveout) / 128;
+    ChaseProbe probe = chase(steps(lines, 128), lines, 0);
+    probe.amortised_accesses = lines;
+    probe.shared_carveout_bytes = carveout;
+    EXPECT_EQ(device->run(probe).lanes[0].elapsed_cycles, 34 * lines) << carveout;
+    probe = chase(steps(lines + 1, 128), 4 * lines, 0);
+    probe.amortised_accesses = lines + 1;
+    probe.shared_carveout_bytes = carveout;
+    EXPECT_GT(device->run(probe).lanes[0].elapsed_cycles, 35 * lines) << carveout;
+  }
+}
+
+TEST(PublishedGpusTest, h200_l2_latency_differs_by_sm_within_the_published_band) {
+  auto model = quiet_json("h200");
+  ChaseProbe probe = chase(steps(256, 4096), 256, 256, LoadPath::cg);
+  probe.concurrency = Concurrency::in_turn;
+  for (int sm = 1; sm < 132; ++sm) probe.lanes.push_back({sm, probe.lanes[0].offsets_bytes});
+  const Trace trace = open_sim(model)->run(probe);
+  double least = 1e9, most = 0;
+  for (std::size_t lane = 0; lane < 132; ++lane) {
+    const auto cycles = latencies(trace, model, lane);
+    double sum = 0;
+    for (std::uint32_t value : cycles) sum += value;
+    least = std::min(least, sum / 256);
+    most = std::max(most, sum / 256);
+  }
+  EXPECT_GT(least, 258);
+  EXPECT_LT(most, 282);
+  EXPECT_GT(most - least, 5);
+}
+
+}  // namespace
+}  // namespace sonde::sim

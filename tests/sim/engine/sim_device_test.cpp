@@ -1,0 +1,190 @@
+#include "engine_support.hpp"
+
+#include "device/open_device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace sonde::sim {
+namespace {
+
+std::unique_ptr<Device> open_rank(const std::string& models, int rank, std::uint64_t seed) {
+  const BackendChoice backend = parse_backend("sim:" + models);
+  return open_device(backend, list_visible_devices(backend, rank, seed).at(0), seed);
+}
+
+TEST(SimDeviceTest, the_same_seed_gives_the_same_traces) {
+  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::cg);
+  const auto first = open_rank("h200", 1, 9);
+  const auto second = open_rank("h200", 1, 9);
+  for (int launch = 0; launch < 2; ++launch) {
+    EXPECT_EQ(first->run(probe).lanes[0].window_cycles, second->run(probe).lanes[0].window_cycles);
+  }
+}
+
+TEST(SimDeviceTest, launches_and_dice_differ) {
+  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::cg);
+  const auto device = open_rank("h200", 0, 9);
+  const auto windows = device->run(probe).lanes[0].window_cycles;
+  EXPECT_NE(device->run(probe).lanes[0].window_cycles, windows);
+  EXPECT_NE(open_rank("h200", 1, 9)->run(probe).lanes[0].window_cycles, windows);
+  EXPECT_NE(open_rank("h200", 0, 8)->run(probe).lanes[0].window_cycles, windows);
+}
+
+TEST(SimDeviceTest, every_rank_has_its_own_die) {
+  std::set<std::string> uuids, serials;
+  for (int rank = 0; rank < 16; ++rank) {
+    const auto device = open_rank("h200", rank, 1);
+    uuids.insert(device->info().uuid);
+    serials.insert(device->info().serial);
+    EXPECT_EQ(device->info().sm_count, 132);
+  }
+  EXPECT_EQ(uuids.size(), 16u);
+  EXPECT_EQ(serials.size(), 16u);
+}
+
+TEST(SimDeviceTest, windows_hold_the_overhead_and_end_at_two_bytes) {
+  auto model = quiet_json("gtx980");
+  model["paths"]["cg"]["latency_cycles"]["dram"] = 100000;
+  const Trace trace = open_sim(model)->run(chase({0}, 0, 2, LoadPath::cg));
+  EXPECT_EQ(trace.lanes[0].window_cycles, (std::vector<std::uint32_t>{65535, 214 + 16}));
+}
+
+TEST(SimDeviceTest, only_long_chases_keep_a_histogram) {
+  const auto device = open_sim(quiet_json("gtx980"));
+  ChaseProbe probe = chase({0}, 1, 100);
+  EXPECT_TRUE(device->run(probe).lanes[0].histogram.empty());
+
+  probe.recorded_accesses = 10;
+  const LaneTrace lane = device->run(probe).lanes[0];
+
+  ASSERT_EQ(lane.histogram.size(), histogram_bins);
+  EXPECT_EQ(lane.histogram[82 + 16], 100u);
+  EXPECT_EQ(lane.window_cycles.size(), 10u);
+  EXPECT_EQ(lane.elapsed_cycles, 100u * (82 + 16));
+}
+
+TEST(SimDeviceTest, an_amortised_chase_sums_latencies) {
+  ChaseProbe probe = chase({0}, 1, 0);
+  probe.amortised_accesses = 1000;
+  const LaneTrace lane = open_sim(quiet_json("gtx980"))->run(probe).lanes[0];
+  EXPECT_EQ(lane.elapsed_cycles, 82000u);
+  EXPECT_EQ(lane.accesses, 1000u);
+  EXPECT_TRUE(lane.window_cycles.empty());
+}
+
+TEST(SimDeviceTest, records_need_room_in_the_shared_part) {
+  const auto device = open_sim(quiet_json("gtx560ti"));
+  ChaseProbe probe = chase({0}, 0, device->recordable_accesses(48 << 10));
+  EXPECT_EQ(device->run(probe).shared_carveout_bytes, 48u << 10);
+  probe.timed_accesses = ++probe.recorded_accesses;
+  EXPECT_THROW(device->run(probe), DeviceError);
+
+  probe.timed_accesses = probe.recorded_accesses = device->recordable_accesses(16 << 10);
+  EXPECT_EQ(device->run(probe).shared_carveout_bytes, 16u << 10);
+  probe.shared_carveout_bytes = 48 << 10;
+  EXPECT_EQ(device->run(probe).shared_carveout_bytes, 48u << 10);
+  probe.shared_carveout_bytes = 16 << 10;
+  probe.timed_accesses = ++probe.recorded_accesses;
+  EXPECT_THROW(device->run(probe), DeviceError);
+}
+
+TEST(SimDeviceTest, outliers_come_as_often_as_declared) {
+  auto model = quiet_json("gtx980");
+  model["noise"]["outlier_probability"] = 0.01;
+  ChaseProbe probe = chase({0}, 1, 100000);
+  probe.recorded_accesses = 1;
+  const LaneTrace lane = open_sim(model)->run(probe).lanes[0];
+  EXPECT_NEAR(static_cast<double>(lane.histogram[82 + 16]), 99000, 200);
+}
+
+TEST(SimDeviceTest, clock_windows_are_the_overheads) {
+  const auto device = open_sim(quiet_json("gtx780"));
+  const auto windows = [&](ClockWindow window) {
+    return device->run(ClockProbe{window, {0, 3}, 10}).lanes[1].window_cycles;
+  };
+  EXPECT_THAT(windows(ClockWindow::empty), testing::Each(16u));
+  EXPECT_THAT(windows(ClockWindow::sink), testing::Each(32u));
+}
+
+TEST(SimDeviceTest, a_coarse_clock_reads_even_numbers) {
+  auto model = quiet_json("gtx280");
+  model["clock"]["empty_window_cycles"] = 27;
+  const Trace trace = open_sim(model)->run(ClockProbe{ClockWindow::empty, {0}, 200});
+  std::map<std::uint32_t, int> seen;
+  for (std::uint32_t window : trace.lanes[0].window_cycles) ++seen[window];
+  EXPECT_EQ(seen.size(), 2u);
+  EXPECT_GT(seen[26], 50);
+  EXPECT_GT(seen[28], 50);
+}
+
+TEST(SimDeviceTest, clocks_are_shared_by_a_tpc_if_declared) {
+  const auto device = open_sim(quiet_json("gtx280"));
+  TimestampProbe probe{{0, 1, 2, 3}, 4};
+  const Trace trace = device->run(probe);
+  const auto first_clock = [&](std::size_t lane) {
+    return static_cast<double>(trace.lanes[lane].clock_cycles[0]);
+  };
+  EXPECT_NEAR(first_clock(0), first_clock(1), 5000);
+  EXPECT_NEAR(first_clock(0), first_clock(2), 5000);
+  EXPECT_GT(std::abs(first_clock(0) - first_clock(3)), 1e5);
+}
+
+TEST(SimDeviceTest, both_timers_run_on_and_agree) {
+  const auto device = open_sim(quiet_json("h200"));
+  const LaneTrace lane = device->run(TimestampProbe{{7}, 100000}).lanes[0];
+  const auto cycles = static_cast<double>(lane.clock_cycles.back() - lane.clock_cycles.front());
+  const auto ns = static_cast<double>(lane.globaltimer_ns.back() - lane.globaltimer_ns.front());
+  EXPECT_NEAR(cycles / ns, 1.98, 0.001);
+  for (std::uint64_t time : lane.globaltimer_ns) ASSERT_EQ(time % 32, 0u);
+}
+
+TEST(SimDeviceTest, clusters_lie_inside_a_gpc) {
+  const auto device = open_sim(quiet_json("h200"));
+  std::map<int, std::set<int>> sms_of_cluster;
+  for (const LaneTrace& lane : device->run(ClusterProbe{8, 3}).lanes) {
+    sms_of_cluster[lane.cluster].insert(lane.sm);
+  }
+  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
+  for (const auto& [cluster, sms] : sms_of_cluster) {
+    EXPECT_EQ(sms.size(), 8u);
+    std::set<int> gpcs;
+    for (int sm : sms) gpcs.insert(die.sms[static_cast<std::size_t>(sm)].gpc);
+    EXPECT_EQ(gpcs.size(), 1u) << cluster;
+  }
+}
+
+TEST(SimDeviceTest, only_small_clusters_reach_the_sms_of_uneven_gpcs) {
+  const auto device = open_sim(quiet_json("h200"));
+  const auto reached = [&](int blocks) {
+    std::set<int> sms;
+    for (const LaneTrace& lane : device->run(ClusterProbe{blocks, 2}).lanes) sms.insert(lane.sm);
+    return sms.size();
+  };
+  EXPECT_EQ(reached(2), 132u);
+  EXPECT_EQ(reached(16), 128u);
+  EXPECT_THROW(device->run(ClusterProbe{32, 1}), DeviceError);
+  EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(ClusterProbe{2, 1}), DeviceError);
+}
+
+TEST(SimDeviceTest, the_floor_map_is_drawn_for_each_die) {
+  const Model model = load_model("h200");
+  std::set<std::vector<int>> maps;
+  for (int rank = 0; rank < 8; ++rank) {
+    std::vector<int> sizes(8);
+    for (const SmPlace& place : make_die(model, {}, die_seed(1, rank)).sms) {
+      ++sizes[static_cast<std::size_t>(place.gpc)];
+    }
+    for (int size : sizes) EXPECT_TRUE(size == 16 || size == 18) << size;
+    EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), 0), 132);
+    maps.insert(sizes);
+  }
+  EXPECT_GT(maps.size(), 2u);
+}
+
+}  // namespace
+}  // namespace sonde::sim

@@ -1,0 +1,209 @@
+// Throughput comes out of queues: the published peaks, and what must hold for any of them.
+#include "engine_support.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde::sim {
+namespace {
+
+constexpr double gb = 1e9;
+
+StreamProbe stream(const Device& device, StreamKind kind, int threads, int blocks_per_sm, int ilp,
+                   std::uint64_t footprint_bytes) {
+  StreamProbe probe;
+  probe.kind = kind;
+  probe.blocks = blocks_per_sm * device.info().sm_count;
+  probe.block_threads = threads;
+  probe.ilp = ilp;
+  probe.footprint_bytes = footprint_bytes;
+  probe.repeats = 3;
+  return probe;
+}
+
+double rate(Device& device, const StreamProbe& probe) {
+  return stream_bytes(probe) / device.run(probe).repeat_ns.at(0) * 1e9;
+}
+
+double best_rate(Device& device, StreamKind kind) {
+  double best = 0;
+  for (int threads : {128, 256, 512}) {
+    for (int blocks : {1, 2, 4, 8}) {
+      for (int ilp : {1, 2, 4}) {
+        best = std::max(best, rate(device, stream(device, kind, threads, blocks, ilp, 1ULL << 30)));
+      }
+    }
+  }
+  return best;
+}
+
+TEST(ThroughputTest, copies_reach_what_mei_and_chu_measured) {
+  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx560ti")), StreamKind::copy), 109.38 * gb,
+              3.2 * gb);
+  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx780")), StreamKind::copy), 215.92 * gb, 6.4 * gb);
+  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx980")), StreamKind::copy), 156.25 * gb, 4.6 * gb);
+}
+
+TEST(ThroughputTest, h200_reads_at_94_percent_of_its_data_sheet) {
+  EXPECT_NEAR(best_rate(*open_sim(quiet_json("h200")), StreamKind::read), 0.94 * 4800 * gb,
+              0.03 * 4800 * gb);
+}
+
+TEST(ThroughputTest, few_warps_leave_the_memory_idle) {
+  const auto device = open_sim(quiet_json("gtx780"));
+  const double one = rate(*device, stream(*device, StreamKind::read, 32, 1, 1, 64 << 20));
+  const double two = rate(*device, stream(*device, StreamKind::read, 64, 1, 1, 64 << 20));
+  const double deep = rate(*device, stream(*device, StreamKind::read, 32, 1, 2, 64 << 20));
+  EXPECT_NEAR(two / one, 2, 0.1);
+  EXPECT_NEAR(deep / one, 2, 0.1);
+  // Little: 12 warps x 512 bytes in flight, 339 cycles at 1.006 GHz.
+  EXPECT_NEAR(one, 12 * 512 / (339 / 1.006e9), 0.1 * one);
+}
+
+TEST(ThroughputTest, what_fits_the_l2_flows_faster) {
+  const auto device = open_sim(quiet_json("h200"));
+  const auto cached_rate = [&](std::uint64_t mib) {
+    StreamProbe probe = stream(*device, StreamKind::read, 1024, 2, 4, mib << 20);
+    probe.path = LoadPath::cg;
+    probe.passes = 64;
+    return rate(*device, probe);
+  };
+  EXPECT_GT(cached_rate(16), 9500 * gb);
+  EXPECT_GT(cached_rate(36), 9500 * gb) << "lines are kept once and a half";
+  EXPECT_LT(cached_rate(60), 5000 * gb);
+}
+
+TEST(ThroughputTest, low_bandwidth_slows_dram_and_not_the_l2) {
+  const auto good = open_sim(quiet_json("h200"));
+  const auto bad =
+      open_sim(quiet_json("h200"), 1, load_faulty_model("h200+low_bandwidth=0.8").faults);
+  const StreamProbe dram = stream(*good, StreamKind::read, 512, 4, 4, 4ULL << 30);
+  StreamProbe l2 = stream(*good, StreamKind::read, 512, 4, 4, 16 << 20);
+  l2.path = LoadPath::cg;
+  l2.passes = 64;
+  EXPECT_NEAR(rate(*bad, dram) / rate(*good, dram), 0.8, 0.01);
+  EXPECT_NEAR(rate(*bad, l2) / rate(*good, l2), 1, 0.01);
+}
+
+TEST(ThroughputTest, one_sm_alone_is_bound_by_its_port) {
+  const auto device = open_sim(quiet_json("h200"));
+  StreamProbe probe = stream(*device, StreamKind::read, 1024, 1, 8, 256 << 20);
+  probe.sms = {17};
+  const Trace trace = device->run(probe);
+  ASSERT_EQ(trace.lanes.size(), 1u);
+  EXPECT_EQ(trace.lanes[0].sm, 17);
+  const double bytes_per_cycle =
+      stream_bytes(probe) / static_cast<double>(trace.lanes[0].elapsed_cycles);
+  EXPECT_GT(bytes_per_cycle, 55);
+  EXPECT_LE(bytes_per_cycle, 64.5);
+}
+
+double best_shared_copy(Device& device) {
+  const DeviceInfo& gpu = device.info();
+  double best = 0;
+  for (int threads : {32, 64, 128, 256, 512, 1024}) {
+    for (int blocks = 1; blocks <= 6; ++blocks) {
+      for (int ilp : {1, 2, 4, 6, 8}) {
+        const auto block_bytes = static_cast<std::uint64_t>(8 * ilp * threads);
+        if (block_bytes > gpu.shared_bytes_per_block || threads * blocks > gpu.max_threads_per_sm ||
+            block_bytes * static_cast<std::uint64_t>(blocks) > gpu.shared_bytes_per_sm) {
+          continue;
+        }
+        const SharedStreamProbe probe{threads, blocks, ilp, 4, BankMode::four_bytes, 256};
+        const double bytes = 8.0 * ilp * threads * blocks * 256;
+        best =
+            std::max(best, bytes / static_cast<double>(device.run(probe).lanes[0].elapsed_cycles));
+      }
+    }
+  }
+  return best * gpu.sm_clock_hz;
+}
+
+TEST(ThroughputTest, shared_copies_reach_what_mei_and_chu_measured) {
+  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx560ti"))), 34.90 * gb, 1.0 * gb);
+  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx780"))), 83.81 * gb, 2.5 * gb);
+  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx980"))), 137.41 * gb, 4.1 * gb);
+}
+
+TEST(ThroughputTest, conflicts_cost_what_mei_and_chu_measured) {
+  struct Row {
+    const char* model;
+    std::vector<double> cycles;  // 1, 2, 4, 8, 16, 32 ways
+  };
+  for (const Row& row :
+       {Row{"gtx560ti", {50, 87, 162, 311, 611, 1209}}, Row{"gtx780", {47, 82, 96, 158, 257, 484}},
+        Row{"gtx980", {28, 30, 34, 42, 58, 90}}}) {
+    const auto device = open_sim(quiet_json(row.model));
+    const std::uint32_t narrow = device->info().compute_major == 3 ? 2 : 1;  // 8-byte rows
+    for (std::size_t i = 0; i < row.cycles.size(); ++i) {
+      SharedChaseProbe probe;
+      const std::uint32_t stride_words = (1u << i) * (i == 0 ? 1 : narrow);
+      for (std::uint32_t t = 0; t < 32; ++t) {
+        probe.thread_offsets_bytes.push_back(4 * t * stride_words);
+      }
+      probe.accesses = 64;
+      probe.sms = {1};
+      const LaneTrace lane = device->run(probe).lanes[0];
+      EXPECT_NEAR(static_cast<double>(lane.elapsed_cycles) / 64, row.cycles[i],
+                  0.03 * row.cycles[i])
+          << row.model << " " << (1 << i) << "-way";
+    }
+  }
+}
+
+TEST(ThroughputTest, only_kepler_has_bank_modes) {
+  SharedChaseProbe probe{{0}, 4, BankMode::eight_bytes, 1, {0}};
+  EXPECT_NO_THROW(open_sim(quiet_json("gtx780"))->run(probe));
+  EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(probe), DeviceError);
+}
+
+BypassProbe thrash(int cached_warps) {
+  BypassProbe probe;
+  probe.warps = 8;
+  probe.cached_warps = cached_warps;
+  probe.working_set_bytes = probe.warp_base_step_bytes = 4096;
+  probe.access_step_bytes = 1024;
+  probe.thread_stride_bytes = 32;
+  probe.warmup_accesses = 8;
+  probe.accesses = 48;
+  return probe;
+}
+
+double longest_warp(Device& device, const BypassProbe& probe) {
+  std::uint64_t longest = 0;
+  for (const LaneTrace& lane : device.run(probe).lanes) {
+    longest = std::max(longest, lane.elapsed_cycles);
+  }
+  return static_cast<double>(longest);
+}
+
+TEST(ThroughputTest, under_thrashing_a_part_of_the_warps_should_use_the_l1) {
+  const auto device = open_sim(quiet_json("fermi_dac16"));
+  const double none = longest_warp(*device, thrash(0));
+  const double half = longest_warp(*device, thrash(4));
+  const double all = longest_warp(*device, thrash(8));
+  EXPECT_LT(half, 0.8 * none) << "hits take load off the way to the L2";
+  EXPECT_LT(half, 0.8 * all) << "more warps than fit evict each other and fill the MSHRs";
+}
+
+TEST(ThroughputTest, congestion_is_for_want_of_mshrs) {
+  BypassProbe probe = thrash(8);
+  probe.sms = {0};
+  const auto narrow = open_sim(quiet_json("fermi_dac16"));
+  auto model = quiet_json("fermi_dac16");
+  model["lsu"]["mshrs"] = model["lsu"]["miss_queue_entries"] = 1024;
+  EXPECT_LT(longest_warp(*open_sim(model), probe), 0.8 * longest_warp(*narrow, probe));
+}
+
+TEST(ThroughputTest, a_warp_alone_meets_no_congestion) {
+  const auto model = quiet_json("fermi_dac16");
+  BypassProbe probe = thrash(1);
+  probe.warps = 1;
+  probe.thread_stride_bytes = 4;
+  probe.sms = {2};
+  const LaneTrace lane = open_sim(model)->run(probe).lanes.at(0);
+  EXPECT_EQ(lane.sm, 2);
+  for (std::uint32_t window : lane.window_cycles) EXPECT_NEAR(window, 60 + 20, 3);
+}
+
+}  // namespace
+}  // namespace sonde::sim
