@@ -90,10 +90,10 @@ WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::stri
 }
 
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                const Offsets& offsets, std::uint64_t warmup_passes,
-                                std::uint64_t accesses) {
-  ChaseProbe probe = prepare_probe(setup, offsets);
-  probe.warmup_accesses = warmup_passes * offsets.size();
+                                const WalkPlan& plan, std::uint64_t accesses) {
+  ChaseProbe probe = prepare_probe(setup, plan.offsets);
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
   probe.amortised_accesses = accesses;
   const LaneTrace& lane = run.run(label, probe).lanes.at(0);
   return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);

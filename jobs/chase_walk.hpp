@@ -47,8 +47,8 @@ WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::stri
                            const WalkPlan& plan);
 
 /// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
+/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most.
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                const Offsets& offsets, std::uint64_t warmup_passes,
-                                std::uint64_t accesses);
+                                const WalkPlan& plan, std::uint64_t accesses);
 
 }  // namespace sonde

@@ -20,4 +20,15 @@ struct HitClasses {
 std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
                                         const std::vector<double>& misses, double least_gap_cycles);
 
+/// One number for latencies of memory: their median, or where they fall into two groups of some
+/// size, the sides of a device with two, the middle between the medians of these: unlike the median
+/// of all it does not jump with the share of each side.
+struct MemoryLatency {
+  double cycles = 0;
+  double near_cycles = 0;  // 0: one group only
+  double far_cycles = 0;
+};
+/// @pre not empty
+MemoryLatency summarize_memory_latency(const std::vector<double>& cycles);
+
 }  // namespace sonde

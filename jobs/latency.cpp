@@ -1,0 +1,13 @@
+// Job `latency`: how long loads take, by who serves them. Method: docs/methods/latency.md.
+#include "jobs/jobs.hpp"
+#include "jobs/latency_parts.hpp"
+
+namespace sonde {
+
+void run_latency(JobRun& run) {
+  report_level_latencies(run);
+  report_patterns(run);
+  report_staircase(run);
+}
+
+}  // namespace sonde
