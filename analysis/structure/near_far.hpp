@@ -1,4 +1,4 @@
-// Near and far halves of an L2, from the latencies of many lines seen by many SMs.
+// Near and far halves of an L2 or a memory, from the latencies of many lines seen by many SMs.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,12 @@ struct NearFar {
   int sms = 0;               // that see both halves
 };
 
-/// Every SM sees two groups of lines if the L2 has two partitions (Jin et al., MICRO 2024). The cut
-/// is made SM by SM, since SMs also differ by their distance from the slices; a spread without two
-/// humps is not cut. The latencies reported are medians over the SMs.
+/// Every SM sees two groups of lines if they lie in two halves of the chip (Jin et al., MICRO
+/// 2024). The cut is made SM by SM, since SMs also differ by their distance from the slices: at the
+/// valley of the density of latencies, if it parts the variance of the groups (without their tails)
+/// as no single hump could be. The latencies reported are medians over the SMs.
 /// @param latencies_of_sm for each SM the latency of every line
-/// @return nullopt if less than half of the SMs see two groups
+/// @return nullopt if less than a quarter of the SMs see two groups
 std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm);
 
 }  // namespace sonde

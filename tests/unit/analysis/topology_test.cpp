@@ -110,9 +110,37 @@ TEST(TopologyTest, two_partitions_show_as_two_groups_of_lines) {
   EXPECT_EQ(halves->sms, 16);
 }
 
+TEST(TopologyTest, tail_of_refreshes_does_not_hide_two_groups) {
+  auto map = line_latencies(170, 50);
+  Random random(5);
+  for (auto& lines : map) {
+    for (double& latency : lines) {
+      if (random.below(8) == 0) latency += 100 + 400 * random.unit();
+    }
+  }
+  const auto halves = split_near_far(map);
+  ASSERT_TRUE(halves);
+  EXPECT_NEAR(halves->far_cycles - halves->near_cycles, 170, 15);
+}
+
+TEST(TopologyTest, cold_lines_of_an_h200_lie_in_two_groups) {
+  // Windows that SM 130 of an H200 recorded, in bins of 20 cycles.
+  const int counts[] = {29, 115, 108, 75, 14, 2, 3, 11, 34, 29, 56, 87, 80, 40, 8, 4, 0, 2, 2, 4,
+                        7,  4,   3,   5,  4,  2, 8, 9,  3,  2,  2,  1,  2,  1,  3, 4, 1, 2, 2, 0};
+  std::vector<double> lines;
+  for (int bin = 0; bin < 40; ++bin) {
+    for (int i = 0; i < counts[bin]; ++i) lines.push_back(490 + 20 * bin);
+  }
+  const auto halves = split_near_far(std::vector<std::vector<double>>{lines});
+  ASSERT_TRUE(halves);
+  EXPECT_NEAR(halves->near_cycles, 530, 10);
+  EXPECT_NEAR(halves->far_cycles, 715, 15);
+}
+
 TEST(TopologyTest, spread_over_slices_is_not_taken_for_partitions) {
   EXPECT_FALSE(split_near_far(line_latencies(0, 60)));
   EXPECT_FALSE(split_near_far(line_latencies(0, 0)));
+  EXPECT_FALSE(split_near_far(line_latencies(0, 6)));
 }
 
 }  // namespace
