@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <limits>
+#include <memory>
+#include <thread>
 
 namespace sonde {
 namespace {
@@ -27,6 +30,31 @@ std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
   text.resize(static_cast<std::size_t>(length));
   SONDE_MPI_CHECK(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm));
   return text;
+}
+
+/// The lowest number of all ranks; a rank that failed gives up after its patience.
+int lowest(MPI_Comm comm, int mine, Outcome outcome, double patience_s) {
+  using Clock = std::chrono::steady_clock;
+  // Where patience ends, the reduction is still under way: its buffers outlive this call.
+  auto numbers = std::make_unique<std::array<int, 2>>(std::array{mine, mine});
+  MPI_Request request = MPI_REQUEST_NULL;
+  SONDE_MPI_CHECK(
+      MPI_Iallreduce(&numbers->at(0), &numbers->at(1), 1, MPI_INT, MPI_MIN, comm, &request));
+  if (outcome == Outcome::ok) {
+    SONDE_MPI_CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    return numbers->at(1);
+  }
+  const auto start = Clock::now();
+  int done = 0;
+  while (!done) {
+    SONDE_MPI_CHECK(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (!done && std::chrono::duration<double>(Clock::now() - start).count() > patience_s) {
+      static_cast<void>(numbers.release());
+      throw CommError("the other ranks do not come back from the call that failed here");
+    }
+    if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return numbers->at(1);
 }
 
 }  // namespace
@@ -74,15 +102,14 @@ std::string broadcast_text(MPI_Comm comm, const std::string& text) {
   return broadcast_from(comm, 0, text);
 }
 
-std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome,
-                                         const std::string& reason) {
+std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
+                                         double patience_s) {
   int rank = 0;
   int ranks = 0;
   SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
   SONDE_MPI_CHECK(MPI_Comm_size(comm, &ranks));
   const int mine = outcome == Outcome::ok ? ranks : rank;
-  int first = ranks;
-  SONDE_MPI_CHECK(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
+  const int first = lowest(comm, mine, outcome, patience_s);
   if (first == ranks) return std::nullopt;
   RankFailure failure{first, broadcast_from(comm, first, host_name()), ""};
   failure.reason = broadcast_from(comm, first, reason);

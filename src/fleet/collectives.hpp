@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,11 @@ struct RankFailure {
 };
 
 /// Collective. The failure of the lowest rank that failed, the same everywhere; nothing if all are
-/// well. @throws CommError
-std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason);
+/// well. A rank that failed itself waits for the others no longer than `patience_s`: they may hang
+/// in the very call that failed here, and only an abort can free them.
+/// @throws CommError, on one rank alone if its patience ended
+std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
+                                         double patience_s = std::numeric_limits<double>::max());
 
 /// Collective, after work that may have failed on some ranks: all go on, or all throw the same
 /// AgreedError with the first failing rank, its host and its reason.

@@ -33,6 +33,9 @@ void choose_mpi_settings() {
   setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
   // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
   setenv("OMPI_MCA_io", "ompio", 0);
+  // The other ways of collective writing lose the error of a full disk on an aggregator (seen with
+  // vulcan in 4.1.4: every rank is told that the write went well).
+  setenv("OMPI_MCA_fcoll", "individual", 0);
   // Ranks that wait give way to those that still work on the same cores.
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }

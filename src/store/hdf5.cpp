@@ -132,11 +132,13 @@ Handle open_to_read(const std::filesystem::path& path) {
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0) {
     const std::string reason = last_reason();
-    const bool truncated = reason.find("truncated") != std::string::npos;
-    throw StoreError(fmt::format(
-        "'{}' cannot be opened ({}) {}", path.string(), reason,
-        truncated ? "copy it again, or rebuild it with 'sonde merge' from its .parts folder"
-                  : "check its permissions and that it was copied whole"));
+    std::string advice = "check its permissions and that it was copied whole";
+    if (reason.find("truncated") != std::string::npos) {
+      advice = "copy it again, or rebuild it with 'sonde merge' from its .parts folder";
+    } else if (reason.find("lock") != std::string::npos) {
+      advice = "set HDF5_USE_FILE_LOCKING=FALSE";
+    }
+    throw StoreError(fmt::format("'{}' cannot be opened ({}) {}", path.string(), reason, advice));
   }
   return Handle(id, H5Fclose, "opening the file");
 }

@@ -42,10 +42,16 @@ Handle make_space(std::uint64_t rows) {
   return Handle(H5Screate_simple(1, &size, nullptr), H5Sclose, "making a space");
 }
 
-Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers) {
+enum class Fill { zeros, never };
+
+Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "making a property list");
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
-  if (rows * element_bytes < least_compressed_bytes) return creation;
+  if (rows * element_bytes < least_compressed_bytes) {
+    // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
+    if (fill == Fill::never) check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
+    return creation;
+  }
   const hsize_t chunk =
       std::min<hsize_t>(rows, std::max<std::size_t>(1, chunk_bytes / element_bytes));
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
@@ -58,7 +64,7 @@ Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers) {
 /// byte per row that compresses to almost nothing.
 Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
   Handle scale(H5Dcreate2(group, name.c_str(), H5T_STD_U8LE, make_space(rows), H5P_DEFAULT,
-                          layout(rows, 1, false), H5P_DEFAULT),
+                          layout(rows, 1, false, Fill::zeros), H5P_DEFAULT),
                H5Dclose, "creating the dimension " + name);
   check(H5DSset_scale(scale, fmt::format("This is a netCDF dimension but not a netCDF variable."
                                          "{:>10}",
@@ -100,7 +106,8 @@ void create_table(hid_t file, const TablePlan& plan) {
     const std::size_t bytes = plan.element_bytes[c];
     Handle dataset(
         H5Dcreate2(group, column.name.c_str(), file_type(column.type, bytes), make_space(plan.rows),
-                   H5P_DEFAULT, layout(plan.rows, bytes, column.type != ElementType::text),
+                   H5P_DEFAULT,
+                   layout(plan.rows, bytes, column.type != ElementType::text, Fill::never),
                    H5P_DEFAULT),
         H5Dclose, "creating " + path_of(plan.key, column.name));
     hdf5::write_attribute(dataset, "units", column.units);

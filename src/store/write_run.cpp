@@ -60,13 +60,16 @@ void move_into_place(const fs::path& part, const fs::path& path) {
   if (error) throw StoreError(error.message());
 }
 
-std::vector<PartShape> exchange_shapes(MPI_Comm comm, const RunPart& mine) {
+std::vector<PartShape> exchange_shapes(MPI_Comm comm, const PartShape& mine) {
   std::vector<PartShape> shapes;
-  for (const std::string& text : gather_texts(comm, to_json(shape_of(mine)))) {
+  for (const std::string& text : gather_texts(comm, to_json(mine))) {
     shapes.push_back(shape_from_json(text));
   }
   return shapes;
 }
+
+// A failed rank waits this long for the others: several times what one step takes (64 MiB a rank).
+constexpr double step_patience_s = 30;
 
 /// Runs a step everywhere, then lets every rank know whether it worked everywhere.
 void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
@@ -78,18 +81,46 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
     outcome = Outcome::failed;
     reason = error.what();
   }
-  if (const auto failure = first_failure(comm, outcome, reason)) {
+  std::optional<RankFailure> failure;
+  try {
+    failure = first_failure(comm, outcome, reason, step_patience_s);
+  } catch (const CommError& error) {
+    throw CommError(fmt::format("{}; {}", reason, error.what()));
+  }
+  if (failure) {
     throw StoreError(
         fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
   }
+}
+
+/// MPI-IO may lose a failed write, so that nothing but the file itself tells whether it is whole.
+void compare_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part) {
+  std::size_t t = 0;
+  for_each_table(part, plan.jobs, [&](const Table& rows) {
+    const TablePlan& table = plan.tables[t++];
+    const Table back =
+        read_rows(file, table.key, table.columns, {table.first_row[index], rows.rows()});
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const auto pack_all = [&](const Values& values, std::uint64_t shift) {
+        return pack(table.columns[c].type, values, table.element_bytes[c], 0, rows.rows(), shift);
+      };
+      if (pack_all(back.values[c], 0) !=
+          pack_all(rows.values[c], plan.shift(table.columns[c], index))) {
+        throw StoreError(fmt::format("{}/{} does not hold what was written", table.key.group,
+                                     table.columns[c].name));
+      }
+    }
+  });
 }
 
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
                     const RunPart& mine) {
   int rank = 0;
   SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
-  const FilePlan plan = make_plan(exchange_shapes(comm, mine));
   const StepRunner run_step = [comm](const auto& step) { run_step_together(comm, step); };
+  PartShape shape;
+  run_step([&] { shape = shape_of(mine); });
+  const FilePlan plan = make_plan(exchange_shapes(comm, shape));
   const hdf5::Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "making a property list");
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
 
@@ -100,7 +131,8 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
   run_step([&] {
-    if (rank == 0) check_whole(part_path, plan.tables.front().rows);
+    check_whole(part_path, plan.tables.front().rows);
+    compare_part(hdf5::open_to_read(part_path), plan, static_cast<std::size_t>(rank), mine);
   });
 }
 
@@ -126,6 +158,10 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
     std::error_code ignored;
     if (rank == 0) fs::remove(part_of(path), ignored);
     throw StoreError(cannot_write(path, error.what()));
+  } catch (const CommError& error) {
+    std::error_code ignored;
+    fs::remove(part_of(path), ignored);
+    throw CommError(cannot_write(path, error.what()));
   }
 }
 

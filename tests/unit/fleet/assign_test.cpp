@@ -1,0 +1,201 @@
+#include "fleet/assign.hpp"
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Optional;
+using Names = std::vector<std::string>;
+
+enum class Binding { none, cuda_visible_devices };
+
+/// One rank on a node, as gather_views would describe it.
+class AssignTest : public testing::Test {
+ protected:
+  void rank(int node, Names uuids, Binding binding = Binding::none) {
+    const int number = static_cast<int>(views_.size());
+    views_.push_back({number, node, "host" + std::to_string(node), std::move(uuids),
+                      binding == Binding::cuda_visible_devices});
+  }
+  Assignment assign() const { return assign_devices(views_); }
+  std::string error() const {
+    try {
+      assign();
+    } catch (const AgreedError& failure) {
+      return failure.what();
+    }
+    return "no error";
+  }
+  std::vector<RankView> views_;
+};
+
+const auto bound = Binding::cuda_visible_devices;
+
+TEST_F(AssignTest, equal_views_are_taken_in_rank_order) {
+  for (int i = 0; i < 3; ++i) rank(0, {"A", "B", "C"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", "B", "C"));
+  EXPECT_TRUE(assign().unaudited.empty());
+}
+
+TEST_F(AssignTest, each_rank_bound_to_one_gets_that_one) {
+  rank(0, {"B"}, bound);
+  rank(0, {"A"}, bound);
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("B", "A"));
+}
+
+TEST_F(AssignTest, nodes_are_apart) {
+  rank(0, {"A", "B"});
+  rank(4, {"C", "D"});
+  rank(0, {"A", "B"});
+  rank(4, {"C", "D"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", "C", "B", "D"));
+}
+
+TEST_F(AssignTest, overlapping_views_are_matched_where_that_is_possible) {
+  rank(0, {"A", "B"});
+  rank(0, {"A"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("B", "A"));
+}
+
+TEST_F(AssignTest, a_chain_of_moves_is_found) {
+  rank(0, {"A", "B"});
+  rank(0, {"B", "C"});
+  rank(0, {"C", "D"});
+  rank(0, {"A"});
+
+  const auto uuids = assign().uuid_of_rank;
+
+  EXPECT_EQ(uuids[3], "A");
+  EXPECT_EQ((std::set<std::string>{*uuids[0], *uuids[1], *uuids[2]}),
+            (std::set<std::string>{"B", "C", "D"}));
+}
+
+TEST_F(AssignTest, devices_of_nobody_are_unaudited) {
+  rank(0, {"A", "B", "C"});
+  rank(1, {"D", "E"});
+
+  const auto unaudited = assign().unaudited;
+
+  ASSERT_EQ(unaudited.size(), 3U);
+  EXPECT_EQ(unaudited[0].uuid, "B");
+  EXPECT_EQ(unaudited[0].node, "host0");
+  EXPECT_EQ(unaudited[2].uuid, "E");
+  EXPECT_EQ(unaudited[2].node, "host1");
+}
+
+TEST_F(AssignTest, more_ranks_than_gpus_stand_down) {
+  for (int i = 0; i < 4; ++i) rank(0, {"A", "B"}, bound);
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", "B", std::nullopt, std::nullopt));
+}
+
+TEST_F(AssignTest, two_unbound_ranks_on_a_node_with_one_gpu_stand_down) {
+  rank(0, {"A"});
+  rank(0, {"A"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", std::nullopt));
+}
+
+TEST_F(AssignTest, a_rank_without_gpus_stands_down) {
+  rank(0, {});
+  rank(0, {"A"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre(std::nullopt, "A"));
+}
+
+TEST_F(AssignTest, two_ranks_bound_to_the_same_gpu_are_an_error) {
+  rank(0, {"B"}, bound);
+  rank(0, {"A"}, bound);
+  rank(0, {"A"}, bound);
+
+  EXPECT_THAT(error(), AllOf(HasSubstr("rank 1 on host0"), HasSubstr("rank 2 on host0"),
+                             HasSubstr("GPU A"), HasSubstr("one rank per GPU")));
+}
+
+TEST_F(AssignTest, overlapping_views_that_do_not_suffice_are_an_error) {
+  rank(0, {"A", "B"}, bound);
+  rank(0, {"B"}, bound);
+  rank(0, {"A"}, bound);
+
+  EXPECT_THAT(error(), AllOf(HasSubstr("rank 2 on host0"), HasSubstr("CUDA_VISIBLE_DEVICES")));
+}
+
+TEST_F(AssignTest, one_gpu_seen_from_two_nodes_is_an_error_only_if_both_would_take_it) {
+  rank(0, {"A"});
+  rank(1, {"A"});
+
+  EXPECT_THAT(error(), AllOf(HasSubstr("rank 0 on host0"), HasSubstr("rank 1 on host1"),
+                             HasSubstr("GPU A")));
+}
+
+TEST_F(AssignTest, a_single_rank_takes_its_first_gpu) {
+  rank(0, {"B", "A"});
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("B"));
+}
+
+/// Largest number of GPUs that ranks [at, ...) can take, by trying everything.
+std::size_t best_count(const std::vector<RankView>& views, std::size_t at,
+                       std::set<std::string>& taken) {
+  if (at == views.size()) return 0;
+  std::size_t best = best_count(views, at + 1, taken);
+  for (const std::string& uuid : views[at].uuids) {
+    if (!taken.insert(uuid).second) continue;
+    best = std::max(best, 1 + best_count(views, at + 1, taken));
+    taken.erase(uuid);
+  }
+  return best;
+}
+
+TEST_F(AssignTest, random_views_are_matched_best_or_refused) {
+  Random random(20240607);
+  std::map<bool, int> seen;
+  for (int round = 0; round < 400; ++round) {
+    views_.clear();
+    const auto ranks = 1 + random.below(5);
+    for (std::uint64_t i = 0; i < ranks; ++i) {
+      Names uuids;
+      for (const char* uuid : {"A", "B", "C", "D"}) {
+        if (random.below(2)) uuids.push_back(uuid);
+      }
+      rank(0, uuids, random.below(2) ? bound : Binding::none);
+    }
+    std::set<std::string> none;
+    const std::size_t best = best_count(views_, 0, none);
+    try {
+      const Assignment assignment = assign();
+      seen[true]++;
+      std::set<std::string> taken;
+      for (std::size_t i = 0; i < views_.size(); ++i) {
+        const auto& uuid = assignment.uuid_of_rank[i];
+        if (!uuid) continue;
+        EXPECT_TRUE(taken.insert(*uuid).second) << "two ranks share " << *uuid;
+        EXPECT_THAT(views_[i].uuids, testing::Contains(*uuid));
+      }
+      EXPECT_EQ(taken.size(), best);
+    } catch (const AgreedError&) {
+      seen[false]++;
+      EXPECT_LT(best, ranks) << "refused although there is a GPU for every rank";
+    }
+  }
+  EXPECT_GT(seen[true], 50);
+  EXPECT_GT(seen[false], 50);
+}
+
+}  // namespace
+}  // namespace sonde

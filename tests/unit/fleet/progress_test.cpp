@@ -1,0 +1,127 @@
+#include "fleet/progress.hpp"
+
+#include "fleet/bind_cpu.hpp"
+#include "support/random_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace sonde {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Progress at_work(int rank, int jobs_done) {
+  Progress progress;
+  progress.rank = rank;
+  progress.ranks = 4;
+  progress.node = "n" + std::to_string(rank);
+  progress.uuid = "GPU-" + std::to_string(rank);
+  progress.job = "cache.l1";
+  progress.jobs_done = jobs_done;
+  progress.jobs_total = 10;
+  progress.elapsed_s = 20;
+  return progress;
+}
+
+TEST(ProgressTest, what_was_written_comes_back_by_rank) {
+  const test::TemporaryFolder folder;
+  ProgressFile(folder.path(), 10).update(at_work(10, 3));
+  ProgressFile(folder.path(), 2).update(at_work(2, 5));
+
+  const auto ranks = read_progress(folder.path());
+
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[0].rank, 2);
+  EXPECT_EQ(ranks[1].node, "n10");
+  EXPECT_EQ(ranks[1].job, "cache.l1");
+  EXPECT_EQ(ranks[1].jobs_done, 3);
+}
+
+TEST(ProgressTest, the_beat_changes_with_each_job_but_not_with_each_probe) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(progress_beat(folder.path(), 1), 0U);
+  ProgressFile file(folder.path(), 1);
+  Progress progress = at_work(1, 0);
+
+  file.update(progress);
+  for (int i = 0; i < 1000; ++i) {
+    ++progress.probes_done;
+    file.update(progress);
+  }
+  const auto during = progress_beat(folder.path(), 1);
+  progress.jobs_done = 1;
+  file.update(progress);
+
+  EXPECT_GE(during, 1U);
+  EXPECT_LT(during, 20U);  // a thousand probes take well below 20 s
+  EXPECT_EQ(progress_beat(folder.path(), 1), during + 1);
+}
+
+TEST(ProgressTest, broken_files_and_missing_folders_are_passed_over) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "3.progress.json") << "{\"rank\": 3, ";
+  std::ofstream(folder / "4.progress.json") << "{\"rank\": \"four\"}";
+
+  EXPECT_TRUE(read_progress(folder.path()).empty());
+  EXPECT_TRUE(read_progress(folder / "none").empty());
+  EXPECT_EQ(progress_beat(folder.path(), 3), 0U);
+  ProgressFile(folder / "none", 1).update(at_work(1, 1));
+}
+
+TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
+  Progress done = at_work(0, 10);
+  done.state = RankState::done;
+
+  const std::string text = summarize_progress({done, at_work(1, 5), at_work(2, 2)});
+
+  EXPECT_THAT(text, HasSubstr("17 of 30 device jobs done"));
+  EXPECT_THAT(text, HasSubstr("slowest rank 2 (n2, cache.l1, 2 of 10)"));
+  EXPECT_THAT(text, HasSubstr("about 80 s left"));
+}
+
+TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
+  Progress done = at_work(0, 10);
+  done.state = RankState::done;
+
+  EXPECT_EQ(summarize_progress({done}), "10 of 10 device jobs done");
+}
+
+TEST(ProgressTest, description_has_a_line_per_rank) {
+  const test::TemporaryFolder folder;
+  ProgressFile(folder.path(), 0).update(at_work(0, 3));
+  ProgressFile(folder.path(), 1).update(at_work(1, 4));
+
+  const std::string text = describe_progress(folder.path());
+
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+  EXPECT_THAT(text, AllOf(HasSubstr("GPU-0"), HasSubstr("GPU-1"), HasSubstr("measuring")));
+  EXPECT_THAT(describe_progress(folder / "none"), HasSubstr("no progress files"));
+}
+
+TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
+  const test::TemporaryFolder folder;
+  ProgressFile(folder.path(), 0).update(at_work(0, 3));
+  testing::internal::CaptureStderr();
+
+  ProgressLine line(folder.path(), std::chrono::seconds(0));
+  line.tick();
+  line.finish();
+  ProgressLine silent(folder.path(), std::chrono::seconds(100));
+  silent.tick();
+
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(text, "sonde: " + summarize_progress(read_progress(folder.path())) + "\n");
+}
+
+TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
+  EXPECT_THAT(bind_near_device("00000000:FE:1F.7"), HasSubstr("not bound"));
+  EXPECT_THAT(bind_near_device("nonsense"), HasSubstr("not bound"));
+}
+
+}  // namespace
+}  // namespace sonde
