@@ -9,6 +9,8 @@
 namespace sonde::kernels {
 namespace {
 
+/// Accesses between two looks at the deadline.
+constexpr std::uint64_t chunk_accesses = 1024;
 constexpr std::uint32_t sinks_bytes = 128;  // one word per warp of a block
 
 template <Load load>
@@ -20,11 +22,6 @@ __device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
     asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
   }
   return value;
-}
-
-/// Like __syncthreads, but may stand in both branches of a condition that warps take differently.
-__device__ void wait_for_block(std::uint32_t warps) {
-  asm volatile("barrier.sync 1, %0;" ::"r"(warps * 32) : "memory");
 }
 
 /// A parameter of the launch would be fetched anew for every access. threadIdx.y is zero, but ptxas
@@ -53,10 +50,10 @@ struct Walk {
 
 template <Load load>
 __device__ void walk_untimed(Walk& walk, std::uint64_t count, const Deadline& deadline) {
+  for (std::uint64_t done = 0; done < count && !deadline.passed(); done += chunk_accesses) {
+    const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
 #pragma unroll 4
-  for (std::uint64_t i = 0; i < count; ++i) {
-    walk.value = load_word<load>(walk.next_address());
-    if (i % 1024 == 1023 && deadline.passed()) return;
+    for (unsigned i = 0; i < chunk; ++i) walk.value = load_word<load>(walk.next_address());
   }
 }
 
@@ -83,9 +80,9 @@ template <Load load>
 __device__ std::uint64_t walk_all(const BypassLaunch& launch, Walk& walk, std::uint32_t sink,
                                   std::uint32_t record, const Deadline& deadline) {
   walk_untimed<load>(walk, launch.warmup, deadline);
-  wait_for_block(launch.warps);
+  if (!pass_barrier(launch.warps * 32)) return 0;
   walk_timed<load>(walk, launch.accesses, sink, record);
-  wait_for_block(launch.warps);
+  if (!pass_barrier(launch.warps * 32)) return 0;
   const std::uint64_t begin = read_clock();
   walk_untimed<load>(walk, launch.accesses, deadline);
   store_shared_u32(sink, walk.value);
