@@ -73,7 +73,7 @@ void add_map_series(const RunResult& run, const ComparisonGroup& group, const Me
   worst.resolution = 0;
   worst.reference = 1;
   Series distances = worst;
-  distances.summary = "distance of sorted profile";
+  distances.summary = "profile distance";
   std::vector<std::vector<double>> profiles;
   for (const std::size_t device : group.devices) {
     const Finding* finding = find_finding(run.devices[device], metric.name);

@@ -16,6 +16,8 @@
 namespace sonde {
 namespace {
 
+constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
+
 std::string number_text(double value, const DisplayUnit& display) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
 }
@@ -23,6 +25,7 @@ std::string number_text(double value, const DisplayUnit& display) {
 std::string furthest_text(const RunResult& run, const MetricStatistics& statistics) {
   if (statistics.n < 2 || statistics.furthest.empty()) return "";
   const Standing& far = statistics.furthest.front();
+  if (std::abs(far.deviation_fraction) < least_shown_fraction) return "";
   const DeviceResult& device = run.devices[far.device];
   const std::string deviation = std::isfinite(far.deviation_fraction)
                                     ? fmt::format("{}{}", far.deviation_fraction < 0 ? "-" : "+",
@@ -138,7 +141,10 @@ Table metric_table(const RunResult& run, const FleetAnalysis& analysis, std::siz
     for (const double value : {row.median, row.mad, row.min, row.max}) {
       cells.push_back(number_text(value, display));
     }
-    cells.push_back(std::isfinite(row.cv) && row.n > 1 ? fmt::format("{:.2f}", 100 * row.cv) : "-");
+    const bool of_fractions = row.unit == "1" && !row.summary.empty();  // a CV of those says little
+    cells.push_back(std::isfinite(row.cv) && row.n > 1 && !of_fractions
+                        ? fmt::format("{:.2f}", 100 * row.cv)
+                        : "-");
     cells.push_back(furthest_text(run, row));
     table.rows.push_back(std::move(cells));
   }
