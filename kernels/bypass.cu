@@ -57,6 +57,15 @@ __device__ void walk_untimed(Walk& walk, std::uint64_t count, const Deadline& de
   }
 }
 
+__device__ void walk_untimed(bool cached, Walk& walk, std::uint64_t count,
+                             const Deadline& deadline) {
+  if (cached) {
+    walk_untimed<Load::ca>(walk, count, deadline);
+  } else {
+    walk_untimed<Load::cg>(walk, count, deadline);
+  }
+}
+
 template <Load load>
 __device__ void walk_timed(Walk& walk, std::uint32_t count, std::uint32_t sink,
                            std::uint32_t record) {
@@ -72,21 +81,6 @@ __device__ void walk_timed(Walk& walk, std::uint32_t count, std::uint32_t sink,
     if (threadIdx.x % 32 == 0) store_shared_u16(record, cycles);
     record += 2;
   }
-}
-
-/// Warm-up, windows, and once more as many accesses without windows: the time of a warp shall not
-/// hold what recording costs. All warps begin each part together.
-template <Load load>
-__device__ std::uint64_t walk_all(const BypassLaunch& launch, Walk& walk, std::uint32_t sink,
-                                  std::uint32_t record, const Deadline& deadline) {
-  walk_untimed<load>(walk, launch.warmup, deadline);
-  if (!pass_barrier(launch.warps * 32)) return 0;
-  walk_timed<load>(walk, launch.accesses, sink, record);
-  if (!pass_barrier(launch.warps * 32)) return 0;
-  const std::uint64_t begin = read_clock();
-  walk_untimed<load>(walk, launch.accesses, deadline);
-  store_shared_u32(sink, walk.value);
-  return read_clock() - begin;
 }
 
 __global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ BypassLaunch launch) {
@@ -109,9 +103,19 @@ __global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ By
       0};
   if (threadIdx.x == 0) start_together(launch.placement, launch.placement.wanted, deadline);
   __syncthreads();
-  const std::uint64_t elapsed_cycles =
-      cached ? walk_all<Load::ca>(launch, walk, sink, record, deadline)
-             : walk_all<Load::cg>(launch, walk, sink, record, deadline);
+  walk_untimed(cached, walk, launch.warmup, deadline);
+  if (!pass_barrier()) return;
+  if (cached) {
+    walk_timed<Load::ca>(walk, launch.accesses, sink, record);
+  } else {
+    walk_timed<Load::cg>(walk, launch.accesses, sink, record);
+  }
+  if (!pass_barrier()) return;
+  // Once more without windows: the time of a warp shall not hold what recording costs.
+  const std::uint64_t begin = read_clock();
+  walk_untimed(cached, walk, launch.accesses, deadline);
+  store_shared_u32(sink, walk.value);
+  const std::uint64_t elapsed_cycles = read_clock() - begin;
   const bool in_time = !deadline.passed();
   __syncthreads();
   const std::uint64_t lane = static_cast<std::uint64_t>(rank) * launch.warps + warp;

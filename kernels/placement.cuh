@@ -61,23 +61,11 @@ __device__ inline int hold_wanted_sm(const Placement& placement) {
   return __ldcg(&placement.rank_of_sm[read_sm()]);
 }
 
-/// A barrier for the first `threads` threads of a block, behind which the clock may be read if the
-/// result is asked for first: a read that follows a plain BAR.SYNC is made on arrival, not on
-/// release (seen on an H200). Unlike __syncthreads_or it may stand in branches that warps take
-/// differently.
+/// A barrier for the whole block, behind which the clock may be read if the result is asked for
+/// first: a read that follows a plain BAR.SYNC is made on arrival, not on release (seen on an
+/// H200).
 /// @return true
-__device__ inline bool pass_barrier(std::uint32_t threads) {
-  const std::uint32_t whole_warps = (threads + 31) / 32 * 32;
-  std::uint32_t passed;
-  __syncwarp();
-  asm volatile(
-      "{ .reg .pred mine, all; setp.ne.u32 mine, %1, 0;"
-      "  barrier.red.or.pred all, 1, %1, mine; selp.u32 %0, 1, 0, all; }"
-      : "=r"(passed)
-      : "r"(whole_warps)
-      : "memory");
-  return passed != 0;
-}
+__device__ inline bool pass_barrier() { return __syncthreads_or(1) != 0; }
 
 /// Waits until all lanes are here, so that they start within about a microsecond.
 __device__ inline bool start_together(const Placement& placement, std::uint32_t lanes,

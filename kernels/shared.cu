@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     atomicAdd(launch.arrived, 1u);
     if (!wait_for(*launch.arrived, gridDim.x, deadline, 20)) *launch.timed_out = 1;
   }
-  if (!pass_barrier(blockDim.x)) return;
+  if (!pass_barrier()) return;
   const std::uint64_t begin = read_clock();
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
     copy_elements<bytes, ilp>(source, destination, stride);
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
       break;
     }
   }
-  if (pass_barrier(blockDim.x) && threadIdx.x == 0) {
+  if (pass_barrier() && threadIdx.x == 0) {
     const std::uint64_t end = read_clock();
     SmSpan& span = launch.spans[read_sm()];
     atomicMin(&span.first_cycles, begin);

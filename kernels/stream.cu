@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     rank = static_cast<std::uint32_t>(held);
     ranks = launch.placement.wanted;
     if (threadIdx.x == 0) start_together(launch.placement, ranks, deadline);
-    if (!pass_barrier(blockDim.x)) return;
+    if (!pass_barrier()) return;
   }
   const std::uint64_t begin = read_clock();
   const std::uint64_t whole_tiles = launch.elements / (std::uint64_t{blockDim.x} * ilp);
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     }
   }
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
-  if (pass_barrier(blockDim.x) && threadIdx.x == 0) {
+  if (pass_barrier() && threadIdx.x == 0) {
     const std::uint64_t end = read_clock();
     SmSpan& span = launch.spans[read_sm()];
     atomicMin(&span.first_cycles, begin);

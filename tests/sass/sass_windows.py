@@ -161,6 +161,20 @@ def no_local_memory(code):
     return [f"local memory: {i.opcode}" for i in code if re.match(r"(LDL|STL)\b", i.opcode)]
 
 
+def barrier_faults(code):
+    """A clock read behind a plain barrier is made on arrival; only a branch on its result holds it back."""
+    faults = []
+    after_barrier = False
+    for i in code:
+        if i.opcode.startswith("BAR.SYNC"):
+            after_barrier = True
+        elif i.opcode.split(".")[0] in ("BRA", "EXIT", "BAR"):
+            after_barrier = False
+        elif after_barrier and is_clock(i):
+            faults.append("clock read behind a plain barrier")
+    return faults
+
+
 def global_load(load, width):
     return GLOBAL_LOADS[load].replace("{width}", width)
 
@@ -236,8 +250,9 @@ def check_functions(functions):
         if len(names) != expected * targets:
             faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
         for name in names:
-            for fault in check(name, functions[name]) + no_local_memory(functions[name]):
-                faults.append(f"{name}: {fault}")
+            faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
+    for name, code in functions.items():
+        faults += [f"{name}: {fault}" for fault in no_local_memory(code) + barrier_faults(code)]
     return faults
 
 

@@ -81,6 +81,14 @@ class SassWindowsTest(unittest.TestCase):
         self.assertEqual(sass_windows.longest_chain(
             [i._replace(operands="R4, desc[UR6][R2.64]") for i in code], r"LDG\.E\.64"), 1)
 
+    def test_clock_behind_a_plain_barrier_fails(self):
+        plain = "/*0010*/ BAR.SYNC.DEFER_BLOCKING 0x0 ;\n/*0020*/ CS2R R2, SR_CLOCKLO ;"
+        asked = ("/*0010*/ BAR.RED.OR.DEFER_BLOCKING 0x0, PT ;\n/*0020*/ B2R.RESULT RZ, P0 ;\n"
+                 "/*0030*/ @!P0 EXIT ;\n/*0040*/ CS2R R2, SR_CLOCKLO ;")
+
+        self.assertTrue(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + plain)["f"]))
+        self.assertEqual(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + asked)["f"]), [])
+
     def test_local_memory_is_seen(self):
         code = sass_windows.parse("Function : f\n/*0010*/ LDL R1, [R2] ;")["f"]
 
