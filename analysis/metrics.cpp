@@ -317,11 +317,6 @@ constexpr std::array metrics{
     Metric{"shared.surface_bytes_per_cycle", "byte/cycle", fingerprint, neither, "shared",
            "copy throughput of an SM at each shape", "Mei and Chu 2016, figure 16"},
 
-    Metric{"latency.staircase_bytes", "byte", fingerprint, neither, "latency",
-           "axis of staircase_cycles: footprints, ascending", "Mei and Chu 2016, section 4.3"},
-    Metric{"latency.staircase_cycles", "cycle", fingerprint, neither, "latency",
-           "latency of a chase over each footprint, median", "Mei and Chu 2016, section 4.3"},
-
     Metric{"global.theoretical_bytes_per_s", "byte/s", structural, higher, "global.throughput",
            "memory clock x transfers per clock x bus width", "Mei and Chu 2016, section 5.1"},
     Metric{"global.read_bytes_per_s", "byte/s", continuous, higher, "global.throughput",

@@ -1,4 +1,4 @@
-// The staircase and the fleet overview.
+// The staircase.
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -9,15 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 
 namespace sonde {
 namespace {
 
-constexpr std::size_t most_deviation_rows = 24;
 // Okabe and Ito 2008: distinct for colour-blind readers. Grey is for devices that are well.
 const char* const well_colour = "#9a9a9a";
-const char* const flagged_colour = "#d55e00";
 const Json flagged_palette{"#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 
 struct Staircase {
@@ -152,63 +150,10 @@ Json level_marks() {
                        {"encode",
                         {{"update",
                           {{"x", x},
-                           {"dx", {{"value", -4}}},
-                           {"y", {{"signal", "12 + 14 * datum.line"}}},
-                           {"align", {{"value", "right"}}},
+                           {"y", {{"signal", "-6 - 13 * datum.line"}}},
+                           {"align", {{"value", "center"}}},
                            {"fontSize", {{"value", 11}}},
                            {"text", {{"field", "label"}}}}}}}}});
-}
-
-/// The group's median of a metric, for each device of the group.
-struct Row {
-  const MetricStatistics* statistics = nullptr;
-  double largest_fraction = 0;
-};
-
-std::vector<Row> widest_rows(const FleetAnalysis& analysis) {
-  std::vector<Row> rows;
-  for (const MetricStatistics& statistics : analysis.statistics) {
-    if (statistics.kind != MetricKind::continuous || statistics.n < 2) continue;
-    double largest = 0;
-    for (const Standing& standing : statistics.furthest) {
-      if (std::isfinite(standing.deviation_fraction)) {
-        largest = std::max(largest, std::abs(standing.deviation_fraction));
-      }
-    }
-    if (largest > 0) rows.push_back({&statistics, largest});
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.largest_fraction > b.largest_fraction;
-  });
-  rows.resize(std::min(rows.size(), most_deviation_rows));
-  return rows;
-}
-
-bool has_finding(const FleetAnalysis& analysis, std::size_t device, std::string_view metric) {
-  const auto& own = analysis.verdicts[device].findings;
-  return std::any_of(own.begin(), own.end(), [&](std::size_t i) {
-    return analysis.findings[i].metric == metric && analysis.findings[i].severity != Severity::info;
-  });
-}
-
-Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
-                      const std::vector<Row>& rows) {
-  Json points = Json::array();
-  for (const Row& row : rows) {
-    const MetricStatistics& statistics = *row.statistics;
-    for (const std::size_t i : analysis.groups[statistics.group].devices) {
-      const Finding* finding = find_finding(run.devices[i], statistics.metric);
-      const auto value = finding != nullptr ? number_of(*finding) : std::nullopt;
-      if (!value || statistics.median == 0) continue;
-      points.push_back(
-          {{"metric", statistics.metric},
-           {"device", chart_label(run.devices[i])},
-           {"flagged", has_finding(analysis, i, statistics.metric)},
-           {"value", format_quantity(*value, statistics.unit)},
-           {"percent", 100 * (*value - statistics.median) / std::abs(statistics.median)}});
-    }
-  }
-  return points;
 }
 
 }  // namespace
@@ -257,59 +202,6 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
             {"marks", marks}};
   if (!flagged.empty()) spec["legends"] = {{{"stroke", "colour"}, {"orient", "bottom"}}};
   return spec;
-}
-
-std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::vector<Row> rows = widest_rows(analysis);
-  const Json points = deviation_points(run, analysis, rows);
-  if (points.empty()) return {};
-  Json metrics = Json::array();
-  for (const Row& row : rows) {
-    if (std::find(metrics.begin(), metrics.end(), row.statistics->metric) == metrics.end()) {
-      metrics.push_back(row.statistics->metric);
-    }
-  }
-  const Json band{{"scale", "y"}, {"band", 0.5}};
-  Json dot_y = band;
-  dot_y["field"] = "metric";
-  return Json{
-      {"width", 620},
-      {"height", 20 * metrics.size()},
-      {"padding", 8},
-      {"data", {{{"name", "points"}, {"values", points}}}},
-      {"scales",
-       {{{"name", "x"},
-         {"domain", {{"data", "points"}, {"field", "percent"}}},
-         {"range", "width"},
-         {"nice", true},
-         {"zero", true}},
-        {{"name", "y"}, {"type", "band"}, {"domain", metrics}, {"range", "height"}}}},
-      {"axes",
-       {{{"orient", "bottom"},
-         {"scale", "x"},
-         {"title", "% from the group's median"},
-         {"grid", true},
-         {"gridColor", "#eee"}},
-        {{"orient", "left"},
-         {"scale", "y"},
-         {"grid", true},
-         {"gridColor", "#f4f4f4"},
-         {"labelLimit", 320}}}},
-      {"marks",
-       {{{"type", "symbol"},
-         {"from", {{"data", "points"}}},
-         {"encode",
-          {{"update",
-            {{"x", {{"scale", "x"}, {"field", "percent"}}},
-             {"y", dot_y},
-             {"size", {{"value", 60}}},
-             {"fillOpacity", {{"value", 0.7}}},
-             {"fill",
-              {{{"test", "datum.flagged"}, {"value", flagged_colour}}, {{"value", well_colour}}}},
-             {"tooltip",
-              {{"signal",
-                "datum.device + ': ' + datum.value + ', ' + format(datum.percent, "
-                "'+.2f') + ' %'"}}}}}}}}}}};
 }
 
 }  // namespace sonde

@@ -248,6 +248,11 @@ TEST(MetricListTest, markdown_has_every_metric_under_its_job) {
   }
 }
 
+TEST(MetricListTest, every_name_is_registered_once) {
+  for (const Metric& metric : all_metrics())
+    EXPECT_EQ(find_metric(metric.name), &metric) << metric.name;
+}
+
 TEST(ComparisonTest, says_what_moved_and_where) {
   const RunResult before = maker::healthy_fleet(2, 1);
   RunResult after = before;
