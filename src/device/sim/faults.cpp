@@ -13,8 +13,7 @@ constexpr const char* known_faults =
     "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, throttle[=factor], "
     "hang=launch, sticky=launch, wrong_data[=period], ecc=count";
 
-// Halfway between the base and the boost clock of an H100 PCIe in a poor chassis
-// (docs/methods.md, fleet variation).
+// Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
 constexpr double default_throttle = 0.7;
 
 [[noreturn]] void refuse(std::string_view fault, const std::string& why) {

@@ -137,7 +137,7 @@ struct DramModel {
 /// Widths of the ways to memory, for many accesses at once.
 struct ThroughputModel {
   int max_blocks_per_sm = 0;
-  double issue_cycles = 1;  // between two loads of one warp
+  double issue_cycles = 1;  // between two loads of one SM
   double l1_bytes_per_cycle = 0;
   double sm_port_bytes_per_cycle = 0;
   double tpc_port_bytes_per_cycle = 0;
