@@ -20,8 +20,8 @@ constexpr std::uint64_t coarse_samples = 2048;
 constexpr double coarse_miss_fraction = 0.002;
 // Up to here a second warm-up pass costs nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
-// Up to here every line is recorded in every pass: what misses twice is no outlier.
-constexpr std::uint64_t recorded_positions = 65536;
+// Up to here footprints are asked for line by line; beyond, one walk back has to tell.
+constexpr std::uint64_t asked_positions = 65536;
 // No GPU is known with longer L1 or L2 lines (Wong 2010: 256 B in texture and constant caches).
 constexpr std::uint64_t longest_line_bytes = 1024;
 constexpr std::uint64_t common_line_bytes = 128;
@@ -103,23 +103,47 @@ Fit ask_fit(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
   const std::string label = fmt::format("{} size {} step {}", cache.name, span_bytes, step_bytes);
   WalkPlan plan = plan_fit(cache, span_bytes, step_bytes);
   const std::uint64_t length = plan.offsets.size();
-  if (length > cache.setup.recordable_accesses &&
-      miss_fraction(run, cache, label, plan) > 5 * coarse_miss_fraction) {
-    return Fit::overflows;
-  }
   plan.passes = std::clamp<std::uint64_t>(cache.setup.recordable_accesses / length, 1, most_passes);
+  const auto missing = [&](const WalkLatencies& seen, std::size_t least_passes) {
+    return count_set(
+        positions_between(seen, cache.threshold_cycles, cache.ceiling_cycles, least_passes));
+  };
   WalkLatencies walk{length, {}};
   while (walk.passes() < most_passes) {
     const WalkLatencies more = measure_walk(run, cache.setup, label, plan);
     walk.cycles.insert(walk.cycles.end(), more.cycles.begin(), more.cycles.end());
-    const auto missing = [&](const WalkLatencies& seen, std::size_t least_passes) {
-      return count_set(
-          positions_between(seen, cache.threshold_cycles, cache.ceiling_cycles, least_passes));
-    };
     if (missing(walk, 2) > 0) return Fit::overflows;
     if (missing(more, 1) == 0) return Fit::fits;
   }
   return Fit::fits;
+}
+
+CountedFit::CountedFit(JobRun& run, const CacheSubject& cache, std::uint64_t fitting_bytes,
+                       std::uint64_t step_bytes)
+    : run_(run), cache_(cache), step_bytes_(step_bytes) {
+  const auto slow = static_cast<double>(count(fitting_bytes, most_passes));
+  outliers_per_byte_ = slow / static_cast<double>(most_passes * fitting_bytes);
+}
+
+Fit CountedFit::ask(std::uint64_t span_bytes) const {
+  // Under LRU one line too many misses w + 1 times a pass in a set of w ways: seen at once.
+  constexpr std::uint64_t quick_passes = 2;
+  constexpr double plain_misses = 16;
+  const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
+  const auto first = static_cast<double>(count(span_bytes, quick_passes));
+  if (first > (2 * outliers + plain_misses) * quick_passes) return Fit::overflows;
+  // Where victims are drawn it misses twice a pass on average, and never less than once.
+  constexpr double least_misses_per_pass = 1;
+  const auto all = static_cast<double>(count(span_bytes, most_passes));
+  return all > (outliers + least_misses_per_pass) * most_passes ? Fit::overflows : Fit::fits;
+}
+
+std::uint64_t CountedFit::count(std::uint64_t span_bytes, std::uint64_t passes) const {
+  WalkPlan plan = plan_fit(cache_, span_bytes, step_bytes_);
+  plan.passes = passes;
+  const std::string label = fmt::format("{} count {}", cache_.name, span_bytes);
+  return count_between(run_, cache_.setup, label, plan, cache_.threshold_cycles,
+                       cache_.ceiling_cycles);
 }
 
 std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache) {
@@ -174,8 +198,12 @@ LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coar
 
 Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coarse,
                         std::uint64_t line_bytes) {
+  std::optional<CountedFit> counted;
+  if (coarse.overflowing_bytes / line_bytes > cache.setup.recordable_accesses) {
+    counted.emplace(run, cache, scale(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
+  }
   const auto ask = [&](std::uint64_t span_bytes) {
-    return ask_fit(run, cache, span_bytes, line_bytes);
+    return counted ? counted->ask(span_bytes) : ask_fit(run, cache, span_bytes, line_bytes);
   };
   Edge edge{round_down(coarse.fitting_bytes, line_bytes),
             round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
@@ -235,7 +263,7 @@ Edge measure_knee(JobRun& run, const CacheSubject& cache, const Edge& coarse,
 }
 
 bool is_large(const Edge& coarse, std::uint64_t line_bytes) {
-  return coarse.fitting_bytes / line_bytes > recorded_positions;
+  return coarse.fitting_bytes / line_bytes > asked_positions;
 }
 
 std::optional<CacheShape> measure_outline(JobRun& run, const CacheSubject& cache,

@@ -34,8 +34,27 @@ std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setu
 
 /// Whether a footprint, touched every `step_bytes`, stays in the cache once it was visited: no
 /// position misses again and again. A single pass without any miss proves it.
+/// @pre the footprint can be recorded at once
 Fit ask_fit(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
             std::uint64_t step_bytes);
+
+/// The same for footprints too large to be recorded at once: misses are counted on the device, and
+/// are compared with the outliers that a footprint shows which fits for sure.
+class CountedFit {
+ public:
+  CountedFit(JobRun& run, const CacheSubject& cache, std::uint64_t fitting_bytes,
+             std::uint64_t step_bytes);
+  Fit ask(std::uint64_t span_bytes) const;
+
+ private:
+  static constexpr std::uint64_t most_passes = 16;
+  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t passes) const;
+
+  JobRun& run_;
+  const CacheSubject& cache_;
+  std::uint64_t step_bytes_;
+  double outliers_per_byte_ = 0;
+};
 
 /// Bytes that one miss brings: a first visit in steps of 8 bytes, from the top down.
 std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache);
@@ -90,7 +109,7 @@ struct CacheShape {
   }
 };
 
-/// Too many lines to record each of them in every pass: the steps to the exact edge differ.
+/// Too many lines to ask for footprints line by line: the steps to the exact edge differ.
 bool is_large(const Edge& coarse, std::uint64_t line_bytes);
 
 /// Fetch, coarse edge and line. nullopt with the reason in `reason` if the traces do not resolve

@@ -47,17 +47,18 @@ Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
   return offsets;
 }
 
-std::uint64_t page_line(const PageSpread& spread, std::uint64_t page) {
+std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
   const std::uint64_t lines =
       std::max<std::uint64_t>(1, spread.room_bytes / spread.line_step_bytes);
-  return page * spread.page_step_bytes + page % lines * spread.line_step_bytes;
+  return page * spread.page_step_bytes + (page + shift) % lines * spread.line_step_bytes;
 }
 
-Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count) {
+Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count,
+                   std::uint64_t shift) {
   Offsets offsets;
   offsets.reserve(2 * count);
   for (std::uint64_t page = first; page < first + count; ++page) {
-    offsets.insert(offsets.end(), 2, page_line(spread, page));
+    offsets.insert(offsets.end(), 2, page_line(spread, page, shift));
   }
   return offsets;
 }
@@ -80,7 +81,9 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
                            request.target_step_bytes};
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
-      walk.offsets.push_back(page_line(request.near_evictors, near_end - i));
+      // Another line each time, so that no sector is visited too often for a chain of addresses.
+      walk.offsets.push_back(page_line(request.near_evictors, near_end - i,
+                                       (target + 1) * request.near_evictor_count));
     }
     walk.targets.push_back(walk.offsets.size());
     walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target));

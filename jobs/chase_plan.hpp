@@ -36,15 +36,17 @@ struct PageSpread {
   std::uint64_t room_bytes = 0;        // lines stay this close to the start of the page
 };
 
-std::uint64_t page_line(const PageSpread& spread, std::uint64_t page);
+/// @param shift takes other lines of the same pages, as many as the room has
+std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift = 0);
 
 /// Lines of pages first .. first + count - 1, each visited twice in a row: the second visit is the
 /// same load with its translation at hand, so the difference is what the translation cost.
-Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count);
+Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count,
+                   std::uint64_t shift = 0);
 
 /// Fresh translations one after the other: first pages that push all others out of a TLB level,
 /// then targets in small steps, each visited twice in a row, and before each of them pages that
-/// push it out of the nearer levels only. `targets` are the places of the first visits.
+/// push it out of the nearer levels only, each time by other lines of them. `targets` are the places of the first visits.
 struct EntryWalk {
   Offsets offsets;
   std::vector<std::size_t> targets;

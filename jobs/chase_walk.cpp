@@ -89,6 +89,21 @@ WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::stri
   return walk;
 }
 
+std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                            const WalkPlan& plan, double low_cycles, double high_cycles) {
+  ChaseProbe probe = prepare_probe(setup, plan.offsets);
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  probe.timed_accesses = plan.passes * plan.offsets.size();
+  const std::vector<std::uint64_t>& bins = run.run(label, probe).lanes.at(0).histogram;
+  std::uint64_t count = 0;
+  for (std::size_t window = 0; window < bins.size(); ++window) {
+    const double cycles = static_cast<double>(window) - setup.overhead_cycles;
+    if (cycles > low_cycles && cycles <= high_cycles) count += bins[window];
+  }
+  return count;
+}
+
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const WalkPlan& plan, std::uint64_t accesses) {
   ChaseProbe probe = prepare_probe(setup, plan.offsets);

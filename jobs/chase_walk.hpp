@@ -46,6 +46,11 @@ struct WalkPlan {
 WalkLatencies measure_walk(JobRun& run, const ChaseSetup& setup, const std::string& label,
                            const WalkPlan& plan);
 
+/// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
+/// length, counted on the device: which ones they are is not known.
+std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                            const WalkPlan& plan, double low_cycles, double high_cycles);
+
 /// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
 /// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most.
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,

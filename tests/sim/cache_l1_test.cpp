@@ -1,0 +1,68 @@
+// The job cache.l1 gives back the first cache of each path of every shipped model.
+#include "jobs/jobs.hpp"
+#include "tests/sim/hierarchy_truth.hpp"
+
+namespace sonde::test {
+namespace {
+
+class CacheL1Test : public ShippedModelTest {
+ protected:
+  void expect_cache(const std::string& name, LoadPath path) {
+    const sim::CacheModel* cache = first_cache(sim_.truth(), path);
+    if (cache == nullptr) {
+      EXPECT_EQ(sim_.status(name + ".size_bytes"), Status::not_present);
+      EXPECT_EQ(sim_.status(name + ".line_bytes"), Status::not_present);
+      return;
+    }
+    const sim::PathModel& declared = *path_of(sim_.truth(), path);
+    const double hit = declared.hit.front().front();
+    const double miss = declared.hit.back().front() + sm_offset_cycles(sim_.truth(), seed(), path);
+    EXPECT_EQ(sim_.number(name + ".size_bytes"), size_of(*cache, chosen_carveout(sim_)));
+    EXPECT_EQ(sim_.number(name + ".line_bytes"), static_cast<double>(cache->line_bytes));
+    EXPECT_EQ(sim_.number(name + ".sector_bytes"), static_cast<double>(cache->sector_bytes));
+    EXPECT_EQ(sim_.number(name + ".fetch_bytes"), static_cast<double>(cache->fetch_bytes));
+    EXPECT_NEAR(sim_.number(name + ".hit_latency_cycles"), hit, 2);
+    EXPECT_NEAR(sim_.number(name + ".miss_latency_cycles"), miss,
+                tolerance_cycles(sim_.truth(), miss));
+  }
+};
+
+TEST_P(CacheL1Test, gives_back_the_first_cache_of_each_path) {
+  sim_.run(run_cache_l1, SuiteLevel::quick);
+
+  expect_cache("cache.l1", LoadPath::ca);
+  expect_cache("cache.readonly", LoadPath::nc);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, CacheL1Test, all_models_and_seeds(), name_case);
+
+TEST(CacheL1CarveoutTest, finds_both_sizes_of_a_fermi) {
+  JobOnSim sim("c2070");
+
+  sim.run(run_cache_l1);
+
+  EXPECT_EQ(sim.vector("cache.l1.carveout_bytes"), (std::vector<double>{16384, 49152}));
+  EXPECT_EQ(sim.vector("cache.l1.size_by_carveout_bytes"), (std::vector<double>{49152, 16384}));
+}
+
+TEST(CacheL1CarveoutTest, l1_and_shared_memory_of_a_hopper_fill_one_array) {
+  JobOnSim sim("h200");
+
+  sim.run(run_cache_l1);
+
+  const std::vector<double> shared = sim.vector("cache.l1.carveout_bytes");
+  const std::vector<double> sizes = sim.vector("cache.l1.size_by_carveout_bytes");
+  ASSERT_EQ(shared.size(), 9U);
+  for (std::size_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared[i] + sizes[i], 256.0 * 1024);
+}
+
+TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
+  JobOnSim sim("gtx980");
+
+  sim.run(run_cache_l1);
+
+  EXPECT_EQ(sim.status("cache.l1.size_by_carveout_bytes"), Status::not_present);
+}
+
+}  // namespace
+}  // namespace sonde::test

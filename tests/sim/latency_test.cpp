@@ -1,0 +1,129 @@
+// The job latency gives back the declared latencies of every shipped model: levels by path, and
+// Mei and Chu's patterns.
+#include "jobs/jobs.hpp"
+#include "tests/sim/hierarchy_truth.hpp"
+
+#include <optional>
+
+namespace sonde::test {
+namespace {
+
+/// Declared latencies of the patterns on a path; unset where the device has no such pattern.
+struct DeclaredPatterns {
+  std::array<std::optional<double>, 6> cycles;
+};
+
+DeclaredPatterns declared_patterns(const sim::Model& model, LoadPath path) {
+  const sim::PathModel& declared = *path_of(model, path);
+  const sim::PageModel& pages = model.pages;
+  const std::size_t walk_cached = pages.tlbs.size();
+  const std::size_t walk_cold = walk_cached + 1;
+  DeclaredPatterns patterns;
+  if (!declared.caches.empty()) {
+    const sim::LatencyRow& hit = declared.hit.front();
+    patterns.cycles[0] = hit[0];
+    if (hit[walk_cached] > hit[0]) {
+      patterns.cycles[1] = hit[1];
+      patterns.cycles[2] = hit[walk_cached];
+    }
+  }
+  patterns.cycles[3] = declared.dram[0];
+  if (declared.dram[walk_cold] > declared.dram[0]) patterns.cycles[4] = declared.dram[walk_cold];
+  if (pages.window_bytes > 0) patterns.cycles[5] = declared.dram[walk_cold + 1];
+  return patterns;
+}
+
+class LatencyTest : public ShippedModelTest {
+ protected:
+  void SetUp() override {
+    assume_hierarchy(sim_);
+    sim_.run(run_latency, seed() == 1 ? SuiteLevel::standard : SuiteLevel::quick);
+  }
+
+  /// SM 0 lies above the declared latency of whatever the last cache of the path or the memory
+  /// serves; the first cache of a path with two is its own.
+  double offset_cycles(LoadPath path, bool served_by_first) const {
+    const bool own = served_by_first && first_cache(sim_.truth(), path) != nullptr;
+    return own ? 0 : sm_offset_cycles(sim_.truth(), seed(), path);
+  }
+
+  void expect_near(const std::string& metric, double expected_cycles) {
+    EXPECT_NEAR(sim_.number(metric), expected_cycles,
+                tolerance_cycles(sim_.truth(), expected_cycles))
+        << metric;
+  }
+};
+
+TEST_P(LatencyTest, gives_back_the_patterns) {
+  for (const auto& [path, prefix] :
+       {std::pair{LoadPath::ca, "latency."}, std::pair{LoadPath::cg, "latency.cg."}}) {
+    const DeclaredPatterns declared = declared_patterns(sim_.truth(), path);
+    for (std::size_t i = 0; i < declared.cycles.size(); ++i) {
+      const std::string metric = std::string(prefix) + "p" + std::to_string(i + 1) + "_cycles";
+      if (declared.cycles[i]) {
+        expect_near(metric, *declared.cycles[i] + offset_cycles(path, i < 3));
+      } else {
+        EXPECT_EQ(sim_.status(metric), Status::not_present) << metric;
+      }
+    }
+  }
+}
+
+TEST_P(LatencyTest, gives_back_the_levels_of_each_path) {
+  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv}) {
+    const std::string prefix = "latency." + std::string(to_text(path));
+    const sim::PathModel* declared = path_of(sim_.truth(), path);
+    if (declared == nullptr) {
+      EXPECT_EQ(sim_.status(prefix + ".dram_cycles"), Status::not_present);
+      continue;
+    }
+    const double offset = offset_cycles(path, false);
+    if (first_cache(sim_.truth(), path) != nullptr) {
+      expect_near(prefix + ".l1_cycles", declared->hit.front().front());
+    } else if (path == LoadPath::ca || path == LoadPath::nc) {
+      EXPECT_EQ(sim_.status(prefix + ".l1_cycles"), Status::not_present);
+    }
+    if (declared->caches.empty()) {
+      EXPECT_EQ(sim_.status(prefix + ".l2_cycles"), Status::not_present);
+    } else {
+      expect_near(prefix + ".l2_cycles", declared->hit.back().front() + offset);
+    }
+    const bool sides = !declared->dram_far.empty();
+    const double near = declared->dram.front();
+    const double far = sides ? declared->dram_far.front() : near;
+    expect_near(prefix + ".dram_cycles", (near + far) / 2 + offset);
+  }
+}
+
+TEST_P(LatencyTest, staircase_rises_from_the_first_level_to_the_memory) {
+  const std::vector<double> bytes = sim_.vector("latency.staircase_bytes");
+  const std::vector<double> cycles = sim_.vector("latency.staircase_cycles");
+  ASSERT_EQ(bytes.size(), cycles.size());
+  ASSERT_GE(bytes.size(), 16U);
+  const sim::PathModel& ca = *path_of(sim_.truth(), LoadPath::ca);
+
+  const sim::LatencyRow& first = ca.caches.empty() ? ca.dram : ca.hit.front();
+  const double loop = sim_.truth().clock.loop_cycles;
+  EXPECT_NEAR(cycles.front(), first.front() + loop, 20);
+  if (!ca.caches.empty()) {
+    // Twice the L2: lines that its replacement keeps by chance are hits still.
+    const double l2 = ca.hit.back().front();
+    EXPECT_GT(cycles.back(), l2 + (ca.dram.front() - l2) / 4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, LatencyTest, all_models_and_seeds(), name_case);
+
+TEST(LatencySidesTest, hopper_memory_has_two) {
+  JobOnSim sim("h200");
+  assume_hierarchy(sim);
+  sim.run(run_latency, SuiteLevel::quick);
+
+  const double offset = sm_offset_cycles(sim.truth(), 1, LoadPath::cg);
+  const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::cg);
+  EXPECT_NEAR(sim.number("latency.dram_near_cycles"), cg.dram.front() + offset, 10);
+  EXPECT_NEAR(sim.number("latency.dram_far_cycles"), cg.dram_far.front() + offset, 10);
+}
+
+}  // namespace
+}  // namespace sonde::test
