@@ -93,7 +93,7 @@ std::size_t element_bytes(ElementType type, const Values& values) {
       return std::ranges::all_of(cycles, [](auto value) { return value <= longest; }) ? 2 : 4;
     }
     case ElementType::text: {
-      std::size_t longest = 1;
+      std::size_t longest = 2;  // xarray takes columns of one-byte texts for letters of one text
       for (const auto& text : std::get<std::vector<std::string>>(values)) {
         longest = std::max(longest, text.size());
       }

@@ -49,7 +49,7 @@ Values empty_values(ElementType type);
 
 std::uint64_t size_of(const Values& values);
 
-/// Bytes that one element needs in the file: the longest text (at least 1), 2 or 4 for cycles.
+/// Bytes that one element needs in the file: the longest text (at least 2), 2 or 4 for cycles.
 std::size_t element_bytes(ElementType type, const Values& values);
 
 /// Elements [first, first + count) as the file keeps them, `shift` added to each (u64 only).

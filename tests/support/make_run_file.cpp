@@ -1,28 +1,67 @@
-// Writes a random run file for tests of readers: make_run_file <path> <devices>
+// Writes a random run file for tests of readers, and what is in it as JSON on stdout:
+// make_run_file <path> <devices>
 #include "base/error.hpp"
 #include "store/analysis_file.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdlib>
 #include <iostream>
 
+namespace {
+
+using namespace sonde;
+
+DeviceResult make_device(std::size_t rank) {
+  DeviceResult device = test::random_device(11, static_cast<int>(rank), 2000);
+  device.reason = "Größe in µs";
+  device.jobs = {test::random_job(rank + 3, "cache.l1", 2000), test::random_job(rank, "sharing")};
+  device.jobs[0].findings = {found("cache.l1.line_bytes", 128.0, 1, 9),
+                             found("cache.l1.replacement", "lru", 0.5, 7),
+                             found("cache.l1.way_probability", std::vector{0.25, 0.75}, 1, 8),
+                             not_present("cache.l1.sets", "no sets")};
+  return device;
+}
+
+nlohmann::json describe(const JobResult& job) {
+  nlohmann::json json{{"probes", nlohmann::json::array()}};
+  for (const ProbeRecord& probe : job.probes) {
+    nlohmann::json lanes = nlohmann::json::array();
+    for (const LaneTrace& lane : probe.trace.lanes) {
+      lanes.push_back({{"sm", lane.sm},
+                       {"window_cycles", lane.window_cycles},
+                       {"histogram", lane.histogram},
+                       {"offsets", lane.offsets_bytes.size()}});
+    }
+    json["probes"].push_back(
+        {{"label", probe.label}, {"lanes", lanes}, {"repeats", probe.trace.repeat_ns.size()}});
+  }
+  return json;
+}
+
+nlohmann::json describe(const DeviceResult& device) {
+  nlohmann::json json{{"uuid", device.info.uuid},
+                      {"reason", device.reason},
+                      {"carveouts", device.info.shared_carveouts_bytes}};
+  for (const JobResult& job : device.jobs) json["jobs"][job.job] = describe(job);
+  return json;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace sonde;
   if (argc != 3) return 2;
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
-    write_run_alone(
-        argv[1], test::some_provenance(), {{"node0", "GPU-idle"}}, devices, [](std::size_t i) {
-          DeviceResult device = test::random_device(11, static_cast<int>(i), 2000);
-          device.jobs = {test::random_job(i, "cache.l1", 2000), test::random_job(i, "sharing")};
-          device.jobs[0].findings = {found("cache.l1.line_bytes", 128.0, 1, 9),
-                                     found("cache.l1.replacement", "lru", 0.5, 7)};
-          return device;
-        });
+    write_run_alone(argv[1], test::some_provenance(), {}, devices, make_device);
     append_analysis(argv[1], {R"({"schema": 1})",
                               {{"all", "cache.l1.line_bytes", devices, 128, 0, 128, 128, 0, ""}},
-                              {{"GPU-0", "pass", "unknown", ""}}});
+                              {{make_device(0).info.uuid, "pass", "unknown", ""}}});
+    nlohmann::json all = nlohmann::json::array();
+    for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make_device(i)));
+    std::cout << all.dump() << '\n';
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';
     return 1;
