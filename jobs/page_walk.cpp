@@ -17,6 +17,7 @@ constexpr std::uint64_t coarse_step_bytes =
     256_KiB;  // half of the smallest first-level entry known
 constexpr std::uint64_t smallest_page_bytes = 4_KiB;  // of any GPU
 constexpr std::uint64_t widest_room_bytes = 64_KiB;   // 2048 lines of 32 bytes side by side
+constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
 constexpr double block_miss_fraction =
     0.6;  // LRU sets 1.4 times full miss everywhere, others rarely
 
@@ -26,16 +27,30 @@ std::vector<double> pair_costs(const std::vector<double>& medians) {
   return costs;
 }
 
+/// Medians over passes and over several lines of each page: the way to a slice of the L2 takes each
+/// line its own time, and on a real GPU a few cycles of that differ between the two visits.
+/// @param pairs_of gives the list for a shift, see page_line
+template <class PairsOf>
 std::vector<double> measure_pairs(JobRun& run, const PageSetup& setup, const std::string& label,
-                                  Offsets pairs) {
-  constexpr std::uint64_t fewest_passes = 3;
-  constexpr std::uint64_t most_passes = 9;
-  WalkPlan plan;
-  plan.offsets = std::move(pairs);
-  plan.warmup_passes = 2;
-  plan.passes =
-      std::clamp(setup.chase.recordable_accesses / plan.offsets.size(), fewest_passes, most_passes);
-  return pair_costs(position_medians(measure_walk(run, setup.chase, label, plan)));
+                                  PairsOf&& pairs_of) {
+  constexpr std::uint64_t fewest_lines = 3;
+  constexpr std::uint64_t most_lines = 9;
+  constexpr std::uint64_t passes_per_line = 3;
+  WalkLatencies costs;
+  std::uint64_t lines = most_lines;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    WalkPlan plan;
+    plan.offsets = pairs_of(line * line_shift);
+    plan.warmup_passes = 2;
+    plan.passes = passes_per_line;
+    costs.positions = plan.offsets.size() / 2;
+    lines =
+        std::clamp(setup.chase.recordable_accesses / plan.offsets.size(), fewest_lines, most_lines);
+    const auto medians = position_medians(measure_walk(run, setup.chase, label, plan));
+    const std::vector<double> more = pair_costs(medians);
+    costs.cycles.insert(costs.cycles.end(), more.begin(), more.end());
+  }
+  return position_medians(costs);
 }
 
 std::size_t count_above(const std::vector<double>& costs, double threshold_cycles) {
@@ -71,7 +86,9 @@ PageWalkCosts measure_page_costs(JobRun& run, const PageSetup& setup, std::uint6
                                  const PageSpread& spread) {
   const std::uint64_t pages = std::max<std::uint64_t>(1, span_bytes / spread.page_step_bytes);
   const std::string label = fmt::format("tlb span {} step {}", span_bytes, spread.page_step_bytes);
-  return {span_bytes, measure_pairs(run, setup, label, page_pairs(spread, 0, pages))};
+  return {span_bytes, measure_pairs(run, setup, label, [&](std::uint64_t shift) {
+            return page_pairs(spread, 0, pages, shift);
+          })};
 }
 
 std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, const PageSetup& setup) {
@@ -132,13 +149,16 @@ std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubjec
   std::uint64_t entry_bytes = granule_bytes;
   for (std::uint64_t block = 2 * unit_bytes; span_bytes / block >= 4; block *= 2) {
     const std::uint64_t seed = derive_seed(run.seed(), tlb.name);
-    Offsets pairs;
-    for (std::uint64_t page : sparse_walk(span_bytes, block, unit_bytes, seed)) {
-      const std::uint64_t lines = std::min(granule_bytes, widest_room_bytes) / 32;
-      pairs.insert(pairs.end(), 2, page + page / unit_bytes % lines * 32);
-    }
+    const std::uint64_t lines = std::min(granule_bytes, widest_room_bytes) / 32;
+    const Offsets pages = sparse_walk(span_bytes, block, unit_bytes, seed);
     const std::string label = fmt::format("{} block {}", tlb.name, block);
-    const auto costs = measure_pairs(run, setup, label, std::move(pairs));
+    const auto costs = measure_pairs(run, setup, label, [&](std::uint64_t shift) {
+      Offsets pairs;
+      for (std::uint64_t page : pages) {
+        pairs.insert(pairs.end(), 2, page + (page / unit_bytes + shift) % lines * 32);
+      }
+      return pairs;
+    });
     const auto missing = static_cast<double>(count_above(costs, tlb.level.threshold_cycles));
     if (missing < block_miss_fraction * static_cast<double>(costs.size())) break;
     entry_bytes = block;

@@ -4,21 +4,38 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sonde {
 namespace {
 
-// Steps of 256 KiB meet a new entry of up to 8 MiB in one place of 32; windows of active page
-// tables (512 MiB) are crossed in far fewer.
+// Dense walks meet a new entry of 16 MiB in one place of 64; windows of active page tables (512
+// MiB) are crossed in far fewer places than this.
+constexpr double least_share = 0.004;
 constexpr double common_quantile = 0.97;
-
+// So many pages, all of them within the reach of any first level, show the noise.
+constexpr std::size_t noise_pages = 28;
 // A farther level costs at least this much more (twice, on every GPU published): less is the spread
 // of the same level over more samples.
 constexpr double least_ratio = 1.3;
 
-bool any_above(const std::vector<double>& costs, double threshold_cycles) {
-  return std::any_of(costs.begin(), costs.end(),
-                     [=](double cost) { return cost > threshold_cycles; });
+std::vector<double> costs_above(const std::vector<double>& costs, double threshold_cycles) {
+  std::vector<double> above;
+  std::copy_if(costs.begin(), costs.end(), std::back_inserter(above),
+               [=](double cost) { return cost > threshold_cycles; });
+  return above;
+}
+
+/// Highest cost in the smallest walks.
+double find_noise(const std::vector<PageWalkCosts>& walks) {
+  double highest_cycles = 0;
+  std::size_t pages = 0;
+  for (const PageWalkCosts& walk : walks) {
+    pages += walk.cost_cycles.size();
+    if (pages > noise_pages) break;
+    for (double cost : walk.cost_cycles) highest_cycles = std::max(highest_cycles, cost);
+  }
+  return highest_cycles;
 }
 
 }  // namespace
@@ -26,21 +43,25 @@ bool any_above(const std::vector<double>& costs, double threshold_cycles) {
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageWalkCosts>& walks,
                                       double least_step_cycles) {
   std::vector<TlbLevel> levels;
-  double plateau_cycles = 0;
+  double plateau_cycles = find_noise(walks);
+  double ratio = 1;
   for (std::size_t i = 0; i < walks.size(); ++i) {
-    const double cost_cycles = quantile(walks[i].cost_cycles, common_quantile);
-    if (cost_cycles < plateau_cycles * least_ratio + least_step_cycles) continue;
+    const double least_cycles = plateau_cycles * ratio + least_step_cycles;
+    const std::vector<double> above = costs_above(walks[i].cost_cycles, least_cycles);
+    const auto pages = static_cast<double>(walks[i].cost_cycles.size());
+    if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
     TlbLevel level;
-    level.penalty_cycles = cost_cycles;
-    level.threshold_cycles = (plateau_cycles + cost_cycles) / 2;
+    level.penalty_cycles = median(above);
+    level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
     level.overflowing_bytes = walks[i].span_bytes;
     for (std::size_t j = i; j-- > 0;) {
-      if (any_above(walks[j].cost_cycles, level.threshold_cycles)) continue;
+      if (!costs_above(walks[j].cost_cycles, level.threshold_cycles).empty()) continue;
       level.fitting_bytes = walks[j].span_bytes;
       break;
     }
     levels.push_back(level);
-    plateau_cycles = cost_cycles;
+    plateau_cycles = quantile(above, common_quantile);
+    ratio = least_ratio;
   }
   return levels;
 }

@@ -24,8 +24,8 @@ struct TlbLevel {
 
 /// Levels from walks over growing spans, ascending, in the order of addresses. In an overflowing
 /// LRU level every entry misses once a pass, so a level shows as a higher cost of a notable share
-/// of the pages. Pages that cost more but are few (crossing a window of active page tables) make no
-/// level.
+/// of the pages, above what the smallest walks show as noise. Pages that cost more but are few
+/// (crossing a window of active page tables) make no level.
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageWalkCosts>& walks,
                                       double least_step_cycles);
