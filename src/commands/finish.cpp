@@ -82,6 +82,7 @@ int finish_together(const Config& config, MpiSession& mpi, const MeasurePlan& pl
   std::string status;
   if (mpi.rank() == 0) {
     try {
+      for (const std::string& note : add_leftover_shards(config.output).notes) log_world(note);
       remove_parts(config.output);
       status = std::to_string(analyze_run(config.output));
       log_world("wrote " + config.output);

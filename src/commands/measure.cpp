@@ -128,7 +128,8 @@ Measured measure_device(const MeasurePlan& plan, const Config& config, const Dev
 
   if (measured.stopped_early) {
     result.reason = "stopped by a signal; --resume goes on";
-    return measured;  // the shard stays unfinished, to be resumed
+    shard.suspend(result.reason);
+    return measured;
   }
   if (device && lost.empty()) result.after = device->health();
   shard.set_health_after(result.after);

@@ -124,6 +124,31 @@ MergeNotes write_run_from_shards(const fs::path& path, const Provenance& provena
   return notes;
 }
 
+MergeNotes add_leftover_shards(const fs::path& run) {
+  MergeNotes notes;
+  const RunReader whole(run);
+  std::vector<Candidate> chosen = list_candidates(run, whole);
+  const std::size_t before = chosen.size();
+  for (const fs::path& shard : list_shards(parts_folder(run))) {
+    try {
+      const RunReader reader(shard);
+      if (reader.provenance().config_hash != whole.provenance().config_hash) continue;
+      for (Candidate& one : list_candidates(shard, reader)) {
+        if (std::ranges::find(chosen, one.uuid, &Candidate::uuid) != chosen.end()) continue;
+        load(one);
+        notes.notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
+        chosen.push_back(std::move(one));
+      }
+    } catch (const StoreError& error) {
+      notes.notes.push_back(fmt::format("{}: left out", error.what()));
+    }
+  }
+  if (chosen.size() > before) {
+    write_candidates(run, whole.provenance(), chosen, whole.read_unaudited());
+  }
+  return notes;
+}
+
 MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path) {
   MergeNotes notes;
   std::vector<Candidate> chosen;

@@ -33,4 +33,8 @@ MergeNotes write_run_from_shards(const std::filesystem::path& path, const Proven
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
+/// Adds to a run file the devices that are only in its parts folder: measured before a restart that
+/// went on with other GPUs. Does nothing if there are none. @throws StoreError
+MergeNotes add_leftover_shards(const std::filesystem::path& run);
+
 }  // namespace sonde

@@ -70,6 +70,16 @@ struct Shard::State {
     write_tables(*file, flatten_device(&device));
     file->flush(hdf5::Durability::synced);
   }
+
+  void close(const std::string& status, const std::string& reason) {
+    device.status = status;
+    device.reason = reason;
+    step([this] {
+      write_device();
+      file->close();
+    });
+    file.reset();
+  }
 };
 
 Shard::Shard(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -174,14 +184,10 @@ void Shard::set_health_after(const Health& health) {
   state_->step([this] { state_->write_device(); });
 }
 
+void Shard::suspend(const std::string& reason) { state_->close("incomplete", reason); }
+
 void Shard::finish(const std::string& status, const std::string& reason) {
-  state_->device.status = status;
-  state_->device.reason = reason;
-  state_->step([this] {
-    state_->write_device();
-    state_->file->close();
-  });
-  state_->file.reset();
+  state_->close(status, reason);
   rename_or_fail(state_->path, state_->finished);
 }
 

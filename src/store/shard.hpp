@@ -40,6 +40,10 @@ class Shard {
   void set_health_before(const Health& health);
   void set_health_after(const Health& health);
 
+  /// The measuring stops here, to be resumed: closes the file, which stays unfinished and says
+  /// `incomplete` with this reason. @throws StoreError
+  void suspend(const std::string& reason);
+
   /// Writes the device's outcome (`complete`, `incomplete` or `lost`), closes and renames.
   /// @throws StoreError
   void finish(const std::string& status, const std::string& reason);

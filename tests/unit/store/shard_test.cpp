@@ -4,6 +4,7 @@
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/read_run.hpp"
+#include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
@@ -150,6 +151,18 @@ TEST_F(ShardTest, resume_without_a_shard_begins_one) {
   EXPECT_EQ(resumed.note, "");
 }
 
+TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
+  Shard shard = create();
+  shard.append(ok_);
+  shard.suspend("stopped by a signal");
+
+  const auto back = read_shard(unfinished(), WithTraces::no);
+
+  EXPECT_EQ(back->status, "incomplete");
+  EXPECT_EQ(back->reason, "stopped by a signal");
+  EXPECT_EQ(resume().done.size(), 1U);
+}
+
 TEST_F(ShardTest, a_job_cannot_be_appended_twice) {
   Shard shard = create();
   shard.append(ok_);
@@ -172,6 +185,30 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
 
   EXPECT_EQ(status, 0);
   EXPECT_EQ(read_shard(unfinished(), WithTraces::no)->jobs.size(), 1U);
+}
+
+TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_run) {
+  const fs::path run_path = folder_ / "run.h5";
+  const DeviceResult now = test::random_device(5, 0);
+  write_run_alone(run_path, provenance_, {}, 1, [&now](std::size_t) { return now; });
+  fs::create_directories(parts_folder(run_path));
+  Provenance other = provenance_;
+  other.config_hash = "other";
+  const auto leave = [&](const DeviceInfo& info, const Provenance& from) {
+    Shard::create(parts_folder(run_path), info, from, "n", 1).append(ok_);
+  };
+  leave(device_.info, provenance_);
+  leave(now.info, provenance_);
+  leave(test::random_device(5, 2).info, other);
+
+  add_leftover_shards(run_path);
+  add_leftover_shards(run_path);
+  const RunResult run = read_run(run_path, WithTraces::yes);
+
+  ASSERT_EQ(run.devices.size(), 2U);
+  EXPECT_EQ(print(run.devices[0]), print(now));
+  EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
+  EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
 }
 
 TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
