@@ -95,6 +95,14 @@ class ReadRunTest(unittest.TestCase):
         self.file.visititems(check)
         self.assertGreater(len(columns), 150)
 
+    def test_the_format_is_documented_column_by_column(self):
+        text = (Path(EXAMPLES).parent / "docs" / "file-format.md").read_text()
+        names = set()
+        self.file.visititems(lambda name, item: names.add(name.rsplit("/", 1)[-1])
+                             if isinstance(item, h5py.Dataset) else None)
+        names |= set(self.file.attrs) | set(self.file["provenance"].attrs)
+        self.assertEqual([name for name in sorted(names) if f"`{name}`" not in text], [])
+
     def test_recorded_values_are_compressed(self):
         windows = self.file["jobs/cache.l1/traces/window_cycles"]
         self.assertEqual(windows.dtype, np.uint16)
