@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # A real Slurm of several nodes on one machine, for tests: onehost.sh up|env|down <directory>.
 # Each node is a slurmd in mount and UTS namespaces of its own: with its own host name, /dev/shm
-# and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm and munge; uses no
-# systemd, no cgroups, no file outside <directory>, and ends its daemons by their PID files.
+# and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm, munge and a <directory>
+# that the user munge may enter; uses no systemd, no cgroups and no file outside <directory>, and
+# ends its daemons by their PID files.
 set -Eeuo pipefail
 
 node_count=2
@@ -122,8 +123,8 @@ start_node() {
 
 # Leaves nothing behind but its logs on stderr.
 give_up() {
-  sinfo -N -o '%N %T %E' >&2 || true
-  tail -n 20 "$root"/log/*.log >&2 || true
+  [[ ! -e $root/run/slurmctld.pid ]] || sinfo -N -o '%N %T %E' >&2 || true
+  tail -n 20 "$root"/log/*.log "$root"/munge/*.log >&2 || true
   down
   echo "onehost.sh: the nodes did not come up (their logs stand above)" >&2
   exit 1
