@@ -44,10 +44,14 @@ Handle make_space(std::uint64_t rows) {
 
 enum class Fill { zeros, never };
 
+bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
+  return rows * element_bytes >= least_compressed_bytes;
+}
+
 Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "making a property list");
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
-  if (rows * element_bytes < least_compressed_bytes) {
+  if (!is_compressed(rows, element_bytes)) {
     // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
     if (fill == Fill::never) check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
     return creation;
@@ -94,6 +98,24 @@ void select_rows(hid_t space, std::uint64_t first, std::uint64_t count) {
         "selecting rows");
 }
 
+void write_slice(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                 const Table& rows, std::size_t c, RowRange slice, hid_t transfer) {
+  const ColumnSpec& column = table.columns[c];
+  const std::size_t bytes = table.element_bytes[c];
+  const auto packed = pack(column.type, rows.values[c], bytes, slice.offset, slice.length,
+                           plan.shift(column, part));
+  Handle dataset = open_column(file, table.key, column.name);
+  Handle type = file_type(column.type, bytes);
+  Handle target = make_space(table.rows);
+  select_rows(target, table.first_row[part] + slice.offset, slice.length);
+  Handle source = make_space(std::max<std::uint64_t>(slice.length, 1));
+  select_rows(source, 0, slice.length);
+  const std::byte nothing{};
+  check(
+      H5Dwrite(dataset, type, source, target, transfer, packed.empty() ? &nothing : packed.data()),
+      "writing " + path_of(table.key, column.name));
+}
+
 }  // namespace
 
 void run_alone(const std::function<void()>& step) { step(); }
@@ -120,26 +142,23 @@ void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::s
                 const Table& rows, hid_t transfer, const StepRunner& run_step) {
   if (table.rows == 0) return;
   const std::uint64_t most = *std::ranges::max_element(table.row_counts);
+  // Plain columns go independently, all in one step; compressed ones must be written collectively,
+  // and after each such call all ranks must know that nobody was left behind in it.
+  run_step([&] {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (is_compressed(table.rows, table.element_bytes[c]) || rows.rows() == 0) continue;
+      write_slice(file, plan, table, part, rows, c, {0, rows.rows()}, H5P_DEFAULT);
+    }
+  });
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const ColumnSpec& column = table.columns[c];
-    const std::size_t bytes = table.element_bytes[c];
-    const std::uint64_t per_round = std::max<std::uint64_t>(1, round_bytes / bytes);
+    if (!is_compressed(table.rows, table.element_bytes[c])) continue;
+    const std::uint64_t per_round =
+        std::max<std::uint64_t>(1, round_bytes / table.element_bytes[c]);
     for (std::uint64_t done = 0; done < most; done += per_round) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows.rows());
         const std::uint64_t count = std::min(per_round, rows.rows() - first);
-        const auto packed =
-            pack(column.type, rows.values[c], bytes, first, count, plan.shift(column, part));
-        Handle dataset = open_column(file, table.key, column.name);
-        Handle type = file_type(column.type, bytes);
-        Handle target = make_space(table.rows);
-        select_rows(target, table.first_row[part] + first, count);
-        Handle source = make_space(std::max<std::uint64_t>(count, 1));
-        select_rows(source, 0, count);
-        const std::byte nothing{};
-        check(H5Dwrite(dataset, type, source, target, transfer,
-                       packed.empty() ? &nothing : packed.data()),
-              "writing " + path_of(table.key, column.name));
+        write_slice(file, plan, table, part, rows, c, {first, count}, transfer);
       });
     }
   }
