@@ -78,7 +78,7 @@ constexpr std::array metrics{
            "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
     Metric{"cache.l1.carveout_bytes", "byte", structural, neither, "cache.l1",
            "shared parts that size_by_carveout_bytes was measured beside", "docs/methods/cache.md"},
-    Metric{"cache.l1.size_by_carveout_bytes", "byte", structural, neither, "cache.l1",
+    Metric{"cache.l1.size_by_carveout_bytes", "byte", continuous, neither, "cache.l1",
            "size beside each of carveout_bytes", "docs/methods/cache.md"},
     Metric{"cache.readonly.size_bytes", "byte", structural, neither, "cache.l1",
            "size of the first cache of read-only loads", "Mei and Chu 2016, section 4.2"},

@@ -86,7 +86,7 @@ Edge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& s
   };
   const std::uint64_t start_bytes = near_half.edge.fitting_bytes / 2 * 3;
   const Edge coarse =
-      find_edge({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 32}, ask);
+      find_edge({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 64}, ask);
   if (coarse.overflowing_bytes == 0 || near_half.soft) return coarse;
   CacheSubject far_lines = cache;
   far_lines.name = "cache.l2 whole";

@@ -96,8 +96,8 @@ std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uin
 /// What is known about a cache after all steps.
 struct CacheShape {
   Edge edge;                     // first misses; to one line, or coarse if `soft`
-  bool soft = false;             // lines are lost little by little
-  std::uint64_t knee_bytes = 0;  // if soft
+  bool soft = false;             // no order of visits finds the edge of another to one line
+  std::uint64_t knee_bytes = 0;  // if soft and large: half of all lines are lost there
   std::uint64_t residents_bytes = 0;
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
@@ -105,7 +105,9 @@ struct CacheShape {
   std::uint64_t whole_bytes = 0;  // if `edge` is that of one part only
 
   std::uint64_t size_bytes() const {
-    return std::max({edge.fitting_bytes, knee_bytes, residents_bytes, whole_bytes});
+    const std::uint64_t bytes =
+        std::max({edge.fitting_bytes, knee_bytes, residents_bytes, whole_bytes});
+    return soft ? round_soft_size(bytes) : bytes;
   }
 };
 

@@ -25,6 +25,23 @@ std::string join(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + "; " + second;
 }
 
+/// A fill shows the sector, unless it brings more than the cache before it asked for: then several
+/// smaller sectors may have come together.
+void report_sector(JobRun& run, const std::string& cache, const CacheShape& shape) {
+  const std::string metric = cache + ".sector_bytes";
+  const auto nearer_fetch = run.number("cache.l1.fetch_bytes");
+  if (cache != "cache.l1" && nearer_fetch &&
+      *nearer_fetch < static_cast<double>(std::min(shape.fetch.bytes, shape.line_bytes))) {
+    run.report(not_resolvable(
+        metric, fmt::format("a fill brings {}, the L1 asks for {}: sectors may be either",
+                            format_bytes(static_cast<double>(shape.fetch.bytes)),
+                            format_bytes(*nearer_fetch))));
+    return;
+  }
+  const std::uint64_t sector_bytes = std::min(shape.fetch.bytes, shape.line_bytes);
+  run.report(found_bytes(metric, sector_bytes, shape.fetch.agreement, shape.fetch.observations));
+}
+
 }  // namespace
 
 void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape,
@@ -33,7 +50,11 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
   const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
   const double confidence = shape.soft ? soft_confidence : 1;
   Finding size = found_bytes(cache + ".size_bytes", shape.size_bytes(), confidence, lines);
-  if (shape.soft) size.reason = "lines are lost little by little: half of them at this footprint";
+  if (shape.soft) {
+    size.reason = shape.knee_bytes > 0
+                      ? "lines are lost little by little: half of them at this footprint"
+                      : "the edge is soft: other orders of visits find it a few lines away";
+  }
   if (shape.residents_bytes > first_miss_bytes) {
     size.reason = fmt::format(
         "counted on the way back after a fill: the first misses come at {}, "
@@ -47,9 +68,7 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
   first_miss.reason = remark;
   run.report(std::move(first_miss));
   run.report(found_bytes(cache + ".line_bytes", shape.line_bytes, shape.line_contrast, lines));
-  const std::uint64_t sector_bytes = std::min(shape.fetch.bytes, shape.line_bytes);
-  run.report(found_bytes(cache + ".sector_bytes", sector_bytes, shape.fetch.agreement,
-                         shape.fetch.observations));
+  report_sector(run, cache, shape);
   run.report(found_bytes(cache + ".fetch_bytes", shape.fetch.bytes, shape.fetch.agreement,
                          shape.fetch.observations));
 }

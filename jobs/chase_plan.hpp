@@ -46,7 +46,8 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 
 /// Fresh translations one after the other: first pages that push all others out of a TLB level,
 /// then targets in small steps, each visited twice in a row, and before each of them pages that
-/// push it out of the nearer levels only, each time by other lines of them. `targets` are the places of the first visits.
+/// push it out of the nearer levels only, each time by other lines of them. `targets` are the
+/// places of the first visits.
 struct EntryWalk {
   Offsets offsets;
   std::vector<std::size_t> targets;

@@ -18,6 +18,8 @@ constexpr std::uint64_t coarse_step_bytes =
 constexpr std::uint64_t smallest_page_bytes = 4_KiB;  // of any GPU
 constexpr std::uint64_t widest_room_bytes = 64_KiB;   // 2048 lines of 32 bytes side by side
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
+// One entry too many in an LRU set of w ways costs w + 1 of them; fewer are disturbances.
+constexpr std::size_t fewest_misses = 3;
 constexpr double block_miss_fraction =
     0.6;  // LRU sets 1.4 times full miss everywhere, others rarely
 
@@ -166,18 +168,60 @@ std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubjec
   return entry_bytes;
 }
 
+namespace {
+
+double missing_share_at(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
+                        std::uint64_t span_bytes, std::uint64_t granule_bytes,
+                        std::uint64_t step_bytes) {
+  const std::uint64_t page_step =
+      std::max(step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
+  const PageSpread spread = spread_pages(page_step, granule_bytes);
+  const auto costs = measure_page_costs(run, setup, span_bytes, spread).cost_cycles;
+  return static_cast<double>(count_above(costs, tlb.level.threshold_cycles)) /
+         static_cast<double>(costs.size());
+}
+
+}  // namespace
+
+bool is_steady_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
+                     std::uint64_t granule_bytes, std::uint64_t step_bytes) {
+  constexpr int repeats = 3;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const auto share_at = [&](std::uint64_t span_bytes) {
+      return missing_share_at(run, setup, tlb, span_bytes, granule_bytes, step_bytes);
+    };
+    if (share_at(edge.fitting_bytes) > 0 || share_at(edge.overflowing_bytes) == 0) return false;
+  }
+  return true;
+}
+
 Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
-                   std::uint64_t granule_bytes, std::uint64_t step_bytes,
-                   double relative_precision) {
+                   std::uint64_t granule_bytes, std::uint64_t step_bytes, double relative_precision,
+                   double missing_share) {
   const auto ask = [&](std::uint64_t span_bytes) {
-    const std::uint64_t page_step =
-        std::max(step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
-    const PageSpread spread = spread_pages(page_step, granule_bytes);
-    const auto costs = measure_page_costs(run, setup, span_bytes, spread).cost_cycles;
-    return count_above(costs, tlb.level.threshold_cycles) > 0 ? Fit::overflows : Fit::fits;
+    const double share = missing_share_at(run, setup, tlb, span_bytes, granule_bytes, step_bytes);
+    return share > missing_share ? Fit::overflows : Fit::fits;
   };
   const std::uint64_t limit_bytes = tlb.level.overflowing_bytes;
   return find_edge({step_bytes, 8 * step_bytes, limit_bytes, relative_precision}, ask);
+}
+
+std::uint64_t count_resident_pages(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
+                                   std::uint64_t granule_bytes, std::uint64_t page_step_bytes) {
+  const PageSpread spread = spread_pages(page_step_bytes, granule_bytes);
+  const std::uint64_t pages = tlb.level.overflowing_bytes / page_step_bytes;
+  WalkPlan plan;
+  for (std::uint64_t page = 0; page < pages; ++page)
+    plan.offsets.push_back(page_line(spread, page));
+  for (std::uint64_t page = pages; page-- > 0;) {
+    plan.offsets.insert(plan.offsets.end(), 2, page_line(spread, page));
+  }
+  plan.warmup_passes = 0;
+  plan.skipped = pages;
+  plan.passes = 5;
+  const std::string label = fmt::format("{} way back step {}", tlb.name, page_step_bytes);
+  const auto costs = pair_costs(position_medians(measure_walk(run, setup.chase, label, plan)));
+  return costs.size() - count_above(costs, tlb.level.threshold_cycles);
 }
 
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,

@@ -54,9 +54,19 @@ std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubjec
 /// The edge of the level in steps of `step_bytes`, or coarser where those were too many pages, to
 /// `relative_precision`. Lines stay within the first granule of each page, so that the pages are
 /// those meant.
+/// @param missing_share pages that may miss in a walk that fits
 Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
-                   std::uint64_t granule_bytes, std::uint64_t step_bytes,
-                   double relative_precision);
+                   std::uint64_t granule_bytes, std::uint64_t step_bytes, double relative_precision,
+                   double missing_share = 0);
+
+/// Whether the level still fits and overflows where `edge` says, asked again and again.
+bool is_steady_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
+                     std::uint64_t granule_bytes, std::uint64_t step_bytes);
+
+/// Pages that still have their translation on the way back after a fill of the span where most
+/// entries miss, `page_step_bytes` apart: under LRU the number of entries, whatever the index does.
+std::uint64_t count_resident_pages(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
+                                   std::uint64_t granule_bytes, std::uint64_t page_step_bytes);
 
 /// Latencies of the first visits to pages nobody has touched since everything was flushed.
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,

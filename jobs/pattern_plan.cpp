@@ -10,17 +10,26 @@ constexpr std::uint64_t window_pages = 12;  // alternating: each of them switche
 constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 8;  // whose translations are surely at hand: half of 16
 constexpr std::uint64_t reread_lines = 4;  // of each
-constexpr std::uint64_t repeats = 32;
+constexpr std::uint64_t p3_rounds = 2;
+constexpr std::uint64_t p2_rounds = 3;
+constexpr std::uint64_t p1_rounds = 2;
+
+/// A granule in eighths: first lines of pages in the first of them, further ones behind. No sector
+/// is visited more than four times, so that a chain of addresses can hold the whole walk.
+constexpr std::uint64_t reread_part = 2;  // and the next three
+constexpr std::uint64_t near_part = 7;
 
 struct Builder {
   const PatternRequest& request;
   PatternChase chase;
 
-  /// First line of a page: neighbours differ in their place, so they do not meet in a set.
-  std::uint64_t line_of(std::uint64_t page) const {
-    const std::uint64_t room_bytes = request.granule_bytes / 4;
+  /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
+  /// set.
+  std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
+    const std::uint64_t room_bytes = request.granule_bytes / 8;
     const std::uint64_t lines = std::max<std::uint64_t>(1, room_bytes / request.line_step_bytes);
-    return page * request.page_step_bytes + page % lines * request.line_step_bytes;
+    return page * request.page_step_bytes + part * room_bytes +
+           (page + shift) % lines * request.line_step_bytes;
   }
   void visit(std::uint64_t offset) { chase.offsets.push_back(offset); }
 
@@ -32,12 +41,24 @@ struct Builder {
     if (count > settling) chase.phases.push_back({pattern, start + settling, count - settling});
   }
 
-  void rounds(Pattern pattern, std::uint64_t end_page, std::uint64_t pages, std::uint64_t count) {
+  void rounds(Pattern pattern, std::uint64_t end_page, std::uint64_t pages, std::uint64_t part,
+              std::uint64_t count) {
     phase(pattern, pages, [&] {
       for (std::uint64_t round = 0; round <= count; ++round) {
-        for (std::uint64_t page = end_page - pages; page < end_page; ++page) visit(line_of(page));
+        for (std::uint64_t page = end_page - pages; page < end_page; ++page) {
+          visit(line_of(page, part));
+        }
       }
     });
+  }
+
+  /// Further lines of the last pages, once each.
+  void reread(std::uint64_t end_page) {
+    for (std::uint64_t i = 0; i < reread_lines; ++i) {
+      for (std::uint64_t page = end_page - reread_pages; page < end_page; ++page) {
+        visit(line_of(page, reread_part + i, (i + 1) * reread_pages));
+      }
+    }
   }
 };
 
@@ -70,18 +91,13 @@ PatternChase plan_patterns(const PatternRequest& request) {
       builder.visit(builder.line_of(page));
     }
   });
-  builder.phase(Pattern::p4, 0, [&] {
-    for (std::uint64_t i = 1; i <= reread_lines; ++i) {
-      for (std::uint64_t page = end_page - reread_pages; page < end_page; ++page) {
-        const std::uint64_t eighth_bytes = request.granule_bytes / 8;
-        builder.visit(builder.line_of(page) + (2 + i) * eighth_bytes);
-      }
-    }
-  });
-  if (has_p3) builder.rounds(Pattern::p3, end_page, beyond_all, 2);
-  if (near_pages > request.near_entries) builder.rounds(Pattern::p2, end_page, near_pages, 3);
-  builder.phase(Pattern::p1, 1, [&] {
-    for (std::uint64_t i = 0; i <= repeats; ++i) builder.visit(builder.line_of(end_page - 1));
+  builder.phase(Pattern::p4, 0, [&] { builder.reread(end_page); });
+  if (has_p3) builder.rounds(Pattern::p3, end_page, beyond_all, 0, p3_rounds);
+  if (near_pages > request.near_entries) {
+    builder.rounds(Pattern::p2, end_page, near_pages, near_part, p2_rounds);
+  }
+  builder.phase(Pattern::p1, reread_pages * reread_lines, [&] {
+    for (std::uint64_t round = 0; round <= p1_rounds; ++round) builder.reread(end_page);
   });
   builder.chase.span_bytes =
       *std::max_element(builder.chase.offsets.begin(), builder.chase.offsets.end()) + 8;

@@ -15,6 +15,11 @@ namespace {
 
 // Half of the smallest penalty published (GTX 780: 198 to 204 cycles, Mei and Chu 2016, figure 14).
 constexpr double least_step_cycles = 3;
+// A soft edge: walks beyond it miss in whole sets, walks below it here and there.
+constexpr double soft_missing_share = 0.02;
+constexpr double soft_confidence = 0.5;
+// Device memory comes in pages of 2 MiB at most (CUDA driver API, allocation granularity).
+constexpr std::uint64_t largest_page_bytes = 2_MiB;
 constexpr std::array level_names{"tlb.l1", "tlb.l2", "tlb.l3"};
 constexpr std::array level_metrics{".reach_bytes", ".entries", ".entry_bytes",
                                    ".miss_penalty_cycles"};
@@ -55,13 +60,27 @@ std::uint64_t report_geometry(JobRun& run, const PageSetup& setup, const TlbSubj
   }
   const std::uint64_t entry_bytes = measure_entry(run, setup, tlb, granule->bytes);
   const std::uint64_t step_bytes = std::max(entry_bytes, tlb.nearer_step_bytes);
-  const Edge edge = measure_reach(run, setup, tlb, granule->bytes, step_bytes, 0);
-  const std::uint64_t steps = edge.fitting_bytes / step_bytes;
-  run.report(found(tlb.name + ".reach_bytes", static_cast<double>(edge.fitting_bytes), 1, steps));
+  Edge edge = measure_reach(run, setup, tlb, granule->bytes, step_bytes, 0);
+  const bool steady = edge.overflowing_bytes == 0 ||
+                      is_steady_reach(run, setup, tlb, edge, granule->bytes, step_bytes);
+  if (!steady) {
+    edge = measure_reach(run, setup, tlb, granule->bytes, step_bytes, 0, soft_missing_share);
+    edge.fitting_bytes = round_soft_size(edge.fitting_bytes);
+  }
+  const double confidence = steady ? 1 : soft_confidence;
+  const std::uint64_t residents = count_resident_pages(run, setup, tlb, granule->bytes, step_bytes);
+  const std::uint64_t reach_bytes = std::max(edge.fitting_bytes, residents * step_bytes);
+  const std::uint64_t steps = reach_bytes / step_bytes;
+  Finding reach = found(tlb.name + ".reach_bytes", static_cast<double>(reach_bytes), 1, steps);
+  if (reach_bytes > edge.fitting_bytes) {
+    reach.reason = fmt::format("counted on the way back after a fill: the first misses come at {}",
+                               as_text(edge.fitting_bytes));
+  }
+  run.report(std::move(reach));
   run.report(found(tlb.name + ".entry_bytes", static_cast<double>(entry_bytes), granule->agreement,
                    granule->observations));
-  run.report(found(tlb.name + ".entries", static_cast<double>(edge.fitting_bytes / entry_bytes), 1,
-                   steps));
+  run.report(
+      found(tlb.name + ".entries", static_cast<double>(reach_bytes / entry_bytes), 1, steps));
   return entry_bytes;
 }
 
@@ -73,6 +92,13 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granules) {
   const auto smallest =
       std::min_element(granules.begin(), granules.end(),
                        [](const BlockSize& a, const BlockSize& b) { return a.bytes < b.bytes; });
+  if (smallest->bytes > largest_page_bytes) {
+    run.report(not_resolvable(
+        "tlb.page_bytes",
+        fmt::format("an entry covers {}, several neighbouring pages: none is seen alone",
+                    as_text(smallest->bytes))));
+    return;
+  }
   run.report(found("tlb.page_bytes", static_cast<double>(smallest->bytes), smallest->agreement,
                    smallest->observations));
 }

@@ -18,6 +18,9 @@ const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
   return nullptr;
 }
 
+// Structure that a job is less sure of is a number with a scatter (a cache with a soft edge).
+constexpr double sure_confidence = 0.9;
+
 struct Pair {
   const Metric& metric;
   const Finding& before;
@@ -71,6 +74,11 @@ Change change_of(const Pair& pair, const ReduceOptions& options) {
     const std::string after = ballot_text(pair.after);
     Change change;
     if (before.empty() || after.empty() || before == after) return change;
+    const auto* from = std::get_if<double>(&pair.before.value);
+    const auto* to = std::get_if<double>(&pair.after.value);
+    if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {
+      return number_change(pair, *from, *to, options);
+    }
     change.severity = Severity::fail;
     change.fraction = std::nan("");
     change.reason = "structure does not change: one of the two is wrong";

@@ -2,6 +2,9 @@
 #include "analysis/structure/edge.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include <algorithm>
 
 namespace sonde {
 namespace {
@@ -46,6 +49,12 @@ Edge find_edge(const EdgeLimits& limits, const std::function<Fit(std::uint64_t b
     if (edge.fitting_bytes == 0) return edge;
   }
   return narrow_edge(limits, edge, ask);
+}
+
+std::uint64_t round_soft_size(std::uint64_t size_bytes) {
+  const std::uint64_t resolution_bytes =
+      std::max<std::uint64_t>(1, std::bit_floor(size_bytes) / 16);
+  return size_bytes / resolution_bytes * resolution_bytes;
 }
 
 }  // namespace sonde

@@ -93,7 +93,8 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   const bool no_farther_level = equal(p3, p2);
   if (equal(p6, p5)) remove(p6, "a first visit beyond the window costs no more than P5");
   if (no_tlb) {
-    for (auto* pattern : {&p2, &p3, &p5, &p6}) remove(*pattern, "a page never touched costs no more");
+    for (auto* pattern : {&p2, &p3, &p5, &p6})
+      remove(*pattern, "a page never touched costs no more");
   } else if (hits_need_no_translation) {
     for (auto* pattern : {&p2, &p3}) {
       remove(*pattern, "hits need no translation: the cache is addressed virtually");
