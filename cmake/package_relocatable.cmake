@@ -49,8 +49,6 @@ list(FILTER plugins EXCLUDE REGEX
 copy_as_named(${stage}/lib/openmpi ${plugins})
 file(COPY ${data_dir}/ DESTINATION ${stage}/share/openmpi FILES_MATCHING PATTERN help-*.txt)
 file(COPY ${config_dir}/openmpi-mca-params.conf DESTINATION ${stage}/etc)
-file(APPEND ${stage}/etc/openmpi-mca-params.conf
-     "# sonde: this component leaves lock files beside the run file\nsharedfp = ^lockedfile\n")
 
 # --- the libraries, without glibc: that must be the host's, like its loader and its driver.
 set(host_libraries "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|mvec)\\.so" "^libcuda\\.so"
