@@ -125,7 +125,9 @@ int run_fleet(const Config& config, MeasurePlan plan, MpiSession& mpi) {
     return exit_code::ok;
   }
   agree_after(mpi.world(), [&] {
-    if (mpi.rank() == 0) check_output(config.output, existing_policy(config));
+    if (mpi.rank() != 0) return;
+    check_output(config.output, existing_policy(config));
+    clear_progress(plan.parts);
   });
 
   const auto rank = static_cast<std::size_t>(mpi.rank());

@@ -107,6 +107,15 @@ void ProgressFile::update(Progress progress) {
   if (!file || error) fs::remove(part, error);
 }
 
+void clear_progress(const fs::path& parts) {
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    if (entry.path().string().ends_with(suffix)) old.push_back(entry.path());
+  }
+  for (const fs::path& path : old) fs::remove(path, error);
+}
+
 std::vector<Progress> read_progress(const fs::path& parts) {
   std::vector<Progress> ranks;
   std::error_code error;

@@ -39,6 +39,9 @@ class ProgressFile {
   std::chrono::steady_clock::time_point written_{};
 };
 
+/// Removes what the ranks of an earlier run left there. By rank 0, before any rank writes.
+void clear_progress(const std::filesystem::path& parts);
+
 /// All progress files there, by rank; files that cannot be read are left out.
 std::vector<Progress> read_progress(const std::filesystem::path& parts);
 

@@ -90,13 +90,14 @@ void check_output(const fs::path& out, Existing existing) {
                     "or choose another place with -o",
                     folder.string()));
   }
-  if (existing != Existing::replace && fs::exists(out)) {
+  const bool has_shards = !list_shards(parts).empty();
+  const bool goes_on = existing == Existing::resume && has_shards;  // after a device was lost
+  if (existing != Existing::replace && !goes_on && fs::exists(out)) {
     throw ConfigError(
         fmt::format("'{}' is there already (it would be overwritten) choose another "
                     "name with -o, or use --force",
                     out.string()));
   }
-  const bool has_shards = !list_shards(parts).empty();
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "

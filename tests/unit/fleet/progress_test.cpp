@@ -73,6 +73,17 @@ TEST(ProgressTest, broken_files_and_missing_folders_are_passed_over) {
   ProgressFile(folder / "none", 1).update(at_work(1, 1));
 }
 
+TEST(ProgressTest, progress_of_an_earlier_run_is_cleared_and_nothing_else) {
+  const test::TemporaryFolder folder;
+  ProgressFile(folder.path(), 7).update(at_work(7, 3));
+  std::ofstream(folder / "GPU-1.h5") << "x";
+
+  clear_progress(folder.path());
+
+  EXPECT_TRUE(read_progress(folder.path()).empty());
+  EXPECT_TRUE(std::filesystem::exists(folder / "GPU-1.h5"));
+}
+
 TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;

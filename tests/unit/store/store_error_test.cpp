@@ -273,6 +273,16 @@ TEST_F(CheckOutputTest, treats_shards_of_an_earlier_run_as_asked) {
   EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
 }
 
+TEST_F(CheckOutputTest, resume_goes_on_after_a_file_without_all_devices) {
+  check_output(out_, Existing::refuse);
+  leave_shard();
+  std::ofstream(out_) << "x";
+
+  EXPECT_NO_THROW(check_output(out_, Existing::resume));
+  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
+  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
+}
+
 TEST_F(CheckOutputTest, says_that_a_folder_is_missing) {
   const std::string text =
       store_error([&] { check_output(folder_ / "no/run.h5", Existing::refuse); });
