@@ -131,6 +131,13 @@ TEST(PatternPlanTest, rounds_pass_the_right_levels) {
   }
 }
 
+TEST(PatternPlanTest, no_sector_is_visited_too_often_for_a_chain) {
+  std::map<std::uint64_t, int> visits;
+  for (std::uint64_t offset : plan_patterns(fermi_request()).offsets) ++visits[offset / 32];
+
+  for (const auto& [sector, count] : visits) EXPECT_LE(count, 4) << sector;
+}
+
 TEST(PatternPlanTest, p3_is_left_out_if_its_lines_do_not_fit) {
   PatternRequest request = fermi_request();
   request.most_lines = 64;
