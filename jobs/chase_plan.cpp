@@ -71,7 +71,7 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
   require(first < end, "the pages that evict must reach behind the targets");
   EntryWalk walk;
   for (std::uint64_t page = first; page < end; ++page) {
-    walk.offsets.push_back(page_line(evictors, page));
+    walk.offsets.push_back(page_line(evictors, page, request.shift));
   }
   const std::uint64_t near_end =
       request.near_evictor_count == 0
@@ -83,10 +83,10 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
     for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
       // Another line each time, so that no sector is visited too often for a chain of addresses.
       walk.offsets.push_back(page_line(request.near_evictors, near_end - i,
-                                       (target + 1) * request.near_evictor_count));
+                                       (target + 1) * request.near_evictor_count + request.shift));
     }
     walk.targets.push_back(walk.offsets.size());
-    walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target));
+    walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target, request.shift));
   }
   return walk;
 }

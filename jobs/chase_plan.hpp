@@ -60,6 +60,7 @@ struct EntryWalkRequest {
   std::uint64_t evictors_end_bytes = 0;
   PageSpread near_evictors;  // among the last of the evictors; count 0: none
   std::uint64_t near_evictor_count = 0;
+  std::uint64_t shift = 0;  // other lines of the same pages, see page_line
 };
 EntryWalk entry_walk(const EntryWalkRequest& request);
 

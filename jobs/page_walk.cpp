@@ -18,41 +18,54 @@ constexpr std::uint64_t coarse_step_bytes =
 constexpr std::uint64_t smallest_page_bytes = 4_KiB;  // of any GPU
 constexpr std::uint64_t widest_room_bytes = 64_KiB;   // 2048 lines of 32 bytes side by side
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
-// One entry too many in an LRU set of w ways costs w + 1 of them; fewer are disturbances.
-constexpr std::size_t fewest_misses = 3;
+constexpr std::uint64_t lines_of_fresh_pages = 5;
 constexpr double block_miss_fraction =
     0.6;  // LRU sets 1.4 times full miss everywhere, others rarely
 
-std::vector<double> pair_costs(const std::vector<double>& medians) {
-  std::vector<double> costs(medians.size() / 2);
-  for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = medians[2 * i] - medians[2 * i + 1];
-  return costs;
+/// Cost of the translations at `firsts`, places of visits that are repeated at once: medians over
+/// passes and over several lines of each page. The way to a slice of the L2 takes each line its own
+/// time, and on a real GPU a few cycles of that differ between the two visits.
+/// @param plan_of gives the walk for a shift, see page_line
+template <class PlanOf>
+std::vector<double> measure_costs(JobRun& run, const PageSetup& setup, const std::string& label,
+                                  std::uint64_t lines, const std::vector<std::size_t>& firsts,
+                                  PlanOf&& plan_of) {
+  WalkLatencies costs{firsts.size(), {}};
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    const WalkPlan plan = plan_of(line * line_shift);
+    const auto medians = position_medians(measure_walk(run, setup.chase, label, plan));
+    for (std::size_t first : firsts) {
+      const std::size_t at = first - plan.skipped;
+      costs.cycles.push_back(medians[at] - medians[at + 1]);
+    }
+  }
+  return position_medians(costs);
 }
 
-/// Medians over passes and over several lines of each page: the way to a slice of the L2 takes each
-/// line its own time, and on a real GPU a few cycles of that differ between the two visits.
-/// @param pairs_of gives the list for a shift, see page_line
+std::vector<std::size_t> every_second(std::size_t from, std::size_t count) {
+  std::vector<std::size_t> places(count);
+  for (std::size_t i = 0; i < count; ++i) places[i] = from + 2 * i;
+  return places;
+}
+
+/// The costs of a steady cyclic walk over pairs.
+/// @param pairs_of gives the list for a shift
 template <class PairsOf>
 std::vector<double> measure_pairs(JobRun& run, const PageSetup& setup, const std::string& label,
                                   PairsOf&& pairs_of) {
   constexpr std::uint64_t fewest_lines = 3;
   constexpr std::uint64_t most_lines = 9;
-  constexpr std::uint64_t passes_per_line = 3;
-  WalkLatencies costs;
-  std::uint64_t lines = most_lines;
-  for (std::uint64_t line = 0; line < lines; ++line) {
-    WalkPlan plan;
-    plan.offsets = pairs_of(line * line_shift);
-    plan.warmup_passes = 2;
-    plan.passes = passes_per_line;
-    costs.positions = plan.offsets.size() / 2;
-    lines =
-        std::clamp(setup.chase.recordable_accesses / plan.offsets.size(), fewest_lines, most_lines);
-    const auto medians = position_medians(measure_walk(run, setup.chase, label, plan));
-    const std::vector<double> more = pair_costs(medians);
-    costs.cycles.insert(costs.cycles.end(), more.begin(), more.end());
-  }
-  return position_medians(costs);
+  const std::size_t visits = pairs_of(0).size();
+  const std::uint64_t lines =
+      std::clamp(setup.chase.recordable_accesses / visits, fewest_lines, most_lines);
+  return measure_costs(run, setup, label, lines, every_second(0, visits / 2),
+                       [&](std::uint64_t shift) {
+                         WalkPlan plan;
+                         plan.offsets = pairs_of(shift);
+                         plan.warmup_passes = 2;
+                         plan.passes = 3;
+                         return plan;
+                       });
 }
 
 std::size_t count_above(const std::vector<double>& costs, double threshold_cycles) {
@@ -114,6 +127,7 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
                                          const TlbSubject& tlb) {
   constexpr std::uint64_t targets = 64;
   constexpr std::uint64_t least_distances = 3;
+  constexpr double least_agreement = 0.6;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
   for (std::uint64_t step = smallest_page_bytes; targets * step <= end_bytes / 4; step *= 8) {
     EntryWalkRequest request;
@@ -125,20 +139,24 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
       request.near_evictors = spread_pages(tlb.nearer_step_bytes, widest_room_bytes);
       request.near_evictor_count = tlb.nearer_pages;
     }
-    const EntryWalk entry = entry_walk(request);
-    WalkPlan plan;
-    plan.offsets = entry.offsets;
-    plan.skipped = entry.targets.front();
-    plan.passes = 3;
+    const std::vector<std::size_t> firsts = entry_walk(request).targets;
     const std::string label = fmt::format("{} granule {}", tlb.name, step);
-    const auto medians = position_medians(measure_walk(run, setup.chase, label, plan));
+    const auto costs =
+        measure_costs(run, setup, label, lines_of_fresh_pages, firsts, [&](std::uint64_t shift) {
+          request.shift = shift;
+          WalkPlan plan;
+          plan.offsets = entry_walk(request).offsets;
+          plan.skipped = firsts.front();
+          plan.passes = 3;
+          return plan;
+        });
     std::vector<bool> missing;
-    for (std::size_t target : entry.targets) {
-      const std::size_t at = target - plan.skipped;
-      missing.push_back(medians[at] - medians[at + 1] > tlb.level.threshold_cycles);
-    }
+    for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
     const auto distance = miss_distance(missing, step);
-    if (distance && distance->observations >= least_distances) return distance;
+    if (distance && distance->observations >= least_distances &&
+        distance->agreement >= least_agreement) {
+      return distance;
+    }
   }
   return std::nullopt;
 }
@@ -204,24 +222,6 @@ Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
   };
   const std::uint64_t limit_bytes = tlb.level.overflowing_bytes;
   return find_edge({step_bytes, 8 * step_bytes, limit_bytes, relative_precision}, ask);
-}
-
-std::uint64_t count_resident_pages(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
-                                   std::uint64_t granule_bytes, std::uint64_t page_step_bytes) {
-  const PageSpread spread = spread_pages(page_step_bytes, granule_bytes);
-  const std::uint64_t pages = tlb.level.overflowing_bytes / page_step_bytes;
-  WalkPlan plan;
-  for (std::uint64_t page = 0; page < pages; ++page)
-    plan.offsets.push_back(page_line(spread, page));
-  for (std::uint64_t page = pages; page-- > 0;) {
-    plan.offsets.insert(plan.offsets.end(), 2, page_line(spread, page));
-  }
-  plan.warmup_passes = 0;
-  plan.skipped = pages;
-  plan.passes = 5;
-  const std::string label = fmt::format("{} way back step {}", tlb.name, page_step_bytes);
-  const auto costs = pair_costs(position_medians(measure_walk(run, setup.chase, label, plan)));
-  return costs.size() - count_above(costs, tlb.level.threshold_cycles);
 }
 
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,

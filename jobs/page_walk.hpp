@@ -63,11 +63,6 @@ Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
 bool is_steady_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
                      std::uint64_t granule_bytes, std::uint64_t step_bytes);
 
-/// Pages that still have their translation on the way back after a fill of the span where most
-/// entries miss, `page_step_bytes` apart: under LRU the number of entries, whatever the index does.
-std::uint64_t count_resident_pages(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
-                                   std::uint64_t granule_bytes, std::uint64_t page_step_bytes);
-
 /// Latencies of the first visits to pages nobody has touched since everything was flushed.
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,
                                        std::uint64_t span_bytes, std::uint64_t page_step_bytes);

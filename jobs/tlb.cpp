@@ -68,19 +68,15 @@ std::uint64_t report_geometry(JobRun& run, const PageSetup& setup, const TlbSubj
     edge.fitting_bytes = round_soft_size(edge.fitting_bytes);
   }
   const double confidence = steady ? 1 : soft_confidence;
-  const std::uint64_t residents = count_resident_pages(run, setup, tlb, granule->bytes, step_bytes);
-  const std::uint64_t reach_bytes = std::max(edge.fitting_bytes, residents * step_bytes);
-  const std::uint64_t steps = reach_bytes / step_bytes;
-  Finding reach = found(tlb.name + ".reach_bytes", static_cast<double>(reach_bytes), 1, steps);
-  if (reach_bytes > edge.fitting_bytes) {
-    reach.reason = fmt::format("counted on the way back after a fill: the first misses come at {}",
-                               as_text(edge.fitting_bytes));
-  }
+  const std::uint64_t steps = edge.fitting_bytes / step_bytes;
+  Finding reach =
+      found(tlb.name + ".reach_bytes", static_cast<double>(edge.fitting_bytes), confidence, steps);
+  if (!steady) reach.reason = "the edge is soft: below it single entries are lost now and then";
   run.report(std::move(reach));
   run.report(found(tlb.name + ".entry_bytes", static_cast<double>(entry_bytes), granule->agreement,
                    granule->observations));
-  run.report(
-      found(tlb.name + ".entries", static_cast<double>(reach_bytes / entry_bytes), 1, steps));
+  run.report(found(tlb.name + ".entries", static_cast<double>(edge.fitting_bytes / entry_bytes),
+                   confidence, steps));
   return entry_bytes;
 }
 
