@@ -80,7 +80,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const WalkLatencies walk =
       measure_walk(run, set_up_chase(run, path, space), "patterns " + prefix, plan);
   auto patterns = infer_patterns(sort_by_pattern(chase, position_medians(walk)), least_step_cycles);
-  const bool knows_tlb = run.number("tlb.page_bytes").has_value();
+  const bool knows_tlb = run.number("tlb.l1.reach_bytes").has_value();
   PatternFinding& p6 = patterns[static_cast<std::size_t>(Pattern::p6)];
   if (request.window_bytes == 0 && knows_tlb) {
     p6.status = Status::not_present;

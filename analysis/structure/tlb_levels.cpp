@@ -26,6 +26,11 @@ std::vector<double> costs_above(const std::vector<double>& costs, double thresho
   return above;
 }
 
+double share_above(const PageWalkCosts& walk, double threshold_cycles) {
+  return static_cast<double>(costs_above(walk.cost_cycles, threshold_cycles).size()) /
+         static_cast<double>(walk.cost_cycles.size());
+}
+
 /// Highest cost in the smallest walks.
 double find_noise(const std::vector<PageWalkCosts>& walks) {
   double highest_cycles = 0;
@@ -54,6 +59,11 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageWalkCosts>& walks,
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
     level.overflowing_bytes = walks[i].span_bytes;
+    // Where misses begin to show, not every entry may be pushed out yet.
+    if (i + 1 < walks.size() && share_above(walks[i + 1], level.threshold_cycles) >
+                                    2 * share_above(walks[i], level.threshold_cycles)) {
+      level.overflowing_bytes = walks[i + 1].span_bytes;
+    }
     for (std::size_t j = i; j-- > 0;) {
       if (!costs_above(walks[j].cost_cycles, level.threshold_cycles).empty()) continue;
       level.fitting_bytes = walks[j].span_bytes;
