@@ -25,6 +25,9 @@ if(NOT SONDE_CUDA STREQUAL "OFF")
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 17)  # CMake 3.25.1 knows no later one for nvcc; kernels need none
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    if(NOT TARGET CUDA::nvToolsExt)  # CMake 3.25.1 stumbles over its absence, as in CUDA 13
+      add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+    endif()
     find_package(CUDAToolkit REQUIRED)
     set(SONDE_HAS_CUDA ON)
   elseif(SONDE_CUDA STREQUAL "ON")
