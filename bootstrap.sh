@@ -24,7 +24,7 @@ TEXT
 build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openmpi-bin
   libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
   libboost-math-dev libjs-vega)
-test_packages=(libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py slurm-wlm munge)
+test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py slurm-wlm munge)
 lint_packages=(clang-format clang-tidy shellcheck)
 package_packages=(patchelf)
 
@@ -210,6 +210,10 @@ TEXT
 
 run_tests() {
   install_packages "${build_packages[@]}" "${test_packages[@]}"
+  if find_nvcc >/dev/null; then
+    tests/sass/get_disassembler.sh >&2 ||
+      say "no disassembler could be had (the machine code of the kernels stays unchecked)"
+  fi
   configure_and_build ci
   set_mpi_environment
   say "testing"
