@@ -136,6 +136,8 @@ gpu_architectures() {
 
 # configure_and_build <preset> [cmake arguments]
 configure_and_build() {
+  # Clones in other folders share what ccache has.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   local preset=$1
   shift
   local arguments=("$@") nvcc

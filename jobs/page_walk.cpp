@@ -201,16 +201,18 @@ double missing_share_at(JobRun& run, const PageSetup& setup, const TlbSubject& t
 
 }  // namespace
 
-bool is_steady_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
-                     std::uint64_t granule_bytes, std::uint64_t step_bytes) {
+ReachCheck check_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
+                       std::uint64_t granule_bytes, std::uint64_t step_bytes) {
   constexpr int repeats = 3;
-  for (int repeat = 0; repeat < repeats; ++repeat) {
+  ReachCheck check;
+  for (int repeat = 0; repeat < repeats && check.is_steady; ++repeat) {
     const auto share_at = [&](std::uint64_t span_bytes) {
       return missing_share_at(run, setup, tlb, span_bytes, granule_bytes, step_bytes);
     };
-    if (share_at(edge.fitting_bytes) > 0 || share_at(edge.overflowing_bytes) == 0) return false;
+    check.overflowing_share = share_at(edge.overflowing_bytes);
+    check.is_steady = check.overflowing_share > 0 && share_at(edge.fitting_bytes) == 0;
   }
-  return true;
+  return check;
 }
 
 Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,

@@ -59,9 +59,13 @@ Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
                    std::uint64_t granule_bytes, std::uint64_t step_bytes, double relative_precision,
                    double missing_share = 0);
 
-/// Whether the level still fits and overflows where `edge` says, asked again and again.
-bool is_steady_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
-                     std::uint64_t granule_bytes, std::uint64_t step_bytes);
+/// What asking again and again at an edge showed.
+struct ReachCheck {
+  bool is_steady = true;         // it fits and overflows where the edge says
+  double overflowing_share = 0;  // pages that miss in the first walk that does not fit
+};
+ReachCheck check_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
+                       std::uint64_t granule_bytes, std::uint64_t step_bytes);
 
 /// Latencies of the first visits to pages nobody has touched since everything was flushed.
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,
