@@ -217,6 +217,10 @@ run_tests() {
       say "no disassembler could be had (the machine code of the kernels stays unchecked)"
   fi
   configure_and_build ci
+  if find_nvcc >/dev/null 2>&1; then
+    tests/sass/get_disassembler.sh >&2 ||
+      say "no cuobjdump and nvdisasm: the test of the kernels' machine code will be skipped"
+  fi
   set_mpi_environment
   say "testing"
   ctest --preset ci
