@@ -258,7 +258,7 @@ constexpr std::array metrics{
            "latency of cold lines by SM", "docs/methods/placement.md"},
     Metric{"placement.shared_latency_cycles", "cycle", fingerprint, lower, "placement",
            "shared memory latency by SM", "docs/methods/placement.md"},
-    Metric{"placement.slowest_sm", "1", fingerprint, neither, "placement",
+    Metric{"placement.slowest_sm", "1", inventory, neither, "placement",
            "SM that stands out most", "docs/methods/placement.md"},
     Metric{"placement.l2_near_cycles", "cycle", continuous, lower, "placement",
            "L2 hits, the nearer of two groups of lines", "Jin et al., MICRO 2024"},

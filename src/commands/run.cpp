@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 namespace sonde {
@@ -89,6 +90,13 @@ MeasurePlan plan_run(const Config& config, const std::string& command_line) {
   plan.jobs = select_jobs(plan.level, config.jobs);
   check_backend(plan.backend);
   plan.parts = parts_folder(config.output);
+  if (!config.force && !config.resume && !config.dry_run &&
+      std::filesystem::exists(config.output)) {
+    throw ConfigError(
+        fmt::format("'{}' is there already (it would be overwritten) choose another "
+                    "name with -o, or use --force",
+                    config.output));
+  }
   Provenance& provenance = plan.provenance;
   provenance.command_line = command_line;
   provenance.config_json = describe_config(config);

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# bad_input_test.sh <sonde> <model.json>: each bad input ends with its status and one clear line on
+# stderr, and leaves no result.
+set -uo pipefail
+sonde=$(readlink -f "$1")
+model=$(readlink -f "$2")
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+# refuses <status> <words that stderr must hold> <arguments of sonde ...>
+refuses() {
+  local status=$1 words=$2 got
+  shift 2
+  timeout 60 "$sonde" "$@" >out.txt 2>err.txt
+  got=$?
+  if ((got != status)) || [[ $(wc -l <err.txt) != 1 ]] || ! grep -qF -- "$words" err.txt; then
+    echo "FAILED: sonde $* ended with $got (expected $status) and said:"
+    cat err.txt
+    failures=$((failures + 1))
+  fi
+}
+
+printf 'siut = "quick"\n' >bad.toml
+sed 's/"sets": [0-9]*/"sets": 0/' "$model" >zero.json
+sed 's/"sets": [0-9]*/"sets": -4/' "$model" >negative.json
+echo 'text' >text.h5
+quick=(run --backend sim:gtx980 --jobs clock)
+"$sonde" "${quick[@]}" -o whole.h5 >/dev/null 2>&1 || { echo "FAILED: a good run" && exit 1; }
+head -c 9000 whole.h5 >truncated.h5
+
+refuses 2 "cache.l9" run --backend sim:gtx980 --jobs cache.l9 -o new.h5
+refuses 2 "gtx9800" run --backend sim:gtx9800 -o new.h5
+refuses 2 "melt" run --backend sim:gtx980+melt -o new.h5
+refuses 2 "siut" run --config bad.toml -o new.h5
+refuses 2 "sets" run --backend sim:./zero.json -o new.h5
+refuses 2 "sets" run --backend sim:./negative.json -o new.h5
+refuses 2 "positive" run --backend sim:gtx980 --job-timeout-s 0 -o new.h5
+refuses 2 "--force" "${quick[@]}" -o whole.h5
+refuses 1 "/nowhere" "${quick[@]}" -o /nowhere/new.h5
+refuses 1 "no HDF5 file" report text.h5 -o new.html
+refuses 1 "truncated" report truncated.h5 -o new.html
+refuses 1 "absent.h5" export absent.h5
+if [[ -e new.h5 || -e new.html ]]; then
+  echo "FAILED: a refused command left a result"
+  failures=$((failures + 1))
+fi
+((failures == 0)) && echo "passed"
+exit $((failures > 0))
