@@ -54,6 +54,19 @@ TEST(HistoryTest, structure_may_not_change) {
   EXPECT_EQ(comparison.changes[0].severity, Severity::fail);
 }
 
+TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
+  RunResult before = maker::healthy_fleet(1, 1);
+  Finding& size = maker::finding_of(before.devices[0], "cache.l2.size_bytes");
+  size.confidence = 0.5;
+  RunResult after = before;
+  maker::scale_finding(after.devices[0], "cache.l2.size_bytes", 1.01);
+  RunResult far_after = before;
+  maker::scale_finding(far_after.devices[0], "cache.l2.size_bytes", 1.10);
+
+  EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty());
+  EXPECT_EQ(compare_runs(before, far_after, maker::options()).changes.size(), 1u);
+}
+
 TEST(HistoryTest, unpaired_devices_are_listed) {
   const RunResult before = maker::healthy_fleet(2, 1);
   RunResult after = before;

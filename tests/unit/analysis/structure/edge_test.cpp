@@ -70,5 +70,14 @@ TEST(EdgeTest, stops_at_the_precision_asked_for) {
   EXPECT_LE(edge.overflowing_bytes - edge.fitting_bytes, edge.overflowing_bytes / 32);
 }
 
+TEST(EdgeTest, soft_sizes_close_to_each_other_round_to_the_same) {
+  constexpr std::uint64_t kib = 1024;
+
+  EXPECT_EQ(round_soft_size(241 * kib + 384), 240 * kib);
+  EXPECT_EQ(round_soft_size(242 * kib + 128), 240 * kib);
+  EXPECT_EQ(round_soft_size(248 * kib), 248 * kib);
+  EXPECT_EQ(round_soft_size(5), 5U);
+}
+
 }  // namespace
 }  // namespace sonde
