@@ -117,6 +117,7 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granules) {
 void report_window(JobRun& run, const PageSetup& setup, std::uint64_t page_step_bytes) {
   constexpr double largest_share = 0.05;
   constexpr double least_agreement = 0.9;
+  constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
   const std::uint64_t span_bytes = std::min(setup.limit_bytes, window_span_bytes);
   const std::vector<double> cold = measure_cold_pages(run, setup, span_bytes, page_step_bytes);
   const double usual_cycles = median(cold);
@@ -130,7 +131,10 @@ void report_window(JobRun& run, const PageSetup& setup, std::uint64_t page_step_
   if (count == 0 || count > largest_share * static_cast<double>(cold.size())) {
     run.report(
         not_present("tlb.page_window_bytes", seen + ": none at regular distances is slower"));
-  } else if (!distance || distance->agreement < least_agreement) {
+  } else if (!distance || distance->observations < least_distances) {
+    run.report(not_present("tlb.page_window_bytes",
+                           fmt::format("{}: {} slower ones, too few to repeat", seen, count)));
+  } else if (distance->agreement < least_agreement) {
     run.report(not_resolvable("tlb.page_window_bytes",
                               fmt::format("{}: {} slower ones, not at one distance", seen, count)));
   } else {
