@@ -135,12 +135,12 @@ TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_fa
   auto model = quiet_json("h200");
   model["caches"][1]["sm_spread_cycles"] = 0;
   model["slices"]["spread_cycles"] = 0;
-  EXPECT_THAT(late_pass(model, 30), Each(263u));
+  EXPECT_THAT(late_pass(model, 30), Each(279u));
   const auto beyond_half = late_pass(model, 32);
-  EXPECT_GT(count_at_least(beyond_half, 412), 90000u) << "no near hit is left";
-  EXPECT_NEAR(static_cast<double>(count_at_least(late_pass(model, 60), 598)), 50000, 1000)
+  EXPECT_GT(count_at_least(beyond_half, 455), 90000u) << "no near hit is left";
+  EXPECT_NEAR(static_cast<double>(count_at_least(late_pass(model, 60), 539)), 50000, 1000)
       << "the near half of the lines is lost, the far half still hits";
-  EXPECT_EQ(count_at_least(late_pass(model, 64), 598), 100000u);
+  EXPECT_EQ(count_at_least(late_pass(model, 64), 539), 100000u);
 }
 
 TEST(MemorySystemTest, sides_see_each_others_homes) {
@@ -158,8 +158,8 @@ TEST(MemorySystemTest, sides_see_each_others_homes) {
 
   const auto here = latencies(trace, model, 0);
   const auto there = latencies(trace, model, 1);
-  EXPECT_NEAR(static_cast<double>(count_at_least(here, 412)), 256, 60);
-  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 263u + 412u) << i;
+  EXPECT_NEAR(static_cast<double>(count_at_least(here, 455)), 256, 60);
+  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 279u + 455u) << i;
 }
 
 TEST(MemorySystemTest, every_probe_finds_the_caches_without_its_lines) {

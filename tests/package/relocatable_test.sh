@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# relocatable_test.sh <build folder> <mpiexec> <package_relocatable.cmake>: packs the tarball, unpacks
+# it elsewhere, and runs it with the system's Open MPI out of sight where that can be done.
+set -euo pipefail
+build=$1 mpiexec=$2 script=$3
+command -v patchelf >/dev/null || { echo "skipped: patchelf is not installed"; exit 77; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake -D BUILD_DIR="$build" -D MPIEXEC="$mpiexec" -D NAME=sonde-tested -D OUTPUT_DIR="$work" -P "$script"
+mkdir "$work/else where"
+tar -xzf "$work/sonde-tested.tar.gz" -C "$work/else where"
+tree="$work/else where/sonde-tested"
+rm -rf "$build/package/sonde-tested"
+
+echo "--- only glibc comes from the host"
+for program in sonde mpirun orted; do
+  ldd "$tree/libexec/sonde/$program" | grep '=>' | grep -Ev "=> $tree/" |
+    grep -Ev '^\s*lib(c|m|dl|rt|pthread|resolv)\.so' && { echo "FAILED: $program"; exit 1; }
+done
+
+echo "--- two ranks, one file, one page"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+audit='cd "$1" && "$2/bin/mpirun" --oversubscribe -n 2 "$2/bin/sonde" run --backend sim:gtx980 \
+  --suite quick --jobs clock -o run.h5 && "$2/bin/sonde" report run.h5 -o report.html'
+hide=$("$(dirname "$mpiexec")/ompi_info" --parsable --path pkglibdir | cut -d: -f3)
+if unshare --mount --propagation private mount -t tmpfs tmpfs "$hide" 2>/dev/null; then
+  unshare --mount --propagation private bash -c \
+    'mount -t tmpfs tmpfs "$1" && shift && exec bash -c "$@"' _ "$hide" "$audit" _ "$work" "$tree"
+else
+  bash -c "$audit" _ "$work" "$tree"
+fi
+grep -q '</html>' "$work/report.html"
