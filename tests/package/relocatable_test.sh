@@ -7,7 +7,8 @@ command -v patchelf >/dev/null || { echo "skipped: patchelf is not installed"; e
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake -D BUILD_DIR="$build" -D MPIEXEC="$mpiexec" -D NAME=sonde-tested -D OUTPUT_DIR="$work" -P "$script"
+cmake -D BUILD_DIR="$build" -D MPIEXEC="$mpiexec" -D NAME=sonde-tested -D OUTPUT_DIR="$work" \
+  -P "$script"
 mkdir "$work/else where"
 tar -xzf "$work/sonde-tested.tar.gz" -C "$work/else where"
 tree="$work/else where/sonde-tested"
@@ -21,13 +22,22 @@ done
 
 echo "--- two ranks, one file, one page"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-audit='cd "$1" && "$2/bin/mpirun" --oversubscribe -n 2 "$2/bin/sonde" run --backend sim:gtx980 \
-  --suite quick --jobs clock -o run.h5 && "$2/bin/sonde" report run.h5 -o report.html'
 hide=$("$(dirname "$mpiexec")/ompi_info" --parsable --path pkglibdir | cut -d: -f3)
-if unshare --mount --propagation private mount -t tmpfs tmpfs "$hide" 2>/dev/null; then
-  unshare --mount --propagation private bash -c \
-    'mount -t tmpfs tmpfs "$1" && shift && exec bash -c "$@"' _ "$hide" "$audit" _ "$work" "$tree"
+audit() {
+  cd "$work"
+  "$tree/bin/mpirun" --oversubscribe -n 2 "$tree/bin/sonde" run --backend sim:gtx980 \
+    --suite quick --jobs clock -o run.h5
+  "$tree/bin/sonde" report run.h5 -o report.html
+}
+hide_and_audit() {
+  mount -t tmpfs tmpfs "$hide"
+  audit
+}
+export work tree hide
+export -f audit hide_and_audit
+if unshare --mount --propagation private true 2>/dev/null; then
+  unshare --mount --propagation private bash -ec hide_and_audit
 else
-  bash -c "$audit" _ "$work" "$tree"
+  audit
 fi
 grep -q '</html>' "$work/report.html"
