@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <type_traits>
@@ -29,7 +30,11 @@ int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
 
 json describe(const ChaseProbe& probe) {
   json lists = json::array();
-  for (const ChaseLane& lane : probe.lanes) lists.push_back(lane.offsets_bytes.size());
+  std::size_t stores = 0;
+  for (const ChaseLane& lane : probe.lanes) {
+    lists.push_back(lane.offsets_bytes.size());
+    stores += lane.stored_offsets_bytes.size();
+  }
   json result = {{"path", to_text(probe.path)},
                  {"buffer_bytes", probe.buffer_bytes},
                  {"list_lengths", lists},
@@ -39,6 +44,7 @@ json describe(const ChaseProbe& probe) {
                  {"amortised_accesses", probe.amortised_accesses},
                  {"preparation", to_text(probe.preparation)},
                  {"concurrency", to_text(probe.concurrency)}};
+  if (stores > 0) result["stores"] = stores;
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
@@ -102,6 +108,18 @@ void check_sms(const std::vector<int>& sms, int sm_count) {
   }
 }
 
+bool reads_global_memory(LoadPath path) {
+  return path != LoadPath::constant && path != LoadPath::instruction;
+}
+
+void check_offsets(const ChaseProbe& probe, const std::vector<std::uint64_t>& offsets) {
+  const std::uint64_t unit = probe.path == LoadPath::instruction ? code_block_bytes : 8;
+  for (std::uint64_t offset : offsets) {
+    require(offset % unit == 0 && offset + unit <= probe.buffer_bytes,
+            fmt::format("offset {} must be a multiple of {} inside the buffer", offset, unit));
+  }
+}
+
 void check(const ChaseProbe& probe, int sm_count) {
   require(!probe.lanes.empty(), "a chase needs a lane");
   require(probe.timed_accesses + probe.amortised_accesses > 0, "a chase must time something");
@@ -112,11 +130,13 @@ void check(const ChaseProbe& probe, int sm_count) {
   for (const ChaseLane& lane : probe.lanes) {
     check_sms({lane.sm}, sm_count);
     require(!lane.offsets_bytes.empty(), "offsets_bytes of a lane is empty");
-    for (std::uint64_t offset : lane.offsets_bytes) {
-      require(offset % 8 == 0 && offset + 8 <= probe.buffer_bytes,
-              "offset " + std::to_string(offset) + " must be a multiple of 8 inside the buffer");
-    }
+    check_offsets(probe, lane.offsets_bytes);
+    check_offsets(probe, lane.stored_offsets_bytes);
+    require(lane.stored_offsets_bytes.empty() || reads_global_memory(probe.path),
+            "stored_offsets_bytes need a path that reads global memory");
   }
+  require(probe.path != LoadPath::constant || probe.buffer_bytes <= constant_bank_bytes,
+          "a chase through the constant bank must stay within its 64 KiB");
 }
 
 void check(const ClockProbe& probe, int sm_count) {
@@ -175,6 +195,11 @@ std::string_view to_text(LoadPath path) {
     case LoadPath::cg: return "cg";
     case LoadPath::nc: return "nc";
     case LoadPath::cv: return "cv";
+    case LoadPath::constant: return "constant";
+    case LoadPath::texture_1d: return "texture_1d";
+    case LoadPath::texture_2d: return "texture_2d";
+    case LoadPath::atomic: return "atomic";
+    case LoadPath::instruction: return "instruction";
   }
   throw Error("unknown load path");
 }

@@ -2,6 +2,7 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,9 +12,20 @@
 
 namespace sonde {
 
-/// PTX cache operators of a global load (PTX ISA, ld): all levels, L2 only, read-only path,
-/// volatile (fetch again).
-enum class LoadPath { ca, cg, nc, cv };
+/// The ways into the hierarchy. PTX cache operators of a global load (PTX ISA, ld): all levels, L2
+/// only, read-only path, volatile (fetch again). `constant`: the constant bank, a space of its own
+/// of at most 64 KiB. `texture_1d`: fetches from a linear texture. `texture_2d`: from one of rows
+/// of texture_row_bytes in whatever order of tiles the device keeps; an offset is row *
+/// texture_row_bytes
+/// + place in the row. `atomic`: answered at the point of coherence. `instruction`: a visit
+/// executes the block of code at that offset, a multiple of code_block_bytes, in a space of its
+/// own.
+enum class LoadPath { ca, cg, nc, cv, constant, texture_1d, texture_2d, atomic, instruction };
+inline constexpr std::size_t load_path_count = 9;
+
+inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA programming guide, table 24
+inline constexpr std::uint64_t texture_row_bytes = 4096;
+inline constexpr std::uint64_t code_block_bytes = 128;
 
 /// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
 /// data caches, TLBs and cached page tables holds other addresses.
@@ -26,9 +38,12 @@ enum class Concurrency { together, in_turn };
 struct ChaseLane {
   int sm = 0;
   std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
+  /// Written by plain stores between the warm-up and the timed loads; what they hold stays the
+  /// same.
+  std::vector<std::uint64_t> stored_offsets_bytes;
 };
 
-/// A dependent chain of global loads, each timed on its own (Mei and Chu 2016, fine-grained
+/// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained
 /// P-chase). Every lane makes `warmup_accesses` untimed loads from the start of its list, then
 /// `timed_accesses` from where it stands. The first `recorded_accesses` of the timed ones are kept
 /// one by one; if there are more timed ones, the histogram counts all of them. With
@@ -79,9 +94,9 @@ enum class StreamKind { read, write, copy };
 /// Independent accesses to global memory, as many in flight as asked. `blocks` blocks of
 /// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
 /// other), `ilp` independent elements of `element_bytes` a thread. Trace.repeat_ns has `repeats`
-/// values, each the wall time of one launch; bytes are accounted by `stream_bytes`. One lane for each
-/// SM that took part: elapsed_cycles from its first block's start to its last block's end in the
-/// last repeat.
+/// values, each the wall time of one launch; bytes are accounted by `stream_bytes`. One lane for
+/// each SM that took part: elapsed_cycles from its first block's start to its last block's end in
+/// the last repeat.
 struct StreamProbe {
   StreamKind kind = StreamKind::read;
   LoadPath path = LoadPath::ca;
@@ -122,19 +137,20 @@ struct SharedStreamProbe {
 
 /// `warps` warps of one block per SM walk memory; the first `cached_warps` with ca, the others
 /// bypass the L1 with cg (Dai 2016). Access i of thread t of warp w lies at
-///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t * thread_stride_bytes.
-/// One lane per SM and warp, with a window per access; elapsed_cycles covers as many accesses again,
-/// made after them without windows.
+///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t *
+///   thread_stride_bytes.
+/// One lane per SM and warp, with a window per access; elapsed_cycles covers as many accesses
+/// again, made after them without windows.
 struct BypassProbe {
   int warps = 1;
   int cached_warps = 0;
   std::uint64_t working_set_bytes = 0;
   std::uint64_t warp_base_step_bytes = 0;  // 0: all warps share one working set
   std::uint64_t access_step_bytes = 0;
-  std::uint64_t thread_stride_bytes = 4;   // 4: one line per access; 128: 32 lines per access
-  std::uint64_t warmup_accesses = 0;       // per warp
-  std::uint64_t accesses = 0;              // per warp, timed
-  std::vector<int> sms;                    // empty: all
+  std::uint64_t thread_stride_bytes = 4;  // 4: one line per access; 128: 32 lines per access
+  std::uint64_t warmup_accesses = 0;      // per warp
+  std::uint64_t accesses = 0;             // per warp, timed
+  std::vector<int> sms;                   // empty: all
 };
 
 using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
@@ -153,7 +169,8 @@ std::string describe_probe(const ProbeSpec& spec);
 double stream_bytes(const StreamProbe& probe);
 
 /// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples
-/// of 8, SMs that exist. @throws Error naming the field.
+/// of 8 (of code_block_bytes for code), a constant buffer within its bank, stores only where a path
+/// reads global memory, SMs that exist. @throws Error naming the field.
 void validate_probe(const ProbeSpec& spec, int sm_count);
 
 }  // namespace sonde

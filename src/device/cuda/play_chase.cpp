@@ -143,8 +143,9 @@ kernels::Load to_load(LoadPath path) {
     case LoadPath::cg: return kernels::Load::cg;
     case LoadPath::nc: return kernels::Load::nc;
     case LoadPath::cv: return kernels::Load::cv;
+    default: break;
   }
-  throw Error("unknown load path");
+  throw DeviceError(fmt::format("the path {} is not played on a CUDA device", to_text(path)));
 }
 
 }  // namespace sonde::cuda

@@ -46,7 +46,7 @@ const PathModel& MemorySystem::path(LoadPath path) const {
   const auto& found = model_.paths[static_cast<std::size_t>(path)];
   if (!found) {
     throw DeviceError("this GPU has no load path " + std::string(to_text(path)) +
-                      " (its instruction set lacks it) use ca or cg");
+                      " (its instruction set lacks it, or nobody declared it) use another");
   }
   return *found;
 }

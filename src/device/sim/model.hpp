@@ -2,6 +2,7 @@
 // a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
 #pragma once
 
+#include "device/probe.hpp"
 #include "trace/inventory.hpp"
 
 #include <array>
@@ -216,7 +217,7 @@ struct Model {
   Partitions partitions;
   std::optional<Slices> slices;
   PageModel pages;
-  std::array<std::optional<PathModel>, 4> paths;  // by LoadPath
+  std::array<std::optional<PathModel>, load_path_count> paths;  // by LoadPath
   DramModel dram;
   ThroughputModel throughput;
   SharedModel shared;

@@ -129,9 +129,9 @@ PathModel read_path(Fields fields, const Model& model) {
 }
 
 void read_paths(Fields fields, Model& model) {
-  constexpr std::array<const char*, 4> names = {"ca", "cg", "nc", "cv"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (fields.has(names[i])) model.paths[i] = read_path(fields.object(names[i]), model);
+  for (std::size_t i = 0; i < load_path_count; ++i) {
+    const std::string name(to_text(static_cast<LoadPath>(i)));
+    if (fields.has(name)) model.paths[i] = read_path(fields.object(name), model);
   }
   fields.finish();
 }
