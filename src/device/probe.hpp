@@ -40,7 +40,7 @@ struct ChaseLane {
   std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
   /// Written by plain stores between the warm-up and the timed loads; what they hold stays the
   /// same.
-  std::vector<std::uint64_t> stored_offsets_bytes;
+  std::vector<std::uint64_t> stored_offsets_bytes = {};
 };
 
 /// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained

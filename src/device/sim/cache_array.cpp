@@ -56,6 +56,7 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
       line_shift_(std::countr_zero(model.line_bytes)),
       sector_shift_(std::countr_zero(model.sector_bytes)),
       fetch_bytes_(model.fetch_bytes),
+      write_policy_(model.write_policy),
       lines_(geometry.lines()),
       sectors_(geometry.lines()),
       replacement_(geometry.replacement, geometry.ways_per_set.size(), geometry.lines()),
@@ -70,6 +71,7 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
 
 void CacheArray::clear(std::uint64_t seed) {
   ++generation_;
+  holes_ = 0;
   last_line_ = no_line;
   replacement_.clear(seed);
   if (mapped_) where_.clear();
@@ -98,14 +100,26 @@ std::uint32_t CacheArray::find_way(const SetState& set, std::uint64_t line) cons
   return no_way;
 }
 
+/// A way of the set that its line has left.
+std::uint32_t CacheArray::find_hole(const SetState& set) const {
+  const auto first = lines_.begin() + set.first_slot;
+  const auto hole = std::find(first, first + set.used, no_line);
+  return hole == first + set.used ? no_way : static_cast<std::uint32_t>(hole - first);
+}
+
+/// Holes are filled first, then ways that were never used, then the victim leaves.
 std::uint32_t CacheArray::place(SetState& set, const SetView& view, std::uint64_t line) {
-  const bool full = set.used == set.ways;
-  const std::uint32_t way = full ? replacement_.victim(view) : set.used++;
-  const std::uint32_t slot = set.first_slot + way;
-  if (mapped_) {
-    if (full) where_.erase(lines_[slot]);
-    where_.insert(line, slot);
+  std::uint32_t way = holes_ == 0 ? no_way : find_hole(set);
+  if (way != no_way) {
+    --holes_;
+  } else if (set.used < set.ways) {
+    way = set.used++;
+  } else {
+    way = replacement_.victim(view);
+    if (mapped_) where_.erase(lines_[set.first_slot + way]);
   }
+  const std::uint32_t slot = set.first_slot + way;
+  if (mapped_) where_.insert(line, slot);
   lines_[slot] = line;
   return way;
 }
@@ -137,6 +151,26 @@ bool CacheArray::access(std::uint64_t address) {
   last_line_ = line;
   last_way_ = way;
   return hit;
+}
+
+void CacheArray::store(std::uint64_t address) {
+  if (contains(address)) {
+    if (write_policy_.hit == StoreHit::update) access(address);
+    if (write_policy_.hit == StoreHit::invalidate) drop(address);
+  } else if (write_policy_.miss == StoreMiss::allocate) {
+    access(address);
+  }
+}
+
+void CacheArray::drop(std::uint64_t address) {
+  SetState& set = wake(index_(address));
+  const std::uint64_t line = address >> line_shift_;
+  const std::uint32_t way = find_way(set, line);
+  if (way == no_way) return;
+  if (mapped_) where_.erase(line);
+  lines_[set.first_slot + way] = no_line;
+  ++holes_;
+  last_line_ = no_line;
 }
 
 bool CacheArray::contains(std::uint64_t address) const {

@@ -34,6 +34,12 @@ class CacheArray {
   /// fetch_bytes around it is there afterwards.
   bool access(std::uint64_t address);
 
+  /// One store to the word at `address`, by the write policy of the cache.
+  void store(std::uint64_t address);
+
+  /// The line of `address` leaves, if it is there.
+  void drop(std::uint64_t address);
+
   /// True if the sector of `address` is there; changes nothing.
   bool contains(std::uint64_t address) const;
 
@@ -48,7 +54,7 @@ class CacheArray {
   struct SetState {
     std::uint32_t first_slot = 0;
     std::uint32_t ways = 0;
-    std::uint32_t used = 0;        // ways that are filled
+    std::uint32_t used = 0;        // ways that have been filled
     std::uint32_t generation = 0;  // of the contents
 
     SetView view(std::uint32_t number) const { return {number, first_slot, ways}; }
@@ -56,6 +62,7 @@ class CacheArray {
 
   SetState& wake(std::uint32_t number);
   std::uint32_t find_way(const SetState& set, std::uint64_t line) const;
+  std::uint32_t find_hole(const SetState& set) const;
   std::uint32_t place(SetState& set, const SetView& view, std::uint64_t line);
   std::uint32_t sector_bit(std::uint64_t address) const {
     return 1u << ((address & (line_bytes_ - 1)) >> sector_shift_);
@@ -69,11 +76,13 @@ class CacheArray {
   int line_shift_;
   int sector_shift_;
   std::uint64_t fetch_bytes_;
+  WritePolicy write_policy_;
   std::vector<SetState> sets_;
   std::uint32_t generation_ = 1;
   std::vector<std::uint64_t> lines_;    // by slot
   std::vector<std::uint32_t> sectors_;  // by slot
   ReplacementState replacement_;
+  std::uint64_t holes_ = 0;            // slots that a line has left by drop()
   std::uint64_t last_line_ = no_line;  // the last one that was there, and its way
   std::uint32_t last_way_ = 0;
   bool mapped_;  // wide sets: where_ knows every line

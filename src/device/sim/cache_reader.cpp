@@ -142,6 +142,17 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
   }
 }
 
+WritePolicy read_write_policy(Fields fields) {
+  WritePolicy policy;
+  policy.hit = fields.one_of<StoreHit>("hit", {{"update", StoreHit::update},
+                                               {"invalidate", StoreHit::invalidate},
+                                               {"ignore", StoreHit::ignore}});
+  policy.miss = fields.one_of<StoreMiss>(
+      "miss", {{"allocate", StoreMiss::allocate}, {"no_allocate", StoreMiss::no_allocate}});
+  fields.finish();
+  return policy;
+}
+
 CacheModel read_tlb(Fields fields) {
   CacheModel tlb;
   tlb.name = fields.text("name");
@@ -184,9 +195,7 @@ CacheModel read_cache(Fields fields, const DeviceInfo& device) {
   cache.fetch_bytes = fields.bytes_or("fetch_bytes", cache.sector_bytes);
   check_sizes(fields, cache);
   read_geometries(fields, cache, device);
-  cache.write_policy = fields.one_of<WritePolicy>(
-      "write_policy",
-      {{"write_back", WritePolicy::write_back}, {"write_through", WritePolicy::write_through}});
+  cache.write_policy = read_write_policy(fields.object("write_policy"));
   if (fields.has("prefetch")) {
     Fields prefetch = fields.object("prefetch");
     cache.prefetch = Prefetch{.bytes = prefetch.bytes("bytes"),

@@ -217,4 +217,31 @@ Load MemorySystem::load(int sm, const PathModel& path, std::uint64_t offset_byte
   return finish(ports, path, last, path.dram, *translation, model_.dram.jitter_cycles);
 }
 
+/// Stores meet at the home of the line; a copy in the other half leaves.
+void MemorySystem::store_partitioned(const Ports& ports, std::size_t cache,
+                                     std::uint64_t physical) const {
+  const bool home_is_near = home_of(physical, model_.partitions.home_mask) == ports.partition;
+  CacheArray& near = *ports.caches[cache];
+  CacheArray& far = *ports.far[cache];
+  (home_is_near ? near : far).store(physical);
+  (home_is_near ? far : near).drop(physical);
+}
+
+void MemorySystem::store(int sm, const PathModel& path, std::uint64_t offset_bytes) {
+  Ports& ports = ports_[static_cast<std::size_t>(sm)];
+  std::optional<Translation> translation;
+  for (const std::size_t cache : path.caches) {
+    if (model_.caches[cache].addressing == Addressing::virtual_address) {
+      ports.caches[cache]->store(offset_bytes);
+      continue;
+    }
+    if (!translation) translation = translate(ports, offset_bytes);
+    if (ports.far[cache] != nullptr) {
+      store_partitioned(ports, cache, translation->physical);
+    } else {
+      ports.caches[cache]->store(translation->physical);
+    }
+  }
+}
+
 }  // namespace sonde::sim

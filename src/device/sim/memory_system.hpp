@@ -29,6 +29,9 @@ class MemorySystem {
   /// One load by one thread. @throws DeviceError if the device has no such path
   Load load(int sm, const PathModel& path, std::uint64_t offset_bytes);
 
+  /// One store by one thread: what it does to each cache of the path, by its write policy.
+  void store(int sm, const PathModel& path, std::uint64_t offset_bytes);
+
   /// @throws DeviceError if the device has no such path
   const PathModel& path(LoadPath path) const;
 
@@ -70,6 +73,7 @@ class MemorySystem {
   static bool read_span(CacheArray& array, std::uint64_t address, std::uint64_t span_bytes);
   Load load_partitioned(const Ports& ports, const PathModel& path, std::size_t use,
                         Translation translation) const;
+  void store_partitioned(const Ports& ports, std::size_t cache, std::uint64_t physical) const;
   Load finish(const Ports& ports, const PathModel& path, std::size_t use, const LatencyRow& row,
               const Translation& translation, double jitter_cycles) const;
   std::int32_t slice_offset(std::uint64_t physical, int partition) const;

@@ -62,7 +62,15 @@ struct Geometry {
 };
 
 enum class Addressing { virtual_address, physical_address };
-enum class WritePolicy { write_back, write_through };
+
+/// What a store does to a cache that holds its word, and to one that does not. Whatever it does, it
+/// goes on to the next cache of the path.
+enum class StoreHit { update, invalidate, ignore };
+enum class StoreMiss { allocate, no_allocate };
+struct WritePolicy {
+  StoreHit hit = StoreHit::update;
+  StoreMiss miss = StoreMiss::no_allocate;
+};
 
 /// Sequential prefetch from DRAM: the first touch of a page starts a stream that runs `bytes` ahead
 /// for as long as the next accesses follow in steps of at most `stride_limit_bytes`.
@@ -80,7 +88,7 @@ struct CacheModel {
   std::uint64_t sector_bytes = 0;
   std::uint64_t fetch_bytes = 0;     // aligned block that a miss brings
   std::vector<Geometry> geometries;  // one, or one for each carve-out
-  WritePolicy write_policy = WritePolicy::write_back;
+  WritePolicy write_policy;
   std::optional<Prefetch> prefetch;
   double jitter_cycles = 0;     // standard deviation
   double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency

@@ -49,6 +49,20 @@ struct Player {
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
   }
 
+  /// The walkers take turns store by store, until the longest list is done.
+  void store(const std::vector<Walker>& walkers) {
+    std::size_t most = 0;
+    for (const Walker& walker : walkers) {
+      most = std::max(most, walker.lane->stored_offsets_bytes.size());
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+      for (const Walker& walker : walkers) {
+        const std::vector<std::uint64_t>& stored = walker.lane->stored_offsets_bytes;
+        if (i < stored.size()) memory.store(walker.lane->sm, path, stored[i]);
+      }
+    }
+  }
+
   /// The walkers take turns access by access, so all are always at the same one.
   void play(std::vector<Walker> walkers) {
     const auto each = [&](std::uint64_t accesses, auto&& act) {
@@ -57,6 +71,7 @@ struct Player {
       }
     };
     each(probe.warmup_accesses, [this](Walker& walker, std::uint64_t) { warm(walker); });
+    store(walkers);
     each(probe.timed_accesses, [this](Walker& walker, std::uint64_t i) { time(walker, i); });
     each(probe.amortised_accesses, [this](Walker& walker, std::uint64_t) { amortise(walker); });
   }

@@ -95,7 +95,7 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
       const double held = footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count;
       traffic.l2_hit_rate = steady_hit_rate(cache, geometry, held, launch.seed);
       traffic.l2_latency_cycles = path.hit[use].front() + offset_cycles;
-      traffic.write_through = cache.write_policy == WritePolicy::write_through;
+      traffic.write_through = cache.write_policy.miss == StoreMiss::no_allocate;
     } else {
       // A launch begins with an empty L1, so its first pass misses.
       const double share =

@@ -12,8 +12,9 @@ constexpr std::uint64_t line_bytes = 128;
 
 /// One cache of equal sets that follow each other line by line.
 CacheArray make_cache(Policy policy, std::uint32_t sets, std::uint32_t ways,
-                      std::vector<double> weights = {}) {
+                      std::vector<double> weights = {}, WritePolicy write_policy = {}) {
   CacheModel model;
+  model.write_policy = write_policy;
   model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
   Geometry geometry;
   geometry.ways_per_set.assign(sets, ways);
@@ -183,6 +184,79 @@ TEST(CacheArrayTest, wide_sets_agree_with_a_list) {
     if (reference.size() > ways) reference.pop_back();
     ASSERT_EQ(cache.access(line * line_bytes), expected) << i;
   }
+}
+
+/// Stores to the line of a letter.
+void store(CacheArray& cache, char letter) {
+  cache.store(static_cast<std::uint64_t>(letter) * line_bytes);
+}
+
+TEST(CacheArrayTest, a_store_that_updates_counts_as_a_use) {
+  CacheArray cache = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  misses(cache, "AB");
+  store(cache, 'A');
+  EXPECT_EQ(misses(cache, "CA"), "C");
+}
+
+TEST(CacheArrayTest, a_store_that_is_ignored_changes_nothing) {
+  CacheArray cache = make_cache(Policy::lru, 1, 2, {}, {StoreHit::ignore, StoreMiss::no_allocate});
+  misses(cache, "AB");
+  store(cache, 'A');
+  store(cache, 'C');
+  EXPECT_EQ(misses(cache, "BD"), "D");
+  EXPECT_EQ(misses(cache, "A"), "A");
+}
+
+TEST(CacheArrayTest, a_store_allocates_only_if_declared) {
+  CacheArray takes = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::allocate});
+  CacheArray leaves = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  for (CacheArray* cache : {&takes, &leaves}) store(*cache, 'A');
+  EXPECT_EQ(misses(takes, "A"), "");
+  EXPECT_EQ(misses(leaves, "A"), "A");
+}
+
+TEST(CacheArrayTest, an_invalidated_line_leaves_a_hole_that_is_filled_first) {
+  for (std::uint32_t ways : {4u, 32u}) {  // searched way by way, and mapped
+    CacheArray cache =
+        make_cache(Policy::lru, 1, ways, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
+    const std::string all = std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345").substr(0, ways);
+    misses(cache, all);
+    store(cache, 'C');
+    store(cache, 'c');  // not there
+    EXPECT_EQ(misses(cache, "x"), "x");
+    std::string rest = all;
+    rest.erase(2, 1);
+    EXPECT_EQ(misses(cache, rest + "x"), "") << ways;
+    EXPECT_EQ(misses(cache, "C"), "C");
+    EXPECT_EQ(misses(cache, "A"), "A") << "the hole was there once";
+  }
+}
+
+TEST(CacheArrayTest, a_store_to_a_sector_that_is_not_there_is_a_miss) {
+  CacheModel model;
+  model.line_bytes = 128;
+  model.sector_bytes = model.fetch_bytes = 32;
+  model.write_policy = {StoreHit::invalidate, StoreMiss::no_allocate};
+  Geometry geometry;
+  geometry.ways_per_set = {2};
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+  cache.access(0);
+  cache.store(32);
+  EXPECT_TRUE(cache.contains(0));
+  cache.store(8);
+  EXPECT_FALSE(cache.contains(0));
+}
+
+TEST(CacheArrayTest, clearing_forgets_holes) {
+  CacheArray cache =
+      make_cache(Policy::lru, 1, 2, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
+  misses(cache, "AB");
+  store(cache, 'A');
+  cache.clear(2);
+  misses(cache, "AB");
+  EXPECT_EQ(misses(cache, "BC"), "C");
+  EXPECT_EQ(misses(cache, "A"), "A");
 }
 
 TEST(CacheArrayTest, clearing_empties_every_set) {

@@ -162,6 +162,51 @@ TEST(MemorySystemTest, sides_see_each_others_homes) {
   for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 279u + 455u) << i;
 }
 
+/// Latencies of `offsets` after they were loaded and `stored` was stored to.
+std::vector<std::uint32_t> after_stores(const nlohmann::json& model,
+                                        const std::vector<std::uint64_t>& offsets,
+                                        const std::vector<std::uint64_t>& stored, LoadPath path) {
+  ChaseProbe probe = chase(offsets, offsets.size(), offsets.size(), path);
+  probe.buffer_bytes = mib;
+  probe.lanes[0].stored_offsets_bytes = stored;
+  return latencies(open_sim(model)->run(probe), model);
+}
+
+TEST(MemorySystemTest, stores_follow_the_write_policies_of_the_shipped_models) {
+  EXPECT_THAT(after_stores(quiet_json("c2070"), {0, 4096}, {8}, LoadPath::ca), ElementsAre(350, 80))
+      << "Fermi: the line leaves the L1 and is in the L2";
+  EXPECT_THAT(after_stores(quiet_json("gtx980"), {0, 4096}, {0}, LoadPath::ca), Each(82u));
+  EXPECT_THAT(after_stores(quiet_json("gtx780"), {0, 4096}, {0}, LoadPath::nc), Each(110u));
+}
+
+TEST(MemorySystemTest, a_store_allocates_in_the_l2_but_not_in_the_l1) {
+  const auto model = quiet_json("gtx980");
+  ChaseProbe probe = chase({64 << 10}, 0, 2);
+  probe.lanes[0].stored_offsets_bytes = {64 << 10};
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(216, 82));
+}
+
+TEST(MemorySystemTest, stores_of_lanes_together_take_turns_and_leave_other_l1s_alone) {
+  const auto model = quiet_json("c2070");
+  ChaseProbe probe = chase({0}, 1, 1);
+  probe.lanes.push_back({1, {0}});
+  probe.lanes[0].stored_offsets_bytes = {0};
+  const Trace trace = open_sim(model)->run(probe);
+  EXPECT_THAT(latencies(trace, model, 0), ElementsAre(350));
+  EXPECT_THAT(latencies(trace, model, 1), ElementsAre(80));
+}
+
+TEST(MemorySystemTest, a_store_drops_the_copy_that_is_not_at_home) {
+  auto model = quiet_json("h200");
+  model["caches"][1]["sm_spread_cycles"] = 0;
+  model["slices"]["spread_cycles"] = 0;
+  const auto lines = steps(256, 4096);
+  EXPECT_THAT(after_stores(model, lines, {}, LoadPath::cg), Each(279u));
+  const auto stored = after_stores(model, lines, lines, LoadPath::cg);
+  EXPECT_NEAR(static_cast<double>(count_at_least(stored, 455)), 128, 40);
+  EXPECT_EQ(count_at_least(stored, 456), 0u);
+}
+
 TEST(MemorySystemTest, every_probe_finds_the_caches_without_its_lines) {
   const auto model = quiet_json("gtx980");
   const auto device = open_sim(model);

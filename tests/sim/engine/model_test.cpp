@@ -68,6 +68,8 @@ TEST(ModelTest, names_file_and_key_of_what_is_wrong) {
               HasSubstr("caches[0].ways must be a whole number of at least 1"));
   EXPECT_THAT(complaint([](json& m) { m["caches"][0]["replacement"] = "belady"; }),
               AllOf(HasSubstr("belady"), HasSubstr("tree_plru")));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["write_policy"]["hit"] = "write_back"; }),
+              AllOf(HasSubstr("caches[0].write_policy.hit"), HasSubstr("update, invalidate")));
   EXPECT_THAT(complaint([](json& m) { m["caches"][0]["sets"] = 3; }),
               HasSubstr("reaches set 3, but there are only 3"));
   EXPECT_THAT(complaint([](json& m) { m["paths"]["ca"]["caches"][0] = "l9"; }),
