@@ -222,6 +222,11 @@ PageModel read_pages(Fields fields) {
     }
   }
   for (const Fields& item : fields.objects("tlbs")) pages.tlbs.push_back(read_tlb(item));
+  if (fields.has("path_tlbs")) {
+    for (const Fields& item : fields.objects("path_tlbs")) {
+      pages.path_tlbs.push_back(read_tlb(item));
+    }
+  }
   fields.finish();
   return pages;
 }

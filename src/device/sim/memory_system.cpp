@@ -4,42 +4,39 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace sonde::sim {
 namespace {
 
-// Blocks of the random mapping are permuted among 2^20: with 2 MB pages that is 2 TB.
-constexpr std::uint64_t block_number_bits = 20;
-constexpr std::uint64_t block_number_mask = (1ULL << block_number_bits) - 1;
+// Constants and code lie beyond all of global memory, so that caches which hold both tell them
+// apart.
+constexpr std::uint64_t constant_base = 1ULL << 45;
+constexpr std::uint64_t code_base = 1ULL << 46;
 
 int home_of(std::uint64_t address, std::uint64_t mask) {
   return __builtin_parityll(address & mask);
 }
 
-/// A permutation of the block numbers; bits above are left alone.
-std::uint64_t permute_block(std::uint64_t block, std::uint64_t key) {
-  std::uint64_t low = block & block_number_mask;
-  for (int round = 0; round < 3; ++round) {
-    key = mix_bits(key);
-    low = (low * (key | 1) + (key >> 32)) & block_number_mask;
-    low ^= low >> (block_number_bits / 2);
-  }
-  return (block & ~block_number_mask) | low;
+/// Where a byte of a texture lies: its rows are cut into tiles that are stored one by one.
+std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
+  const std::uint64_t row = offset_bytes / texture_row_bytes;
+  const std::uint64_t place = offset_bytes % texture_row_bytes;
+  const std::uint64_t tiles_per_row = texture_row_bytes / tile.width_bytes;
+  const std::uint64_t number = row / tile.rows * tiles_per_row + place / tile.width_bytes;
+  return (number * tile.rows + row % tile.rows) * tile.width_bytes + place % tile.width_bytes;
 }
 
 }  // namespace
 
 MemorySystem::MemorySystem(const Model& model, const Die& die)
-    : model_(model), die_(die), ports_(die.sms.size()) {
+    : model_(model), die_(die), routes_(die.sms.size()), pages_(model.pages) {
   caches_.resize(model.caches.size());
-  tlbs_.resize(model.pages.tlbs.size());
+  tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
   for (auto& instances : caches_) instances.resize(die.sms.size());
   for (auto& instances : tlbs_) instances.resize(die.sms.size());
   if (model.slices) {
     slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
   }
-  page_shift_ = std::countr_zero(model.pages.page_bytes);
 }
 
 const PathModel& MemorySystem::path(LoadPath path) const {
@@ -67,61 +64,60 @@ CacheArray* MemorySystem::ready(std::vector<Instance>& instances, int number,
   return instance.array.get();
 }
 
-void MemorySystem::open_ports(int sm, std::uint64_t shared_bytes) {
+MemorySystem::Stop MemorySystem::open_stop(const SmPlace& place, int sm, std::size_t cache,
+                                           std::uint64_t shared_bytes) {
+  const CacheModel& model = model_.caches[cache];
+  const Geometry& geometry = model.geometry_for(shared_bytes);
+  const int number = instance_of(place, sm, model.scope);
+  const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
+  const bool sliced = model_.slices && (split || model.scope == Scope::device);
+  return {.model = &model,
+          .array = ready(caches_[cache], number, model, geometry),
+          .far = split ? ready(caches_[cache], 1 - number, model, geometry) : nullptr,
+          .offset_cycles = die_.cache_offset_cycles[cache][static_cast<std::size_t>(sm)],
+          .sliced = sliced};
+}
+
+MemorySystem::Route MemorySystem::open_route(int sm, std::uint64_t shared_bytes) {
   const SmPlace& place = die_.sms[static_cast<std::size_t>(sm)];
-  Ports ports;
-  for (std::size_t i = 0; i < model_.caches.size(); ++i) {
-    const CacheModel& cache = model_.caches[i];
-    const Geometry& geometry = cache.geometry_for(shared_bytes);
-    const int number = instance_of(place, sm, cache.scope);
-    const bool split = cache.scope == Scope::partition && model_.partitions.count == 2;
-    ports.caches.push_back(ready(caches_[i], number, cache, geometry));
-    ports.far.push_back(split ? ready(caches_[i], 1 - number, cache, geometry) : nullptr);
-    ports.offset_cycles.push_back(die_.cache_offset_cycles[i][static_cast<std::size_t>(sm)]);
+  Route route;
+  for (std::size_t cache : path_->caches) {
+    route.stops.push_back(open_stop(place, sm, cache, shared_bytes));
   }
-  for (std::size_t i = 0; i < model_.pages.tlbs.size(); ++i) {
-    const CacheModel& tlb = model_.pages.tlbs[i];
-    ports.tlbs.push_back(
+  for (std::size_t i : path_->tlbs) {
+    const CacheModel& tlb = model_.pages.tlb(i);
+    route.tlbs.push_back(
         ready(tlbs_[i], instance_of(place, sm, tlb.scope), tlb, tlb.geometries.front()));
   }
-  ports.slow_cycles = die_.slow_sm_cycles[static_cast<std::size_t>(sm)];
-  ports.partition = place.partition;
-  ports_[static_cast<std::size_t>(sm)] = std::move(ports);
+  route.slow_cycles = die_.slow_sm_cycles[static_cast<std::size_t>(sm)];
+  route.partition = place.partition;
+  return route;
 }
 
-void MemorySystem::begin_probe(std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
-                               const std::vector<int>& sms, std::uint64_t seed) {
+void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes,
+                               std::uint64_t shared_bytes, const std::vector<int>& sms,
+                               std::uint64_t seed) {
   ++probe_;
   probe_seed_ = seed;
-  for (int sm : sms) open_ports(sm, shared_bytes);
-  walked_.assign((buffer_bytes >> page_shift_) + 1, false);
-  active_window_ = 0;
-  page_key_ = derive_seed(seed, "pages");
+  path_ = &path;
+  for (int sm : sms) routes_[static_cast<std::size_t>(sm)] = open_route(sm, shared_bytes);
+  pages_.begin_probe(buffer_bytes, derive_seed(seed, "pages"));
 }
 
-std::uint64_t MemorySystem::to_physical(std::uint64_t offset_bytes) const {
-  if (model_.pages.mapping == PageMapping::contiguous) return offset_bytes;
-  const std::uint64_t block_bytes = model_.pages.block_bytes;
-  const std::uint64_t block = permute_block(offset_bytes / block_bytes, page_key_);
-  return block * block_bytes + offset_bytes % block_bytes;
+std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
+  if (path_->tile) return find_in_tiles(*path_->tile, offset_bytes);
+  switch (path_->space) {
+    case AddressSpace::global: return offset_bytes;
+    case AddressSpace::constant: return constant_base + offset_bytes;
+    case AddressSpace::code: return code_base + offset_bytes;
+  }
+  return offset_bytes;
 }
 
-MemorySystem::Translation MemorySystem::translate(Ports& ports, std::uint64_t offset_bytes) {
-  Translation result{.physical = to_physical(offset_bytes)};
-  for (CacheArray* tlb : ports.tlbs) {
-    if (tlb->access(offset_bytes)) return result;
-    ++result.outcome;
-  }
-  const std::size_t page = offset_bytes >> page_shift_;
-  result.cold = !walked_[page];
-  walked_[page] = true;
-  result.outcome += result.cold ? 1 : 0;
-  if (const std::uint64_t window_bytes = model_.pages.window_bytes; window_bytes > 0) {
-    const std::uint64_t window = offset_bytes / window_bytes;
-    if (window != active_window_) result.outcome = ports.tlbs.size() + 2;
-    active_window_ = window;
-  }
-  return result;
+/// Only global memory is translated.
+Translation MemorySystem::translate(const Route& route, std::uint64_t address) {
+  if (path_->space != AddressSpace::global) return {.physical = address};
+  return pages_.translate(route.tlbs, address);
 }
 
 /// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
@@ -138,14 +134,15 @@ bool MemorySystem::prefetched(Stream& stream, const Prefetch& prefetch, std::uin
   return ahead;
 }
 
-/// `use` is the place in the path's caches of who served the load, or of the last one for DRAM.
-Load MemorySystem::finish(const Ports& ports, const PathModel& path, std::size_t use,
-                          const LatencyRow& row, const Translation& translation,
+/// `at` is the place on the route of who served the load, or of the last one for DRAM.
+Load MemorySystem::finish(const Route& route, std::size_t at, const LatencyRow& row,
+                          const Translation& translation, int partition,
                           double jitter_cycles) const {
-  std::uint32_t cycles = row[translation.outcome] + ports.slow_cycles;
-  if (!path.caches.empty()) cycles += ports.offset_cycles[path.caches[use]];
-  if (slice_of_ && use + 1 == path.caches.size()) {
-    const std::int32_t offset_cycles = slice_offset(translation.physical, translation.partition);
+  std::uint32_t cycles = row[translation.outcome] + route.slow_cycles;
+  if (route.stops.empty()) return {cycles, jitter_cycles};
+  cycles += route.stops[at].offset_cycles;
+  if (route.stops[at].sliced) {
+    const std::int32_t offset_cycles = slice_offset(translation.physical, partition);
     cycles = static_cast<std::uint32_t>(static_cast<std::int32_t>(cycles) + offset_cycles);
   }
   return {cycles, jitter_cycles};
@@ -157,23 +154,22 @@ std::int32_t MemorySystem::slice_offset(std::uint64_t physical, int partition) c
 }
 
 /// Two halves: look here if the line may be here, then at its home over there.
-Load MemorySystem::load_partitioned(const Ports& ports, const PathModel& path, std::size_t use,
-                                    Translation translation) const {
-  const std::size_t cache = path.caches[use];
-  const double jitter_cycles = model_.caches[cache].jitter_cycles;
+Load MemorySystem::load_partitioned(const Route& route, std::size_t at,
+                                    const Translation& translation) const {
+  const Stop& stop = route.stops[at];
+  const double jitter_cycles = stop.model->jitter_cycles;
   const std::uint64_t address = translation.physical;
   const int home = home_of(address, model_.partitions.home_mask);
-  const bool home_is_near = home == ports.partition;
-  translation.partition = ports.partition;
-  if ((home_is_near || model_.partitions.replicate) && ports.caches[cache]->access(address)) {
-    return finish(ports, path, use, path.hit[use], translation, jitter_cycles);
+  const bool home_is_near = home == route.partition;
+  const bool copied = model_.partitions.replicate && !path_->at_home;
+  if ((home_is_near || copied) && stop.array->access(address)) {
+    return finish(route, at, path_->hit[at], translation, route.partition, jitter_cycles);
   }
-  translation.partition = home;
-  if (!home_is_near && ports.far[cache]->access(address)) {
-    return finish(ports, path, use, path.far_hit, translation, jitter_cycles);
+  if (!home_is_near && stop.far->access(address)) {
+    return finish(route, at, path_->far_hit, translation, home, jitter_cycles);
   }
-  const LatencyRow& row = home_is_near ? path.dram : path.dram_far;
-  return finish(ports, path, use, row, translation, model_.dram.jitter_cycles);
+  const LatencyRow& row = home_is_near ? path_->dram : path_->dram_far;
+  return finish(route, at, row, translation, home, model_.dram.jitter_cycles);
 }
 
 /// A read of all that the level above asks for; true if all of it was there.
@@ -188,58 +184,59 @@ bool MemorySystem::read_span(CacheArray& array, std::uint64_t address, std::uint
   return hit;
 }
 
-Load MemorySystem::load(int sm, const PathModel& path, std::uint64_t offset_bytes) {
-  Ports& ports = ports_[static_cast<std::size_t>(sm)];
+Load MemorySystem::load(int sm, std::uint64_t offset_bytes) {
+  Route& route = routes_[static_cast<std::size_t>(sm)];
+  const std::uint64_t address = address_of(offset_bytes);
   std::optional<Translation> translation;
   std::uint64_t span_bytes = 1;
-  for (std::size_t use = 0; use < path.caches.size(); ++use) {
-    const CacheModel& cache = model_.caches[path.caches[use]];
-    CacheArray& array = *ports.caches[path.caches[use]];
-    if (cache.addressing == Addressing::virtual_address) {
-      if (read_span(array, offset_bytes, span_bytes)) {
-        return finish(ports, path, use, path.hit[use], {}, cache.jitter_cycles);
+  for (std::size_t at = 0; at < route.stops.size(); ++at) {
+    const Stop& stop = route.stops[at];
+    if (stop.model->addressing == Addressing::virtual_address) {
+      if (read_span(*stop.array, address, span_bytes)) {
+        return finish(route, at, path_->hit[at], {}, route.partition, stop.model->jitter_cycles);
       }
     } else {
-      if (!translation) translation = translate(ports, offset_bytes);
-      if (ports.far[path.caches[use]] != nullptr) {
-        return load_partitioned(ports, path, use, *translation);
+      if (!translation) translation = translate(route, address);
+      if (stop.far != nullptr) return load_partitioned(route, at, *translation);
+      bool hit = read_span(*stop.array, translation->physical, span_bytes);
+      if (!hit && stop.model->prefetch) {
+        hit = prefetched(route.stream, *stop.model->prefetch, translation->physical,
+                         translation->cold);
       }
-      bool hit = read_span(array, translation->physical, span_bytes);
-      if (!hit && cache.prefetch) {
-        hit = prefetched(ports.stream, *cache.prefetch, translation->physical, translation->cold);
+      if (hit) {
+        return finish(route, at, path_->hit[at], *translation, route.partition,
+                      stop.model->jitter_cycles);
       }
-      if (hit) return finish(ports, path, use, path.hit[use], *translation, cache.jitter_cycles);
     }
-    span_bytes = std::max(span_bytes, array.fetch_bytes());
+    span_bytes = std::max(span_bytes, stop.array->fetch_bytes());
   }
-  if (!translation) translation = translate(ports, offset_bytes);
-  const std::size_t last = path.caches.empty() ? 0 : path.caches.size() - 1;
-  return finish(ports, path, last, path.dram, *translation, model_.dram.jitter_cycles);
+  if (!translation) translation = translate(route, address);
+  const std::size_t last = route.stops.empty() ? 0 : route.stops.size() - 1;
+  return finish(route, last, path_->dram, *translation, route.partition, model_.dram.jitter_cycles);
 }
 
 /// Stores meet at the home of the line; a copy in the other half leaves.
-void MemorySystem::store_partitioned(const Ports& ports, std::size_t cache,
+void MemorySystem::store_partitioned(const Route& route, const Stop& stop,
                                      std::uint64_t physical) const {
-  const bool home_is_near = home_of(physical, model_.partitions.home_mask) == ports.partition;
-  CacheArray& near = *ports.caches[cache];
-  CacheArray& far = *ports.far[cache];
-  (home_is_near ? near : far).store(physical);
-  (home_is_near ? far : near).drop(physical);
+  const bool home_is_near = home_of(physical, model_.partitions.home_mask) == route.partition;
+  (home_is_near ? stop.array : stop.far)->store(physical);
+  (home_is_near ? stop.far : stop.array)->drop(physical);
 }
 
-void MemorySystem::store(int sm, const PathModel& path, std::uint64_t offset_bytes) {
-  Ports& ports = ports_[static_cast<std::size_t>(sm)];
+void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  const std::uint64_t address = address_of(offset_bytes);
   std::optional<Translation> translation;
-  for (const std::size_t cache : path.caches) {
-    if (model_.caches[cache].addressing == Addressing::virtual_address) {
-      ports.caches[cache]->store(offset_bytes);
+  for (const Stop& stop : route.stops) {
+    if (stop.model->addressing == Addressing::virtual_address) {
+      stop.array->store(address);
       continue;
     }
-    if (!translation) translation = translate(ports, offset_bytes);
-    if (ports.far[cache] != nullptr) {
-      store_partitioned(ports, cache, translation->physical);
+    if (!translation) translation = translate(route, address);
+    if (stop.far != nullptr) {
+      store_partitioned(route, stop, translation->physical);
     } else {
-      ports.caches[cache]->store(translation->physical);
+      stop.array->store(translation->physical);
     }
   }
 }

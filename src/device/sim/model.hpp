@@ -117,16 +117,34 @@ struct PageModel {
   std::uint64_t page_bytes = 0;
   std::uint64_t window_bytes = 0;  // page entries active at a time; 0: all
   PageMapping mapping = PageMapping::contiguous;
-  std::uint64_t block_bytes = 0;  // random: physically contiguous blocks of this size
-  std::vector<CacheModel> tlbs;   // nearest first
+  std::uint64_t block_bytes = 0;      // random: physically contiguous blocks of this size
+  std::vector<CacheModel> tlbs;       // nearest first; of every path that names none
+  std::vector<CacheModel> path_tlbs;  // only of paths that name them
+
+  /// By place in `tlbs` and, behind them, `path_tlbs`.
+  const CacheModel& tlb(std::size_t place) const;
 };
 
-/// Latency by translation outcome: hit in TLB level 0, 1, ..., then walk_cached, walk_cold and
-/// window_switch. A virtually addressed cache has the same number in every place.
+/// Latency by translation outcome: hit in TLB level 0, 1, ... of the path, then walk_cached,
+/// walk_cold and window_switch; one number where nothing is translated. A virtually addressed cache
+/// has the same number in every place.
 using LatencyRow = std::vector<std::uint32_t>;
+
+/// Constants and code have addresses of their own, which are not translated.
+enum class AddressSpace { global, constant, code };
+
+/// A piece of a texture that is stored together: `rows` rows of `width_bytes`, one by one.
+struct Tile {
+  std::uint64_t width_bytes = 0;
+  std::uint64_t rows = 0;
+};
 
 /// One load path: the caches that it visits in order, and the latency by who served the load.
 struct PathModel {
+  AddressSpace space = AddressSpace::global;
+  bool at_home = false;             // answered at a line's home, never by a near copy
+  std::optional<Tile> tile;         // texture_2d: rows are stored tile by tile
+  std::vector<std::size_t> tlbs;    // as PageModel::tlb counts
   std::vector<std::size_t> caches;  // places in Model::caches
   std::vector<LatencyRow> hit;      // one for each of caches
   LatencyRow far_hit;               // partitions: in the other half

@@ -1,5 +1,5 @@
-// From the JSON text of a model to the Model struct: the chip, its clocks and its paths. The other
-// sections are read in cache_reader.cpp and pipeline_reader.cpp.
+// From the JSON text of a model to the Model struct: the chip, its clocks and all that the other
+// readers make of their sections.
 #include "base/error.hpp"
 #include "device/sim/json_fields.hpp"
 #include "device/sim/model.hpp"
@@ -85,55 +85,6 @@ NoiseModel read_noise(Fields fields) {
   }
   fields.finish();
   return noise;
-}
-
-/// Names of the translation outcomes, in the order of a LatencyRow.
-std::vector<std::string> outcome_names(const PageModel& pages) {
-  std::vector<std::string> names;
-  for (const CacheModel& tlb : pages.tlbs) names.push_back("tlb_" + tlb.name + "_hit");
-  names.insert(names.end(), {"walk_cached", "walk_cold"});
-  if (pages.window_bytes > 0) names.push_back("window_switch");
-  return names;
-}
-
-LatencyRow read_row(Fields& latencies, const std::string& key, const PageModel& pages) {
-  const std::vector<std::string> names = outcome_names(pages);
-  if (latencies.raw(key).is_number()) return LatencyRow(names.size(), latencies.count(key, 1));
-  Fields row_fields = latencies.object(key);
-  LatencyRow row;
-  for (const std::string& name : names) row.push_back(row_fields.count(name, 1));
-  row_fields.finish();
-  return row;
-}
-
-PathModel read_path(Fields fields, const Model& model) {
-  PathModel path;
-  Fields latencies = fields.object("latency_cycles");
-  const json& names = fields.raw("caches");
-  if (!names.is_array()) fields.fail("caches", "must be a list of cache names");
-  for (const json& item : names) {
-    const std::string name = item.is_string() ? item.get<std::string>() : item.dump();
-    const CacheModel* cache = model.find_cache(name);
-    if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
-    path.caches.push_back(static_cast<std::size_t>(cache - model.caches.data()));
-    path.hit.push_back(read_row(latencies, name, model.pages));
-  }
-  path.dram = read_row(latencies, "dram", model.pages);
-  if (model.partitions.count == 2) {
-    path.far_hit = read_row(latencies, "far", model.pages);
-    path.dram_far = read_row(latencies, "dram_far", model.pages);
-  }
-  latencies.finish();
-  fields.finish();
-  return path;
-}
-
-void read_paths(Fields fields, Model& model) {
-  for (std::size_t i = 0; i < load_path_count; ++i) {
-    const std::string name(to_text(static_cast<LoadPath>(i)));
-    if (fields.has(name)) model.paths[i] = read_path(fields.object(name), model);
-  }
-  fields.finish();
 }
 
 json parse_json(const std::string& text, const std::string& origin) {

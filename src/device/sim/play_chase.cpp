@@ -24,14 +24,13 @@ struct Walker {
 struct Player {
   const Model& model;
   MemorySystem& memory;
-  const PathModel& path;
   const ChaseProbe& probe;
   Noise noise;
 
-  void warm(Walker& walker) { memory.load(walker.lane->sm, path, walker.step()); }
+  void warm(Walker& walker) { memory.load(walker.lane->sm, walker.step()); }
 
   void time(Walker& walker, std::uint64_t access) {
-    const Load load = memory.load(walker.lane->sm, path, walker.step());
+    const Load load = memory.load(walker.lane->sm, walker.step());
     const std::uint32_t cycles =
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
     LaneTrace& trace = *walker.trace;
@@ -44,7 +43,7 @@ struct Player {
   }
 
   void amortise(Walker& walker) {
-    const Load load = memory.load(walker.lane->sm, path, walker.step());
+    const Load load = memory.load(walker.lane->sm, walker.step());
     walker.trace->elapsed_cycles +=
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
   }
@@ -58,7 +57,7 @@ struct Player {
     for (std::size_t i = 0; i < most; ++i) {
       for (const Walker& walker : walkers) {
         const std::vector<std::uint64_t>& stored = walker.lane->stored_offsets_bytes;
-        if (i < stored.size()) memory.store(walker.lane->sm, path, stored[i]);
+        if (i < stored.size()) memory.store(walker.lane->sm, stored[i]);
       }
     }
   }
@@ -110,9 +109,9 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
     sms.push_back(probe.lanes[i].sm);
     walkers.push_back({.lane = &probe.lanes[i], .trace = &trace.lanes[i]});
   }
-  launch.memory.begin_probe(probe.buffer_bytes, trace.shared_carveout_bytes, sms, launch.seed);
-  Player player{launch.model, launch.memory, launch.memory.path(probe.path), probe,
-                Noise(launch.model, launch.seed)};
+  launch.memory.begin_probe(launch.memory.path(probe.path), probe.buffer_bytes,
+                            trace.shared_carveout_bytes, sms, launch.seed);
+  Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
   if (probe.concurrency == Concurrency::together) {
     player.play(walkers);
   } else {

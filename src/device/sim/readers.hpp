@@ -11,6 +11,8 @@ CacheModel read_cache(Fields fields, const DeviceInfo& device);
 PageModel read_pages(Fields fields);
 Partitions read_partitions(Fields fields);
 Slices read_slices(Fields fields);
+/// Needs the model's caches, pages and partitions.
+void read_paths(Fields fields, Model& model);
 DramModel read_dram(Fields fields);
 ThroughputModel read_throughput(Fields fields);
 SharedModel read_shared(Fields fields);
