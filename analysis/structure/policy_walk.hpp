@@ -1,0 +1,25 @@
+// Walks over the lines of one set that make replacement policies differ.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sonde {
+
+/// Lines of one set that policy_walk visits: 0 .. ways + 3.
+constexpr std::uint32_t policy_walk_lines(std::uint32_t ways) { return ways + 4; }
+
+/// The walk that tells policies apart best, from an empty set: about half of its visits are to
+/// lines that one known policy holds there and another one has lost, chosen for the pair told apart
+/// least so far; the rest are rounds of ways + 1 lines, random lines, old lines touched again and
+/// scans, for policies that nobody listed. The same for the same arguments.
+/// @param accesses 4 x ways or more, or lines are hardly replaced
+std::vector<std::uint16_t> policy_walk(std::uint32_t ways, std::size_t accesses,
+                                       std::uint64_t seed);
+
+/// Lines 0 .. ways again and again: one line more than fits, so that from the second round on
+/// exactly one line is absent and each miss tells the victim of the miss before.
+std::vector<std::uint16_t> cyclic_walk(std::uint32_t ways, std::size_t accesses);
+
+}  // namespace sonde
