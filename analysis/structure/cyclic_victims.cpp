@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 
 #include <algorithm>
@@ -49,7 +50,16 @@ std::size_t bin_of(std::uint32_t way, std::uint32_t ways, std::size_t bins) {
   return std::size_t{way} * bins / ways;
 }
 
-double uniform_p_value(std::uint32_t ways, const std::vector<Victim>& victims) {
+/// Chance that of equal ways any one leaves as often as the one that left most (Bonferroni).
+double favourite_p_value(const std::vector<double>& way_share, std::size_t victims) {
+  const auto ways = static_cast<double>(way_share.size());
+  const double most = std::round(*std::max_element(way_share.begin(), way_share.end()) *
+                                 static_cast<double>(victims));
+  const boost::math::binomial distribution(static_cast<double>(victims), 1 / ways);
+  return std::min(1.0, ways * boost::math::cdf(boost::math::complement(distribution, most - 1)));
+}
+
+double chi_square_p_value(std::uint32_t ways, const std::vector<Victim>& victims) {
   const auto total = static_cast<double>(victims.size());
   const auto bins =
       std::min<std::size_t>(ways, static_cast<std::size_t>(total / least_expected_count));
@@ -148,7 +158,9 @@ VictimSpread spread_of(std::uint32_t ways, const std::vector<Victim>& victims) {
     share /= static_cast<double>(victims.size());
     spread.uniform_distance += std::abs(share - 1.0 / ways) / 2;
   }
-  spread.uniform_p_value = uniform_p_value(ways, victims);
+  spread.uniform_p_value =
+      std::min(1.0, 2 * std::min(chi_square_p_value(ways, victims),
+                                 favourite_p_value(spread.way_share, victims.size())));
   spread.history_association = history_association(ways, victims);
   return spread;
 }

@@ -28,8 +28,9 @@ std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<SetRecor
 struct VictimSpread {
   std::size_t victims = 0;
   std::vector<double> way_share;
-  double uniform_p_value = 1;      // chi-square, of neighbouring ways together where they are many
-  double uniform_distance = 0;     // total variation distance from equal shares, 0..1
+  double uniform_p_value = 1;   // that ways are equal: chi-square (neighbouring ways together where
+                                // they are many), and the favourite way alone
+  double uniform_distance = 0;  // total variation distance from equal shares, 0..1
   double history_association = 0;  // Cramer's V of a victim and the one before, bias-corrected:
                                    // 0 independent .. 1 decided
 };

@@ -170,7 +170,7 @@ class LooseLru final : public test::ToyPolicy {
 };
 
 TEST(ReplacementTest, policies_that_nobody_listed_get_no_name) {
-  for (std::uint32_t ways : {4U, 8U, 16U, 64U, 256U}) {
+  for (std::uint32_t ways : {4U, 8U, 16U, 96U}) {
     const Plan plan{.ways = ways, .cyclic_walks = 40, .cyclic_accesses = 20 * (ways + 1)};
     const ReplacementFit recent =
         match(plan, [](std::uint64_t) { return std::make_unique<MostRecent>(); });
@@ -185,12 +185,12 @@ TEST(ReplacementTest, policies_that_nobody_listed_get_no_name) {
 }
 
 TEST(ReplacementTest, random_comes_back_for_any_number_of_ways) {
-  for (std::uint32_t ways : {2U, 3U, 4U, 8U, 13U, 56U, 192U, 480U}) {
+  for (std::uint32_t ways : {2U, 3U, 4U, 13U, 56U, 480U}) {
     const ReplacementFit fit = match({.policy = Policy::random,
                                       .ways = ways,
                                       .noise = 1e-4,
                                       .cyclic_walks = 60,
-                                      .cyclic_accesses = 10 * (ways + 1) + 40});
+                                      .cyclic_accesses = 5 * (ways + 1) + 80});
 
     ASSERT_EQ(fit.policy, Policy::random) << ways << " ways: " << name(fit);
     EXPECT_EQ(fit.way_probability.size(), ways);
@@ -215,6 +215,21 @@ TEST(ReplacementTest, probabilities_of_the_fermi_l1_come_back) {
       }
     }
   }
+}
+
+TEST(ReplacementTest, one_favourite_among_many_ways_is_seen) {
+  std::vector<double> truth(120, 1.0 / 124);
+  truth[1] = 5.0 / 124;
+
+  const ReplacementFit fit = match({.policy = Policy::weighted_ways,
+                                    .ways = 120,
+                                    .probability = truth,
+                                    .noise = 1e-4,
+                                    .cyclic_walks = 60,
+                                    .cyclic_accesses = 1200});
+
+  ASSERT_EQ(fit.policy, Policy::weighted_ways) << name(fit);
+  EXPECT_NEAR(fit.way_probability[1], truth[1], 0.03);
 }
 
 TEST(ReplacementTest, lots_are_not_named_without_victims) {
