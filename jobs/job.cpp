@@ -4,10 +4,30 @@
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace sonde {
+namespace {
+
+// Some 10 MB of raw windows and addresses in the file, before compression.
+constexpr std::uint64_t most_searched_accesses = 1'000'000;
+
+Trace by_frequency(const Trace& trace) {
+  Trace counted = trace;
+  for (LaneTrace& lane : counted.lanes) {
+    lane.histogram.resize(histogram_bins);
+    for (std::uint32_t window : lane.window_cycles) {
+      ++lane.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
+    }
+    lane.window_cycles.clear();
+    lane.offsets_bytes.clear();
+  }
+  return counted;
+}
+
+}  // namespace
 
 JobRun::JobRun(Device& device, SuiteLevel level, std::uint64_t seed,
                const std::vector<JobResult>& earlier, std::function<void()> on_probe)
@@ -25,6 +45,16 @@ const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
   records_.push_back(std::move(record));
   if (on_probe_) on_probe_();
   return records_.back().trace;
+}
+
+Trace JobRun::ask(std::string label, const ProbeSpec& spec) {
+  Trace trace = device_.run(spec);
+  for (const LaneTrace& lane : trace.lanes) searched_accesses_ += lane.window_cycles.size();
+  const bool whole = searched_accesses_ <= most_searched_accesses;
+  records_.push_back({std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
+                      whole ? trace : by_frequency(trace)});
+  if (on_probe_) on_probe_();
+  return trace;
 }
 
 void JobRun::report(Finding finding) {

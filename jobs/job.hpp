@@ -35,6 +35,12 @@ class JobRun {
   /// @throws DeviceError, DeviceLostError
   const Trace& run(std::string label, const ProbeSpec& spec);
 
+  /// The same for one of the many probes of a search: the trace is the caller's. What the file
+  /// keeps of it is the trace, or, once the searches of this job have recorded a million accesses,
+  /// their windows by frequency.
+  /// @throws DeviceError, DeviceLostError
+  Trace ask(std::string label, const ProbeSpec& spec);
+
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
 
@@ -55,6 +61,7 @@ class JobRun {
   const std::vector<JobResult>& earlier_;
   std::function<void()> on_probe_;
   std::deque<ProbeRecord> records_;
+  std::uint64_t searched_accesses_ = 0;
   std::vector<Finding> findings_;
 };
 

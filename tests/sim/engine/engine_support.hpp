@@ -39,7 +39,8 @@ inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup
                         std::uint64_t timed, LoadPath path = LoadPath::ca) {
   ChaseProbe probe;
   probe.path = path;
-  probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) + 8;
+  probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) +
+                       (path == LoadPath::instruction ? code_block_bytes : 8);
   probe.lanes = {{0, std::move(offsets)}};
   probe.warmup_accesses = warmup;
   probe.timed_accesses = probe.recorded_accesses = timed;
@@ -66,6 +67,23 @@ inline std::vector<std::uint32_t> latencies(const Trace& trace, const nlohmann::
 inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std::uint32_t least) {
   return static_cast<std::size_t>(std::count_if(
       cycles.begin(), cycles.end(), [least](std::uint32_t value) { return value >= least; }));
+}
+
+/// Latencies of up to 4000 accesses of a walk over `offsets` on a shipped model, made quiet.
+inline std::vector<std::uint32_t> walk(std::string_view name,
+                                       const std::vector<std::uint64_t>& offsets,
+                                       std::uint64_t warmup_passes, LoadPath path = LoadPath::ca) {
+  const auto model = quiet_json(name);
+  const std::uint64_t length = offsets.size();
+  const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
+  return latencies(open_sim(model)->run(chase(offsets, warmup_passes * length, timed, path)),
+                   model);
+}
+
+/// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.
+inline std::size_t missed(std::string_view name, std::uint64_t count, std::uint64_t stride,
+                          std::uint32_t least, LoadPath path = LoadPath::ca) {
+  return count_at_least(walk(name, steps(count, stride), 8, path), least);
 }
 
 }  // namespace sonde::sim

@@ -51,7 +51,6 @@ TEST(LoadPathsTest, code_goes_through_caches_block_by_block) {
   const json model = with_constants();
   // Nine blocks in a first level of eight; sixteen lines of 256 bytes would fit the second.
   ChaseProbe probe = chase(steps(9, code_block_bytes), 18, 9, LoadPath::instruction);
-  probe.buffer_bytes = 9 * code_block_bytes;
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model),
               ElementsAre(50, 5, 5, 5, 50, 5, 5, 5, 50));
 }

@@ -12,21 +12,6 @@ using testing::Each;
 constexpr std::uint64_t kib = 1 << 10;
 constexpr std::uint64_t mib = 1 << 20;
 
-std::vector<std::uint32_t> walk(std::string_view name, const std::vector<std::uint64_t>& offsets,
-                                std::uint64_t warmup_passes, LoadPath path = LoadPath::ca) {
-  const auto model = quiet_json(name);
-  const std::uint64_t length = offsets.size();
-  const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
-  return latencies(open_sim(model)->run(chase(offsets, warmup_passes * length, timed, path)),
-                   model);
-}
-
-/// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.
-std::size_t missed(std::string_view name, std::uint64_t count, std::uint64_t stride,
-                   std::uint32_t least, LoadPath path = LoadPath::ca) {
-  return count_at_least(walk(name, steps(count, stride), 8, path), least);
-}
-
 /// One line in each of `count` pages of 2 MiB, spread over the sets of the caches.
 std::vector<std::uint64_t> one_line_a_page(std::uint64_t count) {
   std::vector<std::uint64_t> offsets;
@@ -76,9 +61,11 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
       return count_at_least(walk(name, one_line_a_page(pages), 8, LoadPath::cg), walked);
     };
     EXPECT_EQ(pages_walked(65), 0u) << name;
-    EXPECT_EQ(pages_walked(66), 18u) << name << ": the set of 17 ways";
+    // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
+    // too.
+    EXPECT_EQ(pages_walked(66), 17u + 1) << name << ": the set of 17 ways";
     for (std::uint64_t extra = 1; extra <= 6; ++extra) {
-      EXPECT_EQ(pages_walked(66 + extra), 18 + 9 * extra) << name << ": a set of 8 ways";
+      EXPECT_EQ(pages_walked(66 + extra), 17u + 1 + (8 + 1) * extra) << name << ": a set of 8 ways";
     }
   }
 }

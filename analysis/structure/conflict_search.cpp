@@ -1,0 +1,214 @@
+// Searches for overfull sets.
+#include "analysis/structure/conflict_search.hpp"
+
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// Orders in which the missing lines of an overfull prefix are looked at before lines are eliminated
+// in chunks: enough for replacement in some order and for random victims in small sets.
+constexpr std::uint64_t orders = 4;
+constexpr int most_rounds = 12;
+constexpr std::size_t first_chunks = 16;
+// A walk longer than this meets an outlier in most passes (one access in ten thousand).
+constexpr std::size_t quiet_lines = 1000;
+
+MissCounts ask_one(const Lines& lines, const MissOracle& ask) {
+  return ask(std::span(&lines, 1)).front();
+}
+
+bool overflows(const Lines& lines, const MissOracle& ask) {
+  return sonde::overflows(ask_one(lines, ask));
+}
+
+Lines prefix_of(const Lines& pool, std::size_t length) {
+  return Lines(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(length));
+}
+
+/// Length of the shortest prefix that overflows; 0 if the whole pool fits.
+std::size_t find_overflowing_prefix(const Lines& pool, const MissOracle& ask) {
+  std::size_t fitting = 0;
+  std::size_t overflowing = 2;
+  while (!overflows(prefix_of(pool, std::min(overflowing, pool.size())), ask)) {
+    if (overflowing >= pool.size()) return 0;
+    fitting = overflowing;
+    overflowing *= 2;
+  }
+  overflowing = std::min(overflowing, pool.size());
+  while (overflowing - fitting > 1) {
+    const std::size_t middle = fitting + (overflowing - fitting) / 2;
+    (overflows(prefix_of(pool, middle), ask) ? overflowing : fitting) = middle;
+  }
+  return overflowing;
+}
+
+bool contains(const Lines& lines, std::uint64_t line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+Lines shuffled(Lines lines, std::uint64_t seed) {
+  Random random(seed);
+  shuffle(lines, random);
+  return lines;
+}
+
+/// Lines of the overfull prefix that miss, in more and more orders of visits, until they overflow
+/// alone.
+std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask) {
+  std::set<std::uint64_t> missing{prefix.back()};
+  for (std::uint64_t order = 0; order < orders; ++order) {
+    const Lines walked = order == 0 ? prefix : shuffled(prefix, order);
+    const MissCounts counts = ask_one(walked, ask);
+    const std::size_t known = missing.size();
+    for (std::size_t i = 0; i < walked.size(); ++i) {
+      if (misses_again(counts, i)) missing.insert(walked[i]);
+    }
+    Lines lines(missing.begin(), missing.end());
+    if (missing.size() > known && overflows(lines, ask)) return lines;
+  }
+  return std::nullopt;
+}
+
+/// Drops all chunks of the overfull prefix that are not needed for it to overflow: only one set is
+/// overfull, by one line, so a chunk is needed if it holds a line of that set.
+Lines eliminate(Lines lines, const MissOracle& ask) {
+  for (std::size_t chunks = first_chunks; chunks / 2 < lines.size();) {
+    const std::size_t length = (lines.size() + chunks - 1) / chunks;
+    std::vector<Lines> lists;
+    for (std::size_t first = 0; first < lines.size(); first += length) {
+      Lines rest = prefix_of(lines, first);
+      const std::size_t behind = std::min(first + length, lines.size());
+      rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(behind), lines.end());
+      lists.push_back(std::move(rest));
+    }
+    const std::vector<MissCounts> answers = ask(lists);
+    Lines needed;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!sonde::overflows(answers[i / length])) needed.push_back(lines[i]);
+    }
+    if (needed.size() > lines.size() / 2) chunks *= 2;
+    lines = std::move(needed);
+  }
+  return lines;
+}
+
+std::vector<Lines> each_left_out(const Lines& lines) {
+  std::vector<Lines> lists;
+  for (std::size_t out = 0; out < lines.size(); ++out) {
+    Lines rest = lines;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
+    lists.push_back(std::move(rest));
+  }
+  return lists;
+}
+
+/// Drops every line without which the others overflow as well. Empty if that does not end in a set
+/// all of whose lines are needed.
+Lines reduce(Lines lines, const MissOracle& ask) {
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::vector<MissCounts> answers = ask(each_left_out(lines));
+    std::vector<std::size_t> needless;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (sonde::overflows(answers[i])) needless.push_back(i);
+    }
+    if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
+    // Two sets may be overfull, or one by two lines: then not all of these can go at once.
+    Lines kept = lines;
+    for (std::size_t i : needless) std::erase(kept, lines[i]);
+    if (kept.size() < 2 || !overflows(kept, ask)) std::erase(kept = lines, lines[needless.back()]);
+    lines = std::move(kept);
+  }
+  return {};
+}
+
+/// In a group some other set may have been overfull: each line found must miss alone as well.
+void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
+                      const MissOracle& ask) {
+  // Sets so wide are few, and half of what fits overfills none of them.
+  constexpr std::size_t wide_set = 64;
+  if (residents.size() > wide_set) return;
+  std::vector<Lines> lists;
+  for (std::uint64_t line : found) {
+    if (contains(residents, line)) continue;
+    lists.push_back(residents);
+    lists.back().push_back(line);
+  }
+  const std::vector<MissCounts> answers = ask(lists);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (!sonde::overflows(answers[i])) found.erase(lists[i].back());
+  }
+}
+
+}  // namespace
+
+bool misses_again(const MissCounts& counts, std::size_t i) {
+  return counts.misses[i] >= std::min(2u, counts.passes);
+}
+
+bool overflows(const MissCounts& counts) {
+  const std::size_t lines = counts.misses.size();
+  if (lines <= quiet_lines) return 4 * counts.passes_with_misses >= 3 * counts.passes;
+  for (std::size_t i = 0; i < lines; ++i) {
+    if (misses_again(counts, i)) return counts.passes_with_misses == counts.passes;
+  }
+  return false;
+}
+
+std::optional<ConflictSet> find_conflict(const Lines& pool, const MissOracle& ask,
+                                         std::string& reason) {
+  if (pool.size() < 2) {
+    reason = "too few lines to overfill a set";
+    return std::nullopt;
+  }
+  const std::size_t length = find_overflowing_prefix(pool, ask);
+  if (length == 0) {
+    reason = fmt::format("all {} lines fit", pool.size());
+    return std::nullopt;
+  }
+  const Lines prefix = prefix_of(pool, length);
+  const auto missing = collect_missing(prefix, ask);
+  Lines lines = missing ? reduce(*missing, ask) : Lines{};
+  if (lines.size() < 2) lines = reduce(eliminate(prefix, ask), ask);
+  if (lines.size() < 2) {
+    reason = fmt::format("{} lines overflow, but no smallest part of them does reliably", length);
+    return std::nullopt;
+  }
+  return ConflictSet{std::move(lines), length - 1};
+}
+
+std::vector<bool> find_members(const ConflictSet& conflict, const Lines& candidates,
+                               const MissOracle& ask) {
+  const Lines residents = prefix_of(conflict.lines, conflict.ways());
+  const std::size_t room = std::max(conflict.fitting_lines, conflict.ways()) / 2;
+  const std::size_t group = std::max<std::size_t>(1, room);
+  // Once behind the residents and once before them: some policies keep the first lines of a walk,
+  // some the last.
+  std::vector<Lines> lists;
+  for (std::size_t first = 0; first < candidates.size(); first += group) {
+    Lines behind = residents;
+    for (std::size_t i = first; i < std::min(first + group, candidates.size()); ++i) {
+      if (!contains(residents, candidates[i])) behind.push_back(candidates[i]);
+    }
+    lists.emplace_back(behind.rbegin(), behind.rend());
+    lists.push_back(std::move(behind));
+  }
+  std::set<std::uint64_t> found(residents.begin(), residents.end());
+  const std::vector<MissCounts> answers = ask(lists);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    for (std::size_t i = 0; i < lists[list].size(); ++i) {
+      if (misses_again(answers[list], i)) found.insert(lists[list][i]);
+    }
+  }
+  drop_unconfirmed(found, residents, ask);
+  std::vector<bool> members;
+  for (std::uint64_t line : candidates) members.push_back(found.contains(line));
+  return members;
+}
+
+}  // namespace sonde

@@ -1,0 +1,383 @@
+// From conflicts to the layout of all sets.
+#include "analysis/structure/set_search.hpp"
+
+#include "analysis/structure/gf2.hpp"
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// Twice the address bits that can vary in a span: the rank of their differences is then certain.
+constexpr std::size_t wanted_members = 64;
+constexpr std::uint64_t fewest_candidates = 1024;
+constexpr std::uint64_t most_candidates = 1 << 17;
+// Sets without a function are looked for one by one.
+constexpr std::size_t most_single_sets = 64;
+constexpr std::uint32_t widest_step = 8;  // sets differ by at most so many ways
+constexpr std::uint64_t most_sets = 1 << 20;
+
+/// Lines of the span in a drawn order, at most `count`.
+Lines draw_lines(const LineSpace& space, std::uint64_t count, std::uint64_t seed) {
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  Random random(seed);
+  Lines lines;
+  if (available <= 2 * count) {
+    for (std::uint64_t line = 0; line < available; ++line) lines.push_back(line * space.line_bytes);
+    shuffle(lines, random);
+    lines.resize(std::min(count, available));
+    return lines;
+  }
+  std::set<std::uint64_t> drawn;
+  while (drawn.size() < count) {
+    const std::uint64_t line = random.below(available) * space.line_bytes;
+    if (drawn.insert(line).second) lines.push_back(line);
+  }
+  return lines;
+}
+
+struct Split {
+  Lines members;
+  Lines others;
+};
+
+Split split(const Lines& lines, const std::vector<bool>& is_member) {
+  Split parts;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    (is_member[i] ? parts.members : parts.others).push_back(lines[i]);
+  }
+  return parts;
+}
+
+/// Sorts as many of the pool's lines by the conflict's set as it takes to see enough of that set.
+Split look_for_members(const ConflictSet& conflict, const Lines& pool, const MissOracle& ask) {
+  constexpr std::size_t at_once = 4096;
+  Split parts;
+  const std::size_t wanted = std::max(wanted_members, conflict.ways() + 8);
+  for (std::size_t first = 0; first < pool.size() && parts.members.size() < wanted;
+       first += at_once) {
+    const std::size_t behind = std::min(first + at_once, pool.size());
+    const Lines chunk(pool.begin() + static_cast<std::ptrdiff_t>(first),
+                      pool.begin() + static_cast<std::ptrdiff_t>(behind));
+    const Split more = split(chunk, find_members(conflict, chunk, ask));
+    parts.members.insert(parts.members.end(), more.members.begin(), more.members.end());
+    parts.others.insert(parts.others.end(), more.others.begin(), more.others.end());
+  }
+  return parts;
+}
+
+Lines with_conflict_first(const ConflictSet& conflict, const Lines& members) {
+  Lines lines = conflict.lines;
+  for (std::uint64_t line : members) {
+    if (std::find(conflict.lines.begin(), conflict.lines.end(), line) == conflict.lines.end()) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+bool can_number_sets(const IndexFunction& index) {
+  return index.kind != IndexKind::unresolved && index.sets > 0 && index.sets <= most_sets;
+}
+
+/// Share of members and others that a function sorts as they were seen.
+double sorted_share(const IndexFunction& index, const Lines& members, const Lines& others) {
+  const std::uint64_t home = set_of(index, members.front());
+  std::size_t right = 0;
+  for (std::uint64_t line : members) right += set_of(index, line) == home;
+  for (std::uint64_t line : others) right += set_of(index, line) != home;
+  return static_cast<double>(right) / static_cast<double>(members.size() + others.size());
+}
+
+constexpr double enough_agreement = 0.995;
+
+IndexFunction fit_masks(const Lines& members, const LineSpace& space) {
+  Gf2Basis differences;
+  for (std::uint64_t line : members) differences.insert(line ^ members.front());
+  const std::uint64_t bits = std::bit_ceil(space.span_bytes) - space.line_bytes;
+  IndexFunction index;
+  index.known_bits = bits;
+  index.masks = orthogonal_complement(differences, bits).rows();
+  const bool field = std::all_of(index.masks.begin(), index.masks.end(),
+                                 [](std::uint64_t mask) { return std::has_single_bit(mask); });
+  index.kind = index.masks.empty() ? IndexKind::one_set
+               : field             ? IndexKind::bit_field
+                                   : IndexKind::xor_masks;
+  index.sets = index.masks.size() < 21 ? 1u << index.masks.size() : 0;
+  return index;
+}
+
+IndexFunction fit_modulo(const Lines& members, const LineSpace& space, std::uint64_t granularity) {
+  std::uint64_t divisor = 0;
+  for (std::uint64_t line : members) {
+    const std::uint64_t a = line / granularity;
+    const std::uint64_t b = members.front() / granularity;
+    divisor = std::gcd(divisor, a > b ? a - b : b - a);
+  }
+  IndexFunction index;
+  index.kind = divisor > 1 ? IndexKind::modulo : IndexKind::unresolved;
+  index.granularity_bytes = granularity;
+  index.sets = divisor < most_sets ? static_cast<std::uint32_t>(divisor) : 0;
+  index.known_bits = std::bit_ceil(space.span_bytes) - space.line_bytes;
+  return index;
+}
+
+/// Every third member is kept back: a function made from too few of them does not hold for those.
+Lines without_every_third(const Lines& members) {
+  Lines kept;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i % 3 != 2) kept.push_back(members[i]);
+  }
+  return kept;
+}
+
+/// How many lines of a set were missed by a walk: an overfull set misses at least once in a pass.
+bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
+  return misses >= std::max(2u, (3 * passes + 3) / 4);
+}
+
+/// Which sets overflow with `count` lines each.
+std::vector<bool> ask_sets(const IndexFunction& index, const std::vector<Lines>& lines_by_set,
+                           const std::vector<std::uint32_t>& counts, std::size_t room,
+                           const MissOracle& ask) {
+  std::vector<Lines> lists(1);
+  std::vector<std::vector<std::uint64_t>> sets_of_list(1);
+  for (std::uint64_t set = 0; set < index.sets; ++set) {
+    if (counts[set] == 0) continue;
+    if (!lists.back().empty() && lists.back().size() + counts[set] > room) {
+      lists.emplace_back();
+      sets_of_list.emplace_back();
+    }
+    const Lines& lines = lines_by_set[set];
+    lists.back().insert(lists.back().end(), lines.begin(), lines.begin() + counts[set]);
+    sets_of_list.back().push_back(set);
+  }
+  std::vector<bool> overfull(index.sets);
+  const std::vector<MissCounts> answers = ask(lists);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    std::size_t at = 0;
+    for (std::uint64_t set : sets_of_list[list]) {
+      std::uint32_t misses = 0;
+      for (std::uint32_t i = 0; i < counts[set]; ++i) misses += answers[list].misses[at++];
+      overfull[set] = set_overflows(misses, answers[list].passes);
+    }
+  }
+  return overfull;
+}
+
+/// Lines of every set, `count` or as many as the span has.
+std::vector<Lines> sort_lines(const IndexFunction& index, const LineSpace& space,
+                              std::size_t count) {
+  std::vector<Lines> lines_by_set(index.sets);
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  // An odd step visits every line once and leaves no order that a set could depend on.
+  const std::uint64_t step = (available * 5 / 8) | 1;
+  const std::uint64_t enough = 4 * count * index.sets;
+  for (std::uint64_t i = 0; i < available && i < enough; ++i) {
+    const std::uint64_t line = std::has_single_bit(available) ? i * step % available : i;
+    Lines& lines = lines_by_set[set_of(index, line * space.line_bytes)];
+    if (lines.size() < count) lines.push_back(line * space.line_bytes);
+  }
+  return lines_by_set;
+}
+
+/// The width of every set: from that of one of them up or down, all sets at a time. Empty if some
+/// set has too few lines in the span, or lies too far from the others.
+std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LineSpace& space,
+                                        const ConflictSet& conflict, const MissOracle& ask) {
+  const auto first = static_cast<std::uint32_t>(conflict.ways());
+  const std::vector<Lines> lines = sort_lines(index, space, first + widest_step + 1);
+  const std::size_t room = std::max<std::size_t>(conflict.fitting_lines, first + 1);
+  std::vector<std::uint32_t> ways(index.sets);
+  std::vector<std::uint32_t> counts(index.sets, first + 1);
+  std::vector<bool> upwards(index.sets);
+  for (std::uint32_t step = 0; step <= 2 * widest_step; ++step) {
+    bool open = false;
+    for (std::uint64_t set = 0; set < index.sets; ++set) {
+      if (counts[set] > lines[set].size()) return {};
+      open = open || counts[set] > 0;
+    }
+    if (!open) return ways;
+    const std::vector<bool> overfull = ask_sets(index, lines, counts, room, ask);
+    for (std::uint64_t set = 0; set < index.sets; ++set) {
+      std::uint32_t& count = counts[set];
+      if (count == 0) continue;
+      if (step == 0) upwards[set] = !overfull[set];
+      if (overfull[set] == upwards[set]) {
+        ways[set] = upwards[set] ? count - 1 : count;
+        count = 0;
+      } else if (!upwards[set] && count == 1) {
+        return {};
+      } else {
+        count = upwards[set] ? count + 1 : count - 1;
+      }
+    }
+  }
+  return {};
+}
+
+/// Walks over drawn lines: every set that they overfill must overflow, and no other.
+void check(const LineSpace& space, const std::vector<std::uint32_t>& ways_by_set,
+           const std::function<std::optional<std::uint64_t>(std::uint64_t)>& set_of_line,
+           const MissOracle& ask, SetStructure& found) {
+  constexpr std::uint64_t walks = 6;
+  const auto length = static_cast<std::uint64_t>(
+      std::max(1.25 * static_cast<double>(found.conflict->fitting_lines), 8.0));
+  std::vector<Lines> lists;
+  for (std::uint64_t walk = 0; walk < walks; ++walk) {
+    lists.push_back(
+        draw_lines(space, length, derive_seed(space.seed, "check " + std::to_string(walk))));
+  }
+  const std::vector<MissCounts> answers = ask(lists);
+  std::uint64_t right = 0;
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    struct Seen {
+      std::uint32_t lines = 0;
+      std::uint32_t misses = 0;
+    };
+    std::map<std::uint64_t, Seen> sets;
+    for (std::size_t i = 0; i < lists[list].size(); ++i) {
+      const auto set = set_of_line(lists[list][i]);
+      if (!set) continue;
+      Seen& seen = sets[*set];
+      ++seen.lines;
+      seen.misses += answers[list].misses[i];
+    }
+    for (const auto& [set, seen] : sets) {
+      ++found.checked_sets;
+      right += set_overflows(seen.misses, answers[list].passes) == (seen.lines > ways_by_set[set]);
+    }
+  }
+  if (found.checked_sets > 0) {
+    found.agreement = static_cast<double>(right) / static_cast<double>(found.checked_sets);
+  }
+}
+
+void finish(std::vector<std::uint32_t> ways_by_set, SetStructure& found) {
+  std::sort(ways_by_set.begin(), ways_by_set.end(), std::greater<>());
+  found.ways_per_set = std::move(ways_by_set);
+}
+
+/// Set after set, until what is left fits.
+void find_single_sets(const LineSpace& space, Lines pool, const Split& first, const MissOracle& ask,
+                      SetStructure& found) {
+  std::vector<PlacedLine> placed;
+  std::vector<std::uint32_t> ways;
+  std::map<std::uint64_t, std::uint64_t> set_of_line;
+  const auto take = [&](const ConflictSet& conflict, const Lines& members) {
+    const auto set = static_cast<std::uint32_t>(ways.size());
+    for (std::uint64_t line : with_conflict_first(conflict, members)) {
+      placed.push_back({line, set});
+      set_of_line[line] = set;
+      std::erase(pool, line);
+    }
+    ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
+  };
+  take(*found.conflict, first.members);
+  std::string reason;
+  while (auto conflict = find_conflict(pool, ask, reason)) {
+    if (ways.size() == most_single_sets) {
+      found.reason = fmt::format(
+          "no function of the address puts lines into sets as seen, and "
+          "there are more than {} sets to be looked for one by one",
+          most_single_sets);
+      return;
+    }
+    take(*conflict, split(pool, find_members(*conflict, pool, ask)).members);
+  }
+  if (ways.size() == 1) return;
+  const auto known_set = [&](std::uint64_t line) -> std::optional<std::uint64_t> {
+    const auto known = set_of_line.find(line);
+    return known == set_of_line.end() ? std::nullopt : std::optional(known->second);
+  };
+  check(space, ways, known_set, ask, found);
+  found.index = fit_index_function(placed, space.line_bytes);
+  found.index.sets = static_cast<std::uint32_t>(ways.size());
+  finish(std::move(ways), found);
+}
+
+}  // namespace
+
+std::uint64_t SetStructure::lines() const {
+  return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
+}
+
+std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
+  if (index.kind == IndexKind::modulo) return offset_bytes / index.granularity_bytes % index.sets;
+  return fold_bits(offset_bytes, index.masks);
+}
+
+Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint64_t set,
+                   std::size_t count) {
+  Lines lines;
+  for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < 4 * count;
+       line += space.line_bytes) {
+    if (set_of(index, line) == set) lines.push_back(line);
+  }
+  Random random(derive_seed(space.seed, "lines of a set"));
+  shuffle(lines, random);
+  lines.resize(std::min(count, lines.size()));
+  return lines;
+}
+
+IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpace& space) {
+  const Lines shown = without_every_third(members);
+  IndexFunction best;
+  const auto consider = [&](IndexFunction index) {
+    if (!can_number_sets(index)) return;
+    index.agreement = sorted_share(index, members, others);
+    if (index.agreement > best.agreement) best = std::move(index);
+  };
+  consider(fit_masks(shown, space));
+  constexpr std::uint64_t coarsest = 64;  // lines in a row of one set
+  for (std::uint64_t lines = 1; lines <= coarsest && best.agreement < 1; lines *= 2) {
+    consider(fit_modulo(shown, space, lines * space.line_bytes));
+  }
+  if (best.agreement >= enough_agreement) return best;
+  IndexFunction none;
+  none.agreement = best.agreement;
+  none.known_bits = best.known_bits;
+  none.reason = fmt::format(
+      "neither a bit field, nor XORs of bits, nor a remainder sorts more than "
+      "{:.1f} % of {} lines as they conflict",
+      100 * best.agreement, members.size() + others.size());
+  return none;
+}
+
+SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
+  SetStructure found;
+  const std::uint64_t pool_lines =
+      std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
+  Lines pool = draw_lines(space, pool_lines, derive_seed(space.seed, "pool"));
+  found.conflict = find_conflict(pool, ask, found.reason);
+  if (!found.conflict) return found;
+  const std::uint64_t sets =
+      std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
+  const std::uint64_t more = std::clamp(2 * wanted_members * sets, pool_lines, most_candidates);
+  const Lines candidates = draw_lines(space, more, derive_seed(space.seed, "candidates"));
+  const Split parts = look_for_members(*found.conflict, candidates, ask);
+  found.members = with_conflict_first(*found.conflict, parts.members);
+  found.index = fit_class(found.members, parts.others, space);
+  if (can_number_sets(found.index)) {
+    std::vector<std::uint32_t> ways = measure_ways(found.index, space, *found.conflict, ask);
+    if (!ways.empty()) {
+      check(
+          space, ways, [&](std::uint64_t line) { return set_of(found.index, line); }, ask, found);
+      finish(std::move(ways), found);
+      return found;
+    }
+    found.reason = "not every set showed its width";
+  }
+  find_single_sets(space, std::move(pool), split(pool, find_members(*found.conflict, pool, ask)),
+                   ask, found);
+  return found;
+}
+
+}  // namespace sonde

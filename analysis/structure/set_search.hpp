@@ -1,0 +1,49 @@
+// The sets of a cache: how many, how wide, and which address bits choose them, from conflicts
+// between lines alone. What classical stride walks cannot see (hashed indexes, sets that are no
+// power of two, sets of different width) comes out of the same three questions.
+// Method: docs/methods/conflict-sets.md.
+#pragma once
+
+#include "analysis/structure/conflict_search.hpp"
+#include "analysis/structure/index_function.hpp"
+
+namespace sonde {
+
+/// The lines that a search may use.
+struct LineSpace {
+  std::uint64_t line_bytes = 0;
+  std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
+  std::uint64_t cached_lines = 0;  // what the cache holds, roughly
+  std::uint64_t seed = 0;
+};
+
+struct SetStructure {
+  std::optional<ConflictSet> conflict;  // the evidence: the smallest set of lines that overflows
+  Lines members;                        // lines of that set, the conflict's first
+  IndexFunction index;
+  std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
+  std::uint64_t checked_sets = 0;           // in walks that no inference had seen
+  double agreement = 0;                     // share of them that overflowed as predicted
+  std::string reason;                       // why something is missing
+
+  bool resolved() const { return !ways_per_set.empty(); }
+  std::uint64_t lines() const;  // sum of all ways
+};
+
+/// Finds a set, its other lines, the function that explains them, and the width of every set;
+/// checks the result on walks of its own. Where no function explains the lines, sets are looked for
+/// one by one, as long as they are few.
+SetStructure find_sets(const LineSpace& space, const MissOracle& ask);
+
+/// The function that puts `members` into one set and `others` into other sets. All sets of a
+/// function are assumed to be there: a mask of k bits makes 2^k of them.
+IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpace& space);
+
+/// Number of the set of a line under a resolved function.
+std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
+
+/// At most `count` lines of set number `set`, in the order of a draw from the seed.
+Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint64_t set,
+                   std::size_t count);
+
+}  // namespace sonde

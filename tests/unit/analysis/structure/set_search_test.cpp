@@ -1,0 +1,182 @@
+// The searches for conflicts and sets, on toy caches of every kind of index function.
+#include "analysis/structure/set_search.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+enum class ToyPolicy { lru, random };
+
+/// Tags alone: sets of any width, any index function.
+struct Toy {
+  std::vector<std::uint32_t> ways;
+  std::function<std::uint32_t(std::uint64_t)> index;
+  ToyPolicy policy = ToyPolicy::lru;
+  double outliers = 0;
+
+  MissCounts walk(const Lines& lines, Random& random) const {
+    constexpr std::uint32_t warmup = 8;
+    constexpr std::uint32_t passes = 8;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> sets;
+    MissCounts counts{std::vector<std::uint32_t>(lines.size()), passes, 0};
+    for (std::uint32_t pass = 0; pass < warmup + passes; ++pass) {
+      bool missed_any = false;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::uint32_t set = index(lines[i]);
+        bool missed = visit(sets[set], ways[set], lines[i], random);
+        missed = missed || random.unit() < outliers;
+        if (pass < warmup) continue;
+        counts.misses[i] += missed;
+        missed_any = missed_any || missed;
+      }
+      counts.passes_with_misses += missed_any;
+    }
+    return counts;
+  }
+
+  bool visit(std::vector<std::uint64_t>& set, std::uint32_t width, std::uint64_t line,
+             Random& random) const {
+    const auto at = std::find(set.begin(), set.end(), line);
+    if (at != set.end()) {
+      if (policy == ToyPolicy::lru) std::rotate(at, at + 1, set.end());
+      return false;
+    }
+    if (set.size() < width) {
+      set.push_back(line);
+    } else if (policy == ToyPolicy::lru) {
+      set.erase(set.begin());
+      set.push_back(line);
+    } else {
+      set[random.below(width)] = line;
+    }
+    return true;
+  }
+
+  MissOracle oracle() const {
+    return [this, random = Random(7)](std::span<const Lines> lists) mutable {
+      std::vector<MissCounts> answers;
+      for (const Lines& lines : lists) answers.push_back(walk(lines, random));
+      return answers;
+    };
+  }
+};
+
+std::uint32_t bits(std::uint64_t value, const std::vector<std::uint64_t>& masks) {
+  std::uint32_t set = 0;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    set |= static_cast<std::uint32_t>(__builtin_parityll(value & masks[i])) << i;
+  }
+  return set;
+}
+
+LineSpace space_for(const Toy& toy, std::uint64_t line_bytes, std::uint64_t span_bytes) {
+  const std::uint64_t lines = std::accumulate(toy.ways.begin(), toy.ways.end(), 0u);
+  return {.line_bytes = line_bytes, .span_bytes = span_bytes, .cached_lines = lines, .seed = 3};
+}
+
+std::vector<std::uint32_t> equal(std::size_t sets, std::uint32_t ways) {
+  return std::vector<std::uint32_t>(sets, ways);
+}
+
+TEST(SetSearchTest, finds_the_field_of_a_classical_cache) {
+  const Toy toy{equal(64, 6), [](std::uint64_t a) { return (a >> 7) % 64; }};
+
+  const SetStructure found = find_sets(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "bits 7-12");
+  EXPECT_EQ(found.ways_per_set, equal(64, 6));
+  EXPECT_EQ(found.conflict->ways(), 6U);
+  EXPECT_EQ(found.agreement, 1);
+  EXPECT_GT(found.checked_sets, 100U);
+}
+
+TEST(SetSearchTest, finds_few_wide_sets_under_a_hash_and_outliers) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500};
+  Toy toy{equal(4, 192), [&](std::uint64_t a) { return bits(a, masks); }};
+  toy.outliers = 1e-4;
+
+  const SetStructure found = find_sets(space_for(toy, 32, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.masks, (std::vector<std::uint64_t>{0x25A80, 0x59500}));
+  EXPECT_EQ(found.ways_per_set, equal(4, 192));
+}
+
+TEST(SetSearchTest, finds_many_narrow_hashed_sets) {
+  // The tags of the L1 of an H200 (docs/results).
+  const std::vector<std::uint64_t> masks{0x1b0080, 0x60100, 0x40200, 0x1a0400, 0x170800,
+                                         0x151000, 0xd2000, 0x4000,  0xc8000};
+  const Toy toy{equal(512, 4), [&](std::uint64_t a) { return bits(a, masks); }};
+
+  const SetStructure found = find_sets(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(found.index.sets, 512U);
+  EXPECT_EQ(found.ways_per_set, equal(512, 4));
+  EXPECT_EQ(found.agreement, 1);
+}
+
+TEST(SetSearchTest, finds_sets_of_random_replacement) {
+  Toy toy{equal(32, 4), [](std::uint64_t a) { return (a >> 7) % 32; }};
+  toy.policy = ToyPolicy::random;
+
+  const SetStructure found = find_sets(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "bits 7-11");
+  EXPECT_EQ(found.ways_per_set, equal(32, 4));
+}
+
+TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
+  Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
+  for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
+
+  const SetStructure found = find_sets(space_for(toy, 32, 1 << 22), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "(address / 32 B) mod 448");
+  std::vector<std::uint32_t> expected = equal(320, 14);
+  expected.resize(448, 13);
+  EXPECT_EQ(found.ways_per_set, expected);
+}
+
+TEST(SetSearchTest, finds_sets_one_by_one_where_no_function_holds) {
+  Toy toy{{17, 8, 8, 8, 8, 8, 8}, [](std::uint64_t a) {
+            const std::uint64_t page = (a >> 21) % 65;
+            return static_cast<std::uint32_t>(page < 56 ? page % 7 : 0);
+          }};
+
+  const SetStructure found = find_sets(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::unresolved);
+  EXPECT_EQ(found.index.sets, 7U);
+  EXPECT_EQ(found.ways_per_set, toy.ways);
+  EXPECT_EQ(found.lines(), 65U);
+}
+
+TEST(SetSearchTest, knows_a_fully_associative_cache) {
+  const Toy toy{{16}, [](std::uint64_t) { return 0; }};
+
+  const SetStructure found = find_sets(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::one_set);
+  EXPECT_EQ(found.ways_per_set, equal(1, 16));
+}
+
+TEST(SetSearchTest, says_when_nothing_overflows) {
+  const Toy toy{{100000}, [](std::uint64_t) { return 0; }};
+  LineSpace space = space_for(toy, 128, 1 << 21);
+  space.cached_lines = 100;
+
+  const SetStructure found = find_sets(space, toy.oracle());
+
+  EXPECT_FALSE(found.conflict);
+  EXPECT_EQ(found.reason, "all 1024 lines fit");
+}
+
+}  // namespace
+}  // namespace sonde
