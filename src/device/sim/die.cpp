@@ -112,11 +112,14 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   die.info.serial = fmt::format("{:013}", random() % 10'000'000'000'000ULL);
   die.info.pci_bus_id = fmt::format("00000000:{:02X}:00.0", 1 + random.below(254));
   for (const CacheModel& cache : model.caches) {
+    Random draws(derive_seed(seed_of_die, "offsets of " + cache.name));
     die.cache_offset_cycles.push_back(
-        draw_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, random));
+        draw_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, draws));
   }
-  if (model.slices)
-    die.slice_offset_cycles = draw_slice_offsets(*model.slices, model.partitions.count, random);
+  if (model.slices) {
+    Random draws(derive_seed(seed_of_die, "slices"));
+    die.slice_offset_cycles = draw_slice_offsets(*model.slices, model.partitions.count, draws);
+  }
   for (const SlowPart& slow : faults.slow_slices) {
     die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=
         static_cast<std::int32_t>(slow.cycles);

@@ -155,17 +155,18 @@ std::int32_t MemorySystem::slice_offset(std::uint64_t physical, int partition) c
 
 /// Two halves: look here if the line may be here, then at its home over there.
 Load MemorySystem::load_partitioned(const Route& route, std::size_t at,
-                                    const Translation& translation) const {
+                                    const Translation& translation,
+                                    std::uint64_t span_bytes) const {
   const Stop& stop = route.stops[at];
   const double jitter_cycles = stop.model->jitter_cycles;
   const std::uint64_t address = translation.physical;
   const int home = home_of(address, model_.partitions.home_mask);
   const bool home_is_near = home == route.partition;
   const bool copied = model_.partitions.replicate && !path_->at_home;
-  if ((home_is_near || copied) && stop.array->access(address)) {
+  if ((home_is_near || copied) && read_span(*stop.array, address, span_bytes)) {
     return finish(route, at, path_->hit[at], translation, route.partition, jitter_cycles);
   }
-  if (!home_is_near && stop.far->access(address)) {
+  if (!home_is_near && read_span(*stop.far, address, span_bytes)) {
     return finish(route, at, path_->far_hit, translation, home, jitter_cycles);
   }
   const LatencyRow& row = home_is_near ? path_->dram : path_->dram_far;
@@ -197,7 +198,7 @@ Load MemorySystem::load(int sm, std::uint64_t offset_bytes) {
       }
     } else {
       if (!translation) translation = translate(route, address);
-      if (stop.far != nullptr) return load_partitioned(route, at, *translation);
+      if (stop.far != nullptr) return load_partitioned(route, at, *translation, span_bytes);
       bool hit = read_span(*stop.array, translation->physical, span_bytes);
       if (!hit && stop.model->prefetch) {
         hit = prefetched(route.stream, *stop.model->prefetch, translation->physical,

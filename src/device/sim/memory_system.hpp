@@ -73,7 +73,8 @@ class MemorySystem {
   static bool prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address,
                          bool cold);
   static bool read_span(CacheArray& array, std::uint64_t address, std::uint64_t span_bytes);
-  Load load_partitioned(const Route& route, std::size_t at, const Translation& translation) const;
+  Load load_partitioned(const Route& route, std::size_t at, const Translation& translation,
+                        std::uint64_t span_bytes) const;
   void store_partitioned(const Route& route, const Stop& stop, std::uint64_t physical) const;
   Load finish(const Route& route, std::size_t at, const LatencyRow& row,
               const Translation& translation, int partition, double jitter_cycles) const;

@@ -88,10 +88,8 @@ BypassCaches find_caches(const Launch& launch, std::size_t active_sms) {
   return caches;
 }
 
-void add_lanes(const Launch& launch, int sm, const std::vector<BypassWarp>& warps, Noise& noise,
-               Trace& trace) {
-  const double jitter_cycles = launch.model.caches.empty() ? launch.model.dram.jitter_cycles
-                                                           : launch.model.caches[0].jitter_cycles;
+void add_lanes(const Launch& launch, int sm, const std::vector<BypassWarp>& warps,
+               double jitter_cycles, Noise& noise, Trace& trace) {
   const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
   const std::uint32_t sink = launch.model.clock.sink_window_cycles;
   for (std::size_t i = 0; i < warps.size(); ++i) {
@@ -138,7 +136,9 @@ Trace play(const Launch& launch, const BypassProbe& probe) {
   warps.assign(warp_count, {.latency_cycles = {}, .begin = warm, .end = warm});
   run_warps(lsu, probe, probe.warmup_accesses, probe.accesses, warm, warps);
   Noise noise(launch.model, launch.seed);
-  for (int sm : sms) add_lanes(launch, sm, warps, noise, trace);
+  const double jitter_cycles =
+      caches.l1 == nullptr ? launch.model.dram.jitter_cycles : caches.l1->jitter_cycles;
+  for (int sm : sms) add_lanes(launch, sm, warps, jitter_cycles, noise, trace);
   return trace;
 }
 
