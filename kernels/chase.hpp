@@ -1,6 +1,6 @@
-// Dependent chains of global loads on chosen SMs: each load timed on its own, or a plain loop timed
-// as a whole (Mei and Chu 2016; Saavedra 1992). Also the same kernel without the load: its windows
-// are the overhead of the others.
+// Dependent chains of loads on chosen SMs: each load timed on its own, or a plain loop timed as a
+// whole (Mei and Chu 2016; Saavedra 1992). Also the same kernel without the load: its windows are
+// the overhead of the others.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -11,8 +11,12 @@
 
 namespace sonde::kernels {
 
-/// `chain`: each word holds the address of the next, so a load needs no arithmetic. `script`: the
-/// order stands in shared memory, and a word's value, zero, is added to the next address.
+/// What the loads go through: global memory by a cache operator, or by an atomic addition; the
+/// constant bank; a texture.
+enum class ChasePath { ca, cg, nc, cv, atomic, constant, texture_1d, texture_2d };
+
+/// `chain`: each word holds the place of the next, so a load needs no arithmetic. `script`: the
+/// order stands in shared memory, and a word's value, zero, is added to the next place.
 enum class Order { chain, script };
 
 /// What stands between the clock reads of a window without a load.
@@ -21,13 +25,28 @@ enum class Overhead { empty, sink };
 /// Lanes on one SM are warps of one block; each has its sink word in the block's first 64 bytes.
 inline constexpr unsigned max_lanes_per_sm = 16;
 inline constexpr unsigned sink_bytes = 64;
+/// All that a file may declare __constant__.
+inline constexpr unsigned bank_bytes = 65536;
+/// Of 8 bytes, in a row of a two-dimensional texture.
+inline constexpr unsigned row_texels_log2 = 9;
+inline constexpr unsigned row_texels = 1u << row_texels_log2;
 /// Windows of the last bin or longer share it.
 inline constexpr unsigned chase_bins = 2048;
 
+/// A word of global memory to be stored, and what it holds already.
+struct StoredWord {
+  std::uint64_t address;
+  std::uint64_t value;
+};
+
+/// Places are addresses in global memory, offsets in the constant bank, texels of a linear texture,
+/// and column + row * 2^32 of one with two dimensions.
 struct ChaseTask {
-  std::uint64_t start_address = 0;  // chain: first word; script: base that offsets are added to
-  const std::uint32_t* script = nullptr;  // offsets in units
+  std::uint64_t start = 0;                // chain: first place; script: what steps are added to
+  const std::uint32_t* script = nullptr;  // steps in units
+  const StoredWord* stores = nullptr;     // made between warm-up and timed loads
   std::uint32_t script_length = 0;
+  std::uint32_t store_count = 0;
   std::uint32_t turn = 0;
 };
 
@@ -38,12 +57,13 @@ struct ChaseLaunch {
   LaneResult* results = nullptr;               // [lane]
   std::uint16_t* records = nullptr;            // [lane * recorded]
   std::uint32_t* histograms = nullptr;         // [lane * chase_bins], or null for none
-  std::uint64_t rehearsal_address = 0;  // chain: a word holding its own address; script: a zero
+  std::uint64_t texture = 0;                   // object to fetch from
+  std::uint64_t rehearsal_place = 0;  // chain: a word holding its own place; script: a zero
   std::uint64_t warmup = 0;
   std::uint64_t timed = 0;
   std::uint64_t recorded = 0;
   std::uint64_t amortised = 0;
-  std::uint32_t unit_bytes = 8;  // of a script
+  std::uint32_t script_unit = 8;  // in what places count: bytes, or texels
   std::uint32_t warps = 1;
   std::uint32_t lanes = 1;
   std::uint32_t script_capacity = 0;  // entries that each warp keeps in shared memory
@@ -57,8 +77,12 @@ unsigned chase_shared_bytes(const ChaseLaunch& launch);
 
 /// Queues the chase; timed windows if launch.timed > 0, else the amortised loop, for chains alone:
 /// the loop of a script would also hold its reading.
-cudaError_t launch_chase(const ChaseLaunch& launch, Load load, Order order,
+cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
                          const LaunchShape& shape, cudaStream_t stream);
+
+/// Queues a copy of `bank_bytes` bytes, of pinned or device memory, to the bank that chases go
+/// through.
+cudaError_t fill_constant_bank(const void* bytes, cudaStream_t stream);
 
 /// Queues `launch.timed` windows without a load.
 cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,

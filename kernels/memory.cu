@@ -25,11 +25,10 @@ __device__ uint4 pattern_element(std::uint64_t element) {
           pattern_word(element * 4 + 3)};
 }
 
-__global__ void scatter_kernel(unsigned char* base, const WordWrite* writes, std::uint64_t count,
-                               std::uint64_t bias) {
+__global__ void scatter_kernel(unsigned char* base, const WordWrite* writes, std::uint64_t count) {
   for (std::uint64_t i = global_thread(); i < count; i += grid_threads()) {
     const WordWrite write = writes[i];
-    *reinterpret_cast<std::uint64_t*>(base + write.offset_bytes) = write.value + bias;
+    *reinterpret_cast<std::uint64_t*>(base + write.offset_bytes) = write.value;
   }
 }
 
@@ -80,9 +79,9 @@ __global__ void touch_kernel(const unsigned char* base, std::uint64_t pages,
 }  // namespace
 
 cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t count,
-                          std::uint64_t bias, cudaStream_t stream) {
+                          cudaStream_t stream) {
   scatter_kernel<<<blocks_for(count), block_threads, 0, stream>>>(static_cast<unsigned char*>(base),
-                                                                  writes, count, bias);
+                                                                  writes, count);
   return cudaGetLastError();
 }
 

@@ -14,10 +14,10 @@ struct WordWrite {
   std::uint64_t value;
 };
 
-/// Queues base[offset] = value + bias for every write; the words are distinct or hold the same
+/// Queues base[offset] = value for every write; the words are distinct or hold the same
 /// value.
 cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t count,
-                          std::uint64_t bias, cudaStream_t stream);
+                          cudaStream_t stream);
 
 /// Queues a pattern (pattern.cuh) over `size_bytes` (a multiple of 16).
 cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stream);

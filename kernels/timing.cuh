@@ -56,6 +56,10 @@ __device__ __forceinline__ std::uint64_t load_global(std::uint64_t address) {
   return value;
 }
 
+__device__ __forceinline__ void store_global(std::uint64_t address, std::uint64_t value) {
+  asm volatile("st.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }

@@ -1,89 +1,100 @@
-// The ways to step through memory that the chase kernels are instantiated with. A walk does its
+// The ways to step through a source that the chase kernels are instantiated with. A walk does its
 // arithmetic in prepare(), outside of the window; visit() is all that the window holds.
 #pragma once
 
 #include "kernels/chase.hpp"
+#include "kernels/source.cuh"
 #include "kernels/timing.cuh"
 
 namespace sonde::kernels {
 
-/// Exposes the latency of one load: the address is what the load before returned, nothing else.
-template <Load load>
+/// Exposes the latency of one load: its place is what the load before returned, nothing else.
+template <class Source_>
 class ChainWalk {
  public:
-  __device__ ChainWalk(const ChaseTask& task, std::uint32_t, std::uint32_t)
-      : address_(task.start_address) {}
-  static __device__ ChainWalk rehearsal(const ChaseLaunch& launch, std::uint32_t) {
-    return ChainWalk({launch.rehearsal_address}, 0, 0);
-  }
+  using Source = Source_;
+  __device__ ChainWalk(const Source& source, const ChaseTask& task, std::uint32_t, std::uint32_t)
+      : source_(source), place_(Source::from_word(task.start)) {}
   __device__ __forceinline__ void prepare() {}
-  __device__ __forceinline__ void step() { address_ = load_global<load>(address_); }
+  __device__ __forceinline__ void make_ready() { source_.make_ready(place_); }
+  __device__ __forceinline__ void step() { place_ = source_.load(place_); }
   /// The store waits for the load and so holds back the clock read behind it.
   __device__ __forceinline__ void visit(std::uint32_t sink) {
     step();
     settle(sink);
   }
   __device__ __forceinline__ void settle(std::uint32_t sink) {
-    store_shared_u32(sink, static_cast<std::uint32_t>(address_));
+    store_shared_u32(sink, static_cast<std::uint32_t>(Source::to_word(place_)));
   }
-  __device__ std::uint64_t final_value() const { return address_; }
+  __device__ std::uint64_t final_value() const { return Source::to_word(place_); }
 
  private:
-  std::uint64_t address_;
+  Source source_;
+  typename Source::Place place_;
+};
+
+/// Reads a list in shared memory, over and over.
+class Script {
+ public:
+  __device__ Script(std::uint32_t address, std::uint32_t length)
+      : begin_(address), end_(address + length * 4), at_(address) {}
+  __device__ __forceinline__ std::uint32_t next() {
+    const std::uint32_t step = load_shared_u32(at_);
+    at_ = at_ + 4 == end_ ? begin_ : at_ + 4;
+    return step;
+  }
+
+ private:
+  std::uint32_t begin_;
+  std::uint32_t end_;
+  std::uint32_t at_;
 };
 
 /// For lists that visit a sector more often than it has words. The loaded value is zero, but only
 /// the memory knows: adding it keeps the chain dependent.
-template <Load load>
+template <class Source_>
 class ScriptWalk {
  public:
-  __device__ ScriptWalk(const ChaseTask& task, std::uint32_t script, std::uint32_t unit_bytes)
-      : base_(task.start_address),
-        script_(script),
-        end_(script + task.script_length * 4),
-        at_(script),
-        unit_bytes_(unit_bytes) {}
-  /// With a unit of 0 bytes every step goes to the base.
-  static __device__ ScriptWalk rehearsal(const ChaseLaunch& launch, std::uint32_t script) {
-    ChaseTask task;
-    task.start_address = launch.rehearsal_address;
-    task.script_length = 1;
-    return ScriptWalk(task, script, 0);
-  }
+  using Source = Source_;
+  __device__ ScriptWalk(const Source& source, const ChaseTask& task, std::uint32_t script,
+                        std::uint32_t unit)
+      : source_(source),
+        script_(script, task.script_length),
+        base_(Source::from_word(task.start)),
+        unit_(unit) {}
   __device__ __forceinline__ void prepare() {
-    const std::uint32_t step = load_shared_u32(at_);
-    at_ = at_ + 4 == end_ ? script_ : at_ + 4;
-    asm volatile("mad.wide.u32 %0, %1, %2, %3;"
-                 : "=l"(address_)
-                 : "r"(step), "r"(unit_bytes_), "l"(base_ + value_));
+    place_ = Source::at(base_, script_.next(), unit_, value_);
   }
-  __device__ __forceinline__ void step() { value_ = load_global<load>(address_); }
+  __device__ __forceinline__ void make_ready() { source_.make_ready(place_); }
+  __device__ __forceinline__ void step() { value_ = source_.load(place_); }
   __device__ __forceinline__ void visit(std::uint32_t sink) {
     step();
     settle(sink);
   }
   __device__ __forceinline__ void settle(std::uint32_t sink) {
-    store_shared_u32(sink, static_cast<std::uint32_t>(value_));
+    store_shared_u32(sink, static_cast<std::uint32_t>(Source::to_word(value_)));
   }
-  __device__ std::uint64_t final_value() const { return value_; }
+  __device__ std::uint64_t final_value() const { return Source::to_word(value_); }
 
  private:
-  std::uint64_t base_;
-  std::uint64_t address_ = 0;
-  std::uint64_t value_ = 0;
-  std::uint32_t script_;
-  std::uint32_t end_;
-  std::uint32_t at_;
-  std::uint32_t unit_bytes_;
+  Source source_;
+  Script script_;
+  typename Source::Place base_;
+  typename Source::Place place_{};
+  typename Source::Place value_{};
+  std::uint32_t unit_;
 };
 
 /// No load: what the clock reads cost, alone or with the sink's store.
 template <Overhead overhead>
 class NoWalk {
  public:
-  __device__ NoWalk(const ChaseTask&, std::uint32_t, std::uint32_t) {}
-  static __device__ NoWalk rehearsal(const ChaseLaunch&, std::uint32_t) { return NoWalk({}, 0, 0); }
+  struct Source {
+    explicit __device__ Source(const ChaseLaunch&) {}
+  };
+  __device__ NoWalk(const Source&, const ChaseTask&, std::uint32_t, std::uint32_t) {}
   __device__ __forceinline__ void prepare() {}
+  __device__ __forceinline__ void make_ready() {}
   __device__ __forceinline__ void step() {}
   __device__ __forceinline__ void visit(std::uint32_t sink) {
     if constexpr (overhead == Overhead::sink) store_shared_u32(sink, sink);

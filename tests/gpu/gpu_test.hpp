@@ -48,7 +48,7 @@ inline ChaseProbe warm_chase(LoadPath path, std::vector<std::uint64_t> offsets_b
   probe.warmup_accesses = 2 * offsets_bytes.size();
   probe.timed_accesses = accesses;
   probe.recorded_accesses = accesses;
-  probe.lanes = {{sm, std::move(offsets_bytes)}};
+  probe.lanes = {{sm, std::move(offsets_bytes), {}}};
   return probe;
 }
 

@@ -22,7 +22,14 @@ GLOBAL_LOADS = [
     r"LDG\.E{width}\.CONSTANT(\.SYS)?",
     r"LDG\.E{width}\.STRONG\.SYS",
 ]
-MEMORY = re.compile(r"^(LD|ST|ATOM|RED|CCTL|MEMBAR|UBLK|TEX|SUL|SUS)")
+# Loads by the name of the kernel's source. The scope of TLD's registers differs: .SCR is sm_75 to sm_89.
+OTHER_LOADS = {
+    "AtomicSource": r"ATOMG\.E\.ADD\.64\.STRONG\.GPU",
+    "ConstantSource": "LDC",
+    "LinearTexture": r"TLD(\.SCR)?(\.B)?\.LZ",
+    "TiledTexture": r"TLD(\.SCR)?(\.B)?\.LZ",
+}
+MEMORY = re.compile(r"^(LD|ST|ATOM|RED|CCTL|MEMBAR|UBLK|TEX|TLD|SUL|SUS)")
 LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*([^;]*);")
 
 
@@ -81,10 +88,13 @@ def register(operand):
 
 
 def loaded(instruction):
-    return register(instruction.operands.split(",")[0])
+    """The first register: predicates, or an RZ for the upper half, may stand before it."""
+    return register(instruction.operands)
 
 
 def addressed(instruction):
+    if instruction.opcode.startswith("TLD"):
+        return int(re.findall(r"\bR(\d+)", instruction.operands)[1])
     found = re.search(r"\[R(\d+)", instruction.operands)
     return int(found.group(1)) if found else None
 
@@ -121,6 +131,39 @@ def chain_faults(held):
     if load is not None and loaded(load) != addressed(load):
         return ["the next address is not the loaded value"]
     return []
+
+
+def loops_of_windows(code):
+    """For each window with a load or store the code from the loop's head to its jump back."""
+    at = {i.address: n for n, i in enumerate(code)}
+    loops = []
+    for begin, held, end in windows(code):
+        for i in code[at[end.address]:]:
+            target = re.fullmatch(r"`?\(?(0x[0-9a-f]+)\)?", i.operands.strip()) if is_jump(i) else None
+            if target and int(target.group(1), 16) <= begin.address and any(map(is_memory, held)):
+                loops.append(code[at[int(target.group(1), 16)]:at[i.address]])
+                break
+    return loops
+
+
+def constant_faults(code):
+    """What else a timed loop reads of the constant banks would be in the caches that it measures."""
+    loops = loops_of_windows(code)
+    faults = [] if len(loops) == 3 else [f"{len(loops)} timed loops, should be 3"]
+    return faults + [f"constant read in the timed loop: {i.opcode} {i.operands}"
+                     for loop in loops for i in loop
+                     if "c[" in i.operands and not (i.opcode == "LDC" and "c[0x3][R" in i.operands)]
+
+
+def fence_faults(code):
+    """One fence, for the rehearsal; none from the first store to memory to the last timed window."""
+    fences = [i.address for i in code if i.opcode.startswith("CCTL.IVALL")]
+    faults = [] if len(fences) == 1 else [f"{len(fences)} CCTL.IVALL, should be 1"]
+    timed = [begin.address for begin, held, _ in windows(code) if any(map(is_memory, held))]
+    first = min([i.address for i in code if i.opcode.startswith("STG")], default=0)
+    return faults + [f"{i.opcode} between stores and windows" for i in code
+                     if re.match(r"(CCTL|MEMBAR|FENCE)", i.opcode)
+                     and timed and first < i.address < max(timed)]
 
 
 def check_timed(code, load, count, chained):
@@ -180,19 +223,17 @@ def global_load(load, width):
 
 
 def check_chase(name, code):
-    walk = re.search(r"chase_kernelINS0_\d+(ChainWalk|ScriptWalk|NoWalk)IL\w+?E(\d)EEELb([01])E", name)
-    kind, argument, timed = walk.group(1), int(walk.group(2)), walk.group(3) == "1"
-    if kind == "NoWalk":
-        return check_timed(code, "" if argument == 0 else None, 3, False)
-    load = global_load(argument, r"\.64")
-    faults = []
-    if timed:
-        faults += check_timed(code, load, 3, kind == "ChainWalk")
-        if not any(i.opcode.startswith("CCTL.IVALL") for i in code):
-            faults.append("the rehearsal's line is not dropped from the L1 (no CCTL.IVALL)")
-    else:
-        faults += check_amortised(code, load)
-    return faults
+    walk, argument, timed = re.search(
+        r"chase_kernelINS0_\d+(ChainWalk|ScriptWalk|NoWalk)I(\w+?)EELb([01])E", name).groups()
+    if walk == "NoWalk":
+        return check_timed(code, "" if "OverheadE0" in argument else None, 3, False)
+    flavour = re.search(r"LoadE(\d)", argument)
+    load = global_load(int(flavour.group(1)), r"\.64") if flavour else next(
+        pattern for source, pattern in OTHER_LOADS.items() if source in argument)
+    if timed == "0":
+        return check_amortised(code, load)
+    faults = check_timed(code, load, 3, walk == "ChainWalk") + fence_faults(code)
+    return faults + (constant_faults(code) if load == "LDC" else [])
 
 
 def check_shared_chase(name, code):
@@ -233,7 +274,7 @@ def check_stream(name, code):
 
 
 CHECKS = [
-    (re.compile(r"\d+chase_kernelINS0_"), check_chase, 14),
+    (re.compile(r"\d+chase_kernelINS0_"), check_chase, 26),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
     (re.compile(r"bypass_kernel"), check_bypass, 1),
     (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),

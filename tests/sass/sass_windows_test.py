@@ -1,5 +1,6 @@
 """The machine code check must see every way in which a window was found, or could be, wrong."""
 
+import re
 import unittest
 
 import sass_windows
@@ -65,6 +66,42 @@ class SassWindowsTest(unittest.TestCase):
 
     def test_jump_into_the_window_fails(self):
         self.assertTrue(faults_of(WINDOW.replace("BRA 0x100", "BRA 0x120")))
+
+    def test_loads_of_every_kind_are_told_from_their_address(self):
+        for load, kind in (("ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], RZ", "AtomicSource"),
+                           ("LDC R2, c[0x3][R2]", "ConstantSource"),
+                           ("TLD.LZ RZ, R2, R2, UR4, 0x0, 1D, 0x1", "LinearTexture"),
+                           ("TLD.SCR.B.LZ RZ, R2, R2, R12, 2D, 0x3", "TiledTexture")):
+            window = WINDOW.replace("LDG.E.64 R2, desc[UR6][R2.64]", load)
+            pattern = sass_windows.OTHER_LOADS[kind]
+
+            self.assertEqual(faults_of(window, load=pattern), [])
+            self.assertTrue(faults_of(window.replace("R2, c[0x3][R2]", "R2, c[0x3][R7]")
+                                      .replace("R2, R2", "R2, R7").replace("[R2.64]", "[R7.64]"), load=pattern))
+
+    def test_constants_in_the_loop_of_a_constant_chase_fail(self):
+        window = WINDOW.replace("LDG.E.64 R2, desc[UR6][R2.64]", "LDC R2, c[0x3][R2]")
+        three = "".join(re.sub(r"/\*0", f"/*{n}", window).replace("0x1", f"0x{n}1") for n in (1, 2, 3))
+        code = sass_windows.parse("Function : f\n" + three)["f"]
+        spoilt = sass_windows.parse(
+            "Function : f\n" + three.replace("R4, P0, -R4, R6, RZ", "R4, P0, -R4, R6, c[0x0][0x210]"))["f"]
+
+        self.assertEqual(sass_windows.constant_faults(code), [])
+        self.assertEqual(len(sass_windows.constant_faults(spoilt)), 3)
+        self.assertTrue(sass_windows.constant_faults(code[:-20]))
+
+    def test_fence_between_stores_and_windows_fails(self):
+        store = "/*0080*/ STG.E.64 desc[UR6][R10.64], R12 ;\n"
+        fence = "/*0090*/ MEMBAR.SC.GPU ;\n"
+        flush = "/*0098*/ CCTL.IVALL ;\n"
+
+        def faults(listing):
+            return sass_windows.fence_faults(sass_windows.parse("Function : f\n" + listing)["f"])
+
+        self.assertEqual(faults(store + WINDOW), [])
+        self.assertTrue(faults(store + fence + WINDOW))
+        self.assertTrue(faults(store + flush + WINDOW))
+        self.assertTrue(faults(store + WINDOW.replace("CCTL.IVALL", "NOP")))
 
     def test_missing_kernels_fail(self):
         functions = sass_windows.parse(f"Function : {CHAIN}\n{WINDOW}")

@@ -10,9 +10,6 @@
 namespace sonde::cuda {
 namespace {
 
-constexpr std::uint64_t word_bytes = 8;
-constexpr std::uint64_t words_per_sector = 4;  // of 32 B: the unit of a fill since Volta
-
 /// Which words of a sector are taken, a bit each: a plain array where the buffer is small beside
 /// the lists, else an open hash table, because a buffer may span the whole memory.
 class SectorTable {
@@ -44,15 +41,16 @@ class SectorTable {
 };
 
 /// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
-std::optional<std::uint64_t> take_word(SectorTable& table, std::uint64_t offset_bytes) {
-  const std::uint64_t word = offset_bytes / word_bytes;
-  const std::uint64_t sector = word / words_per_sector;
+std::optional<std::uint64_t> take_word(SectorTable& table, const WordLayout& layout,
+                                       std::uint64_t offset_bytes) {
+  const std::uint64_t word = offset_bytes / layout.word_bytes;
+  const std::uint64_t sector = word / layout.group_words;
   std::uint8_t& taken = table.taken(sector);
-  for (std::uint64_t k = 0; k < words_per_sector; ++k) {
-    const std::uint64_t at = (word + k) % words_per_sector;
+  for (std::uint64_t k = 0; k < layout.group_words; ++k) {
+    const std::uint64_t at = (word + k) % layout.group_words;
     if ((taken >> at & 1) != 0) continue;
     taken = static_cast<std::uint8_t>(taken | 1u << at);
-    return (sector * words_per_sector + at) * word_bytes;
+    return (sector * layout.group_words + at) * layout.word_bytes;
   }
   return std::nullopt;
 }
@@ -72,11 +70,11 @@ std::vector<std::size_t> find_equal_lists(const std::vector<ChaseLane>& lanes) {
 }
 
 /// Appends the words of one list. @return false if a sector has no word left
-bool append_chain(const std::vector<std::uint64_t>& list, SectorTable& table,
-                  std::vector<ChainWord>& words) {
+bool append_chain(const std::vector<std::uint64_t>& list, const WordLayout& layout,
+                  SectorTable& table, std::vector<ChainWord>& words) {
   const std::size_t begin = words.size();
   for (std::uint64_t offset_bytes : list) {
-    const std::optional<std::uint64_t> word = take_word(table, offset_bytes);
+    const std::optional<std::uint64_t> word = take_word(table, layout, offset_bytes);
     if (!word) return false;
     if (words.size() > begin) words.back().next_offset_bytes = *word;
     words.push_back({*word, 0});
@@ -87,7 +85,8 @@ bool append_chain(const std::vector<std::uint64_t>& list, SectorTable& table,
 
 }  // namespace
 
-std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses) {
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
+                                     const WordLayout& layout) {
   const std::vector<std::size_t> first = find_equal_lists(lanes);
   std::uint64_t visits = 0;
   std::uint64_t largest = 0;
@@ -96,7 +95,7 @@ std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::u
     visits += lanes[i].offsets_bytes.size();
     largest = std::max(largest, *std::ranges::max_element(lanes[i].offsets_bytes));
   }
-  SectorTable table(largest / (word_bytes * words_per_sector) + 1, visits);
+  SectorTable table(largest / (layout.word_bytes * layout.group_words) + 1, visits);
   ChainPlan plan;
   plan.words.reserve(visits);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -106,7 +105,7 @@ std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::u
       continue;
     }
     const std::size_t begin = plan.words.size();
-    if (!append_chain(lanes[i].offsets_bytes, table, plan.words)) return std::nullopt;
+    if (!append_chain(lanes[i].offsets_bytes, layout, table, plan.words)) return std::nullopt;
     plan.first_offsets_bytes.push_back(plan.words[begin].offset_bytes);
     plan.final_offsets_bytes.push_back(
         plan.words[begin + accesses % lanes[i].offsets_bytes.size()].offset_bytes);

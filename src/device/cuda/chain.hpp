@@ -11,6 +11,12 @@
 
 namespace sonde::cuda {
 
+/// Words that a load may read in place of each other: they lie in one sector.
+struct WordLayout {
+  std::uint64_t word_bytes = 8;
+  std::uint64_t group_words = 4;  // at most 8; 32 B are the unit of a fill since Volta
+};
+
 /// A word of the buffer that holds the offset of the next one.
 struct ChainWord {
   std::uint64_t offset_bytes;
@@ -23,12 +29,12 @@ struct ChainPlan {
   std::vector<std::uint64_t> final_offsets_bytes;  // [lane] what its last load must return
 };
 
-/// Chains through which every lane visits its list. The k-th visit of a 32 B sector reads another
-/// of its four 8-byte words, so the lines and sectors are the ones asked for; lanes with equal
-/// lists walk one chain.
+/// Chains through which every lane visits its list. The k-th visit of a sector reads another of its
+/// words, so the lines and sectors are the ones asked for; lanes with equal lists walk one chain.
 /// @param accesses loads that each lane makes, from the start of its list
-/// @return nothing if a sector is visited more than four times
-std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses);
+/// @return nothing if a sector is visited more often than it has words
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
+                                     const WordLayout& layout = {});
 
 /// The same lists as numbers for a script that stands in shared memory.
 struct ScriptPlan {

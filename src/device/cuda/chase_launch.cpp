@@ -35,6 +35,18 @@ std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
 
 }  // namespace
 
+LaneWork work_of(const ChaseProbe& probe) {
+  LaneWork work;
+  for (const ChaseLane& lane : probe.lanes) work.lane_sms.push_back(lane.sm);
+  work.warmup = probe.warmup_accesses;
+  work.timed = probe.timed_accesses;
+  work.recorded = probe.recorded_accesses;
+  work.amortised = probe.amortised_accesses;
+  work.concurrency = probe.concurrency;
+  work.shared_carveout_bytes = probe.shared_carveout_bytes;
+  return work;
+}
+
 ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const LaneWork& work)
     : session_(with_clear_layout(session)),
       work_(work),
@@ -124,6 +136,30 @@ Trace ChaseLaunchPlan::trace() const {
     trace.lanes.push_back(std::move(out));
   }
   return trace;
+}
+
+std::uint32_t longest_script(const ScriptPlan& scripts) {
+  std::size_t length = 0;
+  for (const auto& script : scripts.scripts) length = std::max(length, script.size());
+  return static_cast<std::uint32_t>(length);
+}
+
+std::vector<Slot<std::uint32_t>> add_scripts(Session& session, const ScriptPlan& scripts) {
+  std::vector<Slot<std::uint32_t>> slots;
+  for (const auto& script : scripts.scripts) {
+    slots.push_back(session.inputs.add<std::uint32_t>(script.size()));
+  }
+  return slots;
+}
+
+void fill_scripts(Session& session, const ScriptPlan& scripts,
+                  const std::vector<Slot<std::uint32_t>>& slots,
+                  std::span<kernels::ChaseTask> tasks) {
+  for (std::size_t lane = 0; lane < slots.size(); ++lane) {
+    std::ranges::copy(scripts.scripts[lane], session.inputs.host(slots[lane]).begin());
+    tasks[lane].script = session.inputs.device(slots[lane]);
+    tasks[lane].script_length = static_cast<std::uint32_t>(slots[lane].count);
+  }
 }
 
 }  // namespace sonde::cuda

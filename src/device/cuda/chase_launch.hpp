@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cuda/carveout.hpp"
+#include "device/cuda/chain.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "device/probe.hpp"
 #include "kernels/chase.hpp"
@@ -23,6 +24,9 @@ struct LaneWork {
   std::uint32_t script_capacity = 0;
   std::optional<std::uint64_t> shared_carveout_bytes;
 };
+
+/// The lanes, counts and carve-out of a chase.
+LaneWork work_of(const ChaseProbe& probe);
 
 /// Owns the layout of one launch. Construct, add arrays of your own, commit, fill tasks(), run.
 class ChaseLaunchPlan {
@@ -57,5 +61,16 @@ class ChaseLaunchPlan {
   SharedPlan shared_;
   kernels::ChaseLaunch launch_;
 };
+
+/// Entries of the longest script: what each warp keeps in shared memory.
+std::uint32_t longest_script(const ScriptPlan& scripts);
+
+/// Room for the scripts of all lanes; before the session's inputs are committed.
+std::vector<Slot<std::uint32_t>> add_scripts(Session& session, const ScriptPlan& scripts);
+
+/// Copies the scripts there and tells the tasks of them; after that.
+void fill_scripts(Session& session, const ScriptPlan& scripts,
+                  const std::vector<Slot<std::uint32_t>>& slots,
+                  std::span<kernels::ChaseTask> tasks);
 
 }  // namespace sonde::cuda

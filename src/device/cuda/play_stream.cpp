@@ -29,6 +29,24 @@ kernels::StreamWork to_work(StreamKind kind) {
   throw Error("unknown stream kind");
 }
 
+kernels::Load to_load(LoadPath path) {
+  switch (path) {
+    case LoadPath::ca: return kernels::Load::ca;
+    case LoadPath::cg: return kernels::Load::cg;
+    case LoadPath::nc: return kernels::Load::nc;
+    case LoadPath::cv: return kernels::Load::cv;
+    case LoadPath::constant:
+    case LoadPath::texture_1d:
+    case LoadPath::texture_2d:
+    case LoadPath::atomic:
+    case LoadPath::instruction: break;
+  }
+  throw DeviceError(
+      fmt::format("no stream goes through the path {} (streams are of plain loads). "
+                  "Ask for ca, cg, nc or cv",
+                  to_text(path)));
+}
+
 void check_stream(const Session& session, const StreamProbe& probe) {
   if (!kernels::stream_ilp_exists(probe.ilp)) {
     throw DeviceError(

@@ -4,7 +4,6 @@
 
 #include "device/cuda/session.hpp"
 #include "device/probe.hpp"
-#include "kernels/placement.hpp"
 
 namespace sonde::cuda {
 
@@ -17,8 +16,6 @@ Trace play_stream(Session& session, const StreamProbe& probe);
 Trace play_shared_chase(Session& session, const SharedChaseProbe& probe);
 Trace play_shared_stream(Session& session, const SharedStreamProbe& probe);
 Trace play_bypass(Session& session, const BypassProbe& probe);
-
-kernels::Load to_load(LoadPath path);
 
 /// @throws DeviceError: the size of a bank could only be chosen on Kepler
 void refuse_bank_mode(BankMode mode);

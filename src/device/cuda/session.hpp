@@ -5,6 +5,7 @@
 #include "device/cuda/mirror.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/resources.hpp"
+#include "device/cuda/textures.hpp"
 #include "trace/trace.hpp"
 
 #include <chrono>
@@ -24,6 +25,7 @@ class Session {
   /// Arrays for kernels to read, and arrays that they write.
   Mirror inputs;
   Mirror outputs;
+  Texture texture;
 
   /// The memory that probes walk through: at least that much, old content undefined.
   /// @throws DeviceError if the GPU has not so much

@@ -12,7 +12,7 @@ namespace sonde::cuda {
 namespace {
 
 std::vector<ChaseLane> one_lane(std::vector<std::uint64_t> offsets_bytes) {
-  return {{0, std::move(offsets_bytes)}};
+  return {{0, std::move(offsets_bytes), {}}};
 }
 
 /// Plays the words as the GPU would. @return the sectors visited by `accesses` loads of a lane
@@ -72,7 +72,7 @@ TEST(ChainTest, gives_up_when_a_sector_has_no_word_left) {
 }
 
 TEST(ChainTest, equal_lists_share_a_chain_and_others_do_not) {
-  const std::vector<ChaseLane> lanes = {{0, {0, 128}}, {1, {128, 0}}, {2, {0, 128}}};
+  const std::vector<ChaseLane> lanes = {{0, {0, 128}, {}}, {1, {128, 0}, {}}, {2, {0, 128}, {}}};
 
   const auto plan = plan_chains(lanes, 3);
 
@@ -106,7 +106,7 @@ TEST(ChainTest, wide_and_narrow_buffers_give_the_same_walk) {
 }
 
 TEST(ChainTest, scripts_use_the_largest_common_unit) {
-  const ScriptPlan plan = plan_scripts({{0, {0, 256, 256}}, {1, {1280}}});
+  const ScriptPlan plan = plan_scripts({{0, {0, 256, 256}, {}}, {1, {1280}, {}}});
 
   EXPECT_EQ(plan.unit_bytes, 256u);
   EXPECT_THAT(plan.scripts[0], testing::ElementsAre(0, 1, 1));

@@ -1,0 +1,265 @@
+// The chase kernels, as templates over a walk (walk.cuh). Hardware effect: the time from a load's
+// issue to its value's arrival. What could spoil it, and what is done: instruction misses (the
+// timed loop is rehearsed on a place of its own and the L1 is then emptied by a fence), other
+// blocks on the SM (one block per SM, the others have left), clock reads that move (volatile
+// assembly, checked in SASS), L1 lines of the kernel's own tables (read past the L1).
+#pragma once
+
+#include "kernels/chase.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+#include "kernels/walk.cuh"
+
+namespace sonde::kernels {
+
+enum class Keep { record, histogram, both };
+
+/// Accesses between two looks at the deadline: at most some milliseconds.
+inline constexpr std::uint64_t chunk_accesses = 1024;
+/// Enough rounds through the timed loop to have its code in all instruction caches.
+inline constexpr std::uint64_t rehearsal_accesses = 4;
+
+struct LaneMemory {
+  std::uint32_t sink;
+  std::uint32_t histogram;
+  std::uint32_t record;
+  std::uint32_t script;
+};
+
+__device__ inline LaneMemory lane_memory(const ChaseLaunch& launch, std::uint32_t base,
+                                         std::uint32_t warp) {
+  const std::uint32_t histogram_bytes = launch.histograms ? chase_bins * 4 : 0;
+  const std::uint32_t record_bytes = (static_cast<std::uint32_t>(launch.recorded) * 2 + 3) & ~3u;
+  const std::uint32_t warp_bytes = histogram_bytes + record_bytes + launch.script_capacity * 4;
+  const std::uint32_t histogram = base + sink_bytes + warp * warp_bytes;
+  return {base + warp * 4, histogram, histogram + histogram_bytes,
+          histogram + histogram_bytes + record_bytes};
+}
+
+template <Keep keep>
+__device__ __forceinline__ void keep_window(std::uint32_t cycles, std::uint32_t histogram,
+                                            std::uint32_t& record) {
+  if constexpr (keep != Keep::histogram) {
+    store_shared_u16(record, cycles);
+    record += 2;
+  }
+  if constexpr (keep != Keep::record) {
+    const std::uint32_t bin = histogram + min(cycles, chase_bins - 1) * 4;
+    store_shared_u32(bin, load_shared_u32(bin) + 1);
+  }
+}
+
+/// @return false if the deadline passed
+template <Keep keep, class Walk>
+__device__ bool timed_accesses(Walk& walk, std::uint64_t count, const LaneMemory& memory,
+                               const Deadline& deadline) {
+  std::uint32_t record = memory.record;
+  const unsigned one = unknown_one();
+  for (std::uint64_t done = 0; done < count; done += chunk_accesses) {
+    const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
+#pragma unroll 1
+    for (unsigned i = 0; i < chunk; i += one) {
+      walk.prepare();
+      walk.make_ready();
+      const std::uint64_t begin = read_clock();
+      walk.visit(memory.sink);
+      const std::uint64_t end = read_clock();
+      keep_window<keep>(cycles_between(begin, end), memory.histogram, record);
+    }
+    if (deadline.passed()) return done + chunk == count;
+  }
+  return true;
+}
+
+template <int unroll, class Walk>
+__device__ __forceinline__ bool untimed_accesses(Walk& walk, std::uint64_t count,
+                                                 const Deadline& deadline) {
+  constexpr std::uint64_t chunk = 65536;
+  for (; count >= chunk; count -= chunk) {
+#pragma unroll unroll
+    for (unsigned i = 0; i < chunk; ++i) {
+      walk.prepare();
+      walk.step();
+    }
+    if (deadline.passed()) return false;
+  }
+#pragma unroll unroll
+  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+    walk.prepare();
+    walk.step();
+  }
+  return true;
+}
+
+/// The first recorded accesses, then the rest into the histogram alone.
+template <class Walk>
+__device__ __forceinline__ bool all_timed_accesses(const ChaseLaunch& launch, Walk& walk,
+                                                   const LaneMemory& memory,
+                                                   const Deadline& deadline, std::uint64_t recorded,
+                                                   std::uint64_t counted) {
+  if (!launch.histograms) return timed_accesses<Keep::record>(walk, recorded, memory, deadline);
+  return timed_accesses<Keep::both>(walk, recorded, memory, deadline) &&
+         timed_accesses<Keep::histogram>(walk, counted, memory, deadline);
+}
+
+__device__ inline bool start_lane(const ChaseLaunch& launch, const ChaseTask& task,
+                                  const Deadline& deadline) {
+  return launch.in_turn ? wait_for_turn(launch.placement, task.turn, deadline)
+                        : start_together(launch.placement, launch.lanes, deadline);
+}
+
+/// Cycles in which a store has surely left the SM and arrived; some ten times a load from memory.
+inline constexpr std::uint64_t store_cycles = 8192;
+
+/// Nobody waits for the stores by a fence, which would empty the L1 (CCTL.IVALL).
+__device__ inline void store_words(const ChaseTask& task) {
+  if (task.store_count == 0) return;
+  const auto* words = reinterpret_cast<const unsigned long long*>(task.stores);
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < task.store_count; ++i) {
+    const unsigned long long address = __ldcg(words + 2 * i);
+    store_global(address, __ldcg(words + 2 * i + 1));
+  }
+  const std::uint64_t begin = read_clock();
+  while (read_clock() - begin < store_cycles) {
+  }
+}
+
+__device__ inline LaneStatus lane_status(bool in_time, std::uint32_t sm) {
+  if (read_sm() != sm) return LaneStatus::moved;
+  return in_time ? LaneStatus::done : LaneStatus::timed_out;
+}
+
+/// A script of one step, 0 units from its start.
+__device__ inline ChaseTask rehearsal_task(const ChaseLaunch& launch) {
+  ChaseTask task;
+  task.start = launch.rehearsal_place;
+  task.script_length = 1;
+  return task;
+}
+
+__device__ inline void clear_histogram(const ChaseLaunch& launch, const LaneMemory& memory) {
+  if (!launch.histograms) return;
+  for (std::uint32_t bin = 0; bin < chase_bins; ++bin) {
+    store_shared_u32(memory.histogram + bin * 4, 0);
+  }
+}
+
+/// Runs twice through the same code. The first time only a place that no list visits is read, to
+/// bring the code into the instruction caches; the fence then drops it from the L1 (CCTL.IVALL).
+template <class Walk>
+__device__ void run_timed_lane(const ChaseLaunch& launch, const ChaseTask& task,
+                               const typename Walk::Source& source, const LaneMemory& memory,
+                               LaneResult& result) {
+  const Deadline deadline(launch.placement.limit_ns);
+  const std::uint32_t sm = read_sm();
+  for (std::uint32_t round = 0; round < launch.rounds; ++round) {
+    const bool rehearsal = round == 0;
+    Walk walk = rehearsal ? Walk(source, rehearsal_task(launch), memory.script, 0)
+                          : Walk(source, task, memory.script, launch.script_unit);
+    const std::uint64_t recorded =
+        rehearsal ? min(launch.recorded, rehearsal_accesses) : launch.recorded;
+    const std::uint64_t counted = rehearsal ? rehearsal_accesses : launch.timed - launch.recorded;
+    bool in_time = rehearsal || (start_lane(launch, task, deadline) &&
+                                 untimed_accesses<8>(walk, launch.warmup, deadline));
+    walk.settle(memory.sink);
+    if (!rehearsal) store_words(task);
+    const std::uint64_t begin = read_clock();
+    in_time = in_time && all_timed_accesses(launch, walk, memory, deadline, recorded, counted);
+    const std::uint64_t end = read_clock();
+    if (rehearsal) {
+      clear_histogram(launch, memory);
+      __threadfence();
+    } else {
+      result = {lane_status(in_time, sm), sm, end - begin, walk.final_value()};
+    }
+  }
+  if (launch.in_turn) pass_turn(launch.placement);
+}
+
+template <class Walk>
+__device__ void run_amortised_lane(const ChaseLaunch& launch, const ChaseTask& task,
+                                   const typename Walk::Source& source, const LaneMemory& memory,
+                                   LaneResult& result) {
+  const Deadline deadline(launch.placement.limit_ns);
+  const std::uint32_t sm = read_sm();
+  Walk walk(source, task, memory.script, launch.script_unit);
+  bool in_time =
+      start_lane(launch, task, deadline) && untimed_accesses<8>(walk, launch.warmup, deadline);
+  walk.settle(memory.sink);
+  store_words(task);
+  const std::uint64_t begin = read_clock();
+  in_time = in_time && untimed_accesses<64>(walk, launch.amortised, deadline);
+  walk.settle(memory.sink);
+  const std::uint64_t end = read_clock();
+  result = {lane_status(in_time, sm), sm, end - begin, walk.final_value()};
+  if (launch.in_turn) pass_turn(launch.placement);
+}
+
+__device__ inline void load_script(const ChaseTask& task, std::uint32_t script) {
+  for (std::uint32_t i = threadIdx.x % 32; i < task.script_length; i += 32) {
+    store_shared_u32(script + i * 4, __ldcg(task.script + i));
+  }
+}
+
+__device__ inline ChaseTask load_task(const ChaseTask* from) {
+  static_assert(sizeof(ChaseTask) % 8 == 0);
+  ChaseTask task;
+  for (unsigned i = 0; i < sizeof(ChaseTask) / 8; ++i) {
+    reinterpret_cast<unsigned long long*>(&task)[i] =
+        __ldcg(reinterpret_cast<const unsigned long long*>(from) + i);
+  }
+  return task;
+}
+
+__device__ inline void write_out(const ChaseLaunch& launch, const LaneMemory& memory,
+                                 const std::uint16_t* record, int lane) {
+  const std::uint32_t thread = threadIdx.x % 32;
+  for (std::uint64_t i = thread; i < launch.recorded; i += 32) {
+    launch.records[static_cast<std::uint64_t>(lane) * launch.recorded + i] = record[i];
+  }
+  if (!launch.histograms) return;
+  for (std::uint32_t bin = thread; bin < chase_bins; bin += 32) {
+    launch.histograms[static_cast<std::uint64_t>(lane) * chase_bins + bin] =
+        load_shared_u32(memory.histogram + bin * 4);
+  }
+}
+
+/// Warp `w` of the block on a wanted SM is that SM's w-th lane; one thread of it measures.
+template <class Walk, bool timed>
+__global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
+    chase_kernel(const __grid_constant__ ChaseLaunch launch) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint32_t warp = threadIdx.x / 32;
+  const int lane = __ldcg(&launch.lane_of_warp[rank * launch.warps + warp]);
+  if (lane < 0) return;
+  const std::uint32_t base = shared_address(shared);
+  const LaneMemory memory = lane_memory(launch, base, warp);
+  const ChaseTask task = load_task(&launch.tasks[lane]);
+  load_script(task, memory.script);
+  const typename Walk::Source source(launch);
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    if constexpr (timed) {
+      run_timed_lane<Walk>(launch, task, source, memory, launch.results[lane]);
+    } else {
+      run_amortised_lane<Walk>(launch, task, source, memory, launch.results[lane]);
+    }
+  }
+  __syncwarp();
+  const void* record = shared + (memory.record - base);
+  write_out(launch, memory, static_cast<const std::uint16_t*>(record), lane);
+}
+
+using ChaseKernel = void (*)(ChaseLaunch);
+
+/// The kernel for chains or scripts through a source; null: scripts are not amortised.
+template <class Source>
+ChaseKernel chase_kernel_of(Order order, bool timed) {
+  if (order == Order::script) return timed ? chase_kernel<ScriptWalk<Source>, true> : nullptr;
+  return timed ? chase_kernel<ChainWalk<Source>, true> : chase_kernel<ChainWalk<Source>, false>;
+}
+
+}  // namespace sonde::kernels

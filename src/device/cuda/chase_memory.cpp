@@ -1,0 +1,133 @@
+// See chase_memory.hpp.
+#include "device/cuda/chase_memory.hpp"
+
+#include "base/error.hpp"
+#include "device/cuda/chase_place.hpp"
+
+#include <algorithm>
+
+namespace sonde::cuda {
+namespace {
+
+/// Lines, and tiles of any order, that lie beside the buffer and not within it.
+constexpr std::uint64_t apart_bytes = 1024;
+constexpr std::uint64_t apart_rows = 16;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order)
+    : session_(session), probe_(probe), zeros_(order == kernels::Order::script) {
+  if (probe.path == LoadPath::constant) return;
+  if (probe.path == LoadPath::texture_1d) {
+    rehearsal_offset_bytes_ = round_up(probe.buffer_bytes, apart_bytes) + apart_bytes;
+  }
+  if (probe.path == LoadPath::texture_2d) {
+    rehearsal_offset_bytes_ =
+        round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
+  }
+  data_ = session.data(buffer_bytes());
+  if (probe.path == LoadPath::texture_1d) {
+    texture_ = session.texture.over_memory(data_, buffer_bytes());
+  }
+  if (probe.path == LoadPath::texture_2d) {
+    texture_ = session.texture.over_rows(buffer_bytes() / texture_row_bytes);
+  }
+}
+
+/// With the place of the rehearsal, if that is in the buffer.
+std::uint64_t ChaseMemory::buffer_bytes() const {
+  if (probe_.path == LoadPath::texture_1d) return rehearsal_offset_bytes_ + apart_bytes;
+  if (probe_.path == LoadPath::texture_2d) return rehearsal_offset_bytes_ + texture_row_bytes;
+  return probe_.buffer_bytes;
+}
+
+std::uint64_t ChaseMemory::place(std::uint64_t offset_bytes) const {
+  return place_of(probe_.path, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
+}
+
+void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
+  words_ = std::move(words);
+  if (probe_.path == LoadPath::constant) {
+    std::vector<std::uint64_t> taken;
+    for (const kernels::WordWrite& word : words_) taken.push_back(word.offset_bytes);
+    rehearsal_offset_bytes_ = free_bank_offset(taken);
+    if (!zeros_ && std::ranges::find(taken, rehearsal_offset_bytes_) == taken.end()) {
+      words_.push_back({rehearsal_offset_bytes_, rehearsal_offset_bytes_});
+    }
+    bank_ = session_.inputs.add<std::uint32_t>(kernels::bank_bytes / 4);
+    return;
+  }
+  if (has_addresses(probe_.path)) {
+    rehearsal_ = session_.inputs.add<std::uint64_t>(1);
+  } else {
+    words_.push_back({rehearsal_offset_bytes_, zeros_ ? 0 : place(rehearsal_offset_bytes_)});
+  }
+  writes_ = session_.inputs.add<kernels::WordWrite>(words_.size());
+  for (const ChaseLane& lane : probe_.lanes) {
+    stores_.push_back(session_.inputs.add<kernels::StoredWord>(lane.stored_offsets_bytes.size()));
+  }
+}
+
+void ChaseMemory::fill(ChaseLaunchPlan& plan) {
+  kernels::ChaseLaunch& launch = plan.launch();
+  launch.texture = texture_;
+  launch.rehearsal_place = place(rehearsal_offset_bytes_);
+  if (probe_.path == LoadPath::constant) {
+    const auto bank = session_.inputs.host(bank_);
+    std::ranges::fill(bank, 0u);
+    for (const kernels::WordWrite& word : words_) {
+      bank[word.offset_bytes / 4] = static_cast<std::uint32_t>(word.value);
+    }
+    return;
+  }
+  std::ranges::copy(words_, session_.inputs.host(writes_).begin());
+  if (has_addresses(probe_.path)) {
+    launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.inputs.device(rehearsal_));
+    session_.inputs.host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
+  }
+  fill_stores(plan);
+}
+
+void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
+  const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
+  if (std::ranges::none_of(probe_.lanes, stores_some)) return;
+  if (probe_.path == LoadPath::texture_2d) {
+    throw DeviceError(
+        "a chase stores into a two-dimensional texture (plain stores do not reach its array). "
+        "Store through another path");
+  }
+  std::ranges::sort(words_, {}, &kernels::WordWrite::offset_bytes);
+  for (std::size_t lane = 0; lane < stores_.size(); ++lane) {
+    auto store = session_.inputs.host(stores_[lane]).begin();
+    for (std::uint64_t offset_bytes : probe_.lanes[lane].stored_offsets_bytes) {
+      *store++ = {reinterpret_cast<std::uint64_t>(data_ + offset_bytes), held_value(offset_bytes)};
+    }
+    plan.tasks()[lane].stores = session_.inputs.device(stores_[lane]);
+    plan.tasks()[lane].store_count = static_cast<std::uint32_t>(stores_[lane].count);
+  }
+}
+
+/// What a word holds after queue(); 0 for one that no load finds. The words are sorted.
+std::uint64_t ChaseMemory::held_value(std::uint64_t offset_bytes) const {
+  const auto word =
+      std::ranges::lower_bound(words_, offset_bytes, {}, &kernels::WordWrite::offset_bytes);
+  return word != words_.end() && word->offset_bytes == offset_bytes ? word->value : 0;
+}
+
+void ChaseMemory::queue() {
+  const cudaStream_t stream = session_.stream();
+  if (probe_.path == LoadPath::constant) {
+    SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.inputs.device(bank_), stream));
+  } else {
+    SONDE_CUDA_CHECK(
+        kernels::scatter_words(data_, session_.inputs.device(writes_), writes_.count, stream));
+  }
+  if (probe_.path == LoadPath::texture_2d) session_.texture.fill_rows(data_, stream);
+  if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes());
+}
+
+}  // namespace sonde::cuda

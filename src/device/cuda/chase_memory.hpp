@@ -1,0 +1,48 @@
+// What the loads of a chase find: words in global memory, in the constant bank or in a texture, and
+// what is stored among them. Made for one probe: construct, give it the words, add, fill, queue.
+#pragma once
+
+#include "device/cuda/chase_launch.hpp"
+#include "kernels/memory.hpp"
+
+#include <vector>
+
+namespace sonde::cuda {
+
+class ChaseMemory {
+ public:
+  /// Has the memory that the path reads. @throws DeviceError if it cannot span the probe's buffer
+  ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order);
+
+  /// What a word holds that leads to an offset.
+  std::uint64_t place(std::uint64_t offset_bytes) const;
+
+  /// Takes the words that the loads will find and adds arrays to the session's inputs; before they
+  /// are committed.
+  void add(std::vector<kernels::WordWrite> words);
+
+  /// Fills these arrays, and what the launch must know of them; after they are committed.
+  void fill(ChaseLaunchPlan& plan);
+
+  /// Queues the words on their way, and the flush if there is to be one.
+  void queue();
+
+ private:
+  std::uint64_t buffer_bytes() const;
+  std::uint64_t held_value(std::uint64_t offset_bytes) const;
+  void fill_stores(ChaseLaunchPlan& plan);
+
+  Session& session_;
+  const ChaseProbe& probe_;
+  std::byte* data_ = nullptr;
+  std::uint64_t texture_ = 0;
+  std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
+  bool zeros_ = false;                        // a script's words
+  std::vector<kernels::WordWrite> words_;
+  Slot<kernels::WordWrite> writes_;
+  Slot<std::uint64_t> rehearsal_;
+  Slot<std::uint32_t> bank_;
+  std::vector<Slot<kernels::StoredWord>> stores_;  // [lane]
+};
+
+}  // namespace sonde::cuda

@@ -1,0 +1,127 @@
+// Chases through the constant bank, textures, atomics and with stores on a real GPU: how the paths
+// stand to each other, and that data stay whole.
+#include "gpu/gpu_test.hpp"
+
+#include "base/error.hpp"
+
+namespace sonde {
+namespace {
+
+class PathsGpuTest : public GpuTest {
+ protected:
+  std::vector<std::uint32_t> windows_of(const ChaseProbe& probe) {
+    return device().run(probe).lanes.at(0).window_cycles;
+  }
+  double hit_cycles(LoadPath path, std::uint64_t size_bytes, std::uint64_t step_bytes) {
+    return median(windows_of(warm_chase(path, shuffled_offsets(size_bytes, step_bytes), 1000)));
+  }
+};
+
+/// Every offset six times: no path has so many words in a sector, but for the constant bank's
+/// eight.
+std::vector<std::uint64_t> many_times(const std::vector<std::uint64_t>& offsets_bytes,
+                                      int times = 6) {
+  std::vector<std::uint64_t> many;
+  for (int i = 0; i < times; ++i) {
+    many.insert(many.end(), offsets_bytes.begin(), offsets_bytes.end());
+  }
+  return many;
+}
+
+TEST_F(PathsGpuTest, constants_hit_fast_and_miss_their_first_cache_beyond_2_kib) {
+  const double hit = hit_cycles(LoadPath::constant, 1_KiB, 64);
+  const double second = hit_cycles(LoadPath::constant, 16_KiB, 64);
+  const double whole_bank = hit_cycles(LoadPath::constant, constant_bank_bytes, 64);
+
+  EXPECT_LT(hit, 60);
+  EXPECT_GT(second, hit + 20);
+  EXPECT_GE(whole_bank, second - 2);
+}
+
+TEST_F(PathsGpuTest, texture_hits_lie_between_one_and_two_times_those_of_the_l1) {
+  const double l1 = hit_cycles(LoadPath::ca, 8_KiB, 128);
+  for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
+    const double hit = hit_cycles(path, 8_KiB, 128);
+    EXPECT_GT(hit, l1) << to_text(path);
+    EXPECT_LT(hit, 2 * l1) << to_text(path);
+  }
+}
+
+TEST_F(PathsGpuTest, textures_beyond_the_l1_are_served_by_the_l2) {
+  for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
+    EXPECT_GT(hit_cycles(path, 4_MiB, 128), 2 * hit_cycles(path, 8_KiB, 128)) << to_text(path);
+  }
+}
+
+TEST_F(PathsGpuTest, atomics_are_answered_beyond_the_l1) {
+  EXPECT_GE(hit_cycles(LoadPath::atomic, 8_KiB, 128), 150);
+}
+
+TEST_F(PathsGpuTest, every_path_plays_chains_scripts_and_amortised_loops_alike) {
+  for (LoadPath path :
+       {LoadPath::constant, LoadPath::texture_1d, LoadPath::texture_2d, LoadPath::atomic}) {
+    const auto once = shuffled_offsets(1_KiB, 64);
+    const double chain = median(windows_of(warm_chase(path, once, 1000)));
+    const double script = median(windows_of(warm_chase(path, many_times(once, 9), 1000)));
+    ChaseProbe probe = warm_chase(path, once, 0);
+    probe.amortised_accesses = 20000;
+    const LaneTrace loop = device().run(probe).lanes.at(0);
+    const double amortised =
+        static_cast<double>(loop.elapsed_cycles) / static_cast<double>(loop.accesses);
+
+    EXPECT_NEAR(script, chain, 8) << to_text(path);
+    EXPECT_LE(amortised, chain + 1) << to_text(path);
+    EXPECT_GE(amortised, chain - 16) << to_text(path);
+  }
+}
+
+TEST_F(PathsGpuTest, offsets_of_a_two_dimensional_texture_go_down_its_rows) {
+  // A column of rows: had the coordinates been mixed up, the chain would end elsewhere.
+  const auto column = shuffled_offsets(64 * texture_row_bytes, texture_row_bytes);
+  EXPECT_NO_THROW(windows_of(warm_chase(LoadPath::texture_2d, column, 1000)));
+  EXPECT_NO_THROW(windows_of(warm_chase(LoadPath::texture_2d, many_times(column), 1000)));
+}
+
+TEST_F(PathsGpuTest, textures_that_do_not_exist_are_refused_and_do_no_harm) {
+  ChaseProbe probe = warm_chase(LoadPath::texture_2d, shuffled_offsets(8_KiB, 128), 100);
+  probe.buffer_bytes = 1_GiB;
+  EXPECT_THROW(device().run(probe), DeviceError);
+  probe.path = LoadPath::texture_1d;
+  probe.buffer_bytes = 64_GiB;
+  EXPECT_THROW(device().run(probe), DeviceError);
+  probe.buffer_bytes = 8_KiB;
+  EXPECT_NO_THROW(device().run(probe));
+}
+
+TEST_F(PathsGpuTest, stores_leave_the_chain_whole) {
+  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv,
+                        LoadPath::texture_1d, LoadPath::atomic}) {
+    for (int times : {1, 6}) {  // chains, and scripts
+      const auto once = shuffled_offsets(8_KiB, 128);
+      ChaseProbe probe = warm_chase(path, many_times(once, times), 1000);
+      probe.lanes[0].stored_offsets_bytes = once;
+      EXPECT_NO_THROW(windows_of(probe)) << to_text(path) << ", " << times << " times";
+    }
+  }
+}
+
+TEST_F(PathsGpuTest, stores_leave_the_other_lines_in_the_l1) {
+  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 64);
+  const double hit = median(windows_of(probe));
+  probe.lanes[0].stored_offsets_bytes = {probe.lanes[0].offsets_bytes[0],
+                                         probe.lanes[0].offsets_bytes[1]};
+
+  const auto windows = windows_of(probe);
+
+  const auto near = [hit](std::uint32_t w) { return w <= hit + 4; };
+  EXPECT_GE(std::ranges::count_if(windows, near), 60);
+}
+
+TEST_F(PathsGpuTest, stores_into_a_two_dimensional_texture_are_refused) {
+  ChaseProbe probe = warm_chase(LoadPath::texture_2d, shuffled_offsets(8_KiB, 128), 100);
+  probe.lanes[0].stored_offsets_bytes = {0};
+  EXPECT_THROW(device().run(probe), DeviceError);
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,68 @@
+#include "device/cuda/chase_place.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde::cuda {
+namespace {
+
+constexpr std::uint64_t base_address = 0x7f0000000000;
+
+TEST(ChasePlaceTest, places_of_global_memory_are_addresses) {
+  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv, LoadPath::atomic}) {
+    EXPECT_EQ(place_of(path, base_address, 4104), base_address + 4104) << to_text(path);
+    EXPECT_TRUE(has_addresses(path)) << to_text(path);
+    EXPECT_EQ(script_unit(path, 64), 64u) << to_text(path);
+  }
+}
+
+TEST(ChasePlaceTest, places_of_the_constant_bank_are_offsets) {
+  EXPECT_EQ(place_of(LoadPath::constant, base_address, 65532), 65532u);
+  EXPECT_EQ(script_unit(LoadPath::constant, 64), 64u);
+}
+
+TEST(ChasePlaceTest, places_of_textures_are_texels) {
+  const std::uint64_t offset_bytes = 3 * texture_row_bytes + 40;
+
+  EXPECT_EQ(place_of(LoadPath::texture_1d, base_address, offset_bytes), offset_bytes / 8);
+  EXPECT_EQ(place_of(LoadPath::texture_2d, base_address, offset_bytes),
+            std::uint64_t{3} << 32 | 5u);
+  EXPECT_EQ(script_unit(LoadPath::texture_1d, 64), 8u);
+  EXPECT_EQ(script_unit(LoadPath::texture_2d, 64), 8u);
+}
+
+TEST(ChasePlaceTest, code_is_not_loaded) {
+  EXPECT_THROW(to_chase_path(LoadPath::instruction), Error);
+}
+
+TEST(ChasePlaceTest, words_that_stand_for_each_other_share_a_sector) {
+  for (LoadPath path : {LoadPath::ca, LoadPath::constant, LoadPath::texture_2d}) {
+    const WordLayout layout = word_layout(path);
+    const std::vector<ChaseLane> often = {
+        {0, std::vector<std::uint64_t>(layout.group_words, 64), {}}};
+    const std::vector<ChaseLane> too_often = {
+        {0, std::vector<std::uint64_t>(layout.group_words + 1, 64), {}}};
+
+    const auto plan = plan_chains(often, 1, layout);
+
+    ASSERT_TRUE(plan) << to_text(path);
+    for (const ChainWord& word : plan->words) {
+      EXPECT_GE(word.offset_bytes, 64u);
+      EXPECT_LT(word.offset_bytes, 64 + layout.group_words * layout.word_bytes);
+    }
+    EXPECT_FALSE(plan_chains(too_often, 1, layout)) << to_text(path);
+  }
+}
+
+TEST(ChasePlaceTest, rehearsal_in_the_bank_stays_away_from_visited_words) {
+  EXPECT_EQ(free_bank_offset({0, 64, 128}), constant_bank_bytes - 4);
+  EXPECT_EQ(free_bank_offset({constant_bank_bytes - 8, constant_bank_bytes - 4}),
+            constant_bank_bytes - 12);
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t offset = 0; offset < constant_bank_bytes; offset += 4) all.push_back(offset);
+  EXPECT_EQ(free_bank_offset(all), constant_bank_bytes - 4);
+}
+
+}  // namespace
+}  // namespace sonde::cuda
