@@ -1,8 +1,13 @@
 // The table behind analysis/metrics.hpp: one row per metric, grouped by job.
 #include "analysis/metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <string>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -10,7 +15,7 @@ namespace {
 using enum MetricKind;
 using enum Better;
 
-constexpr std::array metrics{
+constexpr std::array single_metrics{
     Metric{"device.name", "", inventory, neither, "device", "product name", "driver"},
     Metric{"device.compute_capability", "", structural, neither, "device", "compute capability",
            "driver"},
@@ -61,55 +66,10 @@ constexpr std::array metrics{
     Metric{"clock.group_of_sm", "1", fingerprint, neither, "clock",
            "SMs of one number read the same clock", "docs/methods/clock.md"},
 
-    Metric{"cache.l1.size_bytes", "byte", structural, neither, "cache.l1",
-           "size of the first cache of plain loads", "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.l1.first_miss_bytes", "byte", structural, neither, "cache.l1",
-           "largest footprint without a miss: less than the size if sets are unequal",
-           "Meltzer 2013"},
-    Metric{"cache.l1.line_bytes", "byte", structural, neither, "cache.l1", "bytes under one tag",
-           "docs/methods/cache.md"},
-    Metric{"cache.l1.sector_bytes", "byte", structural, neither, "cache.l1",
-           "smallest part of a line seen to arrive on its own", "docs/methods/cache.md"},
-    Metric{"cache.l1.fetch_bytes", "byte", structural, neither, "cache.l1",
-           "bytes that one miss brings", "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.l1.hit_latency_cycles", "cycle", continuous, lower, "cache.l1",
-           "latency of a hit", "docs/methods/latency.md"},
-    Metric{"cache.l1.miss_latency_cycles", "cycle", continuous, lower, "cache.l1",
-           "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
     Metric{"cache.l1.carveout_bytes", "byte", structural, neither, "cache.l1",
            "shared parts that size_by_carveout_bytes was measured beside", "docs/methods/cache.md"},
     Metric{"cache.l1.size_by_carveout_bytes", "byte", continuous, neither, "cache.l1",
            "size beside each of carveout_bytes", "docs/methods/cache.md"},
-    Metric{"cache.readonly.size_bytes", "byte", structural, neither, "cache.l1",
-           "size of the first cache of read-only loads", "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.readonly.first_miss_bytes", "byte", structural, neither, "cache.l1",
-           "largest footprint without a miss: less than the size if sets are unequal",
-           "Meltzer 2013"},
-    Metric{"cache.readonly.line_bytes", "byte", structural, neither, "cache.l1",
-           "bytes under one tag", "docs/methods/cache.md"},
-    Metric{"cache.readonly.sector_bytes", "byte", structural, neither, "cache.l1",
-           "smallest part of a line seen to arrive on its own", "docs/methods/cache.md"},
-    Metric{"cache.readonly.fetch_bytes", "byte", structural, neither, "cache.l1",
-           "bytes that one miss brings", "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.readonly.hit_latency_cycles", "cycle", continuous, lower, "cache.l1",
-           "latency of a hit", "docs/methods/latency.md"},
-    Metric{"cache.readonly.miss_latency_cycles", "cycle", continuous, lower, "cache.l1",
-           "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
-    Metric{"cache.l2.size_bytes", "byte", structural, neither, "cache.l2", "size of the L2",
-           "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.l2.first_miss_bytes", "byte", structural, neither, "cache.l2",
-           "largest footprint without a miss: less than the size if sets are unequal",
-           "Meltzer 2013"},
-    Metric{"cache.l2.line_bytes", "byte", structural, neither, "cache.l2", "bytes under one tag",
-           "docs/methods/cache.md"},
-    Metric{"cache.l2.sector_bytes", "byte", structural, neither, "cache.l2",
-           "smallest part of a line seen to arrive on its own", "docs/methods/cache.md"},
-    Metric{"cache.l2.fetch_bytes", "byte", structural, neither, "cache.l2",
-           "bytes that one miss brings", "Mei and Chu 2016, section 4.2"},
-    Metric{"cache.l2.hit_latency_cycles", "cycle", continuous, lower, "cache.l2",
-           "latency of a hit", "docs/methods/latency.md"},
-    Metric{"cache.l2.miss_latency_cycles", "cycle", continuous, lower, "cache.l2",
-           "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
     Metric{"cache.l2.segment_bytes", "byte", structural, neither, "cache.l2",
            "what one SM keeps in the near half",
            "published measurements of A100 and H100: docs/methods/cache.md"},
@@ -210,8 +170,8 @@ constexpr std::array metrics{
            "Mei and Chu 2016, section 5.2"},
     Metric{"latency.p2_cycles", "cycle", continuous, lower, "latency",
            "data cache hit, L1 TLB miss, L2 TLB hit", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p3_cycles", "cycle", continuous, neither, "latency", "data cache hit, TLB misses",
-           "Mei and Chu 2016, section 5.2"},
+    Metric{"latency.p3_cycles", "cycle", continuous, neither, "latency",
+           "data cache hit, TLB misses", "Mei and Chu 2016, section 5.2"},
     Metric{"latency.p4_cycles", "cycle", continuous, lower, "latency",
            "data cache miss, L1 TLB hit", "Mei and Chu 2016, section 5.2"},
     Metric{"latency.p5_cycles", "cycle", continuous, neither, "latency",
@@ -258,8 +218,8 @@ constexpr std::array metrics{
            "latency of cold lines by SM", "docs/methods/placement.md"},
     Metric{"placement.shared_latency_cycles", "cycle", fingerprint, lower, "placement",
            "shared memory latency by SM", "docs/methods/placement.md"},
-    Metric{"placement.slowest_sm", "1", inventory, neither, "placement",
-           "SM that stands out most", "docs/methods/placement.md"},
+    Metric{"placement.slowest_sm", "1", inventory, neither, "placement", "SM that stands out most",
+           "docs/methods/placement.md"},
     Metric{"placement.l2_near_cycles", "cycle", continuous, lower, "placement",
            "L2 hits, the nearer of two groups of lines", "Jin et al., MICRO 2024"},
     Metric{"placement.l2_far_cycles", "cycle", continuous, lower, "placement",
@@ -401,14 +361,117 @@ constexpr std::array metrics{
            "performance at model_l / with all warps using the L1", "Dai 2016, section 5"},
 };
 
+struct CacheName {
+  std::string_view name;
+  std::string_view job;
+  std::string_view meaning;
+};
+
+constexpr std::array caches{
+    CacheName{"cache.l1", "cache.l1", "first cache of plain loads"},
+    CacheName{"cache.readonly", "cache.readonly", "first cache of read-only loads"},
+    CacheName{"cache.texture_l1", "cache.texture_l1", "first cache of texture fetches"},
+    CacheName{"cache.texture_l2", "cache.texture_l2", "second cache of texture fetches alone"},
+    CacheName{"cache.constant_l1", "cache.constant_l1", "first cache of the constant bank"},
+    CacheName{"cache.constant_l2", "cache.constant_l2", "second cache of the constant bank"},
+    CacheName{"cache.constant_l3", "cache.constant_l3", "third cache of the constant bank"},
+    CacheName{"cache.instruction_l0", "cache.instruction", "first cache of code"},
+    CacheName{"cache.instruction_l1", "cache.instruction", "second cache of code"},
+    CacheName{"cache.instruction_l2", "cache.instruction", "third cache of code"},
+    CacheName{"cache.instruction_l3", "cache.instruction", "fourth cache of code"},
+    CacheName{"cache.l2", "cache.l2", "L2"},
+};
+
+/// What is asked of every cache; `name` is the end of the metric's name.
+constexpr std::array cache_metrics{
+    Metric{".size_bytes", "byte", structural, neither, "", "size", "Mei and Chu 2016, section 4.2"},
+    Metric{".first_miss_bytes", "byte", structural, neither, "",
+           "largest footprint without a miss: less than the size if sets are unequal",
+           "Meltzer 2013"},
+    Metric{".line_bytes", "byte", structural, neither, "", "bytes under one tag",
+           "docs/methods/cache.md"},
+    Metric{".sector_bytes", "byte", structural, neither, "",
+           "smallest part of a line seen to arrive on its own", "docs/methods/cache.md"},
+    Metric{".fetch_bytes", "byte", structural, neither, "", "bytes that one miss brings",
+           "Mei and Chu 2016, section 4.2"},
+    Metric{".sets", "1", structural, neither, "", "number of sets",
+           "docs/methods/conflict-sets.md"},
+    Metric{".ways", "1", structural, neither, "",
+           "lines of one set; the mean where sets are of different width",
+           "docs/methods/conflict-sets.md"},
+    Metric{".ways_per_set", "1", structural, neither, "", "ways of each set, widest first",
+           "docs/methods/conflict-sets.md"},
+    Metric{".tag_reach_bytes", "byte", structural, neither, "",
+           "lines of all sets: more than the size if tags outnumber the room for data",
+           "docs/methods/conflict-sets.md"},
+    Metric{".index_function", "", structural, neither, "", "from the address to the set",
+           "docs/methods/index-function.md"},
+    Metric{".replacement", "", structural, neither, "", "who leaves a full set",
+           "docs/methods/replacement.md"},
+    Metric{".way_probability", "1", continuous, neither, "",
+           "chance of each way to be the victim, in the order of first fill",
+           "Mei and Chu 2016, section 4.3"},
+    Metric{".prefetch_bytes", "byte", structural, neither, "",
+           "how far a stream of misses is run ahead of", "Mei and Chu 2016, section 4.3"},
+    Metric{".write_policy", "", structural, neither, "",
+           "what a store does to a line that is there, and to one that is not",
+           "docs/methods/cache.md"},
+    Metric{".hit_latency_cycles", "cycle", continuous, lower, "", "latency of a hit",
+           "docs/methods/latency.md"},
+    Metric{".miss_latency_cycles", "cycle", continuous, lower, "",
+           "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
+};
+
+/// The rows above, and every cache metric of every cache.
+class Registry {
+ public:
+  Registry() {
+    for (const Metric& metric : single_metrics) metrics_.push_back(metric);
+    for (const CacheName& cache : caches) {
+      for (const Metric& metric : cache_metrics) add(cache, metric);
+    }
+    // Listed by job, in the order of each job's first row.
+    const auto first_of_job = [this](const Metric& metric) {
+      return std::find_if(metrics_.begin(), metrics_.end(),
+                          [&](const Metric& other) { return other.job == metric.job; }) -
+             metrics_.begin();
+    };
+    std::vector<std::pair<std::ptrdiff_t, Metric>> keyed;
+    for (const Metric& metric : metrics_) keyed.emplace_back(first_of_job(metric), metric);
+    std::stable_sort(keyed.begin(), keyed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    metrics_.clear();
+    for (const auto& [key, metric] : keyed) metrics_.push_back(metric);
+  }
+
+  std::span<const Metric> metrics() const { return metrics_; }
+
+ private:
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  void add(const CacheName& cache, Metric metric) {
+    metric.name = keep(std::string(cache.name) + std::string(metric.name));
+    metric.job = cache.job;
+    metric.meaning = keep(fmt::format("{} ({})", metric.meaning, cache.meaning));
+    metrics_.push_back(metric);
+  }
+
+  std::deque<std::string> texts_;
+  std::vector<Metric> metrics_;
+};
+
 }  // namespace
 
-std::span<const Metric> all_metrics() { return metrics; }
+std::span<const Metric> all_metrics() {
+  static const Registry registry;
+  return registry.metrics();
+}
 
 const Metric* find_metric(std::string_view name) {
-  const auto* found = std::find_if(metrics.begin(), metrics.end(),
-                                   [name](const Metric& metric) { return metric.name == name; });
-  return found == metrics.end() ? nullptr : found;
+  const std::span<const Metric> metrics = all_metrics();
+  const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                  [name](const Metric& metric) { return metric.name == name; });
+  return found == metrics.end() ? nullptr : &*found;
 }
 
 }  // namespace sonde

@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "jobs/cache_measure.hpp"
 #include "jobs/cache_report.hpp"
+#include "jobs/cache_sets.hpp"
 #include "jobs/jobs.hpp"
 
 #include <fmt/format.h>
@@ -66,6 +67,12 @@ void report_cache(JobRun& run, const CacheSubject& cache, const CacheShape& shap
         not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
   } else {
     report_latencies(run, cache.name, hits, misses);
+  }
+  if (run.level() == SuiteLevel::quick) {
+    report_no_sets(run, cache.name, Status::not_resolvable,
+                   "the quick suite does not look for sets");
+  } else {
+    characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
   }
 }
 

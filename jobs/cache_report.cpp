@@ -3,6 +3,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
+#include "jobs/cache_sets.hpp"
 
 #include <fmt/format.h>
 
@@ -85,6 +86,7 @@ void report_absent(JobRun& run, const std::string& cache, const std::string& rea
   for (const char* metric : shape_metrics) run.report(not_present(cache + metric, reason));
   run.report(not_present(cache + ".hit_latency_cycles", reason));
   run.report(not_present(cache + ".miss_latency_cycles", reason));
+  report_no_sets(run, cache, Status::not_present, reason);
 }
 
 void report_shapeless(JobRun& run, const std::string& cache, const std::string& reason) {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t orders = 4;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_chunks = 16;
-// A walk longer than this meets an outlier in most passes (one access in ten thousand).
-constexpr std::size_t quiet_lines = 1000;
+// With more slow hits than this in a pass, that every pass has one no longer means a miss.
+constexpr double quiet = 0.2;
 
 MissCounts ask_one(const Lines& lines, const MissOracle& ask) {
   return ask(std::span(&lines, 1)).front();
@@ -152,10 +152,10 @@ bool misses_again(const MissCounts& counts, std::size_t i) {
 }
 
 bool overflows(const MissCounts& counts) {
-  const std::size_t lines = counts.misses.size();
-  if (lines <= quiet_lines) return 4 * counts.passes_with_misses >= 3 * counts.passes;
-  for (std::size_t i = 0; i < lines; ++i) {
-    if (misses_again(counts, i)) return counts.passes_with_misses == counts.passes;
+  if (4 * counts.passes_with_misses < 3 * counts.passes) return false;
+  if (counts.slow_hits_per_pass <= quiet) return true;
+  for (std::size_t i = 0; i < counts.misses.size(); ++i) {
+    if (misses_again(counts, i)) return true;
   }
   return false;
 }

@@ -21,13 +21,14 @@ struct MissCounts {
   std::vector<std::uint32_t> misses;  // of each line, over all passes
   std::uint32_t passes = 0;
   std::uint32_t passes_with_misses = 0;
+  double slow_hits_per_pass = 0;  // accesses of one pass that look like misses and are none
 };
 
 /// Walks each list on its own, from an empty cache, until it is steady, and then some passes more.
 using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)>;
 
-/// Some set was too small for its lines: that costs at least one miss in every pass. Single slow
-/// accesses neither repeat at a line nor in every pass.
+/// Some set was too small for its lines: that costs at least one miss in every pass. Slow hits do not
+/// repeat at a line, nor in every pass of a short walk.
 bool overflows(const MissCounts& counts);
 
 /// Whether line `i` missed again and again.

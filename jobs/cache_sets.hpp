@@ -1,0 +1,40 @@
+// Sets, index function and replacement of a cache whose outline is known: the searches of
+// analysis/structure on the device, and what they found as findings.
+#pragma once
+
+#include "analysis/structure/replacement.hpp"
+#include "analysis/structure/set_search.hpp"
+#include "jobs/conflict_oracle.hpp"
+
+#include <string>
+
+namespace sonde {
+
+/// The lines that a cache of this size is searched with: a span that shows many more address bits
+/// than the cache has sets for, within one large page where that is enough.
+LineSpace choose_line_space(const CacheSubject& cache, std::uint64_t size_bytes,
+                            std::uint64_t line_bytes, std::uint64_t span_limit_bytes);
+
+/// Sets of the cache. With the setup's many SMs at once where it has them.
+SetStructure measure_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& space);
+
+/// Replacement, from walks over the lines of some sets alone. @pre sets.resolved()
+ReplacementFit measure_replacement(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                                   const SetStructure& sets);
+
+/// Reports `.sets .ways .ways_per_set .tag_reach_bytes .index_function`.
+void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets,
+                 std::uint64_t line_bytes);
+
+/// Reports `.replacement .way_probability`.
+void report_replacement(JobRun& run, const std::string& cache, const ReplacementFit& fit);
+
+/// All of it: search, match, report.
+void characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                       std::uint64_t line_bytes);
+
+/// The same metrics as not there, or as not resolvable.
+void report_no_sets(JobRun& run, const std::string& cache, Status status,
+                    const std::string& reason);
+
+}  // namespace sonde

@@ -1,0 +1,191 @@
+// Lists of lines into chases, and their windows into counts of misses.
+#include "jobs/conflict_oracle.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace sonde {
+namespace {
+
+// Replacement by lot needs some passes until lines of earlier probes are gone, and some more until
+// every line of an overfull set has missed twice.
+constexpr std::uint64_t many_passes = 8;
+constexpr std::uint64_t few_passes = 3;
+constexpr std::uint64_t short_list = 4096;
+// Entries of a list may stand in shared memory beside their record, four bytes each.
+constexpr std::uint64_t list_entry_bytes = 4;
+constexpr std::size_t most_lanes = 256;
+
+std::uint64_t passes_over(std::uint64_t length) {
+  return length <= short_list ? many_passes : few_passes;
+}
+
+/// Most accesses that a lane with a list of this length can record.
+std::uint64_t record_room(const ConflictSetup& setup, std::uint64_t length) {
+  const std::uint64_t room = setup.cache.setup.recordable_accesses;
+  const std::uint64_t list = length * list_entry_bytes / record_bytes;
+  return list < room / 2 ? room - list : room;
+}
+
+/// Walks of one length, on as many SMs as there are: windows of `recorded` accesses after
+/// `skipped`.
+std::vector<std::vector<double>> walk_together(JobRun& run, const ConflictSetup& setup,
+                                               std::span<const Offsets* const> walks,
+                                               std::uint64_t skipped, std::uint64_t recorded) {
+  const ChaseSetup& chase = setup.cache.setup;
+  ChaseProbe probe;
+  probe.path = chase.path;
+  probe.shared_carveout_bytes = chase.shared_carveout_bytes;
+  probe.buffer_bytes = chase.buffer_bytes;
+  for (std::size_t i = 0; i < walks.size(); ++i) {
+    if (chase.buffer_bytes == 0) {
+      const std::uint64_t last = *std::max_element(walks[i]->begin(), walks[i]->end());
+      probe.buffer_bytes = std::max(probe.buffer_bytes, last + code_block_bytes);
+    }
+    probe.lanes.push_back({.sm = setup.sms[i], .offsets_bytes = *walks[i]});
+  }
+  if (probe.path == LoadPath::constant) {
+    probe.buffer_bytes = std::min(probe.buffer_bytes, constant_bank_bytes);
+  }
+  probe.warmup_accesses = skipped;
+  probe.timed_accesses = recorded;
+  probe.recorded_accesses = recorded;
+  const Trace trace = run.ask(setup.cache.name + " conflicts", probe);
+  std::vector<std::vector<double>> latencies;
+  for (const LaneTrace& lane : trace.lanes) {
+    std::vector<double>& cycles = latencies.emplace_back();
+    for (std::uint32_t window : lane.window_cycles) {
+      cycles.push_back(window - chase.overhead_cycles);
+    }
+  }
+  return latencies;
+}
+
+bool is_miss(const CacheSubject& cache, double cycles) {
+  return cycles > cache.threshold_cycles && cycles <= cache.ceiling_cycles;
+}
+
+/// Counts for walks of one length over lists of one length, in as many launches as records need.
+std::vector<MissCounts> count_misses(JobRun& run, const ConflictSetup& setup,
+                                     std::span<const Offsets* const> walks, std::size_t listed) {
+  const std::uint64_t length = walks.front()->size();
+  const std::uint64_t passes = passes_over(length);
+  const std::uint64_t room = record_room(setup, length);
+  std::vector<MissCounts> counts(walks.size());
+  for (MissCounts& count : counts) {
+    count.misses.resize(listed);
+    count.passes = static_cast<std::uint32_t>(passes);
+    count.slow_hits_per_pass = setup.slow_hit_share * static_cast<double>(listed);
+  }
+  std::vector<std::vector<bool>> pass_missed(walks.size(), std::vector<bool>(passes));
+  for (std::uint64_t done = 0; done < passes * length;) {
+    const std::uint64_t recorded = std::min(room, passes * length - done);
+    const auto latencies = walk_together(run, setup, walks, passes * length + done, recorded);
+    for (std::size_t walk = 0; walk < walks.size(); ++walk) {
+      for (std::uint64_t i = 0; i < recorded; ++i) {
+        const std::uint64_t position = (done + i) % length;
+        if (position >= listed || !is_miss(setup.cache, latencies[walk][i])) continue;
+        ++counts[walk].misses[position];
+        pass_missed[walk][(done + i) / length] = true;
+      }
+    }
+    done += recorded;
+  }
+  for (std::size_t walk = 0; walk < walks.size(); ++walk) {
+    counts[walk].passes_with_misses = static_cast<std::uint32_t>(
+        std::count(pass_missed[walk].begin(), pass_missed[walk].end(), true));
+  }
+  return counts;
+}
+
+/// A list of `lines` lines for each SM, each in memory of its own.
+std::vector<Lines> lists_apart(std::size_t count, std::uint64_t lines, std::uint64_t line_bytes) {
+  std::vector<Lines> lists;
+  for (std::size_t i = 0; i < count; ++i) {
+    Lines& list = lists.emplace_back();
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      list.push_back((i * lines + line) * line_bytes);
+    }
+  }
+  return lists;
+}
+
+bool disturb_each_other(JobRun& run, const ConflictSetup& setup, std::uint64_t lines,
+                        std::uint64_t line_bytes) {
+  const std::vector<MissCounts> counts =
+      ask_device(run, setup)(lists_apart(setup.sms.size(), lines, line_bytes));
+  return std::any_of(counts.begin(), counts.end(),
+                     [](const MissCounts& count) { return overflows(count); });
+}
+
+}  // namespace
+
+MissOracle ask_device(JobRun& run, const ConflictSetup& setup) {
+  return [&run, &setup](std::span<const Lines> lists) {
+    std::map<std::size_t, std::vector<std::size_t>> by_length;
+    std::vector<Offsets> walks(lists.begin(), lists.end());
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      walks[i].insert(walks[i].end(), setup.scrub.begin(), setup.scrub.end());
+      by_length[lists[i].size()].push_back(i);
+    }
+    std::vector<MissCounts> answers(lists.size());
+    for (const auto& [length, numbers] : by_length) {
+      for (std::size_t first = 0; first < numbers.size(); first += setup.sms.size()) {
+        std::vector<const Offsets*> together;
+        for (std::size_t i = first; i < std::min(first + setup.sms.size(), numbers.size()); ++i) {
+          together.push_back(&walks[numbers[i]]);
+        }
+        std::vector<MissCounts> counts = count_misses(run, setup, together, length);
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          answers[numbers[first + i]] = std::move(counts[i]);
+        }
+      }
+    }
+    return answers;
+  };
+}
+
+std::vector<std::vector<bool>> record_walks(JobRun& run, const ConflictSetup& setup,
+                                            const std::vector<Offsets>& walks) {
+  std::vector<std::vector<bool>> missed;
+  for (std::size_t first = 0; first < walks.size(); first += setup.sms.size()) {
+    std::vector<const Offsets*> together;
+    for (std::size_t i = first; i < std::min(first + setup.sms.size(), walks.size()); ++i) {
+      together.push_back(&walks[i]);
+    }
+    const auto latencies = walk_together(run, setup, together, 0, walks.front().size());
+    for (const std::vector<double>& cycles : latencies) {
+      std::vector<bool>& walk = missed.emplace_back();
+      for (double latency : cycles) walk.push_back(is_miss(setup.cache, latency));
+    }
+  }
+  return missed;
+}
+
+ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                               std::uint64_t line_bytes) {
+  constexpr double filling = 0.6;  // hashed sets overflow earlier than full ones
+  constexpr int widest_group = 4;  // SMs that share a cache of the first level
+  const auto lines =
+      static_cast<std::uint64_t>(filling * static_cast<double>(size_bytes)) / line_bytes;
+  ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .scrub = {}};
+  for (int group = 1; group <= widest_group; ++group) {
+    ConflictSetup apart = setup;
+    apart.sms.clear();
+    for (int sm = 0; sm < run.info().sm_count && apart.sms.size() < most_lanes; sm += group) {
+      apart.sms.push_back(sm);
+    }
+    if (apart.sms.size() < 2) break;
+    const bool room = cache.setup.path != LoadPath::constant ||
+                      apart.sms.size() * lines * line_bytes <= constant_bank_bytes;
+    if (room && !disturb_each_other(run, apart, std::max<std::uint64_t>(1, lines), line_bytes)) {
+      setup = apart;
+      break;
+    }
+  }
+  return setup;
+}
+
+}  // namespace sonde

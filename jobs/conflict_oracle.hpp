@@ -1,0 +1,33 @@
+// Answers the questions of analysis/structure/conflict_search on a device: walks lists of lines,
+// many at once where every SM has a cache of its own, and counts which of their loads missed.
+#pragma once
+
+#include "analysis/structure/conflict_search.hpp"
+#include "jobs/cache_measure.hpp"
+
+namespace sonde {
+
+struct ConflictSetup {
+  CacheSubject cache;
+  /// Each list is walked on one of them; with more than one, the cache is private to each.
+  std::vector<int> sms;
+  /// Walked in every pass behind the list: pushes its lines out of nearer caches.
+  Lines scrub;
+  double slow_hit_share = 0;  // accesses that fit, and yet look like misses
+};
+
+/// SMs that do not share the cache: as many as there are, all or every n-th. Finds out by filling
+/// most of it from all of them at once. Measures the share of slow hits, too.
+/// @param size_bytes of the cache; at most this is sure to fit
+ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                               std::uint64_t line_bytes);
+
+/// @pre run and setup outlive the oracle
+MissOracle ask_device(JobRun& run, const ConflictSetup& setup);
+
+/// Walks lists once from an empty cache: for each whether its visits missed. Lists are of one
+/// length.
+std::vector<std::vector<bool>> record_walks(JobRun& run, const ConflictSetup& setup,
+                                            const std::vector<Offsets>& walks);
+
+}  // namespace sonde
