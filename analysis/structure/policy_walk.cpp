@@ -23,7 +23,7 @@ struct Rivals {
 class WalkMaker {
  public:
   WalkMaker(std::uint32_t ways, std::size_t accesses, std::uint64_t seed)
-      : ways_(ways), accesses_(accesses), random_(seed) {
+      : ways_(ways), accesses_(accesses), random_(seed), last_visit_(policy_walk_lines(ways)) {
     for (const ModelRule& rule : all_model_rules()) {
       models_.emplace_back(rule, ways, policy_walk_lines(ways));
     }
@@ -42,6 +42,8 @@ class WalkMaker {
         case 1: visit_random_lines(); break;
         case 2: touch_again(); break;
         case 3: scan(); break;
+        case 4:
+        case 5: hit_between_fills(); break;
         default: divide(); break;
       }
     }
@@ -56,6 +58,7 @@ class WalkMaker {
       if (models_[pair.one].holds(id) != models_[pair.other].holds(id)) ++pair.told_apart;
     }
     for (SetModel& model : models_) model.access(id);
+    last_visit_[line] = walk_.size();
     walk_.push_back(id);
   }
 
@@ -92,6 +95,37 @@ class WalkMaker {
     for (std::uint64_t i = 0; i < 4; ++i) visit((start + i) % policy_walk_lines(ways_));
   }
 
+  /// The line held by an LRU set (the first model) that was visited longest ago.
+  std::uint64_t oldest_line() const {
+    std::uint64_t oldest = 0;
+    for (std::uint64_t line = 0; line < policy_walk_lines(ways_); ++line) {
+      const bool held = models_.front().holds(static_cast<std::uint16_t>(line));
+      if (held && (last_visit_[line] < last_visit_[oldest] ||
+                   !models_.front().holds(static_cast<std::uint16_t>(oldest)))) {
+        oldest = line;
+      }
+    }
+    return oldest;
+  }
+
+  std::uint64_t absent_line() const {
+    std::uint64_t line = 0;
+    while (models_.front().holds(static_cast<std::uint16_t>(line))) ++line;
+    return line;
+  }
+
+  /// An old line is hit, another filled, a third hit twice: where hits count later than fills, the
+  /// first two change places in the order of victims.
+  void hit_between_fills() {
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      visit(oldest_line());
+      visit(absent_line());
+      const std::uint64_t hit = random_.below(ways_);
+      visit(hit);
+      visit(hit);
+    }
+  }
+
   /// A line on which the two rivals told apart least differ now; of several, a random one.
   std::optional<std::uint16_t> dividing_line(const Rivals& pair) {
     std::optional<std::uint16_t> chosen;
@@ -119,6 +153,7 @@ class WalkMaker {
   std::uint32_t ways_;
   std::size_t accesses_;
   Random random_;
+  std::vector<std::size_t> last_visit_;  // by line
   std::vector<SetModel> models_;
   std::vector<Rivals> rivals_;
   std::vector<std::uint16_t> walk_;

@@ -22,6 +22,7 @@ constexpr std::array model_rules = {
               .clearing = Clearing::by_hand,
               .search = Search::after_last_victim},
     ModelRule{.policy = Policy::srrip},
+    ModelRule{.policy = Policy::guarded_lru},
     ModelRule{.policy = Policy::tree_plru,
               .variant = "the tree chooses empty ways too",
               .fill = Fill::by_tree},
@@ -51,6 +52,10 @@ constexpr std::array model_rules = {
               .inserted = 6},
 };
 
+bool keeps_times(Policy policy) {
+  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
+}
+
 bool uses_bits(Policy policy) { return policy == Policy::nru || policy == Policy::clock; }
 
 }  // namespace
@@ -64,6 +69,7 @@ std::string_view to_text(Policy policy) {
     case Policy::clock: return "CLOCK";
     case Policy::srrip: return "SRRIP";
     case Policy::brrip: return "BRRIP";
+    case Policy::guarded_lru: return "LRU guarding the last two hits";
     case Policy::random: return "random";
     case Policy::weighted_ways: return "weighted ways";
     case Policy::set_duelling: return "set duelling";
@@ -75,7 +81,7 @@ std::span<const ModelRule> all_model_rules() { return model_rules; }
 
 SetModel::SetModel(const ModelRule& rule, std::uint32_t ways, std::size_t lines)
     : rule_(rule), ways_(ways), way_of_(lines, nowhere), line_in_(ways, nowhere) {
-  if (rule.policy == Policy::lru || rule.policy == Policy::fifo) {
+  if (keeps_times(rule.policy)) {
     touched_.resize(ways);
   } else {
     marks_.resize(rule.policy == Policy::tree_plru ? std::bit_ceil(ways) : ways);
@@ -97,7 +103,30 @@ bool SetModel::access(std::uint16_t line) {
   return true;
 }
 
+bool SetModel::is_guarded(std::uint32_t way) const {
+  return std::find(guard_.begin(), guard_.end(), way) != guard_.end();
+}
+
+void SetModel::guard(std::uint32_t way) {
+  guard_.push_back(way);
+  if (guard_.size() <= rule_.guarded_hits) return;
+  const std::uint32_t released = guard_.front();
+  guard_.erase(guard_.begin());
+  if (!is_guarded(released)) touched_[released] = now_;
+}
+
+/// In a set no wider than the guard every way may be guarded: then the one guarded longest.
+std::uint32_t SetModel::oldest_unguarded() const {
+  std::uint32_t oldest = nowhere;
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    if (is_guarded(way)) continue;
+    if (oldest == nowhere || touched_[way] < touched_[oldest]) oldest = way;
+  }
+  return oldest == nowhere ? guard_.front() : oldest;
+}
+
 std::uint32_t SetModel::victim() {
+  if (rule_.policy == Policy::guarded_lru) return oldest_unguarded();
   if (!touched_.empty()) {
     const auto oldest = std::min_element(touched_.begin(), touched_.end());
     return static_cast<std::uint32_t>(oldest - touched_.begin());
@@ -110,12 +139,15 @@ void SetModel::on_hit(std::uint32_t way) {
   if (rule_.policy == Policy::srrip) {
     const bool stepwise = rule_.promotion == Promotion::by_one && marks_[way] > 0;
     marks_[way] = stepwise ? static_cast<std::uint8_t>(marks_[way] - 1) : std::uint8_t{0};
+  } else if (rule_.policy == Policy::guarded_lru) {
+    guard(way);
   } else if (rule_.policy != Policy::fifo) {
     mark(way);
   }
 }
 
 void SetModel::on_fill(std::uint32_t way) {
+  std::erase(guard_, way);
   if (rule_.policy == Policy::srrip) {
     marks_[way] = rule_.inserted;
   } else if (rule_.fill == Fill::unmarked) {

@@ -18,6 +18,8 @@ enum class Policy {
   clock,
   srrip,
   brrip,
+  guarded_lru,  // lines of the last hits cannot leave, and become youngest when later hits push
+                // them out of that guard; seen in the L1 of the H200 (docs/methods/replacement.md)
   random,
   weighted_ways,
   set_duelling
@@ -41,6 +43,7 @@ struct ModelRule {
   std::uint8_t distant = 3;
   std::uint8_t inserted = 2;
   enum class Promotion { to_zero, by_one } promotion = Promotion::to_zero;
+  std::uint8_t guarded_hits = 2;  // guarded LRU: so many hits, of one line or of several
 };
 
 /// Every deterministic candidate, the usual variant of each policy before the others.
@@ -65,6 +68,9 @@ class SetModel {
   void mark(std::uint32_t way);
   void mark_used(std::uint32_t way);
   void point_away(std::uint32_t way);
+  std::uint32_t oldest_unguarded() const;
+  void guard(std::uint32_t way);
+  bool is_guarded(std::uint32_t way) const;
   void on_hit(std::uint32_t way);
   void on_fill(std::uint32_t way);
 
@@ -75,7 +81,9 @@ class SetModel {
   std::uint32_t filled_ = 0;            // ways in use: the first ones, unless a tree fills
   std::vector<std::uint32_t> way_of_;   // by line
   std::vector<std::uint32_t> line_in_;  // by way; nowhere: empty
-  std::vector<std::uint64_t> touched_;  // LRU: time of last use, FIFO: of fill
+  std::vector<std::uint64_t> touched_;  // LRU: time of last use, FIFO: of fill, guarded: of the
+                                        // fill or of leaving the guard
+  std::vector<std::uint32_t> guard_;    // ways of the last hits, oldest first
   std::vector<std::uint8_t> marks_;     // used bits or intervals, by way; tree: by node
   std::uint32_t hand_ = 0;              // where the next search begins
   std::uint64_t now_ = 0;

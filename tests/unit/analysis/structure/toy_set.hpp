@@ -39,6 +39,30 @@ class ToyQueue final : public ToyPolicy {
   std::vector<std::size_t> queue_;
 };
 
+/// A queue that ways join when they are filled, and again when the second hit after theirs pushes
+/// them out of a guard of two; guarded ways do not queue.
+class ToyGuardedQueue final : public ToyPolicy {
+ public:
+  void hit(std::size_t way) override {
+    std::erase(queue_, way);
+    guard_.push_back(way);
+    if (guard_.size() < 3) return;
+    const std::size_t out = guard_.front();
+    guard_.erase(guard_.begin());
+    if (std::count(guard_.begin(), guard_.end(), out) == 0) queue_.push_back(out);
+  }
+  void fill(std::size_t way) override {
+    std::erase(queue_, way);
+    std::erase(guard_, way);
+    queue_.push_back(way);
+  }
+  std::size_t victim() override { return queue_.empty() ? guard_.front() : queue_.front(); }
+
+ private:
+  std::vector<std::size_t> queue_;
+  std::vector<std::size_t> guard_;
+};
+
 /// A binary tree over ways [begin, begin + size): each node knows which half was used last.
 class ToyTree final : public ToyPolicy {
  public:
@@ -157,6 +181,7 @@ inline std::unique_ptr<ToyPolicy> make_toy(Policy policy, std::size_t ways, std:
   switch (policy) {
     case Policy::lru: return std::make_unique<ToyQueue>(true);
     case Policy::fifo: return std::make_unique<ToyQueue>(false);
+    case Policy::guarded_lru: return std::make_unique<ToyGuardedQueue>();
     case Policy::tree_plru: return std::make_unique<ToyTree>(ways);
     case Policy::nru: return std::make_unique<ToyNru>(ways);
     case Policy::clock: return std::make_unique<ToyClock>(ways);
