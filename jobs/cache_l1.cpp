@@ -8,6 +8,7 @@
 #include "jobs/cache_report.hpp"
 #include "jobs/cache_sets.hpp"
 #include "jobs/jobs.hpp"
+#include "jobs/l1_carveouts.hpp"
 
 #include <fmt/format.h>
 
@@ -55,8 +56,8 @@ std::vector<double> measure_misses(JobRun& run, const CacheSubject& cache, std::
   return misses;
 }
 
-void report_cache(JobRun& run, const CacheSubject& cache, const CacheShape& shape,
-                  const std::vector<double>& hits) {
+std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache,
+                                        const CacheShape& shape, const std::vector<double>& hits) {
   report_shape(run, cache.name, shape, explain_carveout(cache.setup));
   const std::vector<double> misses =
       measure_misses(run, cache, shape.size_bytes(), shape.line_bytes);
@@ -68,39 +69,11 @@ void report_cache(JobRun& run, const CacheSubject& cache, const CacheShape& shap
   } else {
     report_latencies(run, cache.name, hits, misses);
   }
-  if (run.level() == SuiteLevel::quick) {
-    report_no_sets(run, cache.name, Status::not_resolvable,
-                   "the quick suite does not look for sets");
-  } else {
-    characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+  if (run.level() != SuiteLevel::quick) {
+    return characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
   }
-}
-
-/// Size beside every shared part that holds a record: the two share one array.
-void report_carveouts(JobRun& run, const CacheSubject& cache, const CacheShape& shape) {
-  std::vector<double> carveouts_bytes;
-  std::vector<double> sizes_bytes;
-  for (std::uint64_t carveout_bytes : run.info().shared_carveouts_bytes) {
-    const auto setup = set_up_chase_beside(run, cache.setup.path, carveout_bytes);
-    if (!setup) continue;
-    CacheSubject part = cache;
-    part.setup = *setup;
-    part.name = fmt::format("{} beside {}", cache.name, carveout_bytes);
-    const Edge coarse = measure_coarse_edge(run, part, shape.line_bytes);
-    if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
-    const Edge edge = measure_exact_edge(run, part, coarse, shape.line_bytes);
-    carveouts_bytes.push_back(static_cast<double>(carveout_bytes));
-    sizes_bytes.push_back(static_cast<double>(edge.fitting_bytes));
-  }
-  if (carveouts_bytes.size() < 2) {
-    const char* reason = "shared memory and this cache do not share an array of variable parts";
-    run.report(not_present("cache.l1.carveout_bytes", reason));
-    run.report(not_present("cache.l1.size_by_carveout_bytes", reason));
-    return;
-  }
-  const std::uint64_t samples = carveouts_bytes.size();
-  run.report(found("cache.l1.carveout_bytes", std::move(carveouts_bytes), 1, samples));
-  run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes), 1, samples));
+  report_no_sets(run, cache.name, Status::not_resolvable, "the quick suite does not look for sets");
+  return std::nullopt;
 }
 
 void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
@@ -112,8 +85,7 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
       median(hits), median(l2_latencies));
   if (!cache) {
     report_absent(run, "cache.l1", reason);
-    run.report(not_present("cache.l1.carveout_bytes", reason));
-    run.report(not_present("cache.l1.size_by_carveout_bytes", reason));
+    report_carveouts_absent(run, reason);
     return;
   }
   auto shape = measure_outline(run, *cache, reason);
@@ -122,8 +94,8 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
     return;
   }
   measure_size(run, *cache, *shape);
-  report_cache(run, *cache, *shape, hits);
-  if (run.level() != SuiteLevel::quick) report_carveouts(run, *cache, *shape);
+  const auto sets = report_cache(run, *cache, *shape, hits);
+  if (sets) report_carveouts(run, *cache, *shape, *sets);
 }
 
 void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies) {

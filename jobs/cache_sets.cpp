@@ -117,6 +117,26 @@ SetStructure measure_sets(JobRun& run, const ConflictSetup& setup, const LineSpa
   return find_sets(space, ask_device(run, setup));
 }
 
+double confirm_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                    const SetStructure& sets) {
+  constexpr std::uint64_t asked_sets = 32;
+  if (sets.index.kind == IndexKind::unresolved) return 0;
+  const std::size_t ways = sets.conflict->ways();
+  std::vector<Lines> lists;
+  Random random(derive_seed(space.seed, "confirm"));
+  for (std::uint64_t i = 0; i < asked_sets; ++i) {
+    const std::uint64_t set = random.below(sets.index.sets);
+    lists.push_back(lines_of_set(sets.index, space, set, ways));
+    lists.push_back(lines_of_set(sets.index, space, set, ways + 1));
+  }
+  const std::vector<MissCounts> answers = ask_device(run, setup)(lists);
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    right += overflows(answers[i]) == (lists[i].size() > ways);
+  }
+  return static_cast<double>(right) / static_cast<double>(lists.size());
+}
+
 ReplacementFit measure_replacement(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
                                    const SetStructure& sets) {
   const auto ways = static_cast<std::uint32_t>(sets.conflict->ways());
@@ -199,21 +219,24 @@ void report_no_sets(JobRun& run, const std::string& cache, Status status,
   for (const char* metric : replacement_metrics) report(cache + metric);
 }
 
-void characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
-                       std::uint64_t line_bytes) {
+SetFindings characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                              std::uint64_t line_bytes) {
   const ConflictSetup setup = set_up_conflicts(run, cache, size_bytes, line_bytes);
-  const LineSpace space = choose_line_space(
+  SetFindings found;
+  found.space = choose_line_space(
       cache, size_bytes, line_bytes,
       cache.setup.path == LoadPath::constant ? constant_bank_bytes : run.info().memory_bytes / 4);
-  const SetStructure sets = measure_sets(run, setup, space);
-  report_sets(run, cache.name, sets, line_bytes);
-  if (sets.resolved()) {
-    report_replacement(run, cache.name, measure_replacement(run, setup, space, sets));
-    return;
+  found.sets = measure_sets(run, setup, found.space);
+  report_sets(run, cache.name, found.sets, line_bytes);
+  if (found.sets.resolved()) {
+    found.replacement = measure_replacement(run, setup, found.space, found.sets);
+    report_replacement(run, cache.name, *found.replacement);
+    return found;
   }
   for (const char* metric : replacement_metrics) {
     run.report(not_resolvable(cache.name + metric, "no set is known to be walked alone"));
   }
+  return found;
 }
 
 }  // namespace sonde

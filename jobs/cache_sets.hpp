@@ -18,6 +18,11 @@ LineSpace choose_line_space(const CacheSubject& cache, std::uint64_t size_bytes,
 /// Sets of the cache. With the setup's many SMs at once where it has them.
 SetStructure measure_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& space);
 
+/// Whether sets found elsewhere hold here, too: as many lines as a set has ways fit, one more does
+/// not, in some dozens of sets each asked alone. Gives back the agreement, 0..1.
+double confirm_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                    const SetStructure& sets);
+
 /// Replacement, from walks over the lines of some sets alone. @pre sets.resolved()
 ReplacementFit measure_replacement(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
                                    const SetStructure& sets);
@@ -29,9 +34,16 @@ void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets
 /// Reports `.replacement .way_probability`.
 void report_replacement(JobRun& run, const std::string& cache, const ReplacementFit& fit);
 
+/// What was found out about the sets of a cache.
+struct SetFindings {
+  LineSpace space;
+  SetStructure sets;
+  std::optional<ReplacementFit> replacement;  // if sets are resolved
+};
+
 /// All of it: search, match, report.
-void characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
-                       std::uint64_t line_bytes);
+SetFindings characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
+                              std::uint64_t line_bytes);
 
 /// The same metrics as not there, or as not resolvable.
 void report_no_sets(JobRun& run, const std::string& cache, Status status,
