@@ -36,14 +36,23 @@ class JobOnSim {
 
   void run(void (*job)(JobRun&), SuiteLevel level = SuiteLevel::standard) {
     JobRun run(*device_, level, seed_, results_);
-    job(run);
+    try {
+      job(run);
+    } catch (...) {
+      results_.push_back(run.take_result());
+      throw;
+    }
     results_.push_back(run.take_result());
   }
 
-  const Finding& find(std::string_view metric) const {
+  const Finding* find_if_any(std::string_view metric) const {
     for (const JobResult& result : results_) {
-      if (const Finding* finding = find_finding(result.findings, metric)) return *finding;
+      if (const Finding* finding = find_finding(result.findings, metric)) return finding;
     }
+    return nullptr;
+  }
+  const Finding& find(std::string_view metric) const {
+    if (const Finding* finding = find_if_any(metric)) return *finding;
     ADD_FAILURE() << "no finding " << metric;
     static const Finding none;
     return none;

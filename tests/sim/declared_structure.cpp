@@ -1,0 +1,174 @@
+// From a model's declaration to the values that ought to be found.
+#include "tests/sim/declared_structure.hpp"
+
+#include "base/units.hpp"
+#include "device/sim/set_index.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace sonde::test {
+namespace {
+
+using Values = std::vector<DeclaredValue>;
+
+// Pages of device memory are of this size at most (CUDA driver API): larger ones are not told from
+// entries that cover several.
+constexpr std::uint64_t largest_page_bytes = 2_MiB;
+
+std::vector<double> descending(const std::vector<std::uint32_t>& counts) {
+  std::vector<double> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  return sorted;
+}
+
+Declared declared_chances(const sim::Geometry& geometry) {
+  const sim::Replacement& replacement = geometry.replacement;
+  const bool weighted = replacement.policy == sim::Policy::weighted_ways;
+  if ((replacement.policy != sim::Policy::random && !weighted) || geometry.most_ways() == 1) {
+    return Absent{};
+  }
+  DeclaredChances chances;
+  double sum = 0;
+  for (double weight : replacement.way_weights) sum += weight;
+  for (std::uint32_t ways :
+       std::set<std::uint32_t>(geometry.ways_per_set.begin(), geometry.ways_per_set.end())) {
+    auto& of_width = chances.by_width.emplace_back(ways, 1.0 / ways);
+    for (std::size_t way = 0; weighted && way < ways; ++way) {
+      of_width[way] = replacement.way_weights[way] / sum;
+    }
+  }
+  return chances;
+}
+
+enum class SetsAre { required, optional };
+
+void add_sets(Values& values, const std::string& name, const sim::Geometry& geometry,
+              std::uint64_t line_bytes, SetsAre sets_are) {
+  const auto add = [&](const char* metric, Declared value) {
+    values.push_back({name + metric, std::move(value), sets_are == SetsAre::optional});
+  };
+  const auto sets = static_cast<std::uint32_t>(geometry.ways_per_set.size());
+  const auto lines = static_cast<double>(geometry.lines());
+  add(".sets", static_cast<double>(sets));
+  add(".ways", lines / sets);
+  add(".ways_per_set", descending(geometry.ways_per_set));
+  add(".tag_reach_bytes", lines * static_cast<double>(line_bytes));
+  add(".index_function", DeclaredIndex{geometry.index, sets, line_bytes});
+  add(".replacement", DeclaredPolicy{geometry.replacement.policy, geometry.ways_per_set});
+  add(".way_probability", declared_chances(geometry));
+}
+
+/// A sector is the smallest part seen to arrive on its own, so as much as a miss brings.
+void add_shape(Values& values, const std::string& name, const sim::CacheModel& cache,
+               double size_bytes) {
+  values.push_back({name + ".size_bytes", size_bytes});
+  values.push_back({name + ".line_bytes", static_cast<double>(cache.line_bytes)});
+  values.push_back({name + ".sector_bytes", static_cast<double>(cache.fetch_bytes)});
+  values.push_back({name + ".fetch_bytes", static_cast<double>(cache.fetch_bytes)});
+}
+
+void add_first_level(Values& values, const std::string& name, const sim::CacheModel* cache,
+                     std::uint64_t carveout_bytes) {
+  if (cache == nullptr) {
+    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
+                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
+                               ".index_function", ".replacement", ".way_probability"}) {
+      values.push_back({name + metric, Absent{}});
+    }
+    return;
+  }
+  const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
+  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
+  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
+}
+
+void add_carveouts(Values& values, const sim::CacheModel* l1,
+                   const std::vector<std::uint64_t>& carveouts_bytes) {
+  Declared shared = Absent{};
+  Declared sizes = Absent{};
+  if (l1 != nullptr && carveouts_bytes.size() > 1) {
+    std::vector<double> sizes_bytes;
+    for (std::uint64_t carveout : carveouts_bytes) {
+      sizes_bytes.push_back(static_cast<double>(l1->size_bytes(l1->geometry_for(carveout))));
+    }
+    shared = std::vector<double>(carveouts_bytes.begin(), carveouts_bytes.end());
+    sizes = std::move(sizes_bytes);
+  }
+  values.push_back({"cache.l1.carveout_bytes", std::move(shared)});
+  values.push_back({"cache.l1.size_by_carveout_bytes", std::move(sizes)});
+}
+
+void add_second_level(Values& values, const sim::Model& model) {
+  const sim::CacheModel& l2 = *model.find_cache("l2");
+  const sim::Geometry& geometry = l2.geometries.front();
+  const auto part_bytes = static_cast<double>(l2.size_bytes(geometry));
+  add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count);
+  add_sets(values, "cache.l2", geometry, l2.line_bytes, SetsAre::optional);
+  const bool halves = model.partitions.count == 2 && model.partitions.replicate;
+  values.push_back({"cache.l2.segment_bytes", halves ? Declared(part_bytes) : Absent{}});
+}
+
+/// Entries from the start of a buffer on that fit, one after the other.
+std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
+  const sim::Geometry& geometry = tlb.geometries.front();
+  const sim::SetIndex set_of(geometry.index,
+                             static_cast<std::uint32_t>(geometry.ways_per_set.size()));
+  std::vector<std::uint32_t> used(geometry.ways_per_set.size());
+  for (std::uint64_t entry = 0;; ++entry) {
+    const std::uint32_t set = set_of(entry * tlb.line_bytes);
+    if (++used[set] > geometry.ways_per_set[set]) return entry;
+  }
+}
+
+void add_tlbs(Values& values, const sim::PageModel& pages) {
+  constexpr std::array names{"tlb.l1", "tlb.l2", "tlb.l3"};
+  std::uint64_t granule_bytes = ~std::uint64_t{0};
+  for (std::size_t level = 0; level < names.size(); ++level) {
+    const std::string name = names[level];
+    if (level >= pages.tlbs.size()) {
+      for (const char* metric : {".entries", ".entry_bytes", ".reach_bytes"}) {
+        values.push_back({name + metric, Absent{}});
+      }
+      continue;
+    }
+    const sim::CacheModel& tlb = pages.tlbs[level];
+    const sim::Geometry& geometry = tlb.geometries.front();
+    values.push_back({name + ".entries", static_cast<double>(geometry.lines())});
+    values.push_back({name + ".entry_bytes", static_cast<double>(tlb.line_bytes)});
+    values.push_back(
+        {name + ".reach_bytes", static_cast<double>(fitting_entries(tlb) * tlb.line_bytes)});
+    add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
+    granule_bytes = std::min(granule_bytes, tlb.sector_bytes);
+  }
+  const bool seen = granule_bytes <= largest_page_bytes;
+  values.push_back(
+      {"tlb.page_bytes", seen ? Declared(static_cast<double>(granule_bytes)) : Absent{}});
+  const auto window_bytes = static_cast<double>(pages.window_bytes);
+  values.push_back({"tlb.page_window_bytes", window_bytes > 0 ? Declared(window_bytes) : Absent{}});
+}
+
+const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
+  const auto& declared = model.paths[static_cast<std::size_t>(path)];
+  if (!declared || declared->caches.empty()) return nullptr;
+  const sim::CacheModel& cache = model.caches[declared->caches.front()];
+  return cache.name == "l2" ? nullptr : &cache;
+}
+
+}  // namespace
+
+Values declared_values(const sim::Model& model, std::uint64_t chosen_carveout_bytes,
+                       const std::vector<std::uint64_t>& recordable_carveouts_bytes) {
+  Values values;
+  const sim::CacheModel* l1 = first_cache_of(model, LoadPath::ca);
+  add_first_level(values, "cache.l1", l1, chosen_carveout_bytes);
+  add_carveouts(values, l1, recordable_carveouts_bytes);
+  add_first_level(values, "cache.readonly", first_cache_of(model, LoadPath::nc),
+                  chosen_carveout_bytes);
+  add_second_level(values, model);
+  add_tlbs(values, model.pages);
+  return values;
+}
+
+}  // namespace sonde::test

@@ -1,0 +1,50 @@
+// What the jobs on caches and TLBs ought to report of a model: every structural value that its file
+// declares, in the words of the metrics.
+#pragma once
+
+#include "device/sim/model.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace sonde::test {
+
+/// No such thing is there, or no load could show it.
+struct Absent {};
+
+struct DeclaredIndex {
+  sim::IndexFunction function;
+  std::uint32_t sets = 0;
+  std::uint64_t line_bytes = 0;
+};
+
+struct DeclaredPolicy {
+  sim::Policy policy = sim::Policy::lru;
+  std::vector<std::uint32_t> ways_per_set;
+};
+
+/// Chances of the ways to be the victim; where sets are of different width any of them may be
+/// meant.
+struct DeclaredChances {
+  std::vector<std::vector<double>> by_width;
+};
+
+using Declared = std::variant<Absent, double, std::vector<double>, DeclaredIndex, DeclaredPolicy,
+                              DeclaredChances>;
+
+struct DeclaredValue {
+  std::string metric;
+  Declared value;
+  /// Not every version of the jobs looks for it: no finding is no mistake.
+  bool optional = false;
+};
+
+/// @param chosen_carveout_bytes the shared part beside which caches were measured
+/// @param recordable_carveouts_bytes all shared parts that hold a record
+std::vector<DeclaredValue> declared_values(
+    const sim::Model& model, std::uint64_t chosen_carveout_bytes,
+    const std::vector<std::uint64_t>& recordable_carveouts_bytes);
+
+}  // namespace sonde::test

@@ -1,0 +1,45 @@
+// Sets, ways, index and replacement of a cache or TLB that nobody built, as JSON of a model file
+// (docs/simulated-gpus.md). Used by random_gpu.cpp.
+#pragma once
+
+#include "tests/support/draws.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::test {
+
+/// Whether blocks of 2 MiB, in which an address is known, may lie anywhere: then only functions
+/// that a shift of the block leaves alone, up to the names of the sets, can be seen at all.
+enum class Placing { known, by_blocks };
+
+/// Sets and ways as a model file spells them, and what else depends on them.
+struct DrawnSets {
+  std::vector<std::uint32_t> ways_per_set;
+  nlohmann::json index;
+
+  std::uint64_t lines() const;
+  /// Keys of a geometry but for the replacement.
+  nlohmann::json to_json() const;
+};
+
+/// From one set of 512 ways to 512 sets of one, of 4 to 256 KiB.
+DrawnSets draw_first_level_sets(Draws& draws, std::uint64_t line_bytes, Placing placing);
+
+/// 256 KiB to 4 MiB in sets of 4 to 24 ways.
+DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
+                                 Placing placing);
+
+/// One set.
+DrawnSets full_associativity(std::uint32_t ways);
+
+/// About `entries` in sets of 4 to 16.
+DrawnSets draw_tlb_sets(Draws& draws, std::uint64_t entries, std::uint64_t entry_bytes);
+
+/// Any policy that can be there: lots with weights in up to 16 equal ways, duels of sets that have
+/// leaders.
+nlohmann::json draw_replacement(Draws& draws, const DrawnSets& sets);
+
+}  // namespace sonde::test
