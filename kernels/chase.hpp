@@ -30,6 +30,11 @@ inline constexpr unsigned bank_bytes = 65536;
 /// Of 8 bytes, in a row of a two-dimensional texture.
 inline constexpr unsigned row_texels_log2 = 9;
 inline constexpr unsigned row_texels = 1u << row_texels_log2;
+/// Code to execute: blocks of 8 instructions of 16 bytes (since Volta), 512 KiB and one block more
+/// to rehearse on.
+inline constexpr unsigned code_block_bytes = 128;
+inline constexpr unsigned code_blocks = 4097;
+inline constexpr unsigned code_additions = 7;
 /// Windows of the last bin or longer share it.
 inline constexpr unsigned chase_bins = 2048;
 
@@ -83,6 +88,16 @@ cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
 /// Queues a copy of `bank_bytes` bytes, of pinned or device memory, to the bank that chases go
 /// through.
 cudaError_t fill_constant_bank(const void* bytes, cudaStream_t stream);
+
+/// Addresses of the blocks of code, `code_blocks` of them; they ought to lie code_block_bytes
+/// apart.
+cudaError_t read_code_addresses(std::uint64_t* addresses);
+
+/// Queues a chase by script whose visits execute code: a place is the address where a visit enters.
+/// Timed windows only. A lane's final value is the number of additions that it executed, or 2^24 if
+/// there were more; a whole block makes code_additions.
+cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
+                              cudaStream_t stream);
 
 /// Queues `launch.timed` windows without a load.
 cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,

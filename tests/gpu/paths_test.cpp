@@ -1,5 +1,5 @@
-// Chases through the constant bank, textures, atomics and with stores on a real GPU: how the paths
-// stand to each other, and that data stay whole.
+// Chases through the constant bank, textures, atomics and code, and with stores, on a real GPU: how
+// the paths stand to each other, and that data stay whole.
 #include "gpu/gpu_test.hpp"
 
 #include "base/error.hpp"
@@ -121,6 +121,52 @@ TEST_F(PathsGpuTest, stores_into_a_two_dimensional_texture_are_refused) {
   ChaseProbe probe = warm_chase(LoadPath::texture_2d, shuffled_offsets(8_KiB, 128), 100);
   probe.lanes[0].stored_offsets_bytes = {0};
   EXPECT_THROW(device().run(probe), DeviceError);
+}
+
+ChaseProbe code_chase(std::uint64_t size_bytes, std::uint64_t accesses) {
+  ChaseProbe probe =
+      warm_chase(LoadPath::instruction, shuffled_offsets(size_bytes, code_block_bytes), accesses);
+  probe.buffer_bytes = size_bytes;
+  return probe;
+}
+
+TEST_F(PathsGpuTest, little_code_is_fetched_faster_than_much) {
+  const double little = median(windows_of(code_chase(2_KiB, 1000)));
+  const double more = median(windows_of(code_chase(64_KiB, 1000)));
+  const double much = median(windows_of(code_chase(512_KiB, 4000)));
+
+  EXPECT_LT(little, 200);
+  EXPECT_GT(more, little + 10);
+  EXPECT_GT(much, more + 30);
+}
+
+TEST_F(PathsGpuTest, one_block_of_code_is_always_as_fast) {
+  const auto windows = windows_of(code_chase(code_block_bytes, 2000));
+
+  const double middle = median(windows);
+  const auto near = [middle](std::uint32_t w) { return std::abs(w - middle) <= 4; };
+  EXPECT_GE(std::ranges::count_if(windows, near), 1980);
+}
+
+TEST_F(PathsGpuTest, code_runs_on_several_sms_and_in_several_lanes_of_one) {
+  ChaseProbe probe = code_chase(8_KiB, 500);
+  ChaseLane second = probe.lanes.front();
+  probe.lanes.push_back(second);
+  second.sm = 1;
+  probe.lanes.push_back(second);
+
+  const Trace trace = device().run(probe);
+
+  ASSERT_EQ(trace.lanes.size(), 3u);
+  for (const LaneTrace& lane : trace.lanes) EXPECT_EQ(lane.window_cycles.size(), 500u);
+}
+
+TEST_F(PathsGpuTest, more_code_than_there_is_is_refused) {
+  EXPECT_THROW(windows_of(code_chase(64_MiB, 10)), DeviceError);
+  ChaseProbe probe = code_chase(2_KiB, 0);
+  probe.amortised_accesses = 100;
+  EXPECT_THROW(device().run(probe), DeviceError);
+  EXPECT_NO_THROW(windows_of(code_chase(2_KiB, 100)));
 }
 
 }  // namespace

@@ -223,6 +223,8 @@ def global_load(load, width):
 
 
 def check_chase(name, code):
+    if "CodeWalk" in name:
+        return check_code_chase(code)
     walk, argument, timed = re.search(
         r"chase_kernelINS0_\d+(ChainWalk|ScriptWalk|NoWalk)I(\w+?)EELb([01])E", name).groups()
     if walk == "NoWalk":
@@ -234,6 +236,45 @@ def check_chase(name, code):
         return check_amortised(code, load)
     faults = check_timed(code, load, 3, walk == "ChainWalk") + fence_faults(code)
     return faults + (constant_faults(code) if load == "LDC" else [])
+
+
+def call_windows(code):
+    """What stands between clock reads around a call through a register, without what is called."""
+    result = []
+    for at, instruction in enumerate(code):
+        if not instruction.opcode.startswith("CALL") or not re.match(r"R\d+", instruction.operands):
+            continue
+        begin = next((n for n in range(at, -1, -1) if is_clock(code[n])), None)
+        end = next((n for n in range(at, len(code)) if is_clock(code[n])), None)
+        if begin is not None and end is not None and end - begin < 10:
+            result.append([i.opcode.split(".")[0] for i in code[begin + 1:end]])
+    return result
+
+
+def code_block_addresses(code):
+    """Where runs of seven additions and a return begin."""
+    opcodes = [i.opcode.split(".")[0] for i in code]
+    return [code[at].address for at in range(len(code) - 7)
+            if opcodes[at:at + 8] == ["FADD"] * 7 + ["RET"]]
+
+
+def check_code_chase(code, blocks=4097):
+    faults = clock_faults(code)
+    found = call_windows(code)
+    if len(found) != 3:
+        faults.append(f"{len(found)} windows around a call, should be 3")
+    for held in found:
+        moves = [opcode for opcode in held if opcode in ("MOV", "IMAD", "HFMA2")]
+        rest = [opcode for opcode in held if opcode not in ("MOV", "IMAD", "HFMA2")]
+        if rest != ["BSSY", "CALL", "BSYNC"] or len(moves) != 2:
+            faults.append(f"holds {held}, should hold BSSY, two moves of the return address, CALL and BSYNC")
+    at = code_block_addresses(code)
+    if len(at) != blocks or any(second - first != 128 for first, second in zip(at, at[1:])):
+        faults.append(f"{len(at)} blocks of code 128 bytes apart, should be {blocks}")
+    elif at[0] % 128 != 0:
+        more = (128 - at[0] % 128) // 16
+        faults.append(f"blocks of code begin within a line: add {more} (modulo 8) to padding_instructions")
+    return faults
 
 
 def check_shared_chase(name, code):
@@ -274,7 +315,7 @@ def check_stream(name, code):
 
 
 CHECKS = [
-    (re.compile(r"\d+chase_kernelINS0_"), check_chase, 26),
+    (re.compile(r"\d+chase_kernelINS0_"), check_chase, 27),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
     (re.compile(r"bypass_kernel"), check_bypass, 1),
     (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),

@@ -90,6 +90,32 @@ class SassWindowsTest(unittest.TestCase):
         self.assertEqual(len(sass_windows.constant_faults(spoilt)), 3)
         self.assertTrue(sass_windows.constant_faults(code[:-20]))
 
+    def test_code_chase_is_seen_through(self):
+        call = """
+        /*0000*/                   CS2R R78, SR_CLOCKLO ;
+        /*0010*/                   BSSY B6, 0x60 ;
+        /*0020*/                   MOV R20, 0x50 ;
+        /*0030*/                   HFMA2.MMA R21, -RZ, RZ, 0, 0 ;
+        /*0040*/                   CALL.REL.NOINC R6 0x0 ;
+        /*0050*/                   BSYNC B6 ;
+        /*0060*/                   CS2R R6, SR_CLOCKLO ;
+        /*0070*/               @P0 BRA 0x0 ;
+"""
+        calls = "".join(call.replace("/*00", f"/*0{n}") for n in range(3)) + "/*0378*/ EXIT ;\n"
+
+        def faults(start, step=128, before=calls):
+            blocks = "".join(f"/*{start + n * step + i * 16:04x}*/ " +
+                             ("FADD R4, R4, 1 ;\n" if i < 7 else "RET.REL.NODEC R20 0x0 ;\n")
+                             for n in range(5) for i in range(8))
+            return sass_windows.check_code_chase(
+                sass_windows.parse("Function : f\n" + before + blocks)["f"], blocks=5)
+
+        self.assertEqual(faults(0x400), [])
+        self.assertIn("add 6", faults(0x420)[0])
+        self.assertTrue(faults(0x400, step=144))
+        self.assertTrue(faults(0x400, before=calls.replace("MOV R20", "LDC R20")))
+        self.assertTrue(faults(0x400, before=call))
+
     def test_fence_between_stores_and_windows_fails(self):
         store = "/*0080*/ STG.E.64 desc[UR6][R10.64], R12 ;\n"
         fence = "/*0090*/ MEMBAR.SC.GPU ;\n"

@@ -92,6 +92,7 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
 }  // namespace
 
 Trace play_chase(Session& session, const ChaseProbe& probe) {
+  if (probe.path == LoadPath::instruction) return play_code(session, probe);
   if (const auto chains = plan_chains(probe.lanes, accesses_of(probe), word_layout(probe.path))) {
     return play_chains(session, probe, *chains);
   }

@@ -9,6 +9,8 @@ namespace sonde::cuda {
 
 /// @throws DeviceError, DeviceLostError; likewise the others
 Trace play_chase(Session& session, const ChaseProbe& probe);
+/// The part of play_chase that executes code.
+Trace play_code(Session& session, const ChaseProbe& probe);
 Trace play_clock(Session& session, const ClockProbe& probe);
 Trace play_timestamps(Session& session, const TimestampProbe& probe);
 Trace play_clusters(Session& session, const ClusterProbe& probe);
