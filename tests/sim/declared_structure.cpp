@@ -26,9 +26,8 @@ std::vector<double> descending(const std::vector<std::uint32_t>& counts) {
 Declared declared_chances(const sim::Geometry& geometry) {
   const sim::Replacement& replacement = geometry.replacement;
   const bool weighted = replacement.policy == sim::Policy::weighted_ways;
-  if ((replacement.policy != sim::Policy::random && !weighted) || geometry.most_ways() == 1) {
-    return Absent{};
-  }
+  const bool draws_lots = weighted || replacement.policy == sim::Policy::random;
+  if (!draws_lots || descending(geometry.ways_per_set).front() == 1) return Absent{};
   DeclaredChances chances;
   double sum = 0;
   for (double weight : replacement.way_weights) sum += weight;
