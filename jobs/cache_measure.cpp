@@ -41,6 +41,22 @@ std::uint64_t scale(std::uint64_t bytes, double factor, std::uint64_t step_bytes
   return round_down(static_cast<std::uint64_t>(static_cast<double>(bytes) * factor), step_bytes);
 }
 
+/// No offset lies beyond.
+std::uint64_t end_of_space(const CacheSubject& cache) {
+  return cache.space_bytes > 0 ? cache.space_bytes : std::numeric_limits<std::uint64_t>::max();
+}
+
+/// A footprint is touched once in every line of the cache, unless nearer caches could then hold too
+/// much of it: more of their lines than it would touch.
+std::uint64_t touch_step(const CacheSubject& cache, std::uint64_t span_bytes,
+                         std::uint64_t line_bytes) {
+  if (!cache.nearer) return line_bytes;
+  const std::uint64_t nearer_lines = cache.nearer->size_bytes / cache.nearer->line_bytes;
+  return span_bytes / line_bytes >= 2 * nearer_lines
+             ? line_bytes
+             : std::min(line_bytes, cache.nearer->line_bytes);
+}
+
 WalkPlan plan_fit(const CacheSubject& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
   WalkPlan plan;
   plan.offsets = shuffled_walk(span_bytes, step_bytes, cache.seed);
@@ -155,15 +171,39 @@ std::uint64_t CountedFit::count(std::uint64_t span_bytes, std::uint64_t passes) 
                        cache_.ceiling_cycles);
 }
 
-std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache) {
-  constexpr std::uint64_t word_bytes = 8;
-  WalkPlan plan;
-  plan.offsets = descending_walk(4 * longest_line_bytes, word_bytes);
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
+namespace {
+
+std::optional<BlockSize> measure_fetch_by(JobRun& run, const CacheSubject& cache,
+                                          const WalkPlan& plan) {
   const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " fetch", plan);
-  return miss_distance(positions_above(walk, cache.threshold_cycles, 2), word_bytes);
+  return miss_distance(positions_above(walk, cache.threshold_cycles, 2),
+                       visit_bytes(cache.setup.path));
+}
+
+}  // namespace
+
+std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache) {
+  constexpr std::uint64_t visited_bytes = 4 * longest_line_bytes;
+  const std::uint64_t unit_bytes = visit_bytes(cache.setup.path);
+  const Offsets visits = descending_walk(visited_bytes, unit_bytes);
+  if (cache.space_bytes > visited_bytes) {
+    constexpr std::uint64_t shortest_line_bytes = 64;  // of constants and code
+    WalkPlan pushed_out;
+    const std::uint64_t step_bytes = std::max(shortest_line_bytes, unit_bytes);
+    for (std::uint64_t offset = visited_bytes; offset < cache.space_bytes; offset += step_bytes) {
+      pushed_out.offsets.push_back(offset);
+    }
+    pushed_out.skipped = pushed_out.offsets.size();
+    pushed_out.offsets.insert(pushed_out.offsets.end(), visits.begin(), visits.end());
+    pushed_out.passes = 3;
+    if (const auto fetch = measure_fetch_by(run, cache, pushed_out)) return fetch;
+  }
+  WalkPlan flushed;
+  flushed.offsets = visits;
+  flushed.warmup_passes = 0;
+  flushed.passes = 3;
+  flushed.preparation = Preparation::flushed;
+  return measure_fetch_by(run, cache, flushed);
 }
 
 Edge measure_coarse_edge(JobRun& run, const CacheSubject& cache, std::uint64_t fetch_bytes) {
@@ -187,8 +227,9 @@ Edge measure_coarse_edge(JobRun& run, const CacheSubject& cache, std::uint64_t f
 LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coarse_size_bytes,
                       std::uint64_t fetch_bytes) {
   LineSize line{fetch_bytes, {}};
-  const std::uint64_t span_bytes = scale(coarse_size_bytes, sparse_span, 2 * longest_line_bytes);
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
+    const std::uint64_t span_bytes =
+        std::min(scale(coarse_size_bytes, sparse_span, block), end_of_space(cache));
     // Small caches have few sets: one draw may fall badly.
     const std::uint64_t draws = span_bytes / block < coarse_samples ? 6 : 1;
     double sum = 0;
@@ -212,7 +253,8 @@ Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coar
     counted.emplace(run, cache, scale(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
   }
   const auto ask = [&](std::uint64_t span_bytes) {
-    return counted ? counted->ask(span_bytes) : ask_fit(run, cache, span_bytes, line_bytes);
+    return counted ? counted->ask(span_bytes)
+                   : ask_fit(run, cache, span_bytes, touch_step(cache, span_bytes, line_bytes));
   };
   Edge edge{round_down(coarse.fitting_bytes, line_bytes),
             round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
@@ -228,8 +270,8 @@ Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coar
 
 std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
                                 std::uint64_t line_bytes) {
-  const std::uint64_t fill_bytes = scale(size_bytes, 1.5, line_bytes);
-  const std::uint64_t back_bytes = scale(size_bytes, 1.25, line_bytes);
+  const std::uint64_t fill_bytes = std::min(scale(size_bytes, 1.5, line_bytes), end_of_space(cache));
+  const std::uint64_t back_bytes = std::min(scale(size_bytes, 1.25, line_bytes), fill_bytes);
   WalkPlan plan;
   plan.offsets = fill_and_return(fill_bytes, back_bytes, line_bytes);
   plan.warmup_passes = 0;
@@ -317,8 +359,9 @@ bool is_edge_for_all_orders(JobRun& run, const CacheSubject& cache, const Edge& 
   for (std::uint64_t order = 1; order <= further_orders; ++order) {
     CacheSubject other = cache;
     other.seed = cache.seed + order;
-    if (ask_fit(run, other, edge.fitting_bytes, line_bytes) == Fit::overflows ||
-        ask_fit(run, other, edge.overflowing_bytes, line_bytes) == Fit::fits) {
+    const std::uint64_t step_bytes = touch_step(cache, edge.fitting_bytes, line_bytes);
+    if (ask_fit(run, other, edge.fitting_bytes, step_bytes) == Fit::overflows ||
+        ask_fit(run, other, edge.overflowing_bytes, step_bytes) == Fit::fits) {
       return false;
     }
   }

@@ -12,6 +12,13 @@
 
 namespace sonde {
 
+/// Caches of a path that come before another one: what lies in them does not reach it.
+struct NearerCaches {
+  std::uint64_t size_bytes = 0;  // of the largest
+  std::uint64_t line_bytes = 0;  // the shortest of their lines
+  double threshold_cycles = 0;   // loads above it missed them all
+};
+
 /// A cache as a walk sees it: loads above the threshold miss it.
 struct CacheSubject {
   std::string name;  // for the labels of probes
@@ -21,6 +28,8 @@ struct CacheSubject {
   double ceiling_cycles = std::numeric_limits<double>::infinity();
   std::uint64_t limit_bytes = 0;  // no footprint beyond this is asked for
   std::uint64_t seed = 0;
+  std::uint64_t space_bytes = 0;  // of constants or code: no offset lies beyond; 0: global memory
+  std::optional<NearerCaches> nearer = {};
 };
 
 /// Windows of every position of a tiny footprint that stays in the nearest cache of the path.
@@ -56,7 +65,9 @@ class CountedFit {
   double outliers_per_byte_ = 0;
 };
 
-/// Bytes that one miss brings: a first visit in steps of 8 bytes, from the top down.
+/// Bytes that one miss brings: a first visit in steps of 8 bytes, from the top down. In a space of
+/// their own lines are visited anew once all others there have pushed them out, so that caches which
+/// nothing empties can be asked, too.
 std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache);
 
 /// The edge to 1/32 of its place. The whole of every line is touched where lines are small, and

@@ -28,14 +28,15 @@ std::string join(const std::string& first, const std::string& second) {
 
 /// A fill shows the sector, unless it brings more than the cache before it asked for: then several
 /// smaller sectors may have come together.
-void report_sector(JobRun& run, const std::string& cache, const CacheShape& shape) {
+void report_sector(JobRun& run, const std::string& cache, const CacheShape& shape,
+                   const std::string& nearer) {
   const std::string metric = cache + ".sector_bytes";
-  const auto nearer_fetch = run.number("cache.l1.fetch_bytes");
-  if (cache != "cache.l1" && nearer_fetch &&
+  const auto nearer_fetch = run.number(nearer + ".fetch_bytes");
+  if (cache != nearer && nearer_fetch &&
       *nearer_fetch < static_cast<double>(std::min(shape.fetch.bytes, shape.line_bytes))) {
     run.report(not_resolvable(
-        metric, fmt::format("a fill brings {}, the L1 asks for {}: sectors may be either",
-                            format_bytes(static_cast<double>(shape.fetch.bytes)),
+        metric, fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
+                            format_bytes(static_cast<double>(shape.fetch.bytes)), nearer,
                             format_bytes(*nearer_fetch))));
     return;
   }
@@ -46,7 +47,7 @@ void report_sector(JobRun& run, const std::string& cache, const CacheShape& shap
 }  // namespace
 
 void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape,
-                  const std::string& remark) {
+                  const std::string& remark, const std::string& nearer) {
   const std::uint64_t first_miss_bytes = shape.edge.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
   const double confidence = shape.soft ? soft_confidence : 1;
@@ -69,7 +70,7 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
   first_miss.reason = remark;
   run.report(std::move(first_miss));
   run.report(found_bytes(cache + ".line_bytes", shape.line_bytes, shape.line_contrast, lines));
-  report_sector(run, cache, shape);
+  report_sector(run, cache, shape, nearer);
   run.report(found_bytes(cache + ".fetch_bytes", shape.fetch.bytes, shape.fetch.agreement,
                          shape.fetch.observations));
 }

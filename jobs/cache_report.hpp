@@ -8,8 +8,9 @@
 namespace sonde {
 
 /// Reports size, first miss, line, sector and fetch.
+/// @param nearer the cache before it on its path, as metrics name it; empty: none
 void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape,
-                  const std::string& remark);
+                  const std::string& remark, const std::string& nearer = "cache.l1");
 
 /// Reports `.hit_latency_cycles` and `.miss_latency_cycles`.
 void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,

@@ -23,7 +23,8 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const Offsets& offsets) {
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.buffer_bytes = setup.buffer_bytes;
   if (probe.buffer_bytes == 0) {
-    probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) + 8;
+    probe.buffer_bytes =
+        *std::max_element(offsets.begin(), offsets.end()) + visit_bytes(setup.path);
   }
   probe.lanes = {ChaseLane{setup.sm, offsets}};
   return probe;
@@ -36,6 +37,11 @@ void append_latencies(const Trace& trace, double overhead_cycles, std::vector<do
 }
 
 }  // namespace
+
+std::uint64_t visit_bytes(LoadPath path) {
+  constexpr std::uint64_t word_bytes = 8;
+  return path == LoadPath::instruction ? code_block_bytes : word_bytes;
+}
 
 std::optional<ChaseSetup> set_up_chase_beside(JobRun& run, LoadPath path,
                                               std::uint64_t shared_carveout_bytes) {

@@ -25,6 +25,9 @@ struct ChaseSetup {
   std::uint64_t recordable_accesses = 0;
 };
 
+/// What one visit covers: a word, or a block of code.
+std::uint64_t visit_bytes(LoadPath path);
+
 /// Chooses the carve-out and takes the window's overhead from the clock job.
 ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -31,9 +32,13 @@ std::uint64_t record_room(const ConflictSetup& setup, std::uint64_t length) {
 
 /// Walks of one length, on as many SMs as there are: windows of `recorded` accesses after
 /// `skipped`.
+/// The traces of searches are too many to be kept whole.
+enum class Evidence { kept_whole, of_a_search };
+
 std::vector<std::vector<double>> walk_together(JobRun& run, const ConflictSetup& setup,
                                                std::span<const Offsets* const> walks,
-                                               std::uint64_t skipped, std::uint64_t recorded) {
+                                               std::uint64_t skipped, std::uint64_t recorded,
+                                               Evidence evidence) {
   const ChaseSetup& chase = setup.cache.setup;
   ChaseProbe probe;
   probe.path = chase.path;
@@ -52,7 +57,9 @@ std::vector<std::vector<double>> walk_together(JobRun& run, const ConflictSetup&
   probe.warmup_accesses = skipped;
   probe.timed_accesses = recorded;
   probe.recorded_accesses = recorded;
-  const Trace trace = run.ask(setup.cache.name + " conflicts", probe);
+  const Trace trace = evidence == Evidence::of_a_search
+                          ? run.ask(setup.cache.name + " conflicts", probe)
+                          : run.run(setup.cache.name + " replacement", probe);
   std::vector<std::vector<double>> latencies;
   for (const LaneTrace& lane : trace.lanes) {
     std::vector<double>& cycles = latencies.emplace_back();
@@ -77,18 +84,19 @@ std::vector<MissCounts> count_misses(JobRun& run, const ConflictSetup& setup,
   for (MissCounts& count : counts) {
     count.misses.resize(listed);
     count.passes = static_cast<std::uint32_t>(passes);
-    count.slow_hits_per_pass = setup.slow_hit_share * static_cast<double>(listed);
+    count.slow_hits_per_pass = setup.slow_hit_share * static_cast<double>(length);
   }
   std::vector<std::vector<bool>> pass_missed(walks.size(), std::vector<bool>(passes));
   for (std::uint64_t done = 0; done < passes * length;) {
     const std::uint64_t recorded = std::min(room, passes * length - done);
-    const auto latencies = walk_together(run, setup, walks, passes * length + done, recorded);
+    const auto latencies =
+        walk_together(run, setup, walks, passes * length + done, recorded, Evidence::of_a_search);
     for (std::size_t walk = 0; walk < walks.size(); ++walk) {
       for (std::uint64_t i = 0; i < recorded; ++i) {
-        const std::uint64_t position = (done + i) % length;
-        if (position >= listed || !is_miss(setup.cache, latencies[walk][i])) continue;
-        ++counts[walk].misses[position];
+        if (!is_miss(setup.cache, latencies[walk][i])) continue;
         pass_missed[walk][(done + i) / length] = true;
+        const std::uint64_t position = (done + i) % length;
+        if (position < listed) ++counts[walk].misses[position];
       }
     }
     done += recorded;
@@ -121,6 +129,12 @@ bool disturb_each_other(JobRun& run, const ConflictSetup& setup, std::uint64_t l
 }
 
 }  // namespace
+
+Lines lines_under(const Lines& offsets, std::uint64_t line_bytes) {
+  std::set<std::uint64_t> lines;
+  for (std::uint64_t offset : offsets) lines.insert(offset / line_bytes * line_bytes);
+  return {lines.begin(), lines.end()};
+}
 
 MissOracle ask_device(JobRun& run, const ConflictSetup& setup) {
   return [&run, &setup](std::span<const Lines> lists) {
@@ -155,7 +169,8 @@ std::vector<std::vector<bool>> record_walks(JobRun& run, const ConflictSetup& se
     for (std::size_t i = first; i < std::min(first + setup.sms.size(), walks.size()); ++i) {
       together.push_back(&walks[i]);
     }
-    const auto latencies = walk_together(run, setup, together, 0, walks.front().size());
+    const auto latencies =
+        walk_together(run, setup, together, 0, walks.front().size(), Evidence::kept_whole);
     for (const std::vector<double>& cycles : latencies) {
       std::vector<bool>& walk = missed.emplace_back();
       for (double latency : cycles) walk.push_back(is_miss(setup.cache, latency));
@@ -165,12 +180,19 @@ std::vector<std::vector<bool>> record_walks(JobRun& run, const ConflictSetup& se
 }
 
 ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
-                               std::uint64_t line_bytes) {
+                               std::uint64_t line_bytes, const Lines& scrub) {
   constexpr double filling = 0.6;  // hashed sets overflow earlier than full ones
   constexpr int widest_group = 4;  // SMs that share a cache of the first level
-  const auto lines =
+  const auto filled =
       static_cast<std::uint64_t>(filling * static_cast<double>(size_bytes)) / line_bytes;
-  ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .scrub = {}};
+  // Two lists and what all share are to be more than fits.
+  const std::uint64_t shared = lines_under(scrub, line_bytes).size();
+  const std::uint64_t lines = filled - std::min(filled, shared / 2);
+  const std::uint64_t end_bytes = !scrub.empty() ? *std::min_element(scrub.begin(), scrub.end())
+                                  : cache.space_bytes > 0
+                                      ? cache.space_bytes
+                                      : std::numeric_limits<std::uint64_t>::max();
+  ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .scrub = scrub};
   for (int group = 1; group <= widest_group; ++group) {
     ConflictSetup apart = setup;
     apart.sms.clear();
@@ -178,8 +200,7 @@ ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint
       apart.sms.push_back(sm);
     }
     if (apart.sms.size() < 2) break;
-    const bool room = cache.setup.path != LoadPath::constant ||
-                      apart.sms.size() * lines * line_bytes <= constant_bank_bytes;
+    const bool room = apart.sms.size() * lines * line_bytes <= end_bytes;
     if (room && !disturb_each_other(run, apart, std::max<std::uint64_t>(1, lines), line_bytes)) {
       setup = apart;
       break;

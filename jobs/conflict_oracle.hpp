@@ -19,8 +19,12 @@ struct ConflictSetup {
 /// SMs that do not share the cache: as many as there are, all or every n-th. Finds out by filling
 /// most of it from all of them at once. Measures the share of slow hits, too.
 /// @param size_bytes of the cache; at most this is sure to fit
+/// @param scrub see ConflictSetup; its lines lie above all others
 ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
-                               std::uint64_t line_bytes);
+                               std::uint64_t line_bytes, const Lines& scrub = {});
+
+/// The lines of this length that offsets lie in, each once, ascending.
+Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
 
 /// @pre run and setup outlive the oracle
 MissOracle ask_device(JobRun& run, const ConflictSetup& setup);

@@ -52,8 +52,9 @@ void average(ReplacementFit& cache, const std::vector<ReplacementFit>& sets, Pol
 std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
   std::vector<Policy> common;
   std::size_t most = 1;
-  for (Policy policy : {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock,
-                        Policy::srrip, Policy::brrip, Policy::random, Policy::weighted_ways}) {
+  for (Policy policy :
+       {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock, Policy::srrip,
+        Policy::brrip, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
     const auto count = static_cast<std::size_t>(std::count_if(
         sets.begin(), sets.end(), [&](const auto& fit) { return allows(fit, policy); }));
     if (count < most || !enough(count, sets)) continue;

@@ -24,21 +24,26 @@ constexpr std::size_t most_single_sets = 64;
 constexpr std::uint32_t widest_step = 8;  // sets differ by at most so many ways
 constexpr std::uint64_t most_sets = 1 << 20;
 
+bool is_beside(const LineSpace& space, std::uint64_t line) {
+  return std::find(space.beside.begin(), space.beside.end(), line) != space.beside.end();
+}
+
 /// Lines of the span in a drawn order, at most `count`.
 Lines draw_lines(const LineSpace& space, std::uint64_t count, std::uint64_t seed) {
   const std::uint64_t available = space.span_bytes / space.line_bytes;
   Random random(seed);
   Lines lines;
-  if (available <= 2 * count) {
+  if (available <= 2 * count + space.beside.size()) {
     for (std::uint64_t line = 0; line < available; ++line) lines.push_back(line * space.line_bytes);
+    std::erase_if(lines, [&](std::uint64_t line) { return is_beside(space, line); });
     shuffle(lines, random);
-    lines.resize(std::min(count, available));
+    lines.resize(std::min<std::size_t>(count, lines.size()));
     return lines;
   }
   std::set<std::uint64_t> drawn;
   while (drawn.size() < count) {
     const std::uint64_t line = random.below(available) * space.line_bytes;
-    if (drawn.insert(line).second) lines.push_back(line);
+    if (!is_beside(space, line) && drawn.insert(line).second) lines.push_back(line);
   }
   return lines;
 }
@@ -181,9 +186,10 @@ std::vector<Lines> sort_lines(const IndexFunction& index, const LineSpace& space
   const std::uint64_t step = (available * 5 / 8) | 1;
   const std::uint64_t enough = 4 * count * index.sets;
   for (std::uint64_t i = 0; i < available && i < enough; ++i) {
-    const std::uint64_t line = std::has_single_bit(available) ? i * step % available : i;
-    Lines& lines = lines_by_set[set_of(index, line * space.line_bytes)];
-    if (lines.size() < count) lines.push_back(line * space.line_bytes);
+    const std::uint64_t line =
+        (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
+    Lines& lines = lines_by_set[set_of(index, line)];
+    if (lines.size() < count && !is_beside(space, line)) lines.push_back(line);
   }
   return lines_by_set;
 }
@@ -260,6 +266,13 @@ void check(const LineSpace& space, const std::vector<std::uint32_t>& ways_by_set
   }
 }
 
+/// The lines beside the lists had one way each.
+void count_beside(const LineSpace& space, std::vector<std::uint32_t>& ways_by_set,
+                  SetStructure& found) {
+  for (std::uint64_t line : space.beside) ++ways_by_set[set_of(found.index, line)];
+  found.home_ways = ways_by_set[set_of(found.index, found.members.front())];
+}
+
 void finish(std::vector<std::uint32_t> ways_by_set, SetStructure& found) {
   std::sort(ways_by_set.begin(), ways_by_set.end(), std::greater<>());
   found.ways_per_set = std::move(ways_by_set);
@@ -319,7 +332,7 @@ Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint
   Lines lines;
   for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < 4 * count;
        line += space.line_bytes) {
-    if (set_of(index, line) == set) lines.push_back(line);
+    if (set_of(index, line) == set && !is_beside(space, line)) lines.push_back(line);
   }
   Random random(derive_seed(space.seed, "lines of a set"));
   shuffle(lines, random);
@@ -370,11 +383,18 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
     if (!ways.empty()) {
       check(
           space, ways, [&](std::uint64_t line) { return set_of(found.index, line); }, ask, found);
+      count_beside(space, ways, found);
       finish(std::move(ways), found);
       return found;
     }
     found.reason = "not every set showed its width";
   }
+  if (!space.beside.empty()) {
+    found.index.kind = IndexKind::unresolved;
+    if (found.reason.empty()) found.reason = found.index.reason;
+    return found;
+  }
+  found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
   find_single_sets(space, std::move(pool), split(pool, find_members(*found.conflict, pool, ask)),
                    ask, found);
   return found;

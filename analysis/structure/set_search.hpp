@@ -15,12 +15,14 @@ struct LineSpace {
   std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
   std::uint64_t cached_lines = 0;  // what the cache holds, roughly
   std::uint64_t seed = 0;
+  Lines beside = {};  // visited in every pass beside each list: they have room of their own
 };
 
 struct SetStructure {
   std::optional<ConflictSet> conflict;  // the evidence: the smallest set of lines that overflows
   Lines members;                        // lines of that set, the conflict's first
   IndexFunction index;
+  std::uint32_t home_ways = 0;              // of that set, lines beside the lists included
   std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
   std::uint64_t checked_sets = 0;           // in walks that no inference had seen
   double agreement = 0;                     // share of them that overflowed as predicted

@@ -249,6 +249,10 @@ ReplacementFit set_with(std::optional<Policy> policy, std::vector<Policy> alike 
 }
 
 TEST(CombineSetsTest, one_policy_of_all_sets_is_that_of_the_cache) {
+  for (int policy = 0; policy < static_cast<int>(Policy::set_duelling); ++policy) {
+    const auto alone = set_with(static_cast<Policy>(policy));
+    EXPECT_EQ(combine_sets({alone, alone}).policy, alone.policy);
+  }
   const auto cache = combine_sets({set_with(Policy::lru), set_with(Policy::lru)});
 
   EXPECT_EQ(cache.policy, Policy::lru);

@@ -1,0 +1,61 @@
+// Job `cache.instruction`: the caches of code, `cache.instruction_l0` to `_l3`.
+// Method: docs/methods/cache-levels.md.
+#include "base/units.hpp"
+#include "jobs/attempt.hpp"
+#include "jobs/cache_levels.hpp"
+#include "jobs/cache_report.hpp"
+#include "jobs/jobs.hpp"
+
+namespace sonde {
+namespace {
+
+constexpr const char* l0 = "cache.instruction_l0";
+// Parts of an SM have caches of their own since Volta (Jia 2018, section 3.4).
+constexpr int first_major_with_l0 = 7;
+// Four times the largest instruction cache before the L2 known (Volta: 128 KB, Jia 2018).
+constexpr std::uint64_t most_code_bytes = 512_KiB;
+constexpr std::uint64_t least_code_bytes = 8_KiB;
+
+/// As much code as the device has, as far as wanted; 0 with the reason if there is none.
+std::uint64_t find_code(JobRun& run, std::string& reason) {
+  ChaseProbe probe;
+  probe.path = LoadPath::instruction;
+  probe.lanes = {{.sm = 0, .offsets_bytes = {0}}};
+  probe.timed_accesses = 1;
+  probe.recorded_accesses = 1;
+  for (std::uint64_t bytes = most_code_bytes; bytes >= least_code_bytes; bytes /= 2) {
+    probe.buffer_bytes = bytes;
+    const Attempt tried = attempt(run, "code of a size", probe);
+    if (tried.trace != nullptr) return bytes;
+    reason = tried.refusal;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void run_cache_instruction(JobRun& run) {
+  CachePath path{.path = LoadPath::instruction,
+                 .caches = {"cache.instruction_l1", "cache.instruction_l2", "cache.instruction_l3"},
+                 .space_bytes = 0,
+                 .survey_bytes = 0};
+  const bool has_l0 = run.info().compute_major >= first_major_with_l0;
+  if (has_l0) {
+    path.caches.insert(path.caches.begin(), l0);
+  } else {
+    report_absent(run, l0, "parts of an SM have no instruction cache of their own before Volta");
+  }
+  std::string reason;
+  path.space_bytes = path.survey_bytes = find_code(run, reason);
+  PathSurvey survey;
+  if (path.space_bytes > 0) {
+    survey = survey_path(run, path);
+  } else {
+    survey.no_more = reason;
+  }
+  for (std::size_t level = 0; level < path.caches.size(); ++level) {
+    characterize_level(run, path, survey, level);
+  }
+}
+
+}  // namespace sonde

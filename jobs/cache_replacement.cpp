@@ -1,0 +1,163 @@
+// The replacement of a cache whose sets are known: walks over the lines of some sets alone, and
+// what explains them.
+#include "base/random.hpp"
+#include "jobs/cache_sets.hpp"
+#include "jobs/scrub.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+/// Lines of one set, conflict or drawn: enough for walks that tell policies apart.
+Lines lines_of(const LineSpace& space, const SetStructure& sets, std::uint64_t set,
+               std::size_t count) {
+  const bool numbered = sets.index.kind != IndexKind::unresolved;
+  if (numbered) return lines_of_set(sets.index, space, set, count);
+  Lines lines = sets.members;
+  lines.resize(std::min(lines.size(), count));
+  return lines;
+}
+
+/// Lines of one set, and those of others that are visited after each of them: they push it out of
+/// nearer caches, so that the set sees every visit.
+struct SetLines {
+  Lines lines;
+  Lines rinse;
+
+  std::size_t visit_length() const { return 1 + rinse.size(); }
+};
+
+Offsets walk_over(const SetLines& set, const std::vector<std::uint16_t>& order) {
+  Offsets offsets;
+  for (std::uint16_t line : order) {
+    offsets.push_back(set.lines[line]);
+    offsets.insert(offsets.end(), set.rinse.begin(), set.rinse.end());
+  }
+  return offsets;
+}
+
+std::vector<SetRecord> record_sets(JobRun& run, const ConflictSetup& setup, const SetLines& set,
+                                   std::vector<std::vector<std::uint16_t>> orders) {
+  std::vector<Offsets> walks;
+  for (const auto& order : orders) walks.push_back(walk_over(set, order));
+  const std::vector<std::vector<bool>> missed = record_walks(run, setup, walks);
+  std::vector<SetRecord> records;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    SetRecord record{std::move(orders[i]), {}};
+    for (std::size_t at = 0; at < missed[i].size(); at += set.visit_length()) {
+      record.missed.push_back(missed[i][at]);
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+/// Most visits that one launch records, with its list in shared memory beside the record.
+std::size_t longest_walk(const ConflictSetup& setup, const SetLines& set) {
+  constexpr std::uint64_t list_entry_bytes = 4;
+  return setup.cache.setup.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes) /
+         set.visit_length();
+}
+
+ReplacementFit match_set(JobRun& run, const ConflictSetup& setup, const SetLines& lines,
+                         std::uint32_t ways) {
+  constexpr std::size_t policy_walks = 4;
+  constexpr std::size_t most_walks = 64;
+  constexpr std::size_t wanted_victims = 4000;
+  const std::size_t room = longest_walk(setup, lines);
+  const std::size_t accesses = std::clamp<std::size_t>(std::size_t{40} * ways, 1000, 8000);
+  const std::size_t length = std::min(room, accesses);
+  // Many short ones where a launch cannot record a long one.
+  const std::size_t count = std::clamp(policy_walks * accesses / length, policy_walks, most_walks);
+  std::vector<std::vector<std::uint16_t>> walks;
+  for (std::size_t walk = 0; walk < (lines.rinse.empty() ? policy_walks : count); ++walk) {
+    walks.push_back(
+        policy_walk(ways, length, derive_seed(setup.cache.seed, "policy " + std::to_string(walk))));
+  }
+  const std::vector<SetRecord> policy_records = record_sets(run, setup, lines, std::move(walks));
+  ReplacementFit fit = match_replacement(ways, policy_records, {});
+  if (fit.policy || !fit.alike.empty()) return fit;
+  // A walk short enough that a slow visit taken for a miss spoils little.
+  const std::size_t cycle = std::min<std::size_t>(room, std::max<std::size_t>(256, 12 * ways));
+  const std::size_t rounds = std::max<std::size_t>(4, 4 * wanted_victims / cycle);
+  const std::vector<SetRecord> cyclic_records = record_sets(
+      run, setup, lines, std::vector<std::vector<std::uint16_t>>(rounds, cyclic_walk(ways, cycle)));
+  return match_replacement(ways, policy_records, cyclic_records);
+}
+
+/// Those that lie beside the lists first: they are known to push lines out of the nearer caches.
+/// Then the lines before them, downwards.
+Lines lines_of_other_sets(const LineSpace& space, const SetStructure& sets, std::uint64_t set) {
+  constexpr std::size_t most_lines = 4096;
+  Lines lines = space.beside;
+  for (std::uint64_t line = space.beside.front(); line > 0 && lines.size() < most_lines;) {
+    line -= space.line_bytes;
+    lines.push_back(line);
+  }
+  std::erase_if(lines, [&](std::uint64_t line) { return set_of(sets.index, line) == set; });
+  return lines;
+}
+
+/// Set numbers whose policies are compared: two, and if they may duel as many as a leader takes.
+std::vector<std::uint64_t> sets_to_match(const SetStructure& sets, const ReplacementFit& first) {
+  constexpr std::uint32_t duelling_sets = 40;  // one leader in 32 (Qureshi 2007)
+  if (sets.index.kind == IndexKind::unresolved || sets.index.sets < 2) return {};
+  const bool may_duel = first.policy == Policy::srrip || first.policy == Policy::brrip;
+  const std::uint32_t count = std::min(sets.index.sets, may_duel ? duelling_sets : 3u);
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  return numbers;
+}
+
+/// The lines of a set for walks; nullopt with the reason in `reason` if they are too few, or
+/// nothing pushes them out of nearer caches.
+std::optional<SetLines> lines_for_walks(JobRun& run, const ConflictSetup& setup,
+                                        const LineSpace& space, const SetStructure& sets,
+                                        std::uint64_t set, std::string& reason) {
+  const std::uint32_t wanted = policy_walk_lines(sets.home_ways);
+  SetLines found{lines_of(space, sets, set, wanted), {}};
+  if (found.lines.size() < wanted) {
+    reason = fmt::format("a set has fewer than {} lines to walk", wanted);
+    return std::nullopt;
+  }
+  if (!setup.cache.nearer) return found;
+  auto rinse = find_rinse(run, setup.cache, found.lines, lines_of_other_sets(space, sets, set));
+  if (!rinse) {
+    reason = "no lines of other sets push those of one set out of the nearer caches";
+    return std::nullopt;
+  }
+  found.rinse = std::move(*rinse);
+  return found;
+}
+
+}  // namespace
+
+ReplacementFit measure_replacement(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                                   const SetStructure& sets) {
+  ReplacementFit none;
+  const auto match = [&](std::uint64_t set) -> std::optional<ReplacementFit> {
+    const auto lines = lines_for_walks(run, setup, space, sets, set, none.reason);
+    if (!lines) return std::nullopt;
+    return match_set(run, setup, *lines, sets.home_ways);
+  };
+  const std::uint64_t home =
+      sets.index.kind == IndexKind::unresolved ? 0 : set_of(sets.index, sets.members.front());
+  auto first = match(home);
+  if (!first) return none;
+  // Sets of other width would need walks of their own.
+  const bool equal = sets.ways_per_set.front() == sets.ways_per_set.back();
+  std::vector<ReplacementFit> fits{*first};
+  if (equal) {
+    for (std::uint64_t set : sets_to_match(sets, *first)) {
+      if (set == home) continue;
+      if (auto fit = match(set)) fits.push_back(std::move(*fit));
+    }
+  }
+  return combine_sets(fits);
+}
+
+}  // namespace sonde
