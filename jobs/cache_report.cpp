@@ -3,6 +3,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
+#include "jobs/cache_behaviour.hpp"
 #include "jobs/cache_sets.hpp"
 
 #include <fmt/format.h>
@@ -87,11 +88,15 @@ void report_absent(JobRun& run, const std::string& cache, const std::string& rea
   for (const char* metric : shape_metrics) run.report(not_present(cache + metric, reason));
   run.report(not_present(cache + ".hit_latency_cycles", reason));
   run.report(not_present(cache + ".miss_latency_cycles", reason));
+  report_no_behaviour(run, cache, reason);
   report_no_sets(run, cache, Status::not_present, reason);
 }
 
 void report_shapeless(JobRun& run, const std::string& cache, const std::string& reason) {
   for (const char* metric : shape_metrics) run.report(not_resolvable(cache + metric, reason));
+  run.report(not_resolvable(cache + ".write_policy", reason));
+  run.report(not_resolvable(cache + ".prefetch_bytes", reason));
+  report_no_sets(run, cache, Status::not_resolvable, reason);
 }
 
 }  // namespace sonde

@@ -11,8 +11,8 @@ namespace {
 // Of so many visits that ought to pass the nearer caches one may not: a slow hit elsewhere.
 constexpr std::uint64_t tolerated = 1;
 
-/// A part of the cache may be taken by the scrub: beside more than this, little could be searched.
-std::uint64_t most_scrub_bytes(std::uint64_t size_bytes) { return size_bytes / 5 * 2; }
+/// A part of the cache may be taken by the scrub: beside more, little could be searched.
+std::uint64_t most_scrub_bytes(std::uint64_t size_bytes) { return size_bytes / 2; }
 
 struct Scrubbed {
   bool nearer_emptied = false;

@@ -8,7 +8,7 @@ namespace sonde {
 
 /// Offsets of one compact region at the end of a span that, visited in every pass behind a short
 /// list, push its lines out of the nearer caches, and take few lines of the cache itself.
-/// nullopt if no region of at most two fifths of the cache does.
+/// nullopt if no region of at most half of the cache does.
 /// @pre cache.nearer
 std::optional<Lines> find_scrub(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
                                 std::uint64_t line_bytes, std::uint64_t span_bytes);
