@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache_behaviour.hpp"
 #include "jobs/cache_measure.hpp"
 #include "jobs/cache_report.hpp"
 #include "jobs/cache_sets.hpp"
@@ -69,6 +70,8 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache,
   } else {
     report_latencies(run, cache.name, hits, misses);
   }
+  report_write_policy(run, cache, shape.line_bytes);
+  report_prefetch(run, cache, shape.fetch.bytes);
   if (run.level() != SuiteLevel::quick) {
     return characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
   }

@@ -4,9 +4,12 @@
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache_behaviour.hpp"
 #include "jobs/cache_measure.hpp"
 #include "jobs/cache_report.hpp"
+#include "jobs/cache_sets.hpp"
 #include "jobs/jobs.hpp"
+#include "jobs/l2_sides.hpp"
 
 #include <fmt/format.h>
 
@@ -126,6 +129,31 @@ void report_no_l2(JobRun& run, const std::string& reason) {
   report_absent(run, "cache.l2", reason);
   run.report(not_present("cache.l2.segment_bytes", reason));
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
+  report_no_sides(run, reason);
+}
+
+/// Sets and sides. The memory is an order of magnitude slower than an L1: sets of an L2 with very
+/// many lines would take minutes to look for.
+void report_structure(JobRun& run, CacheSubject cache, const CacheShape& shape) {
+  constexpr std::uint64_t most_lines = 1 << 17;
+  if (run.level() == SuiteLevel::quick) {
+    const char* reason = "the quick suite does not look for sets";
+    report_no_sets(run, "cache.l2", Status::not_resolvable, reason);
+    report_no_sides(run, reason);
+    return;
+  }
+  const std::uint64_t lines = shape.size_bytes() / shape.line_bytes;
+  if (lines > most_lines) {
+    report_no_sets(
+        run, "cache.l2", Status::not_resolvable,
+        fmt::format("{} lines: a walk that overfills a set visits most of them, hundreds "
+                    "of such walks take minutes; physical addresses hide the index",
+                    lines));
+  } else {
+    cache.name = "cache.l2";
+    characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+  }
+  report_sides(run);
 }
 
 }  // namespace
@@ -151,6 +179,7 @@ void run_cache_l2(JobRun& run) {
     report_shapeless(run, "cache.l2", reason);
     run.report(not_resolvable("cache.l2.segment_bytes", reason));
     run.report(not_resolvable("cache.l2.far_hit_latency_cycles", reason));
+    report_sides(run);
     return;
   }
   const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
@@ -167,6 +196,9 @@ void run_cache_l2(JobRun& run) {
     remark = characterize_halves(run, cache, side, *shape);
   }
   report_shape(run, "cache.l2", *shape, remark);
+  report_write_policy(run, cache, shape->line_bytes);
+  report_prefetch(run, cache, shape->fetch.bytes);
+  report_structure(run, cache, *shape);
 }
 
 }  // namespace sonde

@@ -1,0 +1,272 @@
+// Lists of entries into walks over pairs of visits, and their costs into counts of misses.
+#include "jobs/tlb_oracle.hpp"
+
+#include "analysis/statistics.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// Medians of so many passes make one outcome, and so many outcomes one answer.
+constexpr std::array<std::uint64_t, 6> possible_repeats{1, 3, 5, 9, 15, 25};
+constexpr std::uint64_t outcomes = 4;
+constexpr std::uint64_t warmup_passes = 3;
+// Lists up to this length are walked three times an outcome, whatever the noise: single slow visits
+// are gone.
+constexpr std::size_t short_list = 1024;
+constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
+// Half as many again as a nearer level has push all others out, whatever it replaces.
+constexpr double overfill = 1.5;
+// Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
+// 32-bit numbers of them.
+constexpr std::uint64_t line_step_bytes = 128;
+constexpr std::uint64_t widest_room_bytes = 64_KiB;
+
+bool contains(const Lines& sorted, std::uint64_t line) {
+  return std::binary_search(sorted.begin(), sorted.end(), line);
+}
+
+Lines sorted(Lines lines) {
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace
+
+TlbOracle::TlbOracle(JobRun& run, const PageSetup& setup, const TlbShape& shape,
+                     std::uint64_t span_bytes)
+    : run_(run), setup_(with_buffer(setup, span_bytes)), shape_(shape) {
+  hiding_entries_ =
+      static_cast<std::size_t>(overfill * static_cast<double>(shape.tlb.nearer_entries));
+  measure_noise();
+}
+
+/// Entries that fit the level, and overfill the nearer ones: how much do their costs spread?
+void TlbOracle::measure_noise() {
+  constexpr std::uint64_t fewest_entries = 4;
+  constexpr std::uint64_t visits = 2000;
+  constexpr double sure_distance = 4.5;     // standard deviations: one in 3 x 10^5 lies beyond
+  constexpr double median_inflation = 1.25; // of the deviation, against a mean
+  const std::uint64_t step_bytes = std::max(shape_.entry_bytes, shape_.tlb.nearer_step_bytes);
+  const std::uint64_t count = std::max<std::uint64_t>(fewest_entries, hiding_entries_);
+  Lines places;
+  for (std::uint64_t i = 0; i < count; ++i) places.push_back(place(i * step_bytes));
+  const std::vector<double> costs = pair_costs(run_, setup_, shape_.tlb.name + " noise", places,
+                                               {warmup_passes, visits / count + 1});
+  const TlbLevel& level = shape_.tlb.level;
+  const double usual_cycles = median(costs);
+  const double deviation_cycles = std::max(0.5, 1.4826 * median_absolute_deviation(costs));
+  const double margin_cycles = std::min(level.threshold_cycles - usual_cycles,
+                                        level.penalty_cycles - level.threshold_cycles);
+  const auto slow = std::count_if(costs.begin(), costs.end(), [&](double cost) {
+    return cost > level.threshold_cycles;
+  });
+  slow_share_ = static_cast<double>(slow) / static_cast<double>(costs.size());
+  repeats_ = possible_repeats.back();
+  for (std::uint64_t repeats : possible_repeats) {
+    const double spread_cycles =
+        median_inflation * deviation_cycles / std::sqrt(static_cast<double>(repeats));
+    if (margin_cycles < sure_distance * spread_cycles) continue;
+    repeats_ = repeats;
+    break;
+  }
+}
+
+/// A line of the first granule, drawn, so that entries of one set do not meet in caches.
+std::uint64_t TlbOracle::place(std::uint64_t line) const {
+  const std::uint64_t room = std::min(shape_.granule_bytes, widest_room_bytes);
+  const std::uint64_t places = std::max<std::uint64_t>(1, room / line_step_bytes);
+  return line + mix_bits(line / shape_.entry_bytes) % places * line_step_bytes;
+}
+
+std::uint64_t TlbOracle::nearer_block(std::uint64_t line) const {
+  return line / std::max(shape_.entry_bytes, shape_.tlb.nearer_step_bytes);
+}
+
+std::size_t TlbOracle::count_blocks(const Lines& lines) const {
+  std::set<std::uint64_t> blocks;
+  for (std::uint64_t line : lines) blocks.insert(nearer_block(line));
+  return blocks.size();
+}
+
+/// Entries under one nearer entry as far apart in the walk as can be, so that none hides the next.
+std::vector<std::size_t> TlbOracle::order_of_visits(const Lines& lines) const {
+  std::map<std::uint64_t, std::vector<std::size_t>> by_block;
+  for (std::size_t i = 0; i < lines.size(); ++i) by_block[nearer_block(lines[i])].push_back(i);
+  std::vector<std::size_t> order(lines.size());
+  if (by_block.size() == lines.size()) {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    return order;
+  }
+  std::vector<std::pair<double, std::size_t>> keyed;
+  std::size_t block = 0;
+  for (const auto& [number, members] : by_block) {
+    const double phase = static_cast<double>(block++) / static_cast<double>(by_block.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      keyed.emplace_back((static_cast<double>(i) + phase) / static_cast<double>(members.size()),
+                         members[i]);
+    }
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::transform(keyed.begin(), keyed.end(), order.begin(),
+                 [](const auto& entry) { return entry.second; });
+  return order;
+}
+
+MissCounts TlbOracle::walk(const Lines& lines) {
+  const std::vector<std::size_t> order = order_of_visits(lines);
+  Lines places;
+  for (std::size_t i : order) places.push_back(place(lines[i]));
+  const std::uint64_t repeats = lines.size() <= short_list
+                                    ? std::max(repeats_, fewest_repeats_of_short_lists)
+                                    : repeats_;
+  const std::vector<double> costs = pair_costs(run_, setup_, shape_.tlb.name + " conflicts", places,
+                                               {warmup_passes, outcomes * repeats});
+  MissCounts counts;
+  counts.misses.resize(lines.size());
+  counts.passes = outcomes;
+  counts.slow_hits_per_pass = repeats == 1 ? slow_share_ * static_cast<double>(lines.size()) : 0;
+  std::vector<double> of_outcome(repeats);
+  for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
+    bool missed_any = false;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      for (std::uint64_t i = 0; i < repeats; ++i) {
+        of_outcome[i] = costs[(outcome * repeats + i) * order.size() + at];
+      }
+      const bool missed = median(of_outcome) > shape_.tlb.level.threshold_cycles;
+      counts.misses[order[at]] += missed;
+      missed_any = missed_any || missed;
+    }
+    counts.passes_with_misses += missed_any;
+  }
+  return counts;
+}
+
+/// In an overfull set of a TLB that replaces the oldest, every entry misses in every pass.
+void TlbOracle::learn(const Lines& lines, const MissCounts& counts) {
+  if (shape_.tlb.nearer_entries == 0 || count_blocks(lines) <= shape_.tlb.nearer_entries) return;
+  Parting parting;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (counts.misses[i] == 0) parting.held.push_back(lines[i]);
+    if (counts.misses[i] + 1 >= counts.passes) parting.missed.push_back(lines[i]);
+  }
+  const std::size_t told = parting.held.size() + parting.missed.size();
+  if (parting.missed.size() < 2 || 8 * (lines.size() - told) > parting.missed.size()) return;
+  partings_.push_back({sorted(std::move(parting.missed)), sorted(std::move(parting.held))});
+}
+
+Lines TlbOracle::find_apart(const Lines& lines, std::size_t wanted) const {
+  std::map<std::uint64_t, std::uint64_t> by_block;  // nearer block -> entry
+  std::set<std::uint64_t> taken;
+  for (std::uint64_t line : lines) taken.insert(nearer_block(line));
+  const auto take = [&](const Lines& others) {
+    for (std::uint64_t other : others) {
+      if (by_block.size() == wanted) return;
+      if (!taken.contains(nearer_block(other))) by_block.emplace(nearer_block(other), other);
+    }
+  };
+  const auto all_in = [&](const Lines& side) {
+    return std::all_of(lines.begin(), lines.end(),
+                       [&](std::uint64_t line) { return contains(side, line); });
+  };
+  for (auto parting = partings_.rbegin(); parting != partings_.rend(); ++parting) {
+    if (all_in(parting->missed)) take(parting->held);
+    if (all_in(parting->held)) take(parting->missed);
+    if (by_block.size() == wanted) break;
+  }
+  if (by_block.size() < wanted) {
+    // Each of the lines may have been told apart in a walk of its own.
+    Lines common;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      Lines apart;
+      for (const Parting& parting : partings_) {
+        if (contains(parting.missed, lines[i])) {
+          apart.insert(apart.end(), parting.held.begin(), parting.held.end());
+        } else if (contains(parting.held, lines[i])) {
+          apart.insert(apart.end(), parting.missed.begin(), parting.missed.end());
+        }
+      }
+      std::sort(apart.begin(), apart.end());
+      apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
+      if (i == 0) {
+        common = std::move(apart);
+        continue;
+      }
+      Lines both;
+      std::set_intersection(common.begin(), common.end(), apart.begin(), apart.end(),
+                            std::back_inserter(both));
+      common = std::move(both);
+    }
+    take(common);
+  }
+  Lines found;
+  for (const auto& [block, line] : by_block) found.push_back(line);
+  return found;
+}
+
+std::vector<MissCounts> TlbOracle::ask(std::span<const Lines> lists) {
+  std::vector<MissCounts> answers;
+  for (const Lines& list : lists) {
+    Lines walked = list;
+    if (count_blocks(list) < hiding_entries_) {
+      const Lines beside = find_apart(list, hiding_entries_ - count_blocks(list));
+      walked.insert(walked.end(), beside.begin(), beside.end());
+    }
+    MissCounts counts = walk(walked);
+    learn(walked, counts);
+    if (walked.size() > list.size()) {
+      const bool any = std::any_of(counts.misses.begin(),
+                                   counts.misses.begin() + static_cast<std::ptrdiff_t>(list.size()),
+                                   [](std::uint32_t misses) { return misses > 0; });
+      if (!any) counts.passes_with_misses = 0;
+      counts.misses.resize(list.size());
+    }
+    answers.push_back(std::move(counts));
+  }
+  return answers;
+}
+
+std::size_t TlbOracle::longest_record(const Lines& rinse) const {
+  // The list may stand in shared memory beside its record, four bytes a load.
+  constexpr std::uint64_t list_entry_bytes = 4;
+  return setup_.chase.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes) / 2 /
+         (1 + rinse.size());
+}
+
+std::vector<SetRecord> TlbOracle::record(const Lines& lines, const Lines& rinse,
+                                         std::vector<std::vector<std::uint16_t>> orders) {
+  std::vector<SetRecord> records;
+  for (std::vector<std::uint16_t>& order : orders) {
+    Lines places;
+    for (std::uint16_t line : order) {
+      places.push_back(place(lines[line]));
+      for (std::uint64_t other : rinse) places.push_back(place(other));
+    }
+    std::vector<std::vector<double>> costs;
+    for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
+      costs.push_back(pair_costs(run_, setup_, shape_.tlb.name + " policy", places, {0, 1}));
+    }
+    SetRecord record{std::move(order), {}};
+    std::set<std::uint16_t> seen;
+    std::vector<double> of_visit(repeats_);
+    for (std::size_t visit = 0; visit < record.lines.size(); ++visit) {
+      for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
+        of_visit[repeat] = costs[repeat][visit * (1 + rinse.size())];
+      }
+      // What an earlier launch left in the TLB is not told from an empty one on the first visit.
+      const bool first = seen.insert(record.lines[visit]).second;
+      record.missed.push_back(first || median(of_visit) > shape_.tlb.level.threshold_cycles);
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace sonde
