@@ -1,4 +1,5 @@
-// Job `cache.l1`: the first cache on the way of plain loads (ca) and of read-only loads (nc).
+// Jobs `cache.l1` and `cache.readonly`: the first cache on the way of plain loads (ca), and that on
+// the way of read-only loads (nc), which may be the same.
 // Method: docs/methods/cache.md.
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
@@ -126,14 +127,18 @@ void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies)
   }
 }
 
+/// Latencies of loads that pass the first caches by.
+std::vector<double> measure_passing(JobRun& run, const std::string& label) {
+  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::beside_largest_l1);
+  return measure_resident_latencies(run, passing, label);
+}
+
 }  // namespace
 
-void run_cache_l1(JobRun& run) {
-  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::beside_largest_l1);
-  const std::vector<double> l2_latencies =
-      measure_resident_latencies(run, passing, "cache.l1 passed by");
-  characterize_l1(run, l2_latencies);
-  characterize_readonly(run, l2_latencies);
+void run_cache_l1(JobRun& run) { characterize_l1(run, measure_passing(run, "cache.l1 passed by")); }
+
+void run_cache_readonly(JobRun& run) {
+  characterize_readonly(run, measure_passing(run, "cache.readonly passed by"));
 }
 
 }  // namespace sonde

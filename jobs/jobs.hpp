@@ -9,6 +9,7 @@ namespace sonde {
 void run_device(JobRun& run);
 void run_clock(JobRun& run);
 void run_cache_l1(JobRun& run);
+void run_cache_readonly(JobRun& run);
 void run_cache_l2(JobRun& run);
 void run_cache_texture_l1(JobRun& run);
 void run_cache_texture_l2(JobRun& run);

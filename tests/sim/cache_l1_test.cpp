@@ -29,6 +29,7 @@ class CacheL1Test : public ShippedModelTest {
 
 TEST_P(CacheL1Test, gives_back_the_first_cache_of_each_path) {
   sim_.run(run_cache_l1, SuiteLevel::quick);
+  sim_.run(run_cache_readonly, SuiteLevel::quick);
 
   expect_cache("cache.l1", LoadPath::ca);
   expect_cache("cache.readonly", LoadPath::nc);

@@ -123,6 +123,7 @@ struct NamedJob {
 };
 constexpr std::array jobs_under_test{NamedJob{"clock", run_clock},
                                      NamedJob{"cache.l1", run_cache_l1},
+                                     NamedJob{"cache.readonly", run_cache_readonly},
                                      NamedJob{"cache.l2", run_cache_l2}, NamedJob{"tlb", run_tlb}};
 
 std::string write_model(std::uint64_t seed) {

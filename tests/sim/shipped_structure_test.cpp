@@ -1,0 +1,53 @@
+// The structure of every cache and TLB of the shipped GPUs comes back from loads alone, over ten
+// seeds: what the founding papers found, and the H200.
+#include "jobs/jobs.hpp"
+#include "tests/sim/finding_verdict.hpp"
+#include "tests/sim/hierarchy_truth.hpp"
+
+namespace sonde::test {
+namespace {
+
+class ShippedStructureTest : public ShippedModelTest {
+ protected:
+  void expect_as_declared(const std::string& job) {
+    std::vector<std::uint64_t> carveouts;
+    for (std::uint64_t carveout : sim_.device().info().shared_carveouts_bytes) {
+      if (sim_.device().recordable_accesses(carveout) >= 1024) carveouts.push_back(carveout);
+    }
+    std::size_t judged = 0;
+    for (const DeclaredValue& declared :
+         declared_values(sim_.truth(), chosen_carveout(sim_), carveouts)) {
+      if (!declared.metric.starts_with(job + ".")) continue;
+      const Finding* finding = sim_.look_for(declared.metric);
+      if (finding == nullptr && declared.optional) continue;
+      ++judged;
+      EXPECT_EQ(judge(declared.value, finding), Verdict::right)
+          << declared.metric << ": declared " << describe(declared.value) << ", found "
+          << (finding ? describe(*finding) : "nothing");
+    }
+    EXPECT_GT(judged, 5U) << job;
+  }
+};
+
+TEST_P(ShippedStructureTest, of_the_first_caches_comes_back) {
+  sim_.run(run_cache_l1);
+  sim_.run(run_cache_readonly);
+
+  expect_as_declared("cache.l1");
+  expect_as_declared("cache.readonly");
+}
+
+TEST_P(ShippedStructureTest, of_the_l2_comes_back) {
+  sim_.run(run_cache_l2);
+
+  expect_as_declared("cache.l2");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, ShippedStructureTest,
+                         testing::Combine(testing::Values("gtx280", "c2070", "gtx560ti", "gtx780",
+                                                          "gtx980", "fermi_dac16"),
+                                          testing::Range<std::uint64_t>(1, 11)),
+                         name_case);
+
+}  // namespace
+}  // namespace sonde::test
