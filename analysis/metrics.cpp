@@ -99,33 +99,12 @@ constexpr std::array single_metrics{
     Metric{"cache.l2.far_hit_latency_cycles", "cycle", continuous, lower, "cache.l2",
            "latency of a hit in the far half", "docs/methods/cache.md"},
 
-    Metric{"tlb.l1.reach_bytes", "byte", structural, neither, "tlb",
-           "largest span of memory whose translations it holds all",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l1.entries", "1", structural, neither, "tlb", "reach / entry",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l1.entry_bytes", "byte", structural, neither, "tlb", "memory under one entry",
-           "docs/methods/tlb.md"},
-    Metric{"tlb.l1.miss_penalty_cycles", "cycle", continuous, neither, "tlb",
-           "what a miss of this level costs beyond a hit of the first", "docs/methods/tlb.md"},
-    Metric{"tlb.l2.reach_bytes", "byte", structural, neither, "tlb",
-           "largest span of memory whose translations it holds all",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l2.entries", "1", structural, neither, "tlb", "reach / entry",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l2.entry_bytes", "byte", structural, neither, "tlb", "memory under one entry",
-           "docs/methods/tlb.md"},
-    Metric{"tlb.l2.miss_penalty_cycles", "cycle", continuous, neither, "tlb",
-           "what a miss of this level costs beyond a hit of the first", "docs/methods/tlb.md"},
-    Metric{"tlb.l3.reach_bytes", "byte", structural, neither, "tlb",
-           "largest span of memory whose translations it holds all",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l3.entries", "1", structural, neither, "tlb", "reach / entry",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.l3.entry_bytes", "byte", structural, neither, "tlb", "memory under one entry",
-           "docs/methods/tlb.md"},
-    Metric{"tlb.l3.miss_penalty_cycles", "cycle", continuous, neither, "tlb",
-           "what a miss of this level costs beyond a hit of the first", "docs/methods/tlb.md"},
+    Metric{"cache.texture_l1.tile_bytes", "byte", structural, neither, "cache.texture_l1",
+           "texels of a two-dimensional texture that one miss brings",
+           "docs/methods/cache-levels.md"},
+    Metric{"cache.texture_l1.tile_rows", "1", structural, neither, "cache.texture_l1",
+           "rows that they lie in", "docs/methods/cache-levels.md"},
+
     Metric{"tlb.page_bytes", "byte", structural, neither, "tlb",
            "smallest part of memory that is translated anew", "Mei and Chu 2016, section 4.4"},
     Metric{"tlb.page_window_bytes", "byte", structural, neither, "tlb",
@@ -445,13 +424,57 @@ constexpr std::array cache_metrics{
            "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
 };
 
-/// The rows above, and every cache metric of every cache.
+constexpr std::array tlb_levels{
+    CacheName{"tlb.l1", "tlb", "first TLB of loads"},
+    CacheName{"tlb.l2", "tlb", "second TLB of loads"},
+    CacheName{"tlb.l3", "tlb", "third TLB of loads"},
+    CacheName{"tlb.texture_l1", "tlb", "first TLB of texture fetches, if they have their own"},
+    CacheName{"tlb.texture_l2", "tlb", "second TLB of texture fetches, if they have their own"},
+};
+
+/// What is asked of every level of a TLB.
+constexpr std::array tlb_metrics{
+    Metric{".reach_bytes", "byte", structural, neither, "",
+           "largest span of memory whose translations it holds all",
+           "Mei and Chu 2016, section 4.4"},
+    Metric{".entries", "1", structural, neither, "",
+           "entries of all sets; reach / entry where sets are not resolved",
+           "Mei and Chu 2016, section 4.4"},
+    Metric{".entry_bytes", "byte", structural, neither, "", "memory under one entry",
+           "docs/methods/tlb.md"},
+    Metric{".sub_entries", "1", structural, neither, "",
+           "pages of an entry that are filled one by one", "docs/methods/tlb.md"},
+    Metric{".sets", "1", structural, neither, "", "number of sets", "docs/methods/tlb.md"},
+    Metric{".ways", "1", structural, neither, "",
+           "entries of one set; the mean where sets are of different width",
+           "docs/methods/tlb.md"},
+    Metric{".ways_per_set", "1", structural, neither, "", "ways of each set, widest first",
+           "docs/methods/tlb.md"},
+    Metric{".tag_reach_bytes", "byte", structural, neither, "",
+           "entries of all sets x memory under one", "docs/methods/tlb.md"},
+    Metric{".index_function", "", structural, neither, "", "from the offset to the set",
+           "docs/methods/index-function.md"},
+    Metric{".replacement", "", structural, neither, "", "who leaves a full set",
+           "docs/methods/replacement.md"},
+    Metric{".way_probability", "1", continuous, neither, "",
+           "chance of each way to be the victim, in the order of first fill",
+           "docs/methods/replacement.md"},
+    Metric{".scope", "", structural, neither, "", "which SMs share it: sm, tpc, gpc or device",
+           "docs/methods/tlb.md"},
+    Metric{".miss_penalty_cycles", "cycle", continuous, neither, "",
+           "what a miss of this level costs beyond a hit of the first", "docs/methods/tlb.md"},
+};
+
+/// The rows above, every cache metric of every cache and every TLB metric of every level.
 class Registry {
  public:
   Registry() {
     for (const Metric& metric : single_metrics) metrics_.push_back(metric);
     for (const CacheName& cache : caches) {
       for (const Metric& metric : cache_metrics) add(cache, metric);
+    }
+    for (const CacheName& level : tlb_levels) {
+      for (const Metric& metric : tlb_metrics) add(level, metric);
     }
     // Listed by job, in the order of each job's first row.
     const auto first_of_job = [this](const Metric& metric) {

@@ -22,6 +22,49 @@ constexpr std::uint64_t lines_of_fresh_pages = 5;
 constexpr double block_miss_fraction =
     0.6;  // LRU sets 1.4 times full miss everywhere, others rarely
 
+// Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
+// all pairs meet in few sets and push each other out.
+constexpr std::uint64_t block_bytes = 256;
+
+enum class Turn { as_listed, swapped };
+
+/// The list as it is walked: pairs are neighbours that are equal.
+Offsets place_second_visits(Offsets offsets, SecondVisit second_visit, Turn turn) {
+  if (second_visit == SecondVisit::same_line) return offsets;
+  const std::uint64_t behind = turn == Turn::as_listed ? block_bytes : 0;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const bool pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
+    const std::uint64_t start = offsets[i] / (2 * block_bytes) * (2 * block_bytes);
+    offsets[i] = start + (block_bytes - behind);
+    if (pair) offsets[++i] = start + behind;
+  }
+  return offsets;
+}
+
+std::vector<Turn> turns_of(const PageSetup& setup) {
+  if (setup.second_visit == SecondVisit::same_line) return {Turn::as_listed};
+  return {Turn::as_listed, Turn::swapped};
+}
+
+/// First less second visit at each of `firsts`, medians over passes.
+std::vector<double> measure_differences(JobRun& run, const PageSetup& setup,
+                                        const std::string& label, const WalkPlan& plan,
+                                        const std::vector<std::size_t>& firsts) {
+  const std::vector<Turn> turns = turns_of(setup);
+  std::vector<double> costs(firsts.size());
+  for (Turn turn : turns) {
+    WalkPlan walked = plan;
+    walked.offsets = place_second_visits(plan.offsets, setup.second_visit, turn);
+    walked.offsets.insert(walked.offsets.end(), setup.swept.begin(), setup.swept.end());
+    const auto medians = position_medians(measure_walk(run, setup.chase, label, walked));
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+      const std::size_t at = firsts[i] - plan.skipped;
+      costs[i] += (medians[at] - medians[at + 1]) / static_cast<double>(turns.size());
+    }
+  }
+  return costs;
+}
+
 /// Cost of the translations at `firsts`, places of visits that are repeated at once: medians over
 /// passes and over several lines of each page. The way to a slice of the L2 takes each line its own
 /// time, and on a real GPU a few cycles of that differ between the two visits.
@@ -32,12 +75,8 @@ std::vector<double> measure_costs(JobRun& run, const PageSetup& setup, const std
                                   PlanOf&& plan_of) {
   WalkLatencies costs{firsts.size(), {}};
   for (std::uint64_t line = 0; line < lines; ++line) {
-    const WalkPlan plan = plan_of(line * line_shift);
-    const auto medians = position_medians(measure_walk(run, setup.chase, label, plan));
-    for (std::size_t first : firsts) {
-      const std::size_t at = first - plan.skipped;
-      costs.cycles.push_back(medians[at] - medians[at + 1]);
-    }
+    const auto of_line = measure_differences(run, setup, label, plan_of(line * line_shift), firsts);
+    costs.cycles.insert(costs.cycles.end(), of_line.begin(), of_line.end());
   }
   return position_medians(costs);
 }
@@ -73,23 +112,47 @@ std::size_t count_above(const std::vector<double>& costs, double threshold_cycle
       costs.begin(), costs.end(), [=](double cost) { return cost > threshold_cycles; }));
 }
 
+/// A tenth of the memory is left alone, or as much as the driver and the flushing of caches need
+/// on the largest GPUs.
+std::uint64_t memory_limit(const DeviceInfo& gpu) {
+  const std::uint64_t left_bytes = std::min<std::uint64_t>(gpu.memory_bytes / 10, 6_GiB);
+  return (gpu.memory_bytes - left_bytes) / 2_MiB * 2_MiB;
+}
+
 std::uint64_t coarse_step(const PageSetup& setup, std::uint64_t span_bytes) {
   return std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
 }
 
 }  // namespace
 
-PageSetup set_up_page_walks(JobRun& run) {
+namespace {
+
+PageSetup set_up_walks(JobRun& run, LoadPath path) {
   // A quarter of the L2 with 128 bytes for every line: none is lost, whatever the index does.
   constexpr double bytes_for_line = 512;
   constexpr double most_pages = 16384;
   PageSetup setup;
-  setup.chase = set_up_chase(run, LoadPath::cg, RecordSpace::longest);
-  setup.limit_bytes = run.info().memory_bytes / 10 * 9 / 2_MiB * 2_MiB;
+  setup.chase = set_up_chase(run, path, RecordSpace::longest);
+  setup.limit_bytes = memory_limit(run.info());
   const double l2_bytes =
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
   setup.most_pages = static_cast<std::uint64_t>(
       l2_bytes > 0 ? std::clamp(l2_bytes / bytes_for_line, 256.0, most_pages) : most_pages);
+  return setup;
+}
+
+}  // namespace
+
+PageSetup set_up_page_walks(JobRun& run) { return set_up_walks(run, LoadPath::cg); }
+
+PageSetup set_up_texture_walks(JobRun& run) {
+  PageSetup setup = set_up_walks(run, LoadPath::texture_1d);
+  setup.second_visit = SecondVisit::next_block;
+  return setup;
+}
+
+PageSetup with_buffer(PageSetup setup, std::uint64_t buffer_bytes) {
+  setup.chase.buffer_bytes = buffer_bytes;
   return setup;
 }
 
@@ -106,9 +169,11 @@ PageWalkCosts measure_page_costs(JobRun& run, const PageSetup& setup, std::uint6
           })};
 }
 
-std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, const PageSetup& setup) {
+std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, PageSetup& setup) {
+  constexpr int tries = 8;  // each a sixteenth less, down to six tenths of what was wanted
   std::vector<PageWalkCosts> walks;
-  for (std::uint64_t span_bytes = 1_MiB;; span_bytes *= 2) {
+  int failures = 0;
+  for (std::uint64_t span_bytes = 1_MiB;;) {
     const std::uint64_t bounded_bytes = std::min(span_bytes, setup.limit_bytes);
     try {
       const PageSpread spread = spread_pages(coarse_step(setup, bounded_bytes), widest_room_bytes);
@@ -117,9 +182,16 @@ std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, const PageSetup& s
       throw;
     } catch (const DeviceError&) {
       if (walks.empty()) throw;
-      return walks;
+      const std::uint64_t less_bytes = bounded_bytes / 16 * 15 / 2_MiB * 2_MiB;
+      if (++failures == tries || less_bytes <= walks.back().span_bytes) {
+        setup.limit_bytes = walks.back().span_bytes;
+        return walks;
+      }
+      setup.limit_bytes = less_bytes;
+      continue;
     }
     if (bounded_bytes == setup.limit_bytes) return walks;
+    span_bytes *= 2;
   }
 }
 
@@ -224,6 +296,62 @@ Edge measure_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
   };
   const std::uint64_t limit_bytes = tlb.level.overflowing_bytes;
   return find_edge({step_bytes, 8 * step_bytes, limit_bytes, relative_precision}, ask);
+}
+
+namespace {
+
+/// The windows of all lanes, launch after launch, whatever a lane can record at once.
+std::vector<std::vector<double>> record_pairs(JobRun& run, const PageSetup& setup,
+                                              const std::string& label, ChaseProbe probe,
+                                              const PairPasses& passes) {
+  const std::uint64_t length = probe.lanes.front().offsets_bytes.size();
+  const std::uint64_t wanted = std::min(passes.timed * length, 2 * passes.most_pairs);
+  const std::uint64_t room = setup.chase.recordable_accesses / 2 * 2;
+  std::vector<std::vector<double>> cycles(probe.lanes.size());
+  for (std::uint64_t done = 0; done < wanted; done += probe.timed_accesses) {
+    probe.warmup_accesses = passes.warmup * length + done % length;
+    probe.timed_accesses = std::min(room, wanted - done);
+    probe.recorded_accesses = probe.timed_accesses;
+    const Trace trace = run.ask(label, probe);
+    for (std::size_t lane = 0; lane < cycles.size(); ++lane) {
+      const auto& windows = trace.lanes.at(lane).window_cycles;
+      cycles[lane].insert(cycles[lane].end(), windows.begin(), windows.end());
+    }
+  }
+  return cycles;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> pair_costs(JobRun& run, const PageSetup& setup,
+                                            const std::string& label,
+                                            const std::vector<PairLane>& lanes,
+                                            const PairPasses& passes) {
+  ChaseProbe probe;
+  probe.path = setup.chase.path;
+  probe.shared_carveout_bytes = setup.chase.shared_carveout_bytes;
+  probe.buffer_bytes = setup.chase.buffer_bytes;
+  const std::uint64_t pairs =
+      std::min(passes.timed * lanes.front().places.size(), passes.most_pairs);
+  std::vector<std::vector<double>> costs(lanes.size(), std::vector<double>(pairs));
+  const std::vector<Turn> turns = turns_of(setup);
+  for (Turn turn : turns) {
+    probe.lanes.clear();
+    for (const PairLane& lane : lanes) {
+      Offsets offsets;
+      for (std::uint64_t place : lane.places) offsets.insert(offsets.end(), 2, place);
+      probe.lanes.push_back(
+          {.sm = lane.sm, .offsets_bytes = place_second_visits(offsets, setup.second_visit, turn)});
+    }
+    const auto cycles = record_pairs(run, setup, label, probe, passes);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      for (std::size_t pair = 0; pair < pairs; ++pair) {
+        costs[lane][pair] += (cycles[lane][2 * pair] - cycles[lane][2 * pair + 1]) /
+                             static_cast<double>(turns.size());
+      }
+    }
+  }
+  return costs;
 }
 
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,

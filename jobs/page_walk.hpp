@@ -9,15 +9,28 @@
 
 namespace sonde {
 
+/// What the second visit of a pair loads: the same line; or, where a virtually addressed cache
+/// would then answer before any TLB, the block beside it. The visits then also go the other way
+/// round, so that what the two blocks take cancels.
+enum class SecondVisit { same_line, next_block };
+
 /// What all page walks on one device have in common.
 struct PageSetup {
   ChaseSetup chase;
   std::uint64_t limit_bytes = 0;  // memory that may be touched
   std::uint64_t most_pages = 0;   // so many lines stay in the L2 for sure
+  SecondVisit second_visit = SecondVisit::same_line;
+  Offsets swept;  // in every pass over pairs, behind them: pushes them out of nearer data caches
 };
 
 /// Through the path cg, so that no L1 hides a translation.
 PageSetup set_up_page_walks(JobRun& run);
+
+/// The same through a linear texture.
+PageSetup set_up_texture_walks(JobRun& run);
+
+/// The same over one buffer of so many bytes, whatever the list.
+PageSetup with_buffer(PageSetup setup, std::uint64_t buffer_bytes);
 
 /// Pages `page_step_bytes` apart, lines spread over `room_bytes` of each so that they do not meet
 /// in one set of a cache.
@@ -30,8 +43,27 @@ PageWalkCosts measure_page_costs(JobRun& run, const PageSetup& setup, std::uint6
 
 /// Walks over spans of 1 MiB, 2 MiB, ... up to the limit, in steps of 256 KiB or, where those would
 /// be more than most_pages, in the smallest power of two that is not. Ends early, without the
-/// larger ones, if the device cannot give so much memory.
-std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, const PageSetup& setup);
+/// larger ones, if the device cannot give so much memory: the limit is then what it gave.
+std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, PageSetup& setup);
+
+/// Places of one SM's walk, each visited twice in a row.
+struct PairLane {
+  int sm = 0;
+  Offsets places;
+};
+struct PairPasses {
+  std::uint64_t warmup = 0;
+  std::uint64_t timed = 1;
+  std::uint64_t most_pairs = ~std::uint64_t{0};  // timed in all
+};
+
+/// What the first visit of each timed pair cost beyond the second, for each lane in order. All
+/// lanes walk at once. For the many walks of a search.
+/// @pre lanes have lists of one length
+std::vector<std::vector<double>> pair_costs(JobRun& run, const PageSetup& setup,
+                                            const std::string& label,
+                                            const std::vector<PairLane>& lanes,
+                                            const PairPasses& passes);
 
 /// A level of the TLB with what nearer levels need to be pushed out.
 struct TlbSubject {
@@ -39,6 +71,7 @@ struct TlbSubject {
   TlbLevel level;
   std::uint64_t nearer_step_bytes = 0;  // largest entry of the nearer levels; 0: it is the nearest
   std::uint64_t nearer_pages = 0;       // so many entries of that size empty them
+  std::uint64_t nearer_entries = 0;     // of the largest of them
 };
 
 /// Smallest part of memory that is translated anew: the distance between misses of fresh

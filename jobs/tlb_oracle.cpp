@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace sonde {
@@ -38,7 +40,42 @@ Lines sorted(Lines lines) {
   return lines;
 }
 
+std::size_t count_nearer_entries(const TlbShape& shape, const Lines& entries) {
+  std::set<std::uint64_t> numbers;
+  for (std::uint64_t entry : entries) numbers.insert(nearer_entry(shape, entry));
+  return numbers.size();
+}
+
 }  // namespace
+
+std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry) {
+  const std::uint64_t room = std::min(shape.granule_bytes, widest_room_bytes);
+  const std::uint64_t places = std::max<std::uint64_t>(1, room / line_step_bytes);
+  return entry + mix_bits(entry / shape.entry_bytes) % places * line_step_bytes;
+}
+
+std::uint64_t nearer_entry(const TlbShape& shape, std::uint64_t entry) {
+  return entry / std::max(shape.entry_bytes, shape.tlb.nearer_step_bytes);
+}
+
+std::vector<std::size_t> spread_visits(const TlbShape& shape, const Lines& entries) {
+  std::vector<std::size_t> order(entries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::map<std::uint64_t, std::vector<std::size_t>> by_nearer;
+  for (std::size_t i : order) by_nearer[nearer_entry(shape, entries[i])].push_back(i);
+  if (by_nearer.size() == entries.size()) return order;
+  std::vector<double> key(entries.size());
+  std::size_t number = 0;
+  for (const auto& [nearer, members] : by_nearer) {
+    const double phase = static_cast<double>(number++) / static_cast<double>(by_nearer.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      key[members[i]] = (static_cast<double>(i) + phase) / static_cast<double>(members.size());
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t one, std::size_t other) { return key[one] < key[other]; });
+  return order;
+}
 
 TlbOracle::TlbOracle(JobRun& run, const PageSetup& setup, const TlbShape& shape,
                      std::uint64_t span_bytes)
@@ -48,26 +85,30 @@ TlbOracle::TlbOracle(JobRun& run, const PageSetup& setup, const TlbShape& shape,
   measure_noise();
 }
 
+std::vector<double> TlbOracle::costs_of(const std::string& what, const Offsets& places,
+                                        const PairPasses& passes) {
+  const std::string label = shape_.tlb.name + " " + what;
+  return pair_costs(run_, setup_, label, {{setup_.chase.sm, places}}, passes).front();
+}
+
 /// Entries that fit the level, and overfill the nearer ones: how much do their costs spread?
 void TlbOracle::measure_noise() {
   constexpr std::uint64_t fewest_entries = 4;
   constexpr std::uint64_t visits = 2000;
-  constexpr double sure_distance = 4.5;     // standard deviations: one in 3 x 10^5 lies beyond
-  constexpr double median_inflation = 1.25; // of the deviation, against a mean
+  constexpr double sure_distance = 4.5;      // standard deviations: one in 3 x 10^5 lies beyond
+  constexpr double median_inflation = 1.25;  // of the deviation, against a mean
   const std::uint64_t step_bytes = std::max(shape_.entry_bytes, shape_.tlb.nearer_step_bytes);
   const std::uint64_t count = std::max<std::uint64_t>(fewest_entries, hiding_entries_);
   Lines places;
-  for (std::uint64_t i = 0; i < count; ++i) places.push_back(place(i * step_bytes));
-  const std::vector<double> costs = pair_costs(run_, setup_, shape_.tlb.name + " noise", places,
-                                               {warmup_passes, visits / count + 1});
+  for (std::uint64_t i = 0; i < count; ++i) places.push_back(line_under(shape_, i * step_bytes));
+  const std::vector<double> costs = costs_of("noise", places, {warmup_passes, visits / count + 1});
   const TlbLevel& level = shape_.tlb.level;
   const double usual_cycles = median(costs);
   const double deviation_cycles = std::max(0.5, 1.4826 * median_absolute_deviation(costs));
   const double margin_cycles = std::min(level.threshold_cycles - usual_cycles,
                                         level.penalty_cycles - level.threshold_cycles);
-  const auto slow = std::count_if(costs.begin(), costs.end(), [&](double cost) {
-    return cost > level.threshold_cycles;
-  });
+  const auto slow = std::count_if(costs.begin(), costs.end(),
+                                  [&](double cost) { return cost > level.threshold_cycles; });
   slow_share_ = static_cast<double>(slow) / static_cast<double>(costs.size());
   repeats_ = possible_repeats.back();
   for (std::uint64_t repeats : possible_repeats) {
@@ -79,56 +120,14 @@ void TlbOracle::measure_noise() {
   }
 }
 
-/// A line of the first granule, drawn, so that entries of one set do not meet in caches.
-std::uint64_t TlbOracle::place(std::uint64_t line) const {
-  const std::uint64_t room = std::min(shape_.granule_bytes, widest_room_bytes);
-  const std::uint64_t places = std::max<std::uint64_t>(1, room / line_step_bytes);
-  return line + mix_bits(line / shape_.entry_bytes) % places * line_step_bytes;
-}
-
-std::uint64_t TlbOracle::nearer_block(std::uint64_t line) const {
-  return line / std::max(shape_.entry_bytes, shape_.tlb.nearer_step_bytes);
-}
-
-std::size_t TlbOracle::count_blocks(const Lines& lines) const {
-  std::set<std::uint64_t> blocks;
-  for (std::uint64_t line : lines) blocks.insert(nearer_block(line));
-  return blocks.size();
-}
-
-/// Entries under one nearer entry as far apart in the walk as can be, so that none hides the next.
-std::vector<std::size_t> TlbOracle::order_of_visits(const Lines& lines) const {
-  std::map<std::uint64_t, std::vector<std::size_t>> by_block;
-  for (std::size_t i = 0; i < lines.size(); ++i) by_block[nearer_block(lines[i])].push_back(i);
-  std::vector<std::size_t> order(lines.size());
-  if (by_block.size() == lines.size()) {
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    return order;
-  }
-  std::vector<std::pair<double, std::size_t>> keyed;
-  std::size_t block = 0;
-  for (const auto& [number, members] : by_block) {
-    const double phase = static_cast<double>(block++) / static_cast<double>(by_block.size());
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      keyed.emplace_back((static_cast<double>(i) + phase) / static_cast<double>(members.size()),
-                         members[i]);
-    }
-  }
-  std::sort(keyed.begin(), keyed.end());
-  std::transform(keyed.begin(), keyed.end(), order.begin(),
-                 [](const auto& entry) { return entry.second; });
-  return order;
-}
-
-MissCounts TlbOracle::walk(const Lines& lines) {
-  const std::vector<std::size_t> order = order_of_visits(lines);
+MissCounts TlbOracle::walk(const Lines& lines, std::size_t listed) {
+  const std::vector<std::size_t> order = spread_visits(shape_, lines);
   Lines places;
-  for (std::size_t i : order) places.push_back(place(lines[i]));
-  const std::uint64_t repeats = lines.size() <= short_list
-                                    ? std::max(repeats_, fewest_repeats_of_short_lists)
-                                    : repeats_;
-  const std::vector<double> costs = pair_costs(run_, setup_, shape_.tlb.name + " conflicts", places,
-                                               {warmup_passes, outcomes * repeats});
+  for (std::size_t i : order) places.push_back(line_under(shape_, lines[i]));
+  const std::uint64_t repeats =
+      lines.size() <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
+  const std::vector<double> costs =
+      costs_of("conflicts", places, {warmup_passes, outcomes * repeats});
   MissCounts counts;
   counts.misses.resize(lines.size());
   counts.passes = outcomes;
@@ -142,7 +141,7 @@ MissCounts TlbOracle::walk(const Lines& lines) {
       }
       const bool missed = median(of_outcome) > shape_.tlb.level.threshold_cycles;
       counts.misses[order[at]] += missed;
-      missed_any = missed_any || missed;
+      missed_any = missed_any || (missed && order[at] < listed);
     }
     counts.passes_with_misses += missed_any;
   }
@@ -151,7 +150,9 @@ MissCounts TlbOracle::walk(const Lines& lines) {
 
 /// In an overfull set of a TLB that replaces the oldest, every entry misses in every pass.
 void TlbOracle::learn(const Lines& lines, const MissCounts& counts) {
-  if (shape_.tlb.nearer_entries == 0 || count_blocks(lines) <= shape_.tlb.nearer_entries) return;
+  if (shape_.tlb.nearer_entries == 0 ||
+      count_nearer_entries(shape_, lines) <= shape_.tlb.nearer_entries)
+    return;
   Parting parting;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (counts.misses[i] == 0) parting.held.push_back(lines[i]);
@@ -162,14 +163,46 @@ void TlbOracle::learn(const Lines& lines, const MissCounts& counts) {
   partings_.push_back({sorted(std::move(parting.missed)), sorted(std::move(parting.held))});
 }
 
+/// Entries told apart from this one in any walk, sorted.
+Lines TlbOracle::apart_from(std::uint64_t line) const {
+  Lines apart;
+  for (const Parting& parting : partings_) {
+    if (contains(parting.missed, line)) {
+      apart.insert(apart.end(), parting.held.begin(), parting.held.end());
+    } else if (contains(parting.held, line)) {
+      apart.insert(apart.end(), parting.missed.begin(), parting.missed.end());
+    }
+  }
+  std::sort(apart.begin(), apart.end());
+  apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
+  return apart;
+}
+
+/// The same for all of them, each perhaps in a walk of its own.
+Lines TlbOracle::apart_from_all(const Lines& lines) const {
+  Lines common;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Lines apart = apart_from(lines[i]);
+    if (i > 0) {
+      Lines both;
+      std::set_intersection(common.begin(), common.end(), apart.begin(), apart.end(),
+                            std::back_inserter(both));
+      apart = std::move(both);
+    }
+    common = std::move(apart);
+    if (common.empty()) break;
+  }
+  return common;
+}
+
 Lines TlbOracle::find_apart(const Lines& lines, std::size_t wanted) const {
-  std::map<std::uint64_t, std::uint64_t> by_block;  // nearer block -> entry
+  Lines found;
   std::set<std::uint64_t> taken;
-  for (std::uint64_t line : lines) taken.insert(nearer_block(line));
+  for (std::uint64_t line : lines) taken.insert(nearer_entry(shape_, line));
   const auto take = [&](const Lines& others) {
     for (std::uint64_t other : others) {
-      if (by_block.size() == wanted) return;
-      if (!taken.contains(nearer_block(other))) by_block.emplace(nearer_block(other), other);
+      if (found.size() == wanted) return;
+      if (taken.insert(nearer_entry(shape_, other)).second) found.push_back(other);
     }
   };
   const auto all_in = [&](const Lines& side) {
@@ -179,35 +212,9 @@ Lines TlbOracle::find_apart(const Lines& lines, std::size_t wanted) const {
   for (auto parting = partings_.rbegin(); parting != partings_.rend(); ++parting) {
     if (all_in(parting->missed)) take(parting->held);
     if (all_in(parting->held)) take(parting->missed);
-    if (by_block.size() == wanted) break;
+    if (found.size() == wanted) return found;
   }
-  if (by_block.size() < wanted) {
-    // Each of the lines may have been told apart in a walk of its own.
-    Lines common;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      Lines apart;
-      for (const Parting& parting : partings_) {
-        if (contains(parting.missed, lines[i])) {
-          apart.insert(apart.end(), parting.held.begin(), parting.held.end());
-        } else if (contains(parting.held, lines[i])) {
-          apart.insert(apart.end(), parting.missed.begin(), parting.missed.end());
-        }
-      }
-      std::sort(apart.begin(), apart.end());
-      apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
-      if (i == 0) {
-        common = std::move(apart);
-        continue;
-      }
-      Lines both;
-      std::set_intersection(common.begin(), common.end(), apart.begin(), apart.end(),
-                            std::back_inserter(both));
-      common = std::move(both);
-    }
-    take(common);
-  }
-  Lines found;
-  for (const auto& [block, line] : by_block) found.push_back(line);
+  take(apart_from_all(lines));
   return found;
 }
 
@@ -215,19 +222,13 @@ std::vector<MissCounts> TlbOracle::ask(std::span<const Lines> lists) {
   std::vector<MissCounts> answers;
   for (const Lines& list : lists) {
     Lines walked = list;
-    if (count_blocks(list) < hiding_entries_) {
-      const Lines beside = find_apart(list, hiding_entries_ - count_blocks(list));
+    if (count_nearer_entries(shape_, list) < hiding_entries_) {
+      const Lines beside = find_apart(list, hiding_entries_ - count_nearer_entries(shape_, list));
       walked.insert(walked.end(), beside.begin(), beside.end());
     }
-    MissCounts counts = walk(walked);
+    MissCounts counts = walk(walked, list.size());
     learn(walked, counts);
-    if (walked.size() > list.size()) {
-      const bool any = std::any_of(counts.misses.begin(),
-                                   counts.misses.begin() + static_cast<std::ptrdiff_t>(list.size()),
-                                   [](std::uint32_t misses) { return misses > 0; });
-      if (!any) counts.passes_with_misses = 0;
-      counts.misses.resize(list.size());
-    }
+    counts.misses.resize(list.size());
     answers.push_back(std::move(counts));
   }
   return answers;
@@ -246,12 +247,12 @@ std::vector<SetRecord> TlbOracle::record(const Lines& lines, const Lines& rinse,
   for (std::vector<std::uint16_t>& order : orders) {
     Lines places;
     for (std::uint16_t line : order) {
-      places.push_back(place(lines[line]));
-      for (std::uint64_t other : rinse) places.push_back(place(other));
+      places.push_back(line_under(shape_, lines[line]));
+      for (std::uint64_t other : rinse) places.push_back(line_under(shape_, other));
     }
     std::vector<std::vector<double>> costs;
     for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
-      costs.push_back(pair_costs(run_, setup_, shape_.tlb.name + " policy", places, {0, 1}));
+      costs.push_back(costs_of("policy", places, {.warmup = 0, .timed = 1}));
     }
     SetRecord record{std::move(order), {}};
     std::set<std::uint16_t> seen;

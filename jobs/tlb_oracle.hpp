@@ -16,6 +16,17 @@ struct TlbShape {
   std::uint64_t entries = 0;
 };
 
+/// A line of the first granule of an entry, drawn, so that entries of one set do not meet in
+/// caches.
+std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry);
+
+/// Nearer entry that an entry lies under, by its number.
+std::uint64_t nearer_entry(const TlbShape& shape, std::uint64_t entry);
+
+/// The order of visits in which entries under one nearer entry are as far apart as can be, so that
+/// none hides the next.
+std::vector<std::size_t> spread_visits(const TlbShape& shape, const Lines& entries);
+
 /// "Lines" are entries: offsets that are multiples of entry_bytes. A nearer level hides a farther
 /// one, so where a list would fit into it, entries are visited beside the list that are known to
 /// share no set with any of its own: some missed in an earlier walk in which the others never did.
@@ -52,20 +63,20 @@ class TlbOracle {
     Lines held;    // sorted
   };
 
-  MissCounts walk(const Lines& lines);
+  MissCounts walk(const Lines& lines, std::size_t listed);
   void measure_noise();
+  std::vector<double> costs_of(const std::string& what, const Offsets& places,
+                               const PairPasses& passes);
   void learn(const Lines& lines, const MissCounts& counts);
-  std::uint64_t place(std::uint64_t line) const;
-  std::uint64_t nearer_block(std::uint64_t line) const;
-  std::vector<std::size_t> order_of_visits(const Lines& lines) const;
-  std::size_t count_blocks(const Lines& lines) const;
+  Lines apart_from(std::uint64_t line) const;
+  Lines apart_from_all(const Lines& lines) const;
 
   JobRun& run_;
   const PageSetup setup_;
   const TlbShape shape_;
   std::size_t hiding_entries_ = 0;
-  std::uint64_t repeats_ = 1;      // passes whose median is taken
-  double slow_share_ = 0;          // hits that look like misses in one pass
+  std::uint64_t repeats_ = 1;  // passes whose median is taken
+  double slow_share_ = 0;      // hits that look like misses in one pass
   std::vector<Parting> partings_;
 };
 

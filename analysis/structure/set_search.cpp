@@ -21,6 +21,8 @@ constexpr std::uint64_t fewest_candidates = 1024;
 constexpr std::uint64_t most_candidates = 1 << 17;
 // Sets without a function are looked for one by one.
 constexpr std::size_t most_single_sets = 64;
+// If there must be far more, some show how wide they are.
+constexpr std::size_t sample_of_sets = 12;
 constexpr std::uint32_t widest_step = 8;  // sets differ by at most so many ways
 constexpr std::uint64_t most_sets = 1 << 20;
 
@@ -294,9 +296,12 @@ void find_single_sets(const LineSpace& space, Lines pool, const Split& first, co
     ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
   };
   take(*found.conflict, first.members);
+  const std::size_t most_sets_seen =
+      space.cached_lines / ways.front() > 2 * most_single_sets ? sample_of_sets : most_single_sets;
   std::string reason;
   while (auto conflict = find_conflict(pool, ask, reason)) {
-    if (ways.size() == most_single_sets) {
+    if (ways.size() == most_sets_seen) {
+      found.seen_ways = std::move(ways);
       found.reason = fmt::format(
           "no function of the address puts lines into sets as seen, and "
           "there are more than {} sets to be looked for one by one",

@@ -24,6 +24,8 @@ struct SetStructure {
   IndexFunction index;
   std::uint32_t home_ways = 0;              // of that set, lines beside the lists included
   std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
+  std::vector<std::uint32_t> seen_ways;     // of a dozen sets, where nothing tells where the others
+                                            // of very many are
   std::uint64_t checked_sets = 0;           // in walks that no inference had seen
   double agreement = 0;                     // share of them that overflowed as predicted
   std::string reason;                       // why something is missing
