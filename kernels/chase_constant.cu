@@ -13,11 +13,10 @@ namespace {
 __constant__ __align__(256) unsigned char constant_bank[bank_bytes];
 
 /// A place is an offset in the bank, which the one constant of this file fills.
-class ConstantSource : public IndexPlaces {
+class ConstantSource : public IndexPlaces, public ReadySource {
  public:
   explicit __device__ ConstantSource(const ChaseLaunch&)
       : bank_(static_cast<std::uint32_t>(__cvta_generic_to_constant(constant_bank))) {}
-  __device__ __forceinline__ void make_ready(Place&) const {}
   __device__ __forceinline__ Place load(Place place) const {
     Place value;
     asm volatile("ld.const.u32 %0, [%1];"

@@ -1,17 +1,39 @@
 // Chases through textures of 8-byte texels. Hardware effect: the latency of a fetch by coordinates,
 // without filter, by one thread. A texel holds the next coordinates, so the fetch needs no
-// arithmetic; from sm_90 the window also holds the UMOV that names the sampler (none), a few
-// cycles.
+// arithmetic. What could spoil it: from sm_90 the handle lies in uniform registers, which ptxas
+// fills where they are first used. A fetch that is switched off brings that before the window; it
+// passes the pipe all the same (some 95 cycles on an H200) and is waited for there.
 #include "kernels/chase_kernel.cuh"
 #include "kernels/chase_paths.hpp"
 
 namespace sonde::kernels {
 namespace {
 
-/// A place is a texel of linear memory.
-class LinearTexture : public IndexPlaces {
+/// Brings the handle to where fetches take it from.
+class TextureHandle {
  public:
-  explicit __device__ LinearTexture(const ChaseLaunch& launch) : handle_(launch.texture) {}
+  explicit __device__ TextureHandle(const ChaseLaunch& launch) : handle_(launch.texture) {}
+  __device__ __forceinline__ void make_ready() {
+    asm volatile(
+        "{\n.reg .pred p;\n.reg .b32 y, z, w;\nsetp.ne.u32 p, %1, 0;\n"
+        "@p tex.1d.v4.u32.s32 {%0, y, z, w}, [%2, {%0}];\nadd.u32 %0, %0, %1;\n}"
+        : "+r"(readied_)
+        : "r"(threadIdx.y), "l"(handle_)
+        : "memory");
+  }
+  __device__ __forceinline__ std::uint32_t readied() const { return readied_; }
+
+ protected:
+  std::uint64_t handle_;
+
+ private:
+  std::uint32_t readied_ = 0;
+};
+
+/// A place is a texel of linear memory.
+class LinearTexture : public IndexPlaces, public TextureHandle {
+ public:
+  using TextureHandle::TextureHandle;
   __device__ __forceinline__ Place load(Place place) const {
     Place value;
     asm volatile("{\n.reg .b32 y, z, w;\ntex.1d.v4.u32.s32 {%0, y, z, w}, [%1, {%2}];\n}"
@@ -20,21 +42,10 @@ class LinearTexture : public IndexPlaces {
                  : "memory");
     return value;
   }
-  __device__ __forceinline__ void make_ready(Place& place) const {
-    asm volatile(
-        "{\n.reg .pred p;\n.reg .b32 y, z, w;\nsetp.ne.u32 p, %1, 0;\n"
-        "@p tex.1d.v4.u32.s32 {%0, y, z, w}, [%2, {%0}];\n}"
-        : "+r"(place)
-        : "r"(threadIdx.y), "l"(handle_)
-        : "memory");
-  }
-
- private:
-  std::uint64_t handle_;
 };
 
 /// A place is a column and a row.
-class TiledTexture {
+class TiledTexture : public TextureHandle {
  public:
   using Place = uint2;
   static __device__ __forceinline__ Place from_word(std::uint64_t word) {
@@ -53,7 +64,7 @@ class TiledTexture {
     place.y += base.y;
     return place;
   }
-  explicit __device__ TiledTexture(const ChaseLaunch& launch) : handle_(launch.texture) {}
+  using TextureHandle::TextureHandle;
   __device__ __forceinline__ Place load(Place place) const {
     Place value;
     asm volatile("{\n.reg .b32 z, w;\ntex.2d.v4.u32.s32 {%0, %1, z, w}, [%2, {%3, %4}];\n}"
@@ -62,17 +73,6 @@ class TiledTexture {
                  : "memory");
     return value;
   }
-  __device__ __forceinline__ void make_ready(Place& place) const {
-    asm volatile(
-        "{\n.reg .pred p;\n.reg .b32 z, w;\nsetp.ne.u32 p, %2, 0;\n"
-        "@p tex.2d.v4.u32.s32 {%0, %1, z, w}, [%3, {%0, %1}];\n}"
-        : "+r"(place.x), "+r"(place.y)
-        : "r"(threadIdx.y), "l"(handle_)
-        : "memory");
-  }
-
- private:
-  std::uint64_t handle_;
 };
 
 }  // namespace

@@ -8,6 +8,13 @@
 
 namespace sonde::kernels {
 
+/// Sources whose loads need nothing before the window. Others do it in make_ready() and return from
+/// readied() a zero that depends on it.
+struct ReadySource {
+  static __device__ __forceinline__ void make_ready() {}
+  static __device__ __forceinline__ std::uint32_t readied() { return 0; }
+};
+
 /// Places that are 64-bit addresses.
 struct AddressPlaces {
   using Place = std::uint64_t;
@@ -41,18 +48,16 @@ struct IndexPlaces {
 };
 
 template <Load load_kind>
-class GlobalSource : public AddressPlaces {
+class GlobalSource : public AddressPlaces, public ReadySource {
  public:
   explicit __device__ GlobalSource(const ChaseLaunch&) {}
-  __device__ __forceinline__ void make_ready(Place&) const {}
   __device__ __forceinline__ Place load(Place place) const { return load_global<load_kind>(place); }
 };
 
 /// Exposes the way to the point of coherence: an addition of nothing, done where the line is kept.
-class AtomicSource : public AddressPlaces {
+class AtomicSource : public AddressPlaces, public ReadySource {
  public:
   explicit __device__ AtomicSource(const ChaseLaunch&) {}
-  __device__ __forceinline__ void make_ready(Place&) const {}
   __device__ __forceinline__ Place load(Place place) const {
     Place value;
     asm volatile("atom.global.add.u64 %0, [%1], 0;" : "=l"(value) : "l"(place) : "memory");

@@ -16,7 +16,7 @@ class ChainWalk {
   __device__ ChainWalk(const Source& source, const ChaseTask& task, std::uint32_t, std::uint32_t)
       : source_(source), place_(Source::from_word(task.start)) {}
   __device__ __forceinline__ void prepare() {}
-  __device__ __forceinline__ void make_ready() { source_.make_ready(place_); }
+  __device__ __forceinline__ void make_ready() { source_.make_ready(); }
   __device__ __forceinline__ void step() { place_ = source_.load(place_); }
   /// The store waits for the load and so holds back the clock read behind it.
   __device__ __forceinline__ void visit(std::uint32_t sink) {
@@ -26,7 +26,9 @@ class ChainWalk {
   __device__ __forceinline__ void settle(std::uint32_t sink) {
     store_shared_u32(sink, static_cast<std::uint32_t>(Source::to_word(place_)));
   }
-  __device__ std::uint64_t final_value() const { return Source::to_word(place_); }
+  __device__ std::uint64_t final_value() const {
+    return Source::to_word(place_) + source_.readied();
+  }
 
  private:
   Source source_;
@@ -65,7 +67,7 @@ class ScriptWalk {
   __device__ __forceinline__ void prepare() {
     place_ = Source::at(base_, script_.next(), unit_, value_);
   }
-  __device__ __forceinline__ void make_ready() { source_.make_ready(place_); }
+  __device__ __forceinline__ void make_ready() { source_.make_ready(); }
   __device__ __forceinline__ void step() { value_ = source_.load(place_); }
   __device__ __forceinline__ void visit(std::uint32_t sink) {
     step();
@@ -74,7 +76,9 @@ class ScriptWalk {
   __device__ __forceinline__ void settle(std::uint32_t sink) {
     store_shared_u32(sink, static_cast<std::uint32_t>(Source::to_word(value_)));
   }
-  __device__ std::uint64_t final_value() const { return Source::to_word(value_); }
+  __device__ std::uint64_t final_value() const {
+    return Source::to_word(value_) + source_.readied();
+  }
 
  private:
   Source source_;

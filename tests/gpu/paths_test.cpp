@@ -38,18 +38,22 @@ TEST_F(PathsGpuTest, constants_hit_fast_and_miss_their_first_cache_beyond_2_kib)
   EXPECT_GE(whole_bank, second - 2);
 }
 
-TEST_F(PathsGpuTest, texture_hits_lie_between_one_and_two_times_those_of_the_l1) {
+TEST_F(PathsGpuTest, texture_hits_lie_between_those_of_the_l1_and_of_the_l2) {
   const double l1 = hit_cycles(LoadPath::ca, 8_KiB, 128);
+  const double l2 = hit_cycles(LoadPath::cg, 8_KiB, 128);
   for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
     const double hit = hit_cycles(path, 8_KiB, 128);
-    EXPECT_GT(hit, l1) << to_text(path);
-    EXPECT_LT(hit, 2 * l1) << to_text(path);
+    EXPECT_GE(hit, l1) << to_text(path);
+    EXPECT_LT(hit, l2) << to_text(path);
   }
 }
 
 TEST_F(PathsGpuTest, textures_beyond_the_l1_are_served_by_the_l2) {
+  const double l1 = hit_cycles(LoadPath::ca, 8_KiB, 128);
+  const double l2 = hit_cycles(LoadPath::cg, 8_KiB, 128);
   for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
-    EXPECT_GT(hit_cycles(path, 4_MiB, 128), 2 * hit_cycles(path, 8_KiB, 128)) << to_text(path);
+    EXPECT_GT(hit_cycles(path, 4_MiB, 128), hit_cycles(path, 8_KiB, 128) + (l2 - l1) / 2)
+        << to_text(path);
   }
 }
 
@@ -69,9 +73,9 @@ TEST_F(PathsGpuTest, every_path_plays_chains_scripts_and_amortised_loops_alike) 
     const double amortised =
         static_cast<double>(loop.elapsed_cycles) / static_cast<double>(loop.accesses);
 
-    EXPECT_NEAR(script, chain, 8) << to_text(path);
+    EXPECT_NEAR(script, chain, 16) << to_text(path);
     EXPECT_LE(amortised, chain + 1) << to_text(path);
-    EXPECT_GE(amortised, chain - 16) << to_text(path);
+    EXPECT_GE(amortised, chain / 2) << to_text(path);
   }
 }
 

@@ -12,7 +12,9 @@ import subprocess
 import sys
 from collections import namedtuple
 
-Instruction = namedtuple("Instruction", "address predicate opcode operands")
+Instruction = namedtuple("Instruction", "address predicate opcode operands control", defaults=[None])
+# Scoreboards (0..5) that an instruction sets, to be released when it is done, and those it waits for.
+Control = namedtuple("Control", "sets waits")
 SKIPPED = 77
 
 # Loads by template argument (kernels::Load: ca, cg, nc, cv). sm_75 adds .SYS where sm_80 has nothing.
@@ -31,6 +33,13 @@ OTHER_LOADS = {
 }
 MEMORY = re.compile(r"^(LD|ST|ATOM|RED|CCTL|MEMBAR|UBLK|TEX|TLD|SUL|SUS)")
 LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*([^;]*);")
+UPPER_HALF = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/$")
+
+
+def parse_control(upper_half):
+    """Fields of an instruction's upper 64 bits, from sm_70 (Jia et al. 2018, Dissecting Volta, section 2.1)."""
+    barriers = [upper_half >> 46 & 7, upper_half >> 49 & 7]
+    return Control({b for b in barriers if b != 7}, {b for b in range(6) if upper_half >> (52 + b) & 1})
 
 
 def parse(text):
@@ -50,6 +59,10 @@ def parse(text):
             address, predicate, opcode, operands = found.groups()
             current.append(
                 Instruction(int(address, 16), (predicate or "").strip(), opcode, operands.strip()))
+            continue
+        upper = UPPER_HALF.match(line)
+        if upper and current:
+            current[-1] = current[-1]._replace(control=parse_control(int(upper.group(1), 16)))
     return functions
 
 
@@ -146,6 +159,24 @@ def loops_of_windows(code):
     return loops
 
 
+def wait_faults(code):
+    """What was issued before a window must not hold back its load or store, nor be a load still on its way: one
+    that is switched off, too, keeps its scoreboard until it has passed the pipe."""
+    faults = []
+    for loop in loops_of_windows(code):
+        if any(i.control is None for i in loop):
+            return ["no control words in the listing"]
+        begin, held, end = windows(loop)[0]
+        pending = {}
+        for i in loop[loop.index(end):] + loop[:loop.index(begin)]:
+            pending = {b: o for b, o in pending.items() if b not in i.control.waits}
+            pending |= {b: i.opcode for b in i.control.sets}
+        faults += [f"{i.opcode} waits for {pending[b]} before the window"
+                   for i in held for b in i.control.waits if b in pending]
+        faults += [f"{o} on its way when the window begins" for o in set(pending.values()) if not o.startswith("ST")]
+    return faults
+
+
 def constant_faults(code):
     """What else a timed loop reads of the constant banks would be in the caches that it measures."""
     loops = loops_of_windows(code)
@@ -234,7 +265,7 @@ def check_chase(name, code):
         pattern for source, pattern in OTHER_LOADS.items() if source in argument)
     if timed == "0":
         return check_amortised(code, load)
-    faults = check_timed(code, load, 3, walk == "ChainWalk") + fence_faults(code)
+    faults = check_timed(code, load, 3, walk == "ChainWalk") + fence_faults(code) + wait_faults(code)
     return faults + (constant_faults(code) if load == "LDC" else [])
 
 

@@ -90,6 +90,25 @@ class SassWindowsTest(unittest.TestCase):
         self.assertEqual(len(sass_windows.constant_faults(spoilt)), 3)
         self.assertTrue(sass_windows.constant_faults(code[:-20]))
 
+    def test_load_held_back_by_what_came_before_the_window_fails(self):
+        free = "000fe20000000000"
+        sets_5, waits_5, waits_5_sets_5 = "000f620000000000", "020fe20000000000", "020f640000000000"
+
+        def faults(before, load, store=waits_5):
+            words = [free, before, free, load, store, free, free]
+            lines = ["@P1 TLD.LZ RZ, R0, R0, UR4, 0x0, 1D, 0x1", "IADD3 R0, R0, R7, RZ", "CS2R R4, SR_CLOCKLO",
+                     "TLD.LZ RZ, R0, R0, UR4, 0x0, 1D, 0x1", "STS [R8], R0", "CS2R R6, SR_CLOCKLO", "@P0 BRA 0x0"]
+            words[0] = sets_5
+            listing = "".join(f"/*{n * 16:04x}*/ {line} ; /* 0x0000000000000000 */\n /* 0x{word} */\n"
+                              for n, (line, word) in enumerate(zip(lines, words)))
+            return sass_windows.wait_faults(sass_windows.parse("Function : f\n" + listing)["f"])
+
+        self.assertEqual(faults(before=waits_5, load=sets_5), [])
+        self.assertIn("TLD.LZ waits for TLD.LZ", faults(before=free, load=waits_5_sets_5)[0])
+        self.assertIn("STS waits for TLD.LZ", faults(before=free, load=sets_5)[0])
+        self.assertIn("on its way", faults(before=free, load=free, store=free)[0])
+        self.assertTrue(sass_windows.wait_faults(sass_windows.parse("Function : f\n" + WINDOW)["f"]))
+
     def test_code_chase_is_seen_through(self):
         call = """
         /*0000*/                   CS2R R78, SR_CLOCKLO ;
