@@ -12,13 +12,20 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t stored_lines = 64;
+constexpr std::uint64_t least_stored_lines = 64;
 // Stores to so few lines, each in a DRAM page of its own, leave nothing to chance.
 constexpr std::uint64_t line_distance_bytes = 4096 + 512;
+
+/// More than nearer caches hold, so that they do not answer in place of this one.
+std::uint64_t lines_to_store(const CacheSubject& cache) {
+  if (!cache.nearer) return least_stored_lines;
+  return std::max(least_stored_lines, 2 * cache.nearer->size_bytes / cache.nearer->line_bytes);
+}
 
 /// Share of lines that hit when each is loaded once after a store to it.
 double hits_after_stores(JobRun& run, const CacheSubject& cache, std::uint64_t warmup_passes,
                          std::uint64_t line_bytes) {
+  const std::uint64_t stored_lines = lines_to_store(cache);
   const std::uint64_t distance = warmup_passes > 0 ? line_bytes : line_distance_bytes;
   ChaseProbe probe;
   probe.path = cache.setup.path;
@@ -65,7 +72,7 @@ void report_write_policy(JobRun& run, const CacheSubject& cache, std::uint64_t l
   const double confidence = std::min(decided(kept), decided(allocated));
   const std::string seen =
       fmt::format("after a store {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones",
-                  100 * kept, stored_lines, 100 * allocated);
+                  100 * kept, lines_to_store(cache), 100 * allocated);
   if (confidence < least_decided) {
     run.report(not_resolvable(metric, seen));
     return;
@@ -74,20 +81,24 @@ void report_write_policy(JobRun& run, const CacheSubject& cache, std::uint64_t l
                           fmt::format("a store {} a line that is there, and {} one that is not",
                                       kept > 0.5 ? "keeps" : "invalidates",
                                       allocated > 0.5 ? "allocates" : "does not allocate"),
-                          confidence, 2 * stored_lines);
+                          confidence, 2 * lines_to_store(cache));
   finding.reason = seen;
   run.report(std::move(finding));
 }
 
 void report_prefetch(JobRun& run, const CacheSubject& cache, std::uint64_t fetch_bytes) {
-  constexpr std::uint64_t span_bytes = 6_MiB;  // three large pages: a stream may end with one
-  constexpr std::uint64_t least_run = 8;       // fills of the next level bring a few neighbours
+  constexpr std::uint64_t pages_bytes = 6_MiB;  // three large pages: a stream may end with one
+  const bool own_space = cache.space_bytes > 0;
+  // No cache is run ahead of by more than it holds.
+  const std::uint64_t span_bytes =
+      own_space ? cache.space_bytes : std::min(pages_bytes, cache.limit_bytes);
+  constexpr std::uint64_t least_run = 8;  // fills of the next level bring a few neighbours
   const std::string metric = cache.name + ".prefetch_bytes";
   WalkPlan plan;
   plan.offsets = ascending_walk(span_bytes, fetch_bytes);
-  plan.warmup_passes = 0;
   plan.passes = 3;
-  plan.preparation = Preparation::flushed;
+  plan.warmup_passes = own_space ? 1 : 0;
+  plan.preparation = own_space ? Preparation::as_is : Preparation::flushed;
   const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " stream", plan);
   const std::vector<bool> missed = positions_above(walk, cache.threshold_cycles, 2);
   std::vector<double> runs_bytes;
@@ -102,9 +113,10 @@ void report_prefetch(JobRun& run, const CacheSubject& cache, std::uint64_t fetch
     hits = 0;
   }
   if (runs_bytes.empty()) {
-    run.report(not_present(metric, fmt::format("a cold ascending walk over {} meets no run of {} "
-                                               "hits that nobody asked for",
-                                               format_bytes(span_bytes), least_run)));
+    run.report(
+        not_present(metric, fmt::format("an ascending walk over {} meets no run of {} "
+                                        "hits that nobody asked for",
+                                        format_bytes(static_cast<double>(span_bytes)), least_run)));
     return;
   }
   const double longest = *std::max_element(runs_bytes.begin(), runs_bytes.end());

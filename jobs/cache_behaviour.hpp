@@ -12,7 +12,8 @@ namespace sonde {
 void report_write_policy(JobRun& run, const CacheSubject& cache, std::uint64_t line_bytes);
 
 /// Reports `.prefetch_bytes`: how many bytes behind a cold miss hit without having been visited, on
-/// an ascending walk in steps of one fill (Mei and Chu 2016, section 4.3).
+/// an ascending walk in steps of one fill (Mei and Chu 2016, section 4.3). Constants and code are
+/// walked again and again: a space of at least twice the cache is as good as cold.
 void report_prefetch(JobRun& run, const CacheSubject& cache, std::uint64_t fetch_bytes);
 
 /// Both as not there.

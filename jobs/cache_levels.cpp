@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache_behaviour.hpp"
 #include "jobs/cache_report.hpp"
 #include "jobs/cache_sets.hpp"
 
@@ -141,6 +142,21 @@ void report_hit(JobRun& run, const std::string& cache, const LatencyClass& hits)
                    median_absolute_deviation(hits.cycles)));
 }
 
+/// Stores and streams.
+void report_behaviour(JobRun& run, const CacheSubject& cache, const CacheShape& shape) {
+  if (cache.space_bytes > 0) {
+    run.report(not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
+    if (2 * shape.size_bytes() > cache.space_bytes) {
+      run.report(not_resolvable(cache.name + ".prefetch_bytes",
+                                "it holds more than half of all that can be asked for"));
+      return;
+    }
+  } else {
+    report_write_policy(run, cache, shape.line_bytes);
+  }
+  report_prefetch(run, cache, shape.fetch.bytes);
+}
+
 /// A cache that no footprint overflows: its hits, and what one miss brings.
 void report_full(JobRun& run, const CacheSubject& cache, const CachePath& path,
                  const LatencyClass& hits) {
@@ -159,7 +175,9 @@ void report_full(JobRun& run, const CacheSubject& cache, const CachePath& path,
     run.report(not_resolvable(cache.name + ".fetch_bytes", reason));
   }
   report_hit(run, cache.name, hits);
-  run.report(not_resolvable(cache.name + ".miss_latency_cycles", reason));
+  for (const char* metric : {".miss_latency_cycles", ".prefetch_bytes", ".write_policy"}) {
+    run.report(not_resolvable(cache.name + metric, reason));
+  }
   report_no_sets(run, cache.name, Status::not_resolvable, reason);
 }
 
@@ -167,7 +185,6 @@ void report_unresolved(JobRun& run, const std::string& cache, const LatencyClass
                        const LatencyClass& misses, const std::string& reason) {
   report_shapeless(run, cache, reason);
   report_latencies(run, cache, hits.cycles, misses.cycles);
-  report_no_sets(run, cache, Status::not_resolvable, reason);
 }
 
 /// A cache that may be there.
@@ -175,7 +192,6 @@ void report_hidden(JobRun& run, const std::string& cache, const std::string& rea
   report_shapeless(run, cache, reason);
   run.report(not_resolvable(cache + ".hit_latency_cycles", reason));
   run.report(not_resolvable(cache + ".miss_latency_cycles", reason));
-  report_no_sets(run, cache, Status::not_resolvable, reason);
 }
 
 }  // namespace
@@ -236,6 +252,7 @@ void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& su
   measure_size(run, cache, *shape);
   report_shape(run, name, *shape, {}, level > 0 ? path.caches[level - 1] : std::string());
   report_latencies(run, name, hits.cycles, misses.cycles);
+  report_behaviour(run, cache, *shape);
   characterize_sets(run, cache, shape->size_bytes(), shape->line_bytes);
 }
 

@@ -29,6 +29,8 @@ constexpr std::uint64_t common_line_bytes = 128;
 // set even if they fall unevenly.
 constexpr double sparse_span = 1.4;
 constexpr double one_line_miss_fraction = 0.25;
+// In six draws over so few blocks the share of misses varies by a quarter of that limit.
+constexpr std::uint64_t few_blocks = 128;
 // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; hashed or
 // drawing caches have whole per cents.
 constexpr double step_agreement = 0.998;
@@ -231,7 +233,8 @@ LineSize measure_line(JobRun& run, const CacheSubject& cache, std::uint64_t coar
     const std::uint64_t span_bytes =
         std::min(scale(coarse_size_bytes, sparse_span, block), end_of_space(cache));
     // Small caches have few sets: one draw may fall badly.
-    const std::uint64_t draws = span_bytes / block < coarse_samples ? 6 : 1;
+    const std::uint64_t blocks = span_bytes / block;
+    const std::uint64_t draws = blocks < few_blocks ? 24 : blocks < coarse_samples ? 6 : 1;
     double sum = 0;
     for (std::uint64_t draw = 0; draw < draws; ++draw) {
       WalkPlan plan;
@@ -270,7 +273,8 @@ Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coar
 
 std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
                                 std::uint64_t line_bytes) {
-  const std::uint64_t fill_bytes = std::min(scale(size_bytes, 1.5, line_bytes), end_of_space(cache));
+  const std::uint64_t fill_bytes =
+      std::min(scale(size_bytes, 1.5, line_bytes), end_of_space(cache));
   const std::uint64_t back_bytes = std::min(scale(size_bytes, 1.25, line_bytes), fill_bytes);
   WalkPlan plan;
   plan.offsets = fill_and_return(fill_bytes, back_bytes, line_bytes);

@@ -1,14 +1,23 @@
 // Jobs `cache.texture_l1` and `cache.texture_l2`: the caches of texture fetches.
 // Method: docs/methods/cache-levels.md.
+#include "analysis/structure/tile_walk.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "jobs/cache_levels.hpp"
 #include "jobs/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace sonde {
 namespace {
 
 // Eight times the largest second-level texture cache known (GT200: 256 KB, Wong 2010).
 constexpr std::uint64_t largest_footprint_bytes = 2_MiB;
+constexpr std::uint64_t texel_bytes = 8;
+constexpr const char* tile_bytes_metric = "cache.texture_l1.tile_bytes";
+constexpr const char* tile_rows_metric = "cache.texture_l1.tile_rows";
 
 CachePath texture_path() {
   return {.path = LoadPath::texture_1d,
@@ -18,15 +27,77 @@ CachePath texture_path() {
           .survey_bytes = largest_footprint_bytes};
 }
 
-void run_level(JobRun& run, std::size_t level) {
-  const CachePath path = texture_path();
-  characterize_level(run, path, survey_path(run, path), level);
+/// Misses of a first visit to a square of texels, from the last one up, so that no prefetcher that
+/// follows the rows helps. A row of it is short beside every cache: what a miss brings is still
+/// there when the next row is visited.
+TexelMisses visit_texels(JobRun& run, const PathSurvey& survey, double threshold_cycles) {
+  TexelMisses visit{.rows = 32, .columns = 32, .missed = {}};
+  WalkPlan plan;
+  for (std::size_t row = 0; row < visit.rows; ++row) {
+    for (std::size_t column = 0; column < visit.columns; ++column) {
+      plan.offsets.push_back(row * texture_row_bytes + column * texel_bytes);
+    }
+  }
+  std::reverse(plan.offsets.begin(), plan.offsets.end());
+  plan.warmup_passes = 0;
+  plan.passes = 3;
+  plan.preparation = Preparation::flushed;
+  ChaseSetup setup = survey.setup;
+  setup.path = LoadPath::texture_2d;
+  setup.buffer_bytes = visit.rows * texture_row_bytes;
+  const WalkLatencies walk = measure_walk(run, setup, "cache.texture_l1 tiles", plan);
+  visit.missed = positions_above(walk, threshold_cycles, 2);
+  std::reverse(visit.missed.begin(), visit.missed.end());
+  return visit;
+}
+
+void report_tile(JobRun& run, const PathSurvey& survey) {
+  const auto report_none = [&](const auto& finding, const std::string& reason) {
+    for (const char* metric : {tile_bytes_metric, tile_rows_metric}) {
+      run.report(finding(metric, reason));
+    }
+  };
+  if (survey.caches.empty()) {
+    report_none(not_present, survey.no_more);
+    return;
+  }
+  const LatencyClass& misses = survey.caches.size() > 1 ? survey.caches[1] : *survey.behind;
+  std::optional<TexelBlock> block;
+  try {
+    block =
+        find_texel_block(visit_texels(run, survey, threshold_between(survey.caches[0], misses)));
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError& error) {
+    report_none(not_resolvable, error.what());
+    return;
+  }
+  if (!block) {
+    report_none(not_resolvable,
+                "first misses in a square of texels do not part it into rectangles");
+    return;
+  }
+  const std::uint64_t row_bytes = block->columns * texel_bytes;
+  Finding bytes = found(tile_bytes_metric, static_cast<double>(block->rows * row_bytes),
+                        block->agreement, block->observations);
+  bytes.reason = fmt::format("rows of {} B, {} of them", row_bytes, block->rows);
+  run.report(std::move(bytes));
+  run.report(found(tile_rows_metric, static_cast<double>(block->rows), block->agreement,
+                   block->observations));
 }
 
 }  // namespace
 
-void run_cache_texture_l1(JobRun& run) { run_level(run, 0); }
+void run_cache_texture_l1(JobRun& run) {
+  const CachePath path = texture_path();
+  const PathSurvey survey = survey_path(run, path);
+  characterize_level(run, path, survey, 0);
+  report_tile(run, survey);
+}
 
-void run_cache_texture_l2(JobRun& run) { run_level(run, 1); }
+void run_cache_texture_l2(JobRun& run) {
+  const CachePath path = texture_path();
+  characterize_level(run, path, survey_path(run, path), 1);
+}
 
 }  // namespace sonde

@@ -178,5 +178,32 @@ TEST(SetSearchTest, says_when_nothing_overflows) {
   EXPECT_EQ(found.reason, "all 1024 lines fit");
 }
 
+/// Lines that are walked beside every list, and take room like those of the list.
+TEST(SetSearchTest, counts_the_room_of_lines_beside_the_lists) {
+  const Toy toy{equal(16, 8), [](std::uint64_t a) { return (a >> 8) % 16; }};
+  LineSpace space = space_for(toy, 256, 1 << 16);
+  for (std::uint64_t line = (1 << 16) - 40 * 256; line < 1 << 16; line += 256) {
+    space.beside.push_back(line);
+  }
+  Random random(5);
+  const MissOracle ask = [&](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (Lines lines : lists) {
+      const std::size_t listed = lines.size();
+      lines.insert(lines.end(), space.beside.begin(), space.beside.end());
+      answers.push_back(toy.walk(lines, random));
+      answers.back().misses.resize(listed);
+    }
+    return answers;
+  };
+
+  const SetStructure found = find_sets(space, ask);
+
+  EXPECT_EQ(describe(found.index), "bits 8-11");
+  EXPECT_EQ(found.ways_per_set, equal(16, 8));
+  EXPECT_EQ(found.home_ways, 8U);
+  EXPECT_LT(found.conflict->ways(), 8U);
+}
+
 }  // namespace
 }  // namespace sonde
