@@ -23,6 +23,8 @@ constexpr std::uint64_t most_candidates = 1 << 17;
 constexpr std::size_t most_single_sets = 64;
 // If there must be far more, some show how wide they are.
 constexpr std::size_t sample_of_sets = 12;
+constexpr std::uint32_t few_of_many =
+    50;  // sets of one width that are so few of all are looked at twice
 constexpr std::uint32_t widest_step = 8;  // sets differ by at most so many ways
 constexpr std::uint64_t most_sets = 1 << 20;
 
@@ -105,11 +107,20 @@ double sorted_share(const IndexFunction& index, const Lines& members, const Line
 
 constexpr double enough_agreement = 0.995;
 
-IndexFunction fit_masks(const Lines& members, const LineSpace& space) {
+Gf2Basis differences_of(const Lines& members, std::uint64_t origin_bytes) {
   Gf2Basis differences;
-  for (std::uint64_t line : members) differences.insert(line ^ members.front());
-  const std::uint64_t bits = std::bit_ceil(space.span_bytes) - space.line_bytes;
+  for (std::uint64_t line : members) {
+    differences.insert((line + origin_bytes) ^ (members.front() + origin_bytes));
+  }
+  return differences;
+}
+
+IndexFunction fit_masks(const Lines& members, const LineSpace& space,
+                        std::uint64_t origin_bytes = 0) {
+  const Gf2Basis differences = differences_of(members, origin_bytes);
+  const std::uint64_t bits = std::bit_ceil(space.span_bytes + origin_bytes) - space.line_bytes;
   IndexFunction index;
+  index.origin_bytes = origin_bytes;
   index.known_bits = bits;
   index.masks = orthogonal_complement(differences, bits).rows();
   const bool field = std::all_of(index.masks.begin(), index.masks.end(),
@@ -134,6 +145,35 @@ IndexFunction fit_modulo(const Lines& members, const LineSpace& space, std::uint
   index.sets = divisor < most_sets ? static_cast<std::uint32_t>(divisor) : 0;
   index.known_bits = std::bit_ceil(space.span_bytes) - space.line_bytes;
   return index;
+}
+
+/// Lines of the set as a function has them, and as they were seen: those of both over those of
+/// either.
+double overlap(const IndexFunction& index, const Lines& members, const Lines& others) {
+  const std::uint64_t home = set_of(index, members.front());
+  const auto is_home = [&](std::uint64_t line) { return set_of(index, line) == home; };
+  const auto both = std::count_if(members.begin(), members.end(), is_home);
+  const auto wrong = std::count_if(others.begin(), others.end(), is_home);
+  return static_cast<double>(both) / static_cast<double>(std::ssize(members) + wrong);
+}
+
+/// Masks from whatever start of the buffer explains the set, the fewest that do: from a wrong start
+/// the differences of members show no order, so their rank is high.
+IndexFunction fit_masks_from_any_origin(const Lines& members, const Lines& others,
+                                        const LineSpace& space) {
+  constexpr double enough_overlap = 0.95;
+  constexpr std::size_t spare_rank = 2;  // members of a set of r free bits are about 2^r
+  const auto highest_rank = static_cast<std::size_t>(std::bit_width(members.size())) + spare_rank;
+  IndexFunction best;
+  for (std::uint64_t origin = 1; origin < space.origins; ++origin) {
+    const std::uint64_t origin_bytes = origin * space.line_bytes;
+    if (differences_of(members, origin_bytes).rank() > highest_rank) continue;
+    IndexFunction index = fit_masks(members, space, origin_bytes);
+    if (!can_number_sets(index) || overlap(index, members, others) < enough_overlap) continue;
+    const bool first = best.kind == IndexKind::unresolved;
+    if (first || index.masks.size() < best.masks.size()) best = std::move(index);
+  }
+  return best;
 }
 
 /// Every third member is kept back: a function made from too few of them does not hold for those.
@@ -196,15 +236,12 @@ std::vector<Lines> sort_lines(const IndexFunction& index, const LineSpace& space
   return lines_by_set;
 }
 
-/// The width of every set: from that of one of them up or down, all sets at a time. Empty if some
-/// set has too few lines in the span, or lies too far from the others.
-std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LineSpace& space,
-                                        const ConflictSet& conflict, const MissOracle& ask) {
-  const auto first = static_cast<std::uint32_t>(conflict.ways());
-  const std::vector<Lines> lines = sort_lines(index, space, first + widest_step + 1);
-  const std::size_t room = std::max<std::size_t>(conflict.fitting_lines, first + 1);
+/// The width of the sets that `counts` asks for: from that many lines up or down, all at a time.
+/// Empty if some set has too few lines, or lies too far from the others.
+std::vector<std::uint32_t> settle_ways(const IndexFunction& index, const std::vector<Lines>& lines,
+                                       std::vector<std::uint32_t> counts, std::size_t room,
+                                       const MissOracle& ask) {
   std::vector<std::uint32_t> ways(index.sets);
-  std::vector<std::uint32_t> counts(index.sets, first + 1);
   std::vector<bool> upwards(index.sets);
   for (std::uint32_t step = 0; step <= 2 * widest_step; ++step) {
     bool open = false;
@@ -231,7 +268,32 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LineSp
   return {};
 }
 
-/// Walks over drawn lines: every set that they overfill must overflow, and no other.
+/// The width of every set, from that of one of them. The few that differ from the others are asked
+/// again, each alone: a slow hit that repeats makes a set look narrower than it is.
+std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LineSpace& space,
+                                        const ConflictSet& conflict, const MissOracle& ask) {
+  const auto first = static_cast<std::uint32_t>(conflict.ways());
+  const std::vector<Lines> lines = sort_lines(index, space, first + widest_step + 1);
+  const std::size_t room = std::max<std::size_t>(conflict.fitting_lines, first + 1);
+  const std::vector<std::uint32_t> counts(index.sets, first + 1);
+  std::vector<std::uint32_t> ways = settle_ways(index, lines, counts, room, ask);
+  if (ways.empty()) return ways;
+  std::map<std::uint32_t, std::uint32_t> sets_by_width;
+  for (std::uint32_t width : ways) ++sets_by_width[width];
+  std::vector<std::uint32_t> suspect(index.sets);
+  for (std::uint64_t set = 0; set < index.sets; ++set) {
+    if (few_of_many * sets_by_width[ways[set]] <= index.sets) suspect[set] = first + 1;
+  }
+  const std::vector<std::uint32_t> again = settle_ways(index, lines, suspect, first + 1, ask);
+  if (again.empty()) return again;
+  for (std::uint64_t set = 0; set < index.sets; ++set) {
+    if (suspect[set] > 0) ways[set] = again[set];
+  }
+  return ways;
+}
+
+/// Walks over drawn lines whose sets are known: every set that they overfill must overflow, and no
+/// other.
 void check(const LineSpace& space, const std::vector<std::uint32_t>& ways_by_set,
            const std::function<std::optional<std::uint64_t>(std::uint64_t)>& set_of_line,
            const MissOracle& ask, SetStructure& found) {
@@ -240,8 +302,11 @@ void check(const LineSpace& space, const std::vector<std::uint32_t>& ways_by_set
       std::max(1.25 * static_cast<double>(found.conflict->fitting_lines), 8.0));
   std::vector<Lines> lists;
   for (std::uint64_t walk = 0; walk < walks; ++walk) {
-    lists.push_back(
-        draw_lines(space, length, derive_seed(space.seed, "check " + std::to_string(walk))));
+    Lines drawn =
+        draw_lines(space, 4 * length, derive_seed(space.seed, "check " + std::to_string(walk)));
+    std::erase_if(drawn, [&](std::uint64_t line) { return !set_of_line(line); });
+    drawn.resize(std::min<std::size_t>(length, drawn.size()));
+    lists.push_back(std::move(drawn));
   }
   const std::vector<MissCounts> answers = ask(lists);
   std::uint64_t right = 0;
@@ -252,9 +317,7 @@ void check(const LineSpace& space, const std::vector<std::uint32_t>& ways_by_set
     };
     std::map<std::uint64_t, Seen> sets;
     for (std::size_t i = 0; i < lists[list].size(); ++i) {
-      const auto set = set_of_line(lists[list][i]);
-      if (!set) continue;
-      Seen& seen = sets[*set];
+      Seen& seen = sets[*set_of_line(lists[list][i])];
       ++seen.lines;
       seen.misses += answers[list].misses[i];
     }
@@ -285,10 +348,14 @@ void find_single_sets(const LineSpace& space, Lines pool, const Split& first, co
                       SetStructure& found) {
   std::vector<PlacedLine> placed;
   std::vector<std::uint32_t> ways;
+  std::vector<SeenSet> seen;
+  found.seen_lines = pool.size();
   std::map<std::uint64_t, std::uint64_t> set_of_line;
   const auto take = [&](const ConflictSet& conflict, const Lines& members) {
     const auto set = static_cast<std::uint32_t>(ways.size());
-    for (std::uint64_t line : with_conflict_first(conflict, members)) {
+    const Lines lines = with_conflict_first(conflict, members);
+    seen.push_back({static_cast<std::uint32_t>(conflict.ways()), lines.size()});
+    for (std::uint64_t line : lines) {
       placed.push_back({line, set});
       set_of_line[line] = set;
       std::erase(pool, line);
@@ -301,7 +368,7 @@ void find_single_sets(const LineSpace& space, Lines pool, const Split& first, co
   std::string reason;
   while (auto conflict = find_conflict(pool, ask, reason)) {
     if (ways.size() == most_sets_seen) {
-      found.seen_ways = std::move(ways);
+      found.seen_sets = std::move(seen);
       found.reason = fmt::format(
           "no function of the address puts lines into sets as seen, and "
           "there are more than {} sets to be looked for one by one",
@@ -329,7 +396,7 @@ std::uint64_t SetStructure::lines() const {
 
 std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
   if (index.kind == IndexKind::modulo) return offset_bytes / index.granularity_bytes % index.sets;
-  return fold_bits(offset_bytes, index.masks);
+  return fold_bits(offset_bytes + index.origin_bytes, index.masks);
 }
 
 Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint64_t set,
@@ -357,6 +424,9 @@ IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpa
   constexpr std::uint64_t coarsest = 64;  // lines in a row of one set
   for (std::uint64_t lines = 1; lines <= coarsest && best.agreement < 1; lines *= 2) {
     consider(fit_modulo(shown, space, lines * space.line_bytes));
+  }
+  if (best.agreement < enough_agreement) {
+    consider(fit_masks_from_any_origin(members, others, space));
   }
   if (best.agreement >= enough_agreement) return best;
   IndexFunction none;

@@ -16,6 +16,14 @@ struct LineSpace {
   std::uint64_t cached_lines = 0;  // what the cache holds, roughly
   std::uint64_t seed = 0;
   Lines beside = {};  // visited in every pass beside each list: they have room of their own
+  /// Where offset 0 may lie for the index, in lines: below this. More than 1 where spans are so
+  /// wide that a buffer is not aligned to them.
+  std::uint64_t origins = 1;
+};
+
+struct SeenSet {
+  std::uint32_t ways = 0;
+  std::uint64_t members = 0;
 };
 
 struct SetStructure {
@@ -24,11 +32,12 @@ struct SetStructure {
   IndexFunction index;
   std::uint32_t home_ways = 0;              // of that set, lines beside the lists included
   std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
-  std::vector<std::uint32_t> seen_ways;     // of a dozen sets, where nothing tells where the others
-                                            // of very many are
-  std::uint64_t checked_sets = 0;           // in walks that no inference had seen
-  double agreement = 0;                     // share of them that overflowed as predicted
-  std::string reason;                       // why something is missing
+  std::vector<SeenSet> seen_sets;           // a dozen, where nothing tells where very many others
+                                            // are; each among `seen_lines`
+  std::uint64_t seen_lines = 0;
+  std::uint64_t checked_sets = 0;  // in walks that no inference had seen
+  double agreement = 0;            // share of them that overflowed as predicted
+  std::string reason;              // why something is missing
 
   bool resolved() const { return !ways_per_set.empty(); }
   std::uint64_t lines() const;  // sum of all ways
