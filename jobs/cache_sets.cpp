@@ -23,10 +23,13 @@ constexpr std::array set_metrics{".sets", ".ways", ".ways_per_set", ".tag_reach_
 constexpr std::array replacement_metrics{".replacement", ".way_probability"};
 
 std::string explain(const SetStructure& sets) {
-  return fmt::format(
-      "{} lines make the smallest set that overflows; {:.2f} % of {} sets in other "
-      "walks did as predicted",
-      sets.conflict->lines.size(), 100 * sets.agreement, sets.checked_sets);
+  constexpr std::size_t most_listed = 20;
+  const Lines& lines = sets.conflict->lines;
+  std::string text = fmt::format("{} lines make the smallest set that overflows", lines.size());
+  if (lines.size() <= most_listed) text += fmt::format(" (at {:#x})", fmt::join(lines, ", "));
+  text += fmt::format("; {:.2f} % of {} sets in other walks did as predicted", 100 * sets.agreement,
+                      sets.checked_sets);
+  return text;
 }
 
 /// What the winner explains, and the best of the others.
