@@ -104,7 +104,13 @@ void add_second_level(Values& values, const sim::Model& model) {
   const sim::Geometry& geometry = l2.geometries.front();
   const auto part_bytes = static_cast<double>(l2.size_bytes(geometry));
   add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count);
+  const std::size_t first_of_sets = values.size();
   add_sets(values, "cache.l2", geometry, l2.line_bytes, SetsAre::optional);
+  // Every launch has other pages: what is seen of sets must be seen within a block of them, which
+  // must overfill them.
+  const bool scattered = model.pages.mapping == sim::PageMapping::random &&
+                         static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
+  for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].hidden = scattered;
   const bool halves = model.partitions.count == 2 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", halves ? Declared(part_bytes) : Absent{}});
 }

@@ -39,6 +39,8 @@ struct DeclaredValue {
   Declared value;
   /// Not every version of the jobs looks for it: no finding is no mistake.
   bool optional = false;
+  /// It is there, and no load can show it: "not resolvable" is right.
+  bool hidden = false;
 };
 
 /// @param chosen_carveout_bytes the shared part beside which caches were measured

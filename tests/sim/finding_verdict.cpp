@@ -127,18 +127,20 @@ std::string in_words(const DeclaredChances& chances) { return in_words(chances.b
 
 }  // namespace
 
-Verdict judge(const Declared& declared, const Finding* finding) {
+Verdict judge(const DeclaredValue& declared, const Finding* finding) {
   if (finding == nullptr) return Verdict::wrong;
   switch (finding->status) {
     case Status::ok:
     case Status::unstable:
-      return std::visit([&](const auto& value) { return is_right(value, *finding); }, declared)
+      return std::visit([&](const auto& value) { return is_right(value, *finding); },
+                        declared.value)
                  ? Verdict::right
                  : Verdict::wrong;
     case Status::not_present:
-      return std::holds_alternative<Absent>(declared) ? Verdict::right : Verdict::wrong;
+      return std::holds_alternative<Absent>(declared.value) ? Verdict::right : Verdict::wrong;
     case Status::not_resolvable:
-      return is_beyond_sight(declared) ? Verdict::right : Verdict::unresolvable;
+      return declared.hidden || is_beyond_sight(declared.value) ? Verdict::right
+                                                                : Verdict::unresolvable;
     default: return Verdict::wrong;
   }
 }

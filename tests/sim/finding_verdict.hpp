@@ -15,7 +15,7 @@ enum class Verdict {
 };
 
 /// @param finding nullptr: there is none
-Verdict judge(const Declared& declared, const Finding* finding);
+Verdict judge(const DeclaredValue& declared, const Finding* finding);
 
 /// One line for a reader.
 std::string describe(const Declared& declared);

@@ -74,7 +74,7 @@ class Table {
  public:
   void add(std::uint64_t seed, const DeclaredValue& declared, const Finding* finding) {
     if (finding == nullptr && declared.optional) return;
-    const Verdict verdict = judge(declared.value, finding);
+    const Verdict verdict = judge(declared, finding);
     by_metric_[declared.metric].add(verdict, finding);
     total_.add(verdict, finding);
     if (verdict == Verdict::right) return;

@@ -18,10 +18,10 @@ class ShippedStructureTest : public ShippedModelTest {
     for (const DeclaredValue& declared :
          declared_values(sim_.truth(), chosen_carveout(sim_), carveouts)) {
       if (!declared.metric.starts_with(job + ".")) continue;
-      const Finding* finding = sim_.look_for(declared.metric);
+      const Finding* finding = sim_.find_if_any(declared.metric);
       if (finding == nullptr && declared.optional) continue;
       ++judged;
-      EXPECT_EQ(judge(declared.value, finding), Verdict::right)
+      EXPECT_EQ(judge(declared, finding), Verdict::right)
           << declared.metric << ": declared " << describe(declared.value) << ", found "
           << (finding ? describe(*finding) : "nothing");
     }

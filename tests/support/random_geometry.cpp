@@ -76,8 +76,10 @@ std::vector<std::uint32_t> draw_unequal_ways(Draws& draws, std::uint32_t sets, s
   return ways_per_set;
 }
 
-std::uint64_t draw_granularity(Draws& draws, std::uint64_t line_bytes) {
-  return line_bytes << draws.pick({0, 0, 0, 1, 2});
+/// Doublings of the line that share a set; a set holds several neighbours of each line.
+int draw_coarseness(Draws& draws, std::uint64_t ways) {
+  const int doublings = draws.pick({0, 0, 0, 1, 2, 3});
+  return ways >= std::uint64_t{4} << doublings ? doublings : 0;
 }
 
 /// One draw; the caller looks whether the cache has a size that caches have.
@@ -101,7 +103,7 @@ DrawnSets try_first_level(Draws& draws, std::uint64_t line_bytes, Placing placin
   drawn.ways_per_set.assign(sets, static_cast<std::uint32_t>(ways));
   switch (kind) {
     case Kind::bit_field: {
-      const int low_bit = line_bit + draws.pick({0, 0, 0, 1, 2, 3});
+      const int low_bit = line_bit + draw_coarseness(draws, ways);
       drawn.index = bit_field(std::min(low_bit, highest_bit + 1 - bits), bits);
       break;
     }
@@ -109,7 +111,7 @@ DrawnSets try_first_level(Draws& draws, std::uint64_t line_bytes, Placing placin
       drawn.index = xor_masks(draws, line_bit, bits, highest_bit,
                               draws.chance(0.5) ? Masks::folded : Masks::wild);
       break;
-    case Kind::modulo: drawn.index = modulo(draw_granularity(draws, line_bytes)); break;
+    case Kind::modulo: drawn.index = modulo(line_bytes << draw_coarseness(draws, ways)); break;
     case Kind::unequal_modulo:
     case Kind::unequal_table:
       drawn.ways_per_set = draw_unequal_ways(draws, static_cast<std::uint32_t>(sets),
@@ -158,16 +160,16 @@ DrawnSets draw_first_level_sets(Draws& draws, std::uint64_t line_bytes, Placing 
   }
 }
 
-DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
-                                 Placing placing) {
+DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing placing) {
   for (;;) {
     const auto ways = static_cast<std::uint32_t>(draws.between(4, 24));
-    const std::uint64_t sets = draws.log_between(256_KiB, 4_MiB) / line_bytes / ways;
+    const std::uint64_t usual_bytes = draws.chance(0.8) ? 1_MiB : 4_MiB;
+    const std::uint64_t sets = draws.log_between(256_KiB, usual_bytes) / line_bytes / ways;
     const bool folds = placing == Placing::by_blocks || draws.chance(0.7);
     DrawnSets drawn;
     drawn.ways_per_set.assign(folds ? std::bit_floor(sets) : sets, ways);
     const std::uint64_t size_bytes = drawn.lines() * line_bytes;
-    if (size_bytes < least_bytes || size_bytes > 4_MiB) continue;
+    if (size_bytes < 256_KiB || size_bytes > 4_MiB) continue;
     const int line_bit = log2_of(line_bytes);
     const int bits = log2_of(std::bit_floor(sets));
     constexpr int highest_hashed_bit = 30;

@@ -28,9 +28,8 @@ struct DrawnSets {
 /// From one set of 512 ways to 512 sets of one, of 4 to 256 KiB.
 DrawnSets draw_first_level_sets(Draws& draws, std::uint64_t line_bytes, Placing placing);
 
-/// 256 KiB to 4 MiB in sets of 4 to 24 ways.
-DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
-                                 Placing placing);
+/// 256 KiB to 4 MiB, mostly below 1 MiB, so that GPUs play fast, in sets of 4 to 24 ways.
+DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing placing);
 
 /// One set.
 DrawnSets full_associativity(std::uint32_t ways);

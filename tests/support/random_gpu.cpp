@@ -17,7 +17,8 @@ using nlohmann::json;
 /// What several sections have to agree on.
 struct Plan {
   std::uint64_t page_bytes = 0;
-  std::uint64_t l2_bytes = 0;
+  std::uint64_t l2_part_bytes = 0;      // all of it, or each half
+  std::uint64_t l2_set_span_bytes = 0;  // one line of each set
   std::uint64_t memory_bytes = 0;
   std::uint64_t window_bytes = 0;  // 0: none
   std::vector<std::string> outcomes;
@@ -26,6 +27,8 @@ struct Plan {
   bool has_l1 = true;
   bool has_readonly = true;  // a cache of its own
   bool has_halves = false;
+
+  std::uint64_t l2_bytes() const { return has_halves ? 2 * l2_part_bytes : l2_part_bytes; }
 };
 
 json draw_chip(Draws& draws, const Plan& plan) {
@@ -47,7 +50,7 @@ json describe_device(const Plan& plan) {
               {"compute_major", 7},
               {"compute_minor", 0},
               {"memory_bytes", plan.memory_bytes},
-              {"l2_bytes", plan.l2_bytes},
+              {"l2_bytes", plan.l2_bytes()},
               {"max_threads_per_block", 1024},
               {"max_threads_per_sm", 2048},
               {"shared_bytes_per_block", 48_KiB},
@@ -88,22 +91,25 @@ json describe_tlb(Draws& draws, const char* name, const char* scope, std::uint64
   return tlb;
 }
 
-/// Two levels, of which the farther reaches at least three times as far; pages, memory and window
-/// of the plan.
+/// Two levels, of which the nearer reaches beyond the L2, as those of every GPU known, and the
+/// farther at least three times as far; pages, memory and window of the plan.
 json draw_pages(Draws& draws, Plan& plan) {
-  const std::uint64_t most_memory_bytes = 64_GiB;
+  constexpr std::uint64_t most_memory_bytes = 64_GiB;
+  constexpr std::uint64_t most_sub_entries = 16;
   for (;;) {
     plan.page_bytes = draws.pick({4_KiB, 64_KiB, 64_KiB, 128_KiB, 512_KiB, 2_MiB, 2_MiB, 2_MiB});
     const std::uint64_t near_pages = draws.pick({1, 1, 1, 2, 4, 8, 16});
-    const std::uint64_t far_pages = draws.pick({1, 1, 2, 4, 8, 16, 16});
+    const std::uint64_t far_pages = near_pages * draws.pick({1, 1, 2, 4, 8, 16, 16});
     const auto near_entries = static_cast<std::uint32_t>(draws.between(8, 64));
-    const std::uint64_t most_entries = std::min<std::uint64_t>(1024, plan.l2_bytes / 1024);
+    const std::uint64_t most_entries = std::min<std::uint64_t>(1024, plan.l2_part_bytes / 1024);
     const DrawnSets far =
         draw_tlb_sets(draws, draws.log_between(64, most_entries), far_pages * plan.page_bytes);
     const std::uint64_t near_reach_bytes = near_entries * near_pages * plan.page_bytes;
     const std::uint64_t far_reach_bytes = far.lines() * far_pages * plan.page_bytes;
     const std::uint64_t needed_bytes = std::max(1_GiB, 3 * far_reach_bytes);
-    if (far_reach_bytes < 3 * near_reach_bytes || far.lines() > most_entries ||
+    const std::uint64_t least_reach_bytes = 2 * plan.l2_bytes();
+    if (far_pages > most_sub_entries || far_reach_bytes < 3 * near_reach_bytes ||
+        near_reach_bytes < least_reach_bytes || far.lines() > most_entries ||
         needed_bytes > most_memory_bytes) {
       continue;
     }
@@ -185,8 +191,11 @@ json draw_first_level(Draws& draws, Plan& plan, const char* name, bool carveouts
 json draw_second_level(Draws& draws, Plan& plan) {
   const std::uint64_t line_bytes = draws.pick({32, 64, 128, 128});
   json cache = draw_line(draws, line_bytes);
-  const DrawnSets sets = draw_second_level_sets(draws, line_bytes, 256_KiB, plan.placing);
-  plan.l2_bytes = sets.lines() * line_bytes;
+  // Remainders and parities do not go together: a half would get more of some sets than of others.
+  const Placing placing = plan.has_halves ? Placing::by_blocks : plan.placing;
+  const DrawnSets sets = draw_second_level_sets(draws, line_bytes, placing);
+  plan.l2_part_bytes = sets.lines() * line_bytes;
+  plan.l2_set_span_bytes = sets.ways_per_set.size() * line_bytes;
   cache.update(sets.to_json());
   cache["name"] = "l2";
   cache["scope"] = plan.has_halves ? "partition" : "device";
@@ -194,17 +203,17 @@ json draw_second_level(Draws& draws, Plan& plan) {
   cache["replacement"] = draws.chance(0.7) ? "lru" : "random";
   cache["sm_spread_cycles"] = draws.between(0, 8);
   if (!plan.has_halves && draws.chance(0.2)) {
-    cache["prefetch"] = {{"bytes", draws.log_between(64_KiB, plan.l2_bytes / 2) / 128 * 128},
+    cache["prefetch"] = {{"bytes", draws.log_between(64_KiB, plan.l2_part_bytes / 2) / 128 * 128},
                          {"stride_limit_bytes", 16_KiB}};
   }
   return cache;
 }
 
-/// The home of a line: parity of some bits, one of them among those that choose the way, so that
-/// each half gets its share of every set.
+/// The home of a line: the parity of the lowest bit beyond those of the set and of some higher
+/// ones, so that every even number of lines of a set in a row is shared out evenly.
 json draw_halves(Draws& draws, const Plan& plan) {
-  std::uint64_t mask = plan.l2_bytes == 0 ? 0 : std::bit_floor(plan.l2_bytes) / 2;
-  for (int bit = 12; bit <= 28; ++bit) {
+  std::uint64_t mask = plan.l2_set_span_bytes;
+  for (int bit = std::countr_zero(mask) + 1; bit <= 28; ++bit) {
     if (draws.chance(0.4)) mask |= std::uint64_t{1} << bit;
   }
   return {{"home_mask", fmt::format("{:#x}", mask)}, {"replicate", true}};
