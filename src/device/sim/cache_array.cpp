@@ -7,146 +7,109 @@
 namespace sonde::sim {
 namespace {
 
-// Up to this many ways a linear search is faster than a look into the map.
-constexpr std::uint32_t narrow_ways = 20;
-
 constexpr std::uint32_t no_way = ~0u;
 
-std::uint32_t widest(const Geometry& geometry) {
-  return *std::max_element(geometry.ways_per_set.begin(), geometry.ways_per_set.end());
+/// A set then lies in one line of the host, or in few whole ones.
+std::size_t words_of_record(std::uint32_t ways, bool mapped) {
+  return std::bit_ceil(SetRecord::marks_word + (mapped ? 0 : marks::words_for(ways)));
 }
 
 }  // namespace
 
-LineMap::LineMap(std::size_t lines)
-    : mask_(lines == 0 ? 0 : std::bit_ceil(lines * 2) - 1), cells_(mask_ + 1) {}
-
-std::uint32_t LineMap::find(std::uint64_t line) const {
-  for (std::size_t at = home(line + 1); cells_[at].key != 0; at = (at + 1) & mask_) {
-    if (cells_[at].key == line + 1) return cells_[at].slot;
-  }
-  return absent;
-}
-
-void LineMap::insert(std::uint64_t line, std::uint32_t slot) {
-  std::size_t at = home(line + 1);
-  while (cells_[at].key != 0) at = (at + 1) & mask_;
-  cells_[at] = {line + 1, slot};
-}
-
-void LineMap::erase(std::uint64_t line) {
-  std::size_t hole = home(line + 1);
-  while (cells_[hole].key != line + 1) hole = (hole + 1) & mask_;
-  // Backward shift: a cell may move into the hole if its home does not lie behind the hole.
-  for (std::size_t at = (hole + 1) & mask_; cells_[at].key != 0; at = (at + 1) & mask_) {
-    const std::size_t distance = (at - home(cells_[at].key)) & mask_;
-    if (distance >= ((at - hole) & mask_)) {
-      cells_[hole] = cells_[at];
-      hole = at;
-    }
-  }
-  cells_[hole] = {};
-}
-
-void LineMap::clear() { std::fill(cells_.begin(), cells_.end(), Cell{}); }
-
 CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
     : index_(geometry.index, static_cast<std::uint32_t>(geometry.ways_per_set.size())),
+      layout_(geometry, host_line_bytes / sizeof(Tag)),
       line_bytes_(model.line_bytes),
       line_shift_(std::countr_zero(model.line_bytes)),
       sector_shift_(std::countr_zero(model.sector_bytes)),
       fetch_bytes_(model.fetch_bytes),
+      block_sectors_((std::uint64_t{1} << (model.fetch_bytes / model.sector_bytes)) - 1),
       write_policy_(model.write_policy),
-      lines_(geometry.lines()),
-      sectors_(geometry.lines()),
-      replacement_(geometry.replacement, geometry.ways_per_set.size(), geometry.lines()),
-      mapped_(widest(geometry) > narrow_ways),
-      where_(mapped_ ? geometry.lines() : 0) {
-  std::uint32_t first_slot = 0;
-  for (std::uint32_t ways : geometry.ways_per_set) {
-    sets_.push_back({.first_slot = first_slot, .ways = ways});
-    first_slot += ways;
-  }
-}
+      mapped_(geometry.most_ways() > narrow_ways),
+      record_words_(words_of_record(geometry.most_ways(), mapped_)),
+      records_(geometry.ways_per_set.size() * record_words_),
+      tags_(layout_.slots()),
+      replacement_(geometry, layout_.slots()),
+      where_(mapped_ ? layout_.slots() : 0) {}
 
 void CacheArray::clear(std::uint64_t seed) {
   ++generation_;
   holes_ = 0;
-  last_line_ = no_line;
+  last_line_ = Tag::no_line;
   replacement_.clear(seed);
   if (mapped_) where_.clear();
 }
 
-/// The set of an address, emptied if it was last used before the cache was cleared.
-CacheArray::SetState& CacheArray::wake(std::uint32_t number) {
-  SetState& set = sets_[number];
-  if (set.generation != generation_) {
-    set.generation = generation_;
-    set.used = 0;
-    replacement_.clear_set(set.view(number));
+/// The set of that number, emptied if it was last used before the cache was cleared.
+inline SetView CacheArray::wake(std::uint32_t number) {
+  const SetShape shape = layout_[number];
+  SetRecord record(&records_[number * record_words_]);
+  const SetView set{number, shape.first_slot, shape.ways, record};
+  if (record.generation() != generation_) {
+    record.clear(generation_, record_words_);
+    replacement_.clear_set(set);
   }
   return set;
 }
 
-std::uint32_t CacheArray::find_way(const SetState& set, std::uint64_t line) const {
+inline std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
   if (mapped_) {
     const std::uint32_t slot = where_.find(line);
     return slot == LineMap::absent ? no_way : slot - set.first_slot;
   }
-  const std::uint64_t* first = lines_.data() + set.first_slot;
-  for (std::uint32_t way = 0; way < set.used; ++way) {
-    if (first[way] == line) return way;
+  const Tag* first = tags_.data() + set.first_slot;
+  std::uint64_t found =
+      marks::find(set.record.marks(), marks::words_for(set.ways), marks::mark_of(line));
+  for (; found != 0; found &= found - 1) {
+    const std::uint32_t way = marks::next_way(found);
+    if (first[way].line() == line) return way;
   }
   return no_way;
 }
 
-/// A way of the set that its line has left.
-std::uint32_t CacheArray::find_hole(const SetState& set) const {
-  const auto first = lines_.begin() + set.first_slot;
-  const auto hole = std::find(first, first + set.used, no_line);
-  return hole == first + set.used ? no_way : static_cast<std::uint32_t>(hole - first);
-}
-
-/// Holes are filled first, then ways that were never used, then the victim leaves.
-std::uint32_t CacheArray::place(SetState& set, const SetView& view, std::uint64_t line) {
-  std::uint32_t way = holes_ == 0 ? no_way : find_hole(set);
+/// A way for a new line. Holes are filled first, then ways that were never used, then the victim
+/// leaves.
+inline std::uint32_t CacheArray::place(const SetView& set, std::uint64_t line) {
+  const Tag* first = tags_.data() + set.first_slot;
+  std::uint32_t way = no_way;
+  if (holes_ > 0) {
+    const Tag* end = first + set.record.used();
+    const Tag* hole =
+        std::find_if(first, end, [](const Tag& tag) { return tag.line() == Tag::no_line; });
+    if (hole != end) way = static_cast<std::uint32_t>(hole - first);
+  }
   if (way != no_way) {
     --holes_;
-  } else if (set.used < set.ways) {
-    way = set.used++;
+  } else if (set.record.used() < set.ways) {
+    way = set.record.use_next();
   } else {
-    way = replacement_.victim(view);
-    if (mapped_) where_.erase(lines_[set.first_slot + way]);
+    way = replacement_.victim(set);
+    if (mapped_) where_.erase(first[way].line());
   }
-  const std::uint32_t slot = set.first_slot + way;
-  if (mapped_) where_.insert(line, slot);
-  lines_[slot] = line;
+  if (mapped_) where_.insert(line, set.first_slot + way);
   return way;
 }
 
-std::uint32_t CacheArray::fetched_sectors(std::uint64_t address) const {
-  const std::uint64_t block = std::min(fetch_bytes_, line_bytes_);
-  const auto count = static_cast<std::uint32_t>(block >> sector_shift_);
-  const std::uint32_t ones = count >= 32 ? ~0u : (1u << count) - 1;
-  return ones * sector_bit(address & ~(block - 1));
+inline void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
+  tags_[set.first_slot + way] = tag;
+  if (!mapped_)
+    set.record.set_mark(way, tag.line() == Tag::no_line ? 0 : marks::mark_of(tag.line()));
 }
 
-bool CacheArray::access(std::uint64_t address) {
-  const std::uint32_t number = index_(address);
-  SetState& set = wake(number);
-  const SetView view = set.view(number);
+bool CacheArray::access(std::uint32_t number, std::uint64_t address) {
+  const SetView set = wake(number);
   const std::uint64_t line = address >> line_shift_;
   std::uint32_t way = line == last_line_ ? last_way_ : find_way(set, line);
   bool hit = false;
   if (way != no_way) {
-    replacement_.on_hit(view, way);
-    std::uint32_t& sectors = sectors_[set.first_slot + way];
-    hit = (sectors & sector_bit(address)) != 0;
-    if (!hit) sectors |= fetched_sectors(address);
+    replacement_.on_hit(set, way);
+    Tag& tag = tags_[set.first_slot + way];
+    hit = tag.has(sector_bit(address));
+    if (!hit) tag.word |= fetched_sectors(address);
   } else {
-    way = place(set, view, line);
-    sectors_[set.first_slot + way] = fetched_sectors(address);
-    replacement_.on_fill(view, way);
+    way = place(set, line);
+    put(set, way, Tag(line, fetched_sectors(address)));
+    replacement_.on_fill(set, way);
   }
   last_line_ = line;
   last_way_ = way;
@@ -163,21 +126,20 @@ void CacheArray::store(std::uint64_t address) {
 }
 
 void CacheArray::drop(std::uint64_t address) {
-  SetState& set = wake(index_(address));
+  const SetView set = wake(index_(address));
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
   if (mapped_) where_.erase(line);
-  lines_[set.first_slot + way] = no_line;
+  put(set, way, Tag());
   ++holes_;
-  last_line_ = no_line;
+  last_line_ = Tag::no_line;
 }
 
-bool CacheArray::contains(std::uint64_t address) const {
-  const SetState& set = sets_[index_(address)];
-  if (set.generation != generation_) return false;
+bool CacheArray::contains(std::uint64_t address) {
+  const SetView set = wake(index_(address));
   const std::uint32_t way = find_way(set, address >> line_shift_);
-  return way != no_way && (sectors_[set.first_slot + way] & sector_bit(address)) != 0;
+  return way != no_way && tags_[set.first_slot + way].has(sector_bit(address));
 }
 
 }  // namespace sonde::sim

@@ -1,4 +1,5 @@
 // Reading the memory side of a model file.
+#include "device/sim/cache_array.hpp"
 #include "device/sim/readers.hpp"
 
 #include <algorithm>
@@ -104,6 +105,10 @@ Geometry read_geometry(Fields& fields) {
   for (std::uint32_t ways : geometry.ways_per_set) {
     if (weights != 0 && ways != weights) fields.fail("way_weights", "must hold one for each way");
   }
+  if (geometry.most_ways() > CacheArray::narrow_ways &&
+      geometry.lines() > LineMap::most_slots / 2) {
+    fields.fail("ways", "of more than 32 need a cache of at most 2^19 lines");
+  }
   return geometry;
 }
 
@@ -134,8 +139,9 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
   power("line_bytes", cache.line_bytes);
   power("sector_bytes", cache.sector_bytes);
   power("fetch_bytes", cache.fetch_bytes);
-  if (cache.sector_bytes > cache.line_bytes || cache.line_bytes / cache.sector_bytes > 32) {
-    fields.fail("sector_bytes", "must divide the line into 1 to 32 sectors");
+  if (cache.sector_bytes > cache.line_bytes ||
+      cache.line_bytes / cache.sector_bytes > CacheArray::most_sectors) {
+    fields.fail("sector_bytes", "must divide the line into 1 to 16 sectors");
   }
   if (cache.fetch_bytes < cache.sector_bytes || cache.fetch_bytes > cache.line_bytes) {
     fields.fail("fetch_bytes", "must lie between sector_bytes and line_bytes");

@@ -13,8 +13,13 @@ namespace {
 constexpr std::uint64_t constant_base = 1ULL << 45;
 constexpr std::uint64_t code_base = 1ULL << 46;
 
-int home_of(std::uint64_t address, std::uint64_t mask) {
-  return __builtin_parityll(address & mask);
+std::uint64_t base_of(AddressSpace space) {
+  switch (space) {
+    case AddressSpace::global: return 0;
+    case AddressSpace::constant: return constant_base;
+    case AddressSpace::code: return code_base;
+  }
+  return 0;
 }
 
 /// Where a byte of a texture lies: its rows are cut into tiles that are stored one by one.
@@ -26,14 +31,37 @@ std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
   return (number * tile.rows + row % tile.rows) * tile.width_bytes + place % tile.width_bytes;
 }
 
+/// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
+/// way already and moves it on.
+bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& translation) {
+  const std::uint64_t address = translation.physical;
+  const bool ahead = address >= stream.next && address < stream.end &&
+                     address - stream.next <= prefetch.stride_limit_bytes;
+  if (ahead) {
+    stream.next = address;
+  } else if (translation.cold) {
+    stream = {address, address + prefetch.bytes};
+  }
+  return ahead;
+}
+
+/// A read of all that the level above asks for; true if all of it was there.
+bool read_span(CacheArray& array, std::uint32_t set, std::uint64_t address,
+               std::uint64_t span_bytes) {
+  bool hit = array.access(set, address);
+  const std::uint64_t step = array.fetch_bytes();
+  if (span_bytes <= step) return hit;
+  const std::uint64_t first = address & ~(span_bytes - 1);
+  for (std::uint64_t at = first; at < first + span_bytes; at += step) {
+    if ((at ^ address) >= step) hit = array.access(at) && hit;
+  }
+  return hit;
+}
+
 }  // namespace
 
 MemorySystem::MemorySystem(const Model& model, const Die& die)
-    : model_(model), die_(die), routes_(die.sms.size()), pages_(model.pages) {
-  caches_.resize(model.caches.size());
-  tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
-  for (auto& instances : caches_) instances.resize(die.sms.size());
-  for (auto& instances : tlbs_) instances.resize(die.sms.size());
+    : model_(model), die_(die), arrays_(model, die), pages_(model.pages), routes_(die.sms.size()) {
   if (model.slices) {
     slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
   }
@@ -48,196 +76,137 @@ const PathModel& MemorySystem::path(LoadPath path) const {
   return *found;
 }
 
-CacheArray* MemorySystem::ready(std::vector<Instance>& instances, int number,
-                                const CacheModel& model, const Geometry& geometry) {
-  Instance& instance = instances[static_cast<std::size_t>(number)];
-  if (instance.geometry != &geometry) {
-    instance.array = std::make_unique<CacheArray>(model, geometry);
-    instance.geometry = &geometry;
-    instance.probe = 0;
-  }
-  if (instance.probe != probe_) {
-    instance.array->clear(
-        derive_seed(probe_seed_, model.name + " victims " + std::to_string(number)));
-    instance.probe = probe_;
-  }
-  return instance.array.get();
-}
-
-MemorySystem::Stop MemorySystem::open_stop(const SmPlace& place, int sm, std::size_t cache,
-                                           std::uint64_t shared_bytes) {
-  const CacheModel& model = model_.caches[cache];
-  const Geometry& geometry = model.geometry_for(shared_bytes);
-  const int number = instance_of(place, sm, model.scope);
-  const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
-  const bool sliced = model_.slices && (split || model.scope == Scope::device);
-  return {.model = &model,
-          .array = ready(caches_[cache], number, model, geometry),
-          .far = split ? ready(caches_[cache], 1 - number, model, geometry) : nullptr,
-          .offset_cycles = die_.cache_offset_cycles[cache][static_cast<std::size_t>(sm)],
-          .sliced = sliced};
-}
-
-MemorySystem::Route MemorySystem::open_route(int sm, std::uint64_t shared_bytes) {
-  const SmPlace& place = die_.sms[static_cast<std::size_t>(sm)];
-  Route route;
-  for (std::size_t cache : path_->caches) {
-    route.stops.push_back(open_stop(place, sm, cache, shared_bytes));
-  }
-  for (std::size_t i : path_->tlbs) {
-    const CacheModel& tlb = model_.pages.tlb(i);
-    route.tlbs.push_back(
-        ready(tlbs_[i], instance_of(place, sm, tlb.scope), tlb, tlb.geometries.front()));
-  }
-  route.slow_cycles = die_.slow_sm_cycles[static_cast<std::size_t>(sm)];
-  route.partition = place.partition;
-  return route;
-}
-
 void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes,
                                std::uint64_t shared_bytes, const std::vector<int>& sms,
                                std::uint64_t seed) {
-  ++probe_;
-  probe_seed_ = seed;
   path_ = &path;
-  for (int sm : sms) routes_[static_cast<std::size_t>(sm)] = open_route(sm, shared_bytes);
-  pages_.begin_probe(buffer_bytes, derive_seed(seed, "pages"));
+  base_ = base_of(path.space);
+  copied_ = model_.partitions.replicate && !path.at_home;
+  arrays_.begin_probe(seed);
+  for (int sm : sms) {
+    routes_[static_cast<std::size_t>(sm)] = arrays_.open_route(path, sm, shared_bytes);
+  }
+  // The last rows of a texture end with whole tiles.
+  const std::uint64_t tail_bytes = path.tile ? path.tile->rows * texture_row_bytes : 0;
+  pages_.begin_probe(buffer_bytes + tail_bytes, derive_seed(seed, "pages"));
 }
 
 std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
-  if (path_->tile) return find_in_tiles(*path_->tile, offset_bytes);
-  switch (path_->space) {
-    case AddressSpace::global: return offset_bytes;
-    case AddressSpace::constant: return constant_base + offset_bytes;
-    case AddressSpace::code: return code_base + offset_bytes;
-  }
-  return offset_bytes;
+  return path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : base_ + offset_bytes;
 }
 
 /// Only global memory is translated.
-Translation MemorySystem::translate(const Route& route, std::uint64_t address) {
-  if (path_->space != AddressSpace::global) return {.physical = address};
-  return pages_.translate(route.tlbs, address);
-}
-
-/// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
-/// way already and moves it on.
-bool MemorySystem::prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address,
-                              bool cold) {
-  const bool ahead = address >= stream.next && address < stream.end &&
-                     address - stream.next <= prefetch.stride_limit_bytes;
-  if (ahead) {
-    stream.next = address;
-  } else if (cold) {
-    stream = {address, address + prefetch.bytes};
+Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
+  Visit visit{.address = address_of(offset_bytes)};
+  visit.physical = base_ == 0 ? pages_.to_physical(visit.address) : visit.address;
+  visit.home = __builtin_parityll(visit.physical & model_.partitions.home_mask);
+  if (!route.stops.empty()) {
+    const bool is_virtual = route.virtual_stops == route.stops.size();
+    visit.last_set = route.stops.back().array->set_of(is_virtual ? visit.address : visit.physical);
   }
-  return ahead;
+  return visit;
 }
 
-/// `at` is the place on the route of who served the load, or of the last one for DRAM.
-Load MemorySystem::finish(const Route& route, std::size_t at, const LatencyRow& row,
-                          const Translation& translation, int partition,
-                          double jitter_cycles) const {
-  std::uint32_t cycles = row[translation.outcome] + route.slow_cycles;
-  if (route.stops.empty()) return {cycles, jitter_cycles};
-  cycles += route.stops[at].offset_cycles;
-  if (route.stops[at].sliced) {
-    const std::int32_t offset_cycles = slice_offset(translation.physical, partition);
-    cycles = static_cast<std::uint32_t>(static_cast<std::int32_t>(cycles) + offset_cycles);
+Visit MemorySystem::prepare(int sm, std::uint64_t offset_bytes) const {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  const Visit visit = find(route, offset_bytes);
+  if (route.is_large) {
+    const Stop& stop = route.stops.back();
+    const bool is_far = stop.far != nullptr && visit.home != route.partition;
+    if (!is_far || copied_) stop.array->expect(visit.last_set);
+    if (is_far && route.asked_far) stop.far->expect(visit.last_set);
   }
-  return {cycles, jitter_cycles};
+  return visit;
 }
 
-std::int32_t MemorySystem::slice_offset(std::uint64_t physical, int partition) const {
-  const int slice = partition * model_.slices->count + static_cast<int>((*slice_of_)(physical));
-  return die_.slice_offset_cycles[static_cast<std::size_t>(slice)];
+Translation MemorySystem::translate(const Route& route, const Visit& visit) {
+  if (base_ != 0) return {.physical = visit.physical};
+  return pages_.translate(route.tlbs, visit.address, visit.physical);
+}
+
+/// Of the last cache of a path, or from behind it.
+Load MemorySystem::answer_sliced(const Route& route, const Source& source, std::size_t outcome,
+                                 std::uint64_t physical, int partition) const {
+  Load load = answer(source, outcome);
+  if (route.sliced) {
+    const auto slice =
+        static_cast<std::size_t>(partition * model_.slices->count) + (*slice_of_)(physical);
+    load.latency_cycles += static_cast<std::uint32_t>(die_.slice_offset_cycles[slice]);
+  }
+  return load;
 }
 
 /// Two halves: look here if the line may be here, then at its home over there.
-Load MemorySystem::load_partitioned(const Route& route, std::size_t at,
-                                    const Translation& translation,
+Load MemorySystem::load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
                                     std::uint64_t span_bytes) const {
-  const Stop& stop = route.stops[at];
-  const double jitter_cycles = stop.model->jitter_cycles;
-  const std::uint64_t address = translation.physical;
-  const int home = home_of(address, model_.partitions.home_mask);
-  const bool home_is_near = home == route.partition;
-  const bool copied = model_.partitions.replicate && !path_->at_home;
-  if ((home_is_near || copied) && read_span(*stop.array, address, span_bytes)) {
-    return finish(route, at, path_->hit[at], translation, route.partition, jitter_cycles);
+  const Stop& stop = route.stops.back();
+  const bool home_is_near = visit.home == route.partition;
+  if (home_is_near || copied_) {
+    const bool hit = read_span(*stop.array, visit.last_set, visit.physical, span_bytes);
+    route.asked_far = !hit;
+    if (hit) return answer_sliced(route, stop.hit, outcome, visit.physical, route.partition);
   }
-  if (!home_is_near && read_span(*stop.far, address, span_bytes)) {
-    return finish(route, at, path_->far_hit, translation, home, jitter_cycles);
+  if (!home_is_near && read_span(*stop.far, visit.last_set, visit.physical, span_bytes)) {
+    return answer_sliced(route, route.far_hit, outcome, visit.physical, visit.home);
   }
-  const LatencyRow& row = home_is_near ? path_->dram : path_->dram_far;
-  return finish(route, at, row, translation, home, model_.dram.jitter_cycles);
+  const Source& source = home_is_near ? route.dram : route.dram_far;
+  return answer_sliced(route, source, outcome, visit.physical, visit.home);
 }
 
-/// A read of all that the level above asks for; true if all of it was there.
-bool MemorySystem::read_span(CacheArray& array, std::uint64_t address, std::uint64_t span_bytes) {
-  bool hit = array.access(address);
-  const std::uint64_t step = array.fetch_bytes();
-  if (span_bytes <= step) return hit;
-  const std::uint64_t first = address & ~(span_bytes - 1);
-  for (std::uint64_t at = first; at < first + span_bytes; at += step) {
-    if ((at ^ address) >= step) hit = array.access(at) && hit;
-  }
-  return hit;
-}
-
-Load MemorySystem::load(int sm, std::uint64_t offset_bytes) {
+Load MemorySystem::load(int sm, const Visit& visit) {
   Route& route = routes_[static_cast<std::size_t>(sm)];
-  const std::uint64_t address = address_of(offset_bytes);
-  std::optional<Translation> translation;
+  const std::size_t count = route.stops.size();
   std::uint64_t span_bytes = 1;
-  for (std::size_t at = 0; at < route.stops.size(); ++at) {
+  std::size_t at = 0;
+  const auto set_in = [&](const Stop& stop, std::uint64_t address) {
+    return at + 1 == count ? visit.last_set : stop.array->set_of(address);
+  };
+  for (; at < route.virtual_stops; ++at) {
     const Stop& stop = route.stops[at];
-    if (stop.model->addressing == Addressing::virtual_address) {
-      if (read_span(*stop.array, address, span_bytes)) {
-        return finish(route, at, path_->hit[at], {}, route.partition, stop.model->jitter_cycles);
-      }
-    } else {
-      if (!translation) translation = translate(route, address);
-      if (stop.far != nullptr) return load_partitioned(route, at, *translation, span_bytes);
-      bool hit = read_span(*stop.array, translation->physical, span_bytes);
-      if (!hit && stop.model->prefetch) {
-        hit = prefetched(route.stream, *stop.model->prefetch, translation->physical,
-                         translation->cold);
-      }
-      if (hit) {
-        return finish(route, at, path_->hit[at], *translation, route.partition,
-                      stop.model->jitter_cycles);
-      }
+    if (read_span(*stop.array, set_in(stop, visit.address), visit.address, span_bytes)) {
+      return answer(stop.hit, 0);
     }
     span_bytes = std::max(span_bytes, stop.array->fetch_bytes());
   }
-  if (!translation) translation = translate(route, address);
-  const std::size_t last = route.stops.empty() ? 0 : route.stops.size() - 1;
-  return finish(route, last, path_->dram, *translation, route.partition, model_.dram.jitter_cycles);
+  const Translation translation = translate(route, visit);
+  for (; at < count; ++at) {
+    const Stop& stop = route.stops[at];
+    if (stop.far != nullptr) return load_partitioned(route, visit, translation.outcome, span_bytes);
+    bool hit = read_span(*stop.array, set_in(stop, visit.physical), visit.physical, span_bytes);
+    if (!hit && stop.prefetch != nullptr) {
+      hit = prefetched(route.stream, *stop.prefetch, translation);
+    }
+    if (hit) {
+      return at + 1 == count
+                 ? answer_sliced(route, stop.hit, translation.outcome, visit.physical, 0)
+                 : answer(stop.hit, translation.outcome);
+    }
+    span_bytes = std::max(span_bytes, stop.array->fetch_bytes());
+  }
+  return answer_sliced(route, route.dram, translation.outcome, visit.physical, 0);
 }
 
 /// Stores meet at the home of the line; a copy in the other half leaves.
-void MemorySystem::store_partitioned(const Route& route, const Stop& stop,
-                                     std::uint64_t physical) const {
-  const bool home_is_near = home_of(physical, model_.partitions.home_mask) == route.partition;
-  (home_is_near ? stop.array : stop.far)->store(physical);
-  (home_is_near ? stop.far : stop.array)->drop(physical);
+void MemorySystem::store_partitioned(const Route& route, const Visit& visit) const {
+  const Stop& stop = route.stops.back();
+  const bool home_is_near = visit.home == route.partition;
+  (home_is_near ? stop.array : stop.far)->store(visit.physical);
+  (home_is_near ? stop.far : stop.array)->drop(visit.physical);
 }
 
 void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
-  const std::uint64_t address = address_of(offset_bytes);
-  std::optional<Translation> translation;
-  for (const Stop& stop : route.stops) {
-    if (stop.model->addressing == Addressing::virtual_address) {
-      stop.array->store(address);
-      continue;
-    }
-    if (!translation) translation = translate(route, address);
+  const Visit visit = find(route, offset_bytes);
+  for (std::size_t at = 0; at < route.virtual_stops; ++at) {
+    route.stops[at].array->store(visit.address);
+  }
+  translate(route, visit);
+  for (std::size_t at = route.virtual_stops; at < route.stops.size(); ++at) {
+    const Stop& stop = route.stops[at];
     if (stop.far != nullptr) {
-      store_partitioned(route, stop, translation->physical);
+      store_partitioned(route, visit);
     } else {
-      stop.array->store(translation->physical);
+      stop.array->store(visit.physical);
     }
   }
 }

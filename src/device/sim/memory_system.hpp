@@ -3,10 +3,8 @@
 #pragma once
 
 #include "device/probe.hpp"
-#include "device/sim/die.hpp"
 #include "device/sim/page_tables.hpp"
-
-#include <memory>
+#include "device/sim/routes.hpp"
 
 namespace sonde::sim {
 
@@ -14,6 +12,14 @@ namespace sonde::sim {
 struct Load {
   std::uint32_t latency_cycles = 0;  // without noise
   double jitter_cycles = 0;          // of whoever served it
+};
+
+/// A load that will be made soon: what is known of it before any cache is asked.
+struct Visit {
+  std::uint64_t address = 0;  // that virtually addressed caches and TLBs see
+  std::uint64_t physical = 0;
+  std::uint32_t last_set = 0;  // in the last cache of the path
+  int home = 0;                // half of the L2
 };
 
 class MemorySystem {
@@ -27,8 +33,12 @@ class MemorySystem {
   void begin_probe(const PathModel& path, std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
                    const std::vector<int>& sms, std::uint64_t seed);
 
+  /// To be called a few loads ahead, so that the host can fetch what the load needs. Nothing of the
+  /// simulated GPU changes.
+  Visit prepare(int sm, std::uint64_t offset_bytes) const;
+
   /// One load by one thread.
-  Load load(int sm, std::uint64_t offset_bytes);
+  Load load(int sm, const Visit& visit);
 
   /// One store by one thread: what it does to each cache of the path, by its write policy.
   void store(int sm, std::uint64_t offset_bytes);
@@ -37,59 +47,27 @@ class MemorySystem {
   const PathModel& path(LoadPath path) const;
 
  private:
-  struct Instance {
-    std::unique_ptr<CacheArray> array;
-    const Geometry* geometry = nullptr;
-    std::uint64_t probe = 0;  // the last one that used it
-  };
-  /// A stream of the sequential prefetcher.
-  struct Stream {
-    std::uint64_t next = 0;
-    std::uint64_t end = 0;
-  };
-  /// One cache on the way of an SM's loads.
-  struct Stop {
-    const CacheModel* model = nullptr;
-    CacheArray* array = nullptr;
-    CacheArray* far = nullptr;        // the same in the other half of the L2, if there are two
-    std::uint32_t offset_cycles = 0;  // of this SM
-    bool sliced = false;              // lines have distances of their own
-  };
-  /// The way from one SM along the path of the probe.
-  struct Route {
-    std::vector<Stop> stops;
-    std::vector<CacheArray*> tlbs;
-    std::uint32_t slow_cycles = 0;
-    int partition = 0;
-    Stream stream;
-  };
-
-  CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
-                    const Geometry& geometry);
-  Route open_route(int sm, std::uint64_t shared_bytes);
-  Stop open_stop(const SmPlace& place, int sm, std::size_t cache, std::uint64_t shared_bytes);
   std::uint64_t address_of(std::uint64_t offset_bytes) const;
-  Translation translate(const Route& route, std::uint64_t address);
-  static bool prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address,
-                         bool cold);
-  static bool read_span(CacheArray& array, std::uint64_t address, std::uint64_t span_bytes);
-  Load load_partitioned(const Route& route, std::size_t at, const Translation& translation,
+  Visit find(const Route& route, std::uint64_t offset_bytes) const;
+  Translation translate(const Route& route, const Visit& visit);
+  Load load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
                         std::uint64_t span_bytes) const;
-  void store_partitioned(const Route& route, const Stop& stop, std::uint64_t physical) const;
-  Load finish(const Route& route, std::size_t at, const LatencyRow& row,
-              const Translation& translation, int partition, double jitter_cycles) const;
-  std::int32_t slice_offset(std::uint64_t physical, int partition) const;
+  void store_partitioned(const Route& route, const Visit& visit) const;
+  Load answer(const Source& source, std::size_t outcome) const {
+    return {source.latency_cycles[outcome], source.jitter_cycles};
+  }
+  Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
+                     std::uint64_t physical, int partition) const;
 
   const Model& model_;
   const Die& die_;
-  const PathModel* path_ = nullptr;
-  std::vector<std::vector<Instance>> caches_;
-  std::vector<std::vector<Instance>> tlbs_;
-  std::vector<Route> routes_;  // by SM
+  Arrays arrays_;
   PageTables pages_;
   std::optional<SetIndex> slice_of_;
-  std::uint64_t probe_ = 0;
-  std::uint64_t probe_seed_ = 0;
+  const PathModel* path_ = nullptr;
+  std::uint64_t base_ = 0;     // of the path's addresses
+  bool copied_ = false;        // the near half may hold copies for this path
+  std::vector<Route> routes_;  // by SM
 };
 
 }  // namespace sonde::sim

@@ -59,6 +59,7 @@ struct Geometry {
   Replacement replacement;
 
   std::uint64_t lines() const;
+  std::uint32_t most_ways() const;
 };
 
 enum class Addressing { virtual_address, physical_address };

@@ -28,6 +28,10 @@ std::uint64_t Geometry::lines() const {
   return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
 }
 
+std::uint32_t Geometry::most_ways() const {
+  return *std::max_element(ways_per_set.begin(), ways_per_set.end());
+}
+
 const Geometry& CacheModel::geometry_for(std::uint64_t shared_bytes) const {
   for (const Geometry& geometry : geometries) {
     if (geometries.size() == 1 || geometry.shared_bytes == shared_bytes) return geometry;

@@ -26,36 +26,34 @@ std::uint64_t permute_block(std::uint64_t block, std::uint64_t key) {
 PageTables::PageTables(const PageModel& model)
     : model_(model),
       page_shift_(std::countr_zero(model.page_bytes)),
-      block_shift_(std::countr_zero(model.block_bytes)) {}
+      block_shift_(std::countr_zero(model.block_bytes)),
+      block_mask_(model.block_bytes - 1) {}
 
 const CacheModel& PageModel::tlb(std::size_t place) const {
   return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
 }
 
-void PageTables::begin_probe(std::uint64_t buffer_bytes, std::uint64_t seed) {
-  walked_.assign((buffer_bytes >> page_shift_) + 1, false);
+void PageTables::begin_probe(std::uint64_t span_bytes, std::uint64_t seed) {
+  walked_.assign((span_bytes >> page_shift_) + 1, false);
   active_window_ = 0;
-  key_ = seed;
-}
-
-std::uint64_t PageTables::to_physical(std::uint64_t address) const {
-  if (model_.mapping == PageMapping::contiguous) return address;
-  const std::uint64_t block = permute_block(address >> block_shift_, key_);
-  return (block << block_shift_) | (address & (model_.block_bytes - 1));
+  if (model_.mapping == PageMapping::contiguous) return;
+  places_.resize((span_bytes >> block_shift_) + 1);
+  for (std::uint64_t block = 0; block < places_.size(); ++block) {
+    places_[block] = permute_block(block, seed) << block_shift_;
+  }
 }
 
 /// A walk reads the entry of the page; true if this probe had not read it before.
 bool PageTables::read_entry(std::uint64_t address) {
   const std::size_t page = address >> page_shift_;
-  // Rows of a texture end with whole tiles, so a few lie behind the end of the buffer.
-  if (page >= walked_.size()) walked_.resize(page + 1, false);
   const bool cold = !walked_[page];
   walked_[page] = true;
   return cold;
 }
 
-Translation PageTables::translate(std::span<CacheArray* const> tlbs, std::uint64_t address) {
-  Translation result{.physical = to_physical(address)};
+Translation PageTables::translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
+                                  std::uint64_t physical) {
+  Translation result{.physical = physical};
   for (CacheArray* tlb : tlbs) {
     if (tlb->access(address)) return result;
     ++result.outcome;

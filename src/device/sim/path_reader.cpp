@@ -83,9 +83,14 @@ PathModel read_path(Fields fields, LoadPath kind, const Model& model) {
   }
   const std::vector<std::string> outcomes = outcome_names(path, model.pages);
   Fields latencies = fields.object("latency_cycles");
+  bool translated = false;
   for (const std::string& name : read_names(fields, "caches")) {
     const CacheModel* cache = model.find_cache(name);
     if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
+    if (cache->addressing == Addressing::virtual_address && translated) {
+      fields.fail("caches", "names '" + name + "', which is virtual, behind a physical one");
+    }
+    translated = cache->addressing == Addressing::physical_address;
     path.caches.push_back(static_cast<std::size_t>(cache - model.caches.data()));
     path.hit.push_back(read_row(latencies, name, outcomes));
   }

@@ -4,21 +4,46 @@
 #include "device/sim/play.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace sonde::sim {
 namespace {
 
-/// One lane on its way round its list.
-struct Walker {
-  const ChaseLane* lane = nullptr;
-  LaneTrace* trace = nullptr;
-  std::size_t at = 0;
+// So many accesses take about as long as the host needs to fetch from its memory.
+constexpr std::size_t steps_ahead = 4;
 
-  std::uint64_t step() {
-    const std::uint64_t offset = lane->offsets_bytes[at];
-    at = at + 1 == lane->offsets_bytes.size() ? 0 : at + 1;
-    return offset;
+/// One lane on its way round its list, with the next visits prepared.
+class Walker {
+ public:
+  Walker(const MemorySystem& memory, const ChaseLane& lane, LaneTrace& trace)
+      : memory_(&memory), lane_(&lane), trace_(&trace) {
+    for (Visit& visit : ahead_) visit = prepare_next();
   }
+
+  const ChaseLane& lane() const { return *lane_; }
+  LaneTrace& trace() const { return *trace_; }
+
+  Load step(MemorySystem& memory) {
+    Visit& next = ahead_[turn_];
+    turn_ = (turn_ + 1) % steps_ahead;
+    const Visit visit = std::exchange(next, prepare_next());
+    return memory.load(lane_->sm, visit);
+  }
+
+ private:
+  Visit prepare_next() {
+    const std::uint64_t offset = lane_->offsets_bytes[at_];
+    at_ = at_ + 1 == lane_->offsets_bytes.size() ? 0 : at_ + 1;
+    return memory_->prepare(lane_->sm, offset);
+  }
+
+  const MemorySystem* memory_;
+  const ChaseLane* lane_;
+  LaneTrace* trace_;
+  std::size_t at_ = 0;
+  std::array<Visit, steps_ahead> ahead_;
+  std::size_t turn_ = 0;
 };
 
 struct Player {
@@ -27,13 +52,13 @@ struct Player {
   const ChaseProbe& probe;
   Noise noise;
 
-  void warm(Walker& walker) { memory.load(walker.lane->sm, walker.step()); }
+  void warm(Walker& walker) { walker.step(memory); }
 
   void time(Walker& walker, std::uint64_t access) {
-    const Load load = memory.load(walker.lane->sm, walker.step());
+    const Load load = walker.step(memory);
     const std::uint32_t cycles =
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
-    LaneTrace& trace = *walker.trace;
+    LaneTrace& trace = walker.trace();
     trace.elapsed_cycles += cycles;
     const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
     if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
@@ -43,8 +68,8 @@ struct Player {
   }
 
   void amortise(Walker& walker) {
-    const Load load = memory.load(walker.lane->sm, walker.step());
-    walker.trace->elapsed_cycles +=
+    const Load load = walker.step(memory);
+    walker.trace().elapsed_cycles +=
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
   }
 
@@ -52,12 +77,12 @@ struct Player {
   void store(const std::vector<Walker>& walkers) {
     std::size_t most = 0;
     for (const Walker& walker : walkers) {
-      most = std::max(most, walker.lane->stored_offsets_bytes.size());
+      most = std::max(most, walker.lane().stored_offsets_bytes.size());
     }
     for (std::size_t i = 0; i < most; ++i) {
       for (const Walker& walker : walkers) {
-        const std::vector<std::uint64_t>& stored = walker.lane->stored_offsets_bytes;
-        if (i < stored.size()) memory.store(walker.lane->sm, stored[i]);
+        const std::vector<std::uint64_t>& stored = walker.lane().stored_offsets_bytes;
+        if (i < stored.size()) memory.store(walker.lane().sm, stored[i]);
       }
     }
   }
@@ -104,13 +129,13 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
   trace.shared_carveout_bytes =
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
   std::vector<int> sms;
-  std::vector<Walker> walkers;
-  for (std::size_t i = 0; i < probe.lanes.size(); ++i) {
-    sms.push_back(probe.lanes[i].sm);
-    walkers.push_back({.lane = &probe.lanes[i], .trace = &trace.lanes[i]});
-  }
+  for (const ChaseLane& lane : probe.lanes) sms.push_back(lane.sm);
   launch.memory.begin_probe(launch.memory.path(probe.path), probe.buffer_bytes,
                             trace.shared_carveout_bytes, sms, launch.seed);
+  std::vector<Walker> walkers;
+  for (std::size_t i = 0; i < probe.lanes.size(); ++i) {
+    walkers.emplace_back(launch.memory, probe.lanes[i], trace.lanes[i]);
+  }
   Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
   if (probe.concurrency == Concurrency::together) {
     player.play(walkers);

@@ -20,12 +20,16 @@ bool has_order(Policy policy) { return policy == Policy::lru || policy == Policy
 
 }  // namespace
 
-ReplacementState::ReplacementState(const Replacement& replacement, std::size_t sets,
-                                   std::size_t slots)
-    : policy_(replacement.policy) {
+ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
+    : policy_(geometry.replacement.policy),
+      packed_(has_order(policy_) && geometry.most_ways() <= packed_order::most_ways) {
+  const std::size_t sets = geometry.ways_per_set.size();
   double sum = 0;
-  for (double weight : replacement.way_weights) cumulative_weights_.push_back(sum += weight);
+  for (double weight : geometry.replacement.way_weights) {
+    cumulative_weights_.push_back(sum += weight);
+  }
   for (double& weight : cumulative_weights_) weight /= sum;
+  if (packed_) return;
   if (has_order(policy_)) {
     links_.resize(slots);
     ends_.resize(sets);
@@ -41,6 +45,7 @@ void ReplacementState::clear(std::uint64_t seed) {
 }
 
 void ReplacementState::clear_set(const SetView& view) {
+  if (packed_) return;
   if (has_order(policy_)) {
     std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
     ends_[view.set] = {nobody, nobody};
@@ -51,7 +56,7 @@ void ReplacementState::clear_set(const SetView& view) {
   if (policy_ == Policy::clock) hands_[view.set] = 0;
 }
 
-void ReplacementState::on_hit(const SetView& view, std::uint32_t way) {
+void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
     case Policy::lru: move_to_front(view, slot); return;
@@ -67,18 +72,18 @@ void ReplacementState::on_hit(const SetView& view, std::uint32_t way) {
   }
 }
 
-void ReplacementState::on_fill(const SetView& view, std::uint32_t way) {
+void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
     case Policy::fifo: move_to_front(view, slot); return;
     case Policy::srrip: marks_[slot] = long_interval; return;
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
-    default: on_hit(view, way); return;
+    default: mark_hit(view, way); return;
   }
 }
 
-std::uint32_t ReplacementState::victim(const SetView& view) {
+std::uint32_t ReplacementState::choose_victim(const SetView& view) {
   switch (policy_) {
     case Policy::lru:
     case Policy::fifo: return ends_[view.set].older - view.first_slot;

@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 #include "device/sim/model.hpp"
+#include "device/sim/set_record.hpp"
 
 namespace sonde::sim {
 
@@ -12,21 +13,34 @@ struct SetView {
   std::uint32_t set = 0;
   std::uint32_t first_slot = 0;
   std::uint32_t ways = 0;
+  SetRecord record;
 };
 
 class ReplacementState {
  public:
-  ReplacementState(const Replacement& replacement, std::size_t sets, std::size_t slots);
+  /// @param slots of all sets together, which may be more than they have ways
+  ReplacementState(const Geometry& geometry, std::size_t slots);
 
   /// Starts anew; `seed` for policies that draw. Sets are emptied one by one, by clear_set.
   void clear(std::uint64_t seed);
   void clear_set(const SetView& view);
-  void on_hit(const SetView& view, std::uint32_t way);
-  void on_fill(const SetView& view, std::uint32_t way);
+  void on_hit(const SetView& view, std::uint32_t way) {
+    if (!packed_) return mark_hit(view, way);
+    if (policy_ == Policy::lru) packed_order::move_to_front(view.record.order(), way);
+  }
+  void on_fill(const SetView& view, std::uint32_t way) {
+    if (!packed_) return mark_fill(view, way);
+    packed_order::move_to_front(view.record.order(), way);
+  }
   /// The way to replace in a full set.
-  std::uint32_t victim(const SetView& view);
+  std::uint32_t victim(const SetView& view) {
+    return packed_ ? packed_order::oldest(view.record.order(), view.ways) : choose_victim(view);
+  }
 
  private:
+  void mark_hit(const SetView& view, std::uint32_t way);
+  void mark_fill(const SetView& view, std::uint32_t way);
+  std::uint32_t choose_victim(const SetView& view);
   void mark_recent(const SetView& view, std::uint32_t way);
   void point_away(const SetView& view, std::uint32_t way);
   std::uint32_t follow_tree(const SetView& view) const;
@@ -39,7 +53,8 @@ class ReplacementState {
   Policy policy_;
   std::vector<double> cumulative_weights_;
   Random random_{0};
-  /// Neighbours in the order of last use (lru) or fill (fifo), newest first.
+  bool packed_;  // lru and fifo of narrow sets keep their order in the record
+  /// Neighbours in the order of last use (lru) or fill (fifo) of wide sets, newest first.
   struct Link {
     std::uint32_t newer = 0;
     std::uint32_t older = 0;

@@ -170,19 +170,23 @@ TEST(CacheArrayTest, a_miss_brings_its_block_of_sectors_only) {
   EXPECT_TRUE(cache.access(96));
 }
 
-TEST(CacheArrayTest, wide_sets_agree_with_a_list) {
-  constexpr std::size_t ways = 192;
-  CacheArray cache = make_cache(Policy::lru, 1, ways);
-  std::list<std::uint64_t> reference;
-  Random random(7);
-  for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t line = random.below(300);
-    const auto found = std::find(reference.begin(), reference.end(), line);
-    const bool expected = found != reference.end();
-    if (expected) reference.erase(found);
-    reference.push_front(line);
-    if (reference.size() > ways) reference.pop_back();
-    ASSERT_EQ(cache.access(line * line_bytes), expected) << i;
+TEST(CacheArrayTest, sets_of_every_width_agree_with_a_list) {
+  // Orders packed into a word, orders by links, marks in one to eight words, and a map.
+  for (std::uint32_t ways : {1u, 3u, 8u, 15u, 16u, 17u, 24u, 64u, 65u, 192u}) {
+    for (Policy policy : {Policy::lru, Policy::fifo}) {
+      CacheArray cache = make_cache(policy, 1, ways);
+      std::list<std::uint64_t> reference;
+      Random random(7);
+      for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t line = random.below(ways + ways / 2 + 2);
+        const auto found = std::find(reference.begin(), reference.end(), line);
+        const bool expected = found != reference.end();
+        if (expected && policy == Policy::lru) reference.erase(found);
+        if (!expected || policy == Policy::lru) reference.push_front(line);
+        if (reference.size() > ways) reference.pop_back();
+        ASSERT_EQ(cache.access(line * line_bytes), expected) << ways << " ways, access " << i;
+      }
+    }
   }
 }
 

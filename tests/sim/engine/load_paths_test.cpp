@@ -162,6 +162,9 @@ TEST(LoadPathsTest, what_a_path_cannot_have_is_refused) {
   model["paths"]["texture_2d"]["tile"]["width_bytes"] = 24;
   EXPECT_THAT(complaint(model), HasSubstr("tile.width_bytes must be a power of two"));
   model = with_textures();
+  model["paths"]["ca"]["caches"] = {"l2", "l1"};
+  EXPECT_THAT(complaint(model), HasSubstr("names 'l1', which is virtual, behind a physical one"));
+  model = with_textures();
   model["paths"]["texture_1d"]["tlbs"] = {"text"};
   EXPECT_THAT(complaint(model), HasSubstr("names 'text', which is no TLB"));
 }

@@ -185,6 +185,14 @@ TEST(MemorySystemTest, a_store_allocates_in_the_l2_but_not_in_the_l1) {
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(216, 82));
 }
 
+TEST(MemorySystemTest, a_store_is_translated_like_a_load) {
+  const auto model = quiet_json("gtx280");
+  ChaseProbe probe = chase({0}, 0, 1);
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(698));
+  probe.lanes[0].stored_offsets_bytes = {0};
+  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(440));
+}
+
 TEST(MemorySystemTest, stores_of_lanes_together_take_turns_and_leave_other_l1s_alone) {
   const auto model = quiet_json("c2070");
   ChaseProbe probe = chase({0}, 1, 1);

@@ -1,0 +1,88 @@
+// The ways that loads take.
+#include "device/sim/routes.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+Source make_source(const LatencyRow& row, std::uint32_t more_cycles, double jitter_cycles) {
+  Source source{.latency_cycles = row, .jitter_cycles = jitter_cycles};
+  for (std::uint32_t& cycles : source.latency_cycles) cycles += more_cycles;
+  return source;
+}
+
+}  // namespace
+
+Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
+  caches_.resize(model.caches.size());
+  tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
+  for (auto& instances : caches_) instances.resize(die.sms.size());
+  for (auto& instances : tlbs_) instances.resize(die.sms.size());
+}
+
+void Arrays::begin_probe(std::uint64_t seed) {
+  ++probe_;
+  seed_ = seed;
+}
+
+CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const CacheModel& model,
+                          const Geometry& geometry) {
+  Instance& instance = instances[static_cast<std::size_t>(number)];
+  if (instance.geometry != &geometry) {
+    instance.array = std::make_unique<CacheArray>(model, geometry);
+    instance.geometry = &geometry;
+    instance.probe = 0;
+  }
+  if (instance.probe != probe_) {
+    instance.array->clear(derive_seed(seed_, model.name + " victims " + std::to_string(number)));
+    instance.probe = probe_;
+  }
+  return instance.array.get();
+}
+
+Stop Arrays::open_stop(int sm, std::size_t cache, const LatencyRow& hit,
+                       std::uint64_t shared_bytes) {
+  const auto at = static_cast<std::size_t>(sm);
+  const CacheModel& model = model_.caches[cache];
+  const Geometry& geometry = model.geometry_for(shared_bytes);
+  const int number = instance_of(die_.sms[at], sm, model.scope);
+  const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
+  const std::uint32_t more_cycles = die_.cache_offset_cycles[cache][at] + die_.slow_sm_cycles[at];
+  return {.array = ready(caches_[cache], number, model, geometry),
+          .far = split ? ready(caches_[cache], 1 - number, model, geometry) : nullptr,
+          .prefetch = model.prefetch ? &*model.prefetch : nullptr,
+          .hit = make_source(hit, more_cycles, model.jitter_cycles)};
+}
+
+Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
+  const auto at = static_cast<std::size_t>(sm);
+  Route route;
+  for (std::size_t i = 0; i < path.caches.size(); ++i) {
+    route.stops.push_back(open_stop(sm, path.caches[i], path.hit[i], shared_bytes));
+    const bool is_virtual = model_.caches[path.caches[i]].addressing == Addressing::virtual_address;
+    route.virtual_stops += is_virtual ? 1 : 0;
+  }
+  for (std::size_t i : path.tlbs) {
+    const CacheModel& tlb = model_.pages.tlb(i);
+    route.tlbs.push_back(
+        ready(tlbs_[i], instance_of(die_.sms[at], sm, tlb.scope), tlb, tlb.geometries.front()));
+  }
+  std::uint32_t more_cycles = die_.slow_sm_cycles[at];
+  double far_jitter_cycles = 0;
+  if (!path.caches.empty()) {
+    const CacheModel& last = model_.caches[path.caches.back()];
+    more_cycles += die_.cache_offset_cycles[path.caches.back()][at];
+    far_jitter_cycles = last.jitter_cycles;
+    const bool shared = last.scope == Scope::device || last.scope == Scope::partition;
+    route.sliced = model_.slices.has_value() && shared;
+    route.is_large = route.stops.back().array->is_large();
+  }
+  route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);
+  route.dram = make_source(path.dram, more_cycles, model_.dram.jitter_cycles);
+  route.dram_far = make_source(path.dram_far, more_cycles, model_.dram.jitter_cycles);
+  route.partition = die_.sms[at].partition;
+  return route;
+}
+
+}  // namespace sonde::sim
