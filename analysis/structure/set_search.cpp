@@ -27,6 +27,8 @@ constexpr std::uint32_t few_of_many =
     50;  // sets of one width that are so few of all are looked at twice
 constexpr std::uint32_t widest_step = 8;  // sets differ by at most so many ways
 constexpr std::uint64_t most_sets = 1 << 20;
+// A function that is nearly right holds in few sets of other walks.
+constexpr double least_checked_agreement = 0.9;
 
 bool is_beside(const LineSpace& space, std::uint64_t line) {
   return std::find(space.beside.begin(), space.beside.end(), line) != space.beside.end();
@@ -384,6 +386,10 @@ void find_single_sets(const LineSpace& space, Lines pool, const Split& first, co
   };
   check(space, ways, known_set, ask, found);
   found.index = fit_index_function(placed, space.line_bytes);
+  if (found.index.kind != IndexKind::unresolved && found.index.agreement < enough_agreement) {
+    found.index.kind = IndexKind::unresolved;
+    found.index.reason = "the best function puts some lines into other sets than was seen";
+  }
   found.index.sets = static_cast<std::uint32_t>(ways.size());
   finish(std::move(ways), found);
 }
@@ -458,11 +464,14 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
     if (!ways.empty()) {
       check(
           space, ways, [&](std::uint64_t line) { return set_of(found.index, line); }, ask, found);
-      count_beside(space, ways, found);
-      finish(std::move(ways), found);
-      return found;
+      if (found.checked_sets == 0 || found.agreement >= least_checked_agreement) {
+        count_beside(space, ways, found);
+        finish(std::move(ways), found);
+        return found;
+      }
     }
-    found.reason = "not every set showed its width";
+    found.reason = ways.empty() ? "not every set showed its width"
+                                : "other walks contradict the function that fits one set";
   }
   if (!space.beside.empty()) {
     found.index.kind = IndexKind::unresolved;

@@ -158,6 +158,19 @@ TEST(SetSearchTest, finds_sets_one_by_one_where_no_function_holds) {
   EXPECT_EQ(found.lines(), 65U);
 }
 
+/// As a bit does but for a few lines of each period, which another set takes.
+TEST(SetSearchTest, does_not_take_a_table_for_a_bit) {
+  const Toy toy{{154, 146}, [](std::uint64_t a) {
+                  const std::uint64_t line = (a >> 7) % 150;
+                  return static_cast<std::uint32_t>(line < 146 ? line % 2 : 0);
+                }};
+
+  const SetStructure found = find_sets(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::unresolved);
+  EXPECT_EQ(found.ways_per_set, toy.ways);
+}
+
 TEST(SetSearchTest, knows_a_fully_associative_cache) {
   const Toy toy{{16}, [](std::uint64_t) { return 0; }};
 
