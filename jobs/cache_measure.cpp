@@ -277,13 +277,15 @@ std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uin
       std::min(scale(size_bytes, 1.5, line_bytes), end_of_space(cache));
   const std::uint64_t back_bytes = std::min(scale(size_bytes, 1.25, line_bytes), fill_bytes);
   WalkPlan plan;
-  plan.offsets = fill_and_return(fill_bytes, back_bytes, line_bytes);
+  // More densely than the lines the first visit to each is the one that misses.
+  const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
+  plan.offsets = fill_and_return(fill_bytes, back_bytes, step_bytes);
   plan.warmup_passes = 0;
-  plan.skipped = fill_bytes / line_bytes;
+  plan.skipped = fill_bytes / step_bytes;
   plan.passes = 3;
   const WalkLatencies walk = measure_walk(run, cache.setup, cache.name + " residents", plan);
   const std::size_t missing = count_set(positions_above(walk, cache.threshold_cycles, 2));
-  return (walk.positions - missing) * line_bytes;
+  return back_bytes - missing * line_bytes;
 }
 
 HitBoundary measure_return_boundary(JobRun& run, const CacheSubject& cache, const Edge& coarse,

@@ -31,7 +31,7 @@ class CacheLevelsTest : public ShippedModelTest {
 
   void expect(const std::string& metric, const Declared& declared) {
     const Finding& found = sim_.find(metric);
-    EXPECT_EQ(judge(declared, &found), Verdict::right)
+    EXPECT_EQ(judge(DeclaredValue{metric, declared}, &found), Verdict::right)
         << metric << ": declared " << describe(declared) << ", found " << describe(found);
   }
 
