@@ -70,7 +70,7 @@ struct Job {
   std::string_view summary;
   SuiteLevel level;  // the smallest suite that holds it
   void (*run)(JobRun&);
-  std::array<std::string_view, 4> builds_on = {};  // jobs whose findings it reads
+  std::array<std::string_view, 5> builds_on = {};  // jobs whose findings it reads
 };
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// The parts of the job `latency`: levels by load path, the patterns P1 to P6, the staircase.
+// The parts of the job `latency`: levels by load path, the patterns P1 to P6, staircases.
 #pragma once
 
 #include "jobs/job.hpp"
@@ -14,5 +14,10 @@ void report_patterns(JobRun& run);
 
 /// `latency.staircase_bytes` and `_cycles`: mean latency of random walks against their footprint.
 void report_staircase(JobRun& run);
+
+/// `latency.saavedra_*` and `latency.wong_*`: the curves of the classical methods for the first
+/// cache of plain loads (of read-only loads where those have none), and the ways that each of them
+/// concludes. Not in the quick suite.
+void report_classical_staircases(JobRun& run);
 
 }  // namespace sonde

@@ -70,7 +70,7 @@ constexpr std::array jobs{
         "hit latency of each level per load path, the access patterns P1 to P6",
         quick,
         run_latency,
-        {"clock", "cache.l1", "cache.l2", "tlb"}},
+        {"clock", "cache.l1", "cache.readonly", "cache.l2", "tlb"}},
     Job{"placement",
         "latencies by SM, and which SMs form TPCs and GPCs",
         standard,
