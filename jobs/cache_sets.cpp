@@ -111,9 +111,14 @@ void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets
     run.report(not_resolvable(cache + ".index_function", sets.index.reason));
     return;
   }
-  report(".index_function", describe(sets.index),
-         fmt::format("seen of the address: bits {}-{}", std::countr_zero(sets.index.known_bits),
-                     std::bit_width(sets.index.known_bits) - 1));
+  std::string seen =
+      fmt::format("seen of the address: bits {}-{}", std::countr_zero(sets.index.known_bits),
+                  std::bit_width(sets.index.known_bits) - 1);
+  if (sets.index.origin_bytes > 0) {
+    seen += fmt::format(", if the buffer starts at {}",
+                        format_bytes(static_cast<double>(sets.index.origin_bytes)));
+  }
+  report(".index_function", describe(sets.index), std::move(seen));
 }
 
 void report_replacement(JobRun& run, const std::string& cache, const ReplacementFit& fit) {

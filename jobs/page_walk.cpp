@@ -28,15 +28,16 @@ constexpr std::uint64_t block_bytes = 256;
 
 enum class Turn { as_listed, swapped };
 
-/// The list as it is walked: pairs are neighbours that are equal.
+/// The list as it is walked: pairs are neighbours that are equal. Single visits go to the same
+/// block in both turns: what they push out of data caches cancels, too.
 Offsets place_second_visits(Offsets offsets, SecondVisit second_visit, Turn turn) {
   if (second_visit == SecondVisit::same_line) return offsets;
-  const std::uint64_t behind = turn == Turn::as_listed ? block_bytes : 0;
+  const std::uint64_t first = turn == Turn::as_listed ? 0 : block_bytes;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const bool pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
     const std::uint64_t start = offsets[i] / (2 * block_bytes) * (2 * block_bytes);
-    offsets[i] = start + (block_bytes - behind);
-    if (pair) offsets[++i] = start + behind;
+    offsets[i] = start + (pair ? first : 0);
+    if (pair) offsets[++i] = start + (block_bytes - first);
   }
   return offsets;
 }

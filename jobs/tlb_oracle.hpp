@@ -18,7 +18,8 @@ struct TlbShape {
 
 /// A line of the first granule of an entry, drawn, so that entries of one set do not meet in
 /// caches.
-std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry);
+/// @param shift takes others, one after the other
+std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry, std::uint64_t shift = 0);
 
 /// Nearer entry that an entry lies under, by its number.
 std::uint64_t nearer_entry(const TlbShape& shape, std::uint64_t entry);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -18,6 +19,8 @@ namespace {
 
 // Address bits beyond those of the index that a search should see.
 constexpr std::uint64_t spans_of_level = 16;
+// A buffer is aligned to 2 MiB at least (CUDA driver API), not to what a TLB reaches.
+constexpr std::uint64_t most_origins = 1 << 14;
 // Below this share of sets that behave in other walks as predicted, the number of entries is what
 // the reach says.
 constexpr double sure_agreement = 0.99;
@@ -36,7 +39,8 @@ LineSpace choose_entries(const TlbShape& shape, std::uint64_t limit_bytes, std::
           .span_bytes = span_bytes,
           .cached_lines = shape.entries,
           .seed = derive_seed(seed, shape.tlb.name + " sets"),
-          .beside = {}};
+          .beside = {},
+          .origins = std::min(most_origins, 2 * std::bit_ceil(span_bytes / shape.entry_bytes))};
 }
 
 /// Entries that push those of a walk out of nearer levels after each visit. Empty at the nearest
@@ -124,9 +128,9 @@ struct UsualWays {
   std::uint32_t ways = 0;
   std::size_t sets = 0;
 };
-UsualWays usual_ways(const std::vector<std::uint32_t>& seen) {
+UsualWays usual_ways(const std::vector<SeenSet>& seen) {
   std::map<std::uint32_t, std::size_t> counts;
-  for (std::uint32_t ways : seen) ++counts[ways];
+  for (const SeenSet& set : seen) ++counts[set.ways];
   UsualWays usual;
   for (const auto& [ways, sets] : counts) {
     if (sets > usual.sets) usual = {ways, sets};
@@ -134,30 +138,46 @@ UsualWays usual_ways(const std::vector<std::uint32_t>& seen) {
   return usual;
 }
 
+/// As many sets as the entries walked are parts like those seen, to a power of two if that is near;
+/// nullopt if they would hold less than what was seen to fit, or far more.
+std::optional<std::uint64_t> infer_sets(const SetStructure& found, std::uint32_t ways,
+                                        std::uint64_t fitting_entries) {
+  constexpr double near_power = 0.06;
+  constexpr double most_excess = 1.25;
+  std::uint64_t members = 0;
+  for (const SeenSet& set : found.seen_sets) members += set.members;
+  double sets =
+      static_cast<double>(found.seen_lines * found.seen_sets.size()) / static_cast<double>(members);
+  const double power = std::exp2(std::round(std::log2(sets)));
+  if (std::abs(sets - power) <= near_power * power) sets = power;
+  const double entries = std::round(sets) * ways;
+  const auto fitting = static_cast<double>(fitting_entries);
+  if (entries < fitting || entries > most_excess * fitting) return std::nullopt;
+  return static_cast<std::uint64_t>(std::round(sets));
+}
+
 /// What some of many sets show, where no function tells which entries the others have.
-void report_seen_sets(JobRun& run, const TlbShape& shape, const SetStructure& found) {
-  constexpr double inferred = 0.5;  // the number of sets follows from the reach, which is soft
+void report_seen_sets(JobRun& run, const TlbShape& shape, const SetStructure& structure) {
+  constexpr double inferred_confidence = 0.5;
   const std::string& name = shape.tlb.name;
-  const UsualWays usual = usual_ways(found.seen_ways);
-  const double share =
-      static_cast<double>(usual.sets) / static_cast<double>(found.seen_ways.size());
-  const std::uint64_t seen = found.seen_ways.size();
-  Finding ways = sonde::found(name + ".ways", static_cast<double>(usual.ways), share, seen);
-  ways.reason = fmt::format("of {} sets seen, {} have so many", seen, usual.sets);
+  const UsualWays usual = usual_ways(structure.seen_sets);
+  const std::uint64_t seen = structure.seen_sets.size();
+  Finding ways = found(name + ".ways", static_cast<double>(usual.ways),
+                       static_cast<double>(usual.sets) / static_cast<double>(seen), seen);
+  ways.reason = fmt::format("{} of {} sets seen have so many", usual.sets, seen);
   run.report(std::move(ways));
-  if (usual.sets == seen && shape.entries % usual.ways == 0) {
-    Finding sets = sonde::found(name + ".sets", static_cast<double>(shape.entries / usual.ways),
-                                inferred, seen);
+  const auto inferred = infer_sets(structure, usual.ways, shape.entries);
+  if (usual.sets == seen && inferred) {
+    Finding sets = found(name + ".sets", static_cast<double>(*inferred), inferred_confidence, seen);
     sets.reason =
-        fmt::format("entries / ways, as all of {} sets seen have {} ways", seen, usual.ways);
+        fmt::format("each of {} sets seen has its share of {} entries", seen, structure.seen_lines);
     run.report(std::move(sets));
   } else {
     run.report(not_resolvable(
-        name + ".sets", fmt::format("of {} sets seen, {} have {} ways: the others are not known",
-                                    seen, usual.sets, usual.ways)));
+        name + ".sets", fmt::format("{} sets seen do not tell how many others there are", seen)));
   }
   for (const char* metric : {".ways_per_set", ".tag_reach_bytes", ".index_function"}) {
-    run.report(not_resolvable(name + metric, found.reason));
+    run.report(not_resolvable(name + metric, structure.reason));
   }
 }
 
@@ -174,7 +194,7 @@ std::optional<std::uint64_t> characterize_tlb_sets(JobRun& run, const PageSetup&
     report_no_sets(run, name, Status::not_resolvable, sets.reason);
     return std::nullopt;
   }
-  if (sets.resolved() || sets.seen_ways.size() < enough_seen_sets) {
+  if (sets.resolved() || sets.seen_sets.size() < enough_seen_sets) {
     report_sets(run, name, sets, shape.entry_bytes);
   } else {
     report_seen_sets(run, shape, sets);

@@ -22,6 +22,7 @@ struct IndexFunction {
   /// with the lowest bits as pivots: of all bases that give the same sets the one with most single
   /// bits. A bit field has one bit in each mask.
   std::vector<std::uint64_t> masks;
+  std::uint64_t origin_bytes = 0;       // masks are of offset + origin: the buffer is not aligned
   std::uint64_t granularity_bytes = 0;  // modulo: set = (offset / granularity_bytes) mod sets
   std::uint32_t sets = 0;
   double agreement = 0;          // share of lines that follow the function

@@ -159,21 +159,31 @@ double overlap(const IndexFunction& index, const Lines& members, const Lines& ot
   return static_cast<double>(both) / static_cast<double>(std::ssize(members) + wrong);
 }
 
-/// Masks from whatever start of the buffer explains the set, the fewest that do: from a wrong start
-/// the differences of members show no order, so their rank is high.
+int count_bits(const std::vector<std::uint64_t>& masks) {
+  return std::accumulate(masks.begin(), masks.end(), 0,
+                         [](int bits, std::uint64_t mask) { return bits + std::popcount(mask); });
+}
+
+/// Masks from whatever start of the buffer explains the set: from a wrong start the differences of
+/// members show no order, so their rank is high. Several starts explain it alike; the one taken has
+/// the fewest masks, of the fewest bits, whatever the buffer.
 IndexFunction fit_masks_from_any_origin(const Lines& members, const Lines& others,
                                         const LineSpace& space) {
   constexpr double enough_overlap = 0.95;
   constexpr std::size_t spare_rank = 2;  // members of a set of r free bits are about 2^r
   const auto highest_rank = static_cast<std::size_t>(std::bit_width(members.size())) + spare_rank;
   IndexFunction best;
+  std::pair<std::size_t, int> best_cost;
   for (std::uint64_t origin = 1; origin < space.origins; ++origin) {
     const std::uint64_t origin_bytes = origin * space.line_bytes;
     if (differences_of(members, origin_bytes).rank() > highest_rank) continue;
     IndexFunction index = fit_masks(members, space, origin_bytes);
     if (!can_number_sets(index) || overlap(index, members, others) < enough_overlap) continue;
-    const bool first = best.kind == IndexKind::unresolved;
-    if (first || index.masks.size() < best.masks.size()) best = std::move(index);
+    const auto cost = std::pair(index.masks.size(), count_bits(index.masks));
+    if (best.kind == IndexKind::unresolved || cost < best_cost) {
+      best = std::move(index);
+      best_cost = cost;
+    }
   }
   return best;
 }
@@ -378,6 +388,11 @@ void find_single_sets(const LineSpace& space, Lines pool, const Split& first, co
       return;
     }
     take(*conflict, split(pool, find_members(*conflict, pool, ask)).members);
+  }
+  if (!pool.empty() && overflows(ask(std::span(&pool, 1)).front())) {
+    found.seen_sets = std::move(seen);
+    found.reason = fmt::format("behind {} sets, {}", ways.size(), reason);
+    return;
   }
   if (ways.size() == 1) return;
   const auto known_set = [&](std::uint64_t line) -> std::optional<std::uint64_t> {
