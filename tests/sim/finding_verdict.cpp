@@ -24,6 +24,7 @@ sonde::Policy in_words_of_analysis(sim::Policy policy) {
     case sim::Policy::clock: return sonde::Policy::clock;
     case sim::Policy::srrip: return sonde::Policy::srrip;
     case sim::Policy::brrip: return sonde::Policy::brrip;
+    case sim::Policy::guarded_lru: return sonde::Policy::guarded_lru;
     case sim::Policy::set_duelling: return sonde::Policy::set_duelling;
     case sim::Policy::random: return sonde::Policy::random;
     case sim::Policy::weighted_ways: return sonde::Policy::weighted_ways;

@@ -26,7 +26,7 @@ constexpr double high_confidence = 0.95;
 constexpr double least_right_share = 0.95;
 
 // As many as take the time that all other tests take together.
-constexpr std::uint64_t default_random_gpus = 200;
+constexpr std::uint64_t default_random_gpus = 32;
 
 struct Seeds {
   std::uint64_t first = 1;

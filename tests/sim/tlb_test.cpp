@@ -1,11 +1,30 @@
-// The job tlb gives back the TLB levels, pages and windows of every shipped model.
+// The job tlb gives back every TLB of every shipped model: levels, structure, who shares them, the
+// page and its window.
 #include "jobs/jobs.hpp"
 #include "tests/sim/hierarchy_truth.hpp"
+
+#include <fmt/format.h>
 
 namespace sonde::test {
 namespace {
 
 class TlbTest : public ShippedModelTest {};
+
+std::string text_of(sim::Scope scope) {
+  switch (scope) {
+    case sim::Scope::sm: return "sm";
+    case sim::Scope::tpc: return "tpc";
+    case sim::Scope::gpc: return "gpc";
+    case sim::Scope::partition:
+    case sim::Scope::device: break;
+  }
+  return "device";
+}
+
+/// The last cache of the path, or the memory: what page walks hit beside the TLB.
+const sim::LatencyRow& row_of(const sim::PathModel& path) {
+  return path.hit.empty() ? path.dram : path.hit.back();
+}
 
 void expect_level(const JobOnSim& sim, const std::string& name, const sim::CacheModel& tlb,
                   double penalty_cycles) {
@@ -14,7 +33,29 @@ void expect_level(const JobOnSim& sim, const std::string& name, const sim::Cache
   EXPECT_EQ(sim.number(name + ".reach_bytes"), entries * entry_bytes) << name;
   EXPECT_EQ(sim.number(name + ".entry_bytes"), entry_bytes) << name;
   EXPECT_EQ(sim.number(name + ".entries"), entries) << name;
+  EXPECT_EQ(sim.number(name + ".sub_entries"), entry_bytes / static_cast<double>(tlb.sector_bytes));
+  EXPECT_EQ(sim.text(name + ".scope"), text_of(tlb.scope)) << name;
   EXPECT_NEAR(sim.number(name + ".miss_penalty_cycles"), penalty_cycles, 3) << name;
+}
+
+void expect_structure(const JobOnSim& sim, const std::string& name, const sim::CacheModel& tlb) {
+  const sim::Geometry& geometry = tlb.geometries.front();
+  std::vector<double> ways(geometry.ways_per_set.begin(), geometry.ways_per_set.end());
+  std::sort(ways.begin(), ways.end(), std::greater<>());
+  EXPECT_EQ(sim.number(name + ".sets"), static_cast<double>(ways.size())) << name;
+  EXPECT_EQ(sim.vector(name + ".ways_per_set"), ways) << name;
+  EXPECT_EQ(sim.text(name + ".replacement"), "LRU") << name;
+  EXPECT_EQ(sim.status(name + ".way_probability"), Status::not_present) << name;
+  EXPECT_EQ(sim.find(name + ".sets").confidence, 1) << name;
+  if (geometry.index.kind == sim::IndexFunction::Kind::table) {
+    EXPECT_EQ(sim.status(name + ".index_function"), Status::not_resolvable) << name;
+  } else {
+    const int low = geometry.index.low_bit;
+    const int bits = geometry.index.bits;
+    EXPECT_EQ(sim.text(name + ".index_function"),
+              bits == 0 ? "one set" : fmt::format("bits {}-{}", low, low + bits - 1))
+        << name;
+  }
 }
 
 TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
@@ -22,14 +63,27 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
 
   const sim::Model& truth = sim_.truth();
   const std::array<std::string, 3> names{"tlb.l1", "tlb.l2", "tlb.l3"};
-  // The last cache of the path, or the memory: what page walks hit beside the TLB.
-  const sim::PathModel& cg = *path_of(truth, LoadPath::cg);
-  const sim::LatencyRow& row = cg.hit.empty() ? cg.dram : cg.hit.back();
+  const sim::LatencyRow& row = row_of(*path_of(truth, LoadPath::cg));
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i < truth.pages.tlbs.size()) {
       expect_level(sim_, names[i], truth.pages.tlbs[i], row[i + 1] - row[0]);
+      expect_structure(sim_, names[i], truth.pages.tlbs[i]);
     } else {
       EXPECT_EQ(sim_.status(names[i] + ".reach_bytes"), Status::not_present) << names[i];
+      EXPECT_EQ(sim_.status(names[i] + ".sets"), Status::not_present) << names[i];
+    }
+  }
+  const std::array<std::string, 2> texture_names{"tlb.texture_l1", "tlb.texture_l2"};
+  for (std::size_t i = 0; i < texture_names.size(); ++i) {
+    const std::string& name = texture_names[i];
+    if (i < truth.pages.path_tlbs.size()) {
+      const sim::LatencyRow& texture_row = row_of(*path_of(truth, LoadPath::texture_1d));
+      expect_level(sim_, name, truth.pages.path_tlbs[i], texture_row[i + 1] - texture_row[0]);
+      expect_structure(sim_, name, truth.pages.path_tlbs[i]);
+    } else {
+      EXPECT_NE(sim_.status(name + ".sets"), Status::ok) << name;
+      EXPECT_EQ(sim_.status(name + ".reach_bytes") == Status::not_present,
+                !truth.pages.tlbs.empty());
     }
   }
   if (truth.pages.tlbs.empty()) {
@@ -44,7 +98,10 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, TlbTest, all_models_and_seeds(), name_case);
+INSTANTIATE_TEST_SUITE_P(Shipped, TlbTest,
+                         testing::Combine(testing::ValuesIn(shipped_models),
+                                          testing::Range<std::uint64_t>(1, 11)),
+                         name_case);
 
 }  // namespace
 }  // namespace sonde::test

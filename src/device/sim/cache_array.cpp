@@ -30,11 +30,15 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
       records_(geometry.ways_per_set.size() * record_words_),
       tags_(layout_.slots()),
       replacement_(geometry, layout_.slots()),
+      data_lines_(geometry.data_lines),
+      filled_(data_lines_ > 0 ? layout_.slots() : 0),
       where_(mapped_ ? layout_.slots() : 0) {}
 
 void CacheArray::clear(std::uint64_t seed) {
   ++generation_;
   holes_ = 0;
+  present_lines_ = 0;
+  fill_order_.clear();
   last_line_ = Tag::no_line;
   replacement_.clear(seed);
   if (mapped_) where_.clear();
@@ -54,7 +58,8 @@ inline SetView CacheArray::wake(std::uint32_t number) {
 
 inline std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
   if (mapped_) {
-    const std::uint32_t slot = where_.find(line);
+    const std::uint32_t slot =
+        where_.find(line, [&](std::uint32_t held) { return tags_[held].line() == line; });
     return slot == LineMap::absent ? no_way : slot - set.first_slot;
   }
   const Tag* first = tags_.data() + set.first_slot;
@@ -84,7 +89,8 @@ inline std::uint32_t CacheArray::place(const SetView& set, std::uint64_t line) {
     way = set.record.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(first[way].line());
+    if (mapped_) where_.erase(first[way].line(), set.first_slot + way);
+    if (data_lines_ > 0) --present_lines_;
   }
   if (mapped_) where_.insert(line, set.first_slot + way);
   return way;
@@ -94,6 +100,18 @@ inline void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
   tags_[set.first_slot + way] = tag;
   if (!mapped_)
     set.record.set_mark(way, tag.line() == Tag::no_line ? 0 : marks::mark_of(tag.line()));
+}
+
+/// A line was filled: if there is no room for its data, the one filled longest ago leaves.
+void CacheArray::keep_to_room(std::uint64_t line, std::size_t slot) {
+  filled_[slot] = ++fills_;
+  fill_order_.push_back({line, slot, fills_});
+  ++present_lines_;
+  while (present_lines_ > data_lines_) {
+    const Fill oldest = fill_order_.front();
+    fill_order_.pop_front();
+    if (filled_[oldest.slot] == oldest.number) drop(oldest.line << line_shift_);
+  }
 }
 
 bool CacheArray::access(std::uint32_t number, std::uint64_t address) {
@@ -110,6 +128,7 @@ bool CacheArray::access(std::uint32_t number, std::uint64_t address) {
     way = place(set, line);
     put(set, way, Tag(line, fetched_sectors(address)));
     replacement_.on_fill(set, way);
+    if (data_lines_ > 0) keep_to_room(line, set.first_slot + way);
   }
   last_line_ = line;
   last_way_ = way;
@@ -130,9 +149,13 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
-  if (mapped_) where_.erase(line);
+  if (mapped_) where_.erase(line, set.first_slot + way);
   put(set, way, Tag());
   ++holes_;
+  if (data_lines_ > 0) {
+    filled_[set.first_slot + way] = 0;
+    --present_lines_;
+  }
   last_line_ = Tag::no_line;
 }
 

@@ -6,6 +6,9 @@
 #include "device/sim/set_index.hpp"
 #include "device/sim/set_layout.hpp"
 
+#include <deque>
+#include <vector>
+
 namespace sonde::sim {
 
 class CacheArray {
@@ -70,6 +73,7 @@ class CacheArray {
   std::uint32_t find_way(const SetView& set, std::uint64_t line) const;
   std::uint32_t place(const SetView& set, std::uint64_t line);
   void put(const SetView& set, std::uint32_t way, Tag tag);
+  void keep_to_room(std::uint64_t line, std::size_t slot);
   std::uint64_t sector_bit(std::uint64_t address) const {
     return std::uint64_t{1} << ((address & (line_bytes_ - 1)) >> sector_shift_);
   }
@@ -91,7 +95,18 @@ class CacheArray {
   HostLineVector<Tag> tags_;               // by slot
   ReplacementState replacement_;
   std::uint32_t generation_ = 1;
-  std::uint64_t holes_ = 0;                 // slots that a line has left by drop()
+  std::uint64_t holes_ = 0;  // slots that a line has left by drop()
+  /// Room for data, where there is less of it than tags.
+  struct Fill {
+    std::uint64_t line = 0;
+    std::size_t slot = 0;
+    std::uint64_t number = 0;
+  };
+  std::uint64_t data_lines_;  // 0: as many as there are tags
+  std::uint64_t present_lines_ = 0;
+  std::uint64_t fills_ = 0;
+  std::vector<std::uint64_t> filled_;       // number of the fill, by slot
+  std::deque<Fill> fill_order_;             // lines that have left since are still in it
   std::uint64_t last_line_ = Tag::no_line;  // the last one that was there, and its way
   std::uint32_t last_way_ = 0;
   LineMap where_;

@@ -65,6 +65,7 @@ Replacement read_replacement(Fields& fields) {
                                             {"clock", Policy::clock},
                                             {"srrip", Policy::srrip},
                                             {"brrip", Policy::brrip},
+                                            {"guarded_lru", Policy::guarded_lru},
                                             {"set_duelling", Policy::set_duelling},
                                             {"random", Policy::random},
                                             {"weighted_ways", Policy::weighted_ways}});
@@ -101,13 +102,13 @@ Geometry read_geometry(Fields& fields) {
   geometry.index = read_index(fields.object("index"));
   check_index(fields, geometry.index, geometry.ways_per_set.size());
   geometry.replacement = read_replacement(fields);
+  geometry.data_lines = fields.count_or("data_lines", 1, 0);
+  if (geometry.data_lines > geometry.lines()) {
+    fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
+  }
   const auto weights = geometry.replacement.way_weights.size();
   for (std::uint32_t ways : geometry.ways_per_set) {
     if (weights != 0 && ways != weights) fields.fail("way_weights", "must hold one for each way");
-  }
-  if (geometry.most_ways() > CacheArray::narrow_ways &&
-      geometry.lines() > LineMap::most_slots / 2) {
-    fields.fail("ways", "of more than 32 need a cache of at most 2^19 lines");
   }
   return geometry;
 }

@@ -6,29 +6,38 @@
 
 namespace sonde::sim {
 
+// Half of the places stay free, so hardly any bucket runs over.
 LineMap::LineMap(std::size_t slots)
-    : mask_(std::bit_ceil(slots * 2 + 2) - 1), shift_(std::countl_zero(mask_)), cells_(mask_ + 1) {}
+    : mask_(std::bit_ceil(slots / 4 + 1) - 1), buckets_(mask_ + 1) {}
 
 void LineMap::insert(std::uint64_t line, std::uint32_t slot) {
-  std::size_t at = home(line + 1);
-  while (cells_[at] != 0) at = (at + 1) & mask_;
-  cells_[at] = (line + 1) << slot_bits | slot;
-}
-
-void LineMap::erase(std::uint64_t line) {
-  std::size_t hole = home(line + 1);
-  while (cells_[hole] >> slot_bits != line + 1) hole = (hole + 1) & mask_;
-  // Backward shift: a cell may move into the hole if its home does not lie behind the hole.
-  for (std::size_t at = (hole + 1) & mask_; cells_[at] != 0; at = (at + 1) & mask_) {
-    const std::size_t distance = (at - home(cells_[at] >> slot_bits)) & mask_;
-    if (distance >= ((at - hole) & mask_)) {
-      cells_[hole] = cells_[at];
-      hole = at;
+  for (std::size_t at = home(line);; at = (at + 1) & mask_) {
+    Bucket& bucket = buckets_[at];
+    if (const std::uint64_t free = marks::find(&bucket.marks, 1, 0); free != 0) {
+      const std::uint32_t place = marks::next_way(free);
+      marks::set(&bucket.marks, place, marks::mark_of(line));
+      bucket.slots[place] = slot;
+      return;
     }
+    ++bucket.passed;
   }
-  cells_[hole] = 0;
 }
 
-void LineMap::clear() { std::fill(cells_.begin(), cells_.end(), 0); }
+void LineMap::erase(std::uint64_t line, std::uint32_t slot) {
+  const std::uint64_t mark = marks::mark_of(line);
+  for (std::size_t at = home(line);; at = (at + 1) & mask_) {
+    Bucket& bucket = buckets_[at];
+    for (std::uint64_t found = marks::find(&bucket.marks, 1, mark); found != 0;
+         found &= found - 1) {
+      const std::uint32_t place = marks::next_way(found);
+      if (bucket.slots[place] != slot) continue;
+      marks::set(&bucket.marks, place, 0);
+      return;
+    }
+    --bucket.passed;
+  }
+}
+
+void LineMap::clear() { std::fill(buckets_.begin(), buckets_.end(), Bucket{}); }
 
 }  // namespace sonde::sim

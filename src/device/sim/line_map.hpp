@@ -1,42 +1,60 @@
 // Where a line sits in a cache whose sets are too wide to be searched way by way. Used by
-// cache_array.cpp.
+// cache_array.hpp.
 #pragma once
 
+#include "device/sim/set_record.hpp"
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace sonde::sim {
 
-/// From line to slot, by open addressing. Lines lie below 2^43 and slots below 2^20, so that one
-/// word holds both.
+/// From line to slot: a hash table of buckets of eight, whose marks are compared all at once. What
+/// does not fit into its own bucket goes into the next that has room.
 class LineMap {
  public:
   static constexpr std::uint32_t absent = ~0u;
-  static constexpr std::size_t most_slots = std::size_t{1} << 20;
 
+  /// @param slots the most lines that will be there at a time
   explicit LineMap(std::size_t slots);
-  std::uint32_t find(std::uint64_t line) const {
-    for (std::size_t at = home(line + 1); cells_[at] != 0; at = (at + 1) & mask_) {
-      if (cells_[at] >> slot_bits == line + 1) {
-        return static_cast<std::uint32_t>(cells_[at] & (most_slots - 1));
+
+  /// @param holds says of a slot whether it holds the line
+  template <class Holds>
+  std::uint32_t find(std::uint64_t line, Holds holds) const {
+    const std::uint64_t mark = marks::mark_of(line);
+    for (std::size_t at = home(line);; at = (at + 1) & mask_) {
+      const Bucket& bucket = buckets_[at];
+      for (std::uint64_t found = marks::find(&bucket.marks, 1, mark); found != 0;
+           found &= found - 1) {
+        const std::uint32_t slot = bucket.slots[marks::next_way(found)];
+        if (holds(slot)) return slot;
       }
+      if (bucket.passed == 0) return absent;
     }
-    return absent;
   }
+
+  /// @pre the line is not there
   void insert(std::uint64_t line, std::uint32_t slot);
-  /// @pre the line is there
-  void erase(std::uint64_t line);
+  /// @pre the line is there, in this slot
+  void erase(std::uint64_t line, std::uint32_t slot);
   void clear();
 
  private:
-  static constexpr int slot_bits = 20;
-  /// Multiplicative hashing (Knuth): the upper bits of a product with 2^64 / golden ratio.
-  std::size_t home(std::uint64_t key) const { return key * 0x9e3779b97f4a7c15ULL >> shift_; }
+  struct alignas(64) Bucket {
+    std::uint64_t marks = 0;
+    std::array<std::uint32_t, 8> slots{};
+    std::uint32_t passed = 0;  // lines that found it full and went on
+  };
+
+  /// The marks are the upper bits of the same product.
+  std::size_t home(std::uint64_t line) const {
+    return (line * 0x9e3779b97f4a7c15ULL >> 24) & mask_;
+  }
 
   std::size_t mask_;
-  int shift_;
-  std::vector<std::uint64_t> cells_;  // (line + 1) << slot_bits | slot; 0: free
+  std::vector<Bucket> buckets_;
 };
 
 }  // namespace sonde::sim

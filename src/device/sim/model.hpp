@@ -41,6 +41,8 @@ enum class Policy {
   clock,
   srrip,
   brrip,
+  guarded_lru,   // LRU; lines of the last two hits cannot leave, and become youngest when two later
+                 // hits push them out of that guard (seen in the L1 of the H200)
   set_duelling,  // SRRIP against BRRIP (Jaleel 2010, DRRIP)
   random,
   weighted_ways,
@@ -57,8 +59,12 @@ struct Geometry {
   std::vector<std::uint32_t> ways_per_set;  // one number for each set
   IndexFunction index;
   Replacement replacement;
+  std::uint64_t data_lines = 0;  // room for data, if less than there are tags: then the line filled
+                                 // longest ago leaves, whatever its set
 
   std::uint64_t lines() const;
+  /// Lines that can be there at once.
+  std::uint64_t room_lines() const { return data_lines > 0 ? data_lines : lines(); }
   std::uint32_t most_ways() const;
 };
 
@@ -94,7 +100,9 @@ struct CacheModel {
   double jitter_cycles = 0;     // standard deviation
   double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency
 
-  std::uint64_t size_bytes(const Geometry& geometry) const { return geometry.lines() * line_bytes; }
+  std::uint64_t size_bytes(const Geometry& geometry) const {
+    return geometry.room_lines() * line_bytes;
+  }
   const Geometry& geometry_for(std::uint64_t shared_bytes) const;
 };
 

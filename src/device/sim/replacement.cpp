@@ -16,13 +16,17 @@ constexpr std::uint64_t brrip_period = 32;
 constexpr std::uint32_t duel_period = 32;
 constexpr int duel_limit = 511;
 
-bool has_order(Policy policy) { return policy == Policy::lru || policy == Policy::fifo; }
+bool has_order(Policy policy) {
+  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
+}
 
 }  // namespace
 
 ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
     : policy_(geometry.replacement.policy),
-      packed_(has_order(policy_) && geometry.most_ways() <= packed_order::most_ways) {
+      draws_(policy_ == Policy::random || policy_ == Policy::weighted_ways),
+      packed_(has_order(policy_) && policy_ != Policy::guarded_lru &&
+              geometry.most_ways() <= packed_order::most_ways) {
   const std::size_t sets = geometry.ways_per_set.size();
   double sum = 0;
   for (double weight : geometry.replacement.way_weights) {
@@ -37,6 +41,7 @@ ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
     marks_.resize(policy_ == Policy::tree_plru ? 2 * slots : slots);
   }
   if (policy_ == Policy::clock) hands_.resize(sets);
+  if (policy_ == Policy::guarded_lru) guards_.resize(sets);
 }
 
 void ReplacementState::clear(std::uint64_t seed) {
@@ -49,6 +54,7 @@ void ReplacementState::clear_set(const SetView& view) {
   if (has_order(policy_)) {
     std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
     ends_[view.set] = {nobody, nobody};
+    if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
     return;
   }
   const std::uint32_t marks = policy_ == Policy::tree_plru ? 2 : 1;
@@ -66,6 +72,7 @@ void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
     case Policy::srrip:
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = 0; return;
+    case Policy::guarded_lru: guard(view, slot); return;
     case Policy::fifo:
     case Policy::random:
     case Policy::weighted_ways: return;
@@ -79,6 +86,13 @@ void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
     case Policy::srrip: marks_[slot] = long_interval; return;
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
+    case Policy::guarded_lru: {
+      Guard& guard = guards_[view.set];
+      if (guard.later == slot) guard = {nobody, guard.earlier};
+      if (guard.earlier == slot) guard.earlier = nobody;
+      move_to_front(view, slot);
+      return;
+    }
     default: mark_hit(view, way); return;
   }
 }
@@ -96,6 +110,7 @@ std::uint32_t ReplacementState::choose_victim(const SetView& view) {
                  : static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(unused) - first);
     }
     case Policy::clock: return pass_clock(view);
+    case Policy::guarded_lru: return oldest_unguarded(view) - view.first_slot;
     case Policy::srrip:
     case Policy::brrip:
     case Policy::set_duelling: return distant(view);
@@ -151,6 +166,25 @@ void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
   link = {.newer = nobody, .older = ends.newer};
   (ends.newer == nobody ? ends.older : links_[ends.newer].newer) = slot;
   ends.newer = slot;
+}
+
+bool ReplacementState::is_guarded(const SetView& view, std::uint32_t slot) const {
+  const Guard& guard = guards_[view.set];
+  return guard.earlier == slot || guard.later == slot;
+}
+
+void ReplacementState::guard(const SetView& view, std::uint32_t slot) {
+  Guard& guard = guards_[view.set];
+  const std::uint32_t released = guard.earlier;
+  guard = {guard.later, slot};
+  if (released != nobody && !is_guarded(view, released)) move_to_front(view, released);
+}
+
+/// In a set no wider than the guard all may be guarded: then the one guarded longest.
+std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
+  std::uint32_t slot = ends_[view.set].older;
+  while (slot != nobody && is_guarded(view, slot)) slot = links_[slot].newer;
+  return slot == nobody ? guards_[view.set].earlier : slot;
 }
 
 std::uint32_t ReplacementState::pass_clock(const SetView& view) {

@@ -25,10 +25,12 @@ class ReplacementState {
   void clear(std::uint64_t seed);
   void clear_set(const SetView& view);
   void on_hit(const SetView& view, std::uint32_t way) {
+    if (draws_) return;
     if (!packed_) return mark_hit(view, way);
     if (policy_ == Policy::lru) packed_order::move_to_front(view.record.order(), way);
   }
   void on_fill(const SetView& view, std::uint32_t way) {
+    if (draws_) return;
     if (!packed_) return mark_fill(view, way);
     packed_order::move_to_front(view.record.order(), way);
   }
@@ -45,6 +47,9 @@ class ReplacementState {
   void point_away(const SetView& view, std::uint32_t way);
   std::uint32_t follow_tree(const SetView& view) const;
   void move_to_front(const SetView& view, std::uint32_t slot);
+  void guard(const SetView& view, std::uint32_t slot);
+  bool is_guarded(const SetView& view, std::uint32_t slot) const;
+  std::uint32_t oldest_unguarded(const SetView& view) const;
   std::uint32_t pass_clock(const SetView& view);
   std::uint32_t distant(const SetView& view);
   std::uint8_t insertion_distance(const SetView& view);
@@ -53,6 +58,7 @@ class ReplacementState {
   Policy policy_;
   std::vector<double> cumulative_weights_;
   Random random_{0};
+  bool draws_;   // victims by chance alone: uses change nothing
   bool packed_;  // lru and fifo of narrow sets keep their order in the record
   /// Neighbours in the order of last use (lru) or fill (fifo) of wide sets, newest first.
   struct Link {
@@ -60,6 +66,12 @@ class ReplacementState {
     std::uint32_t older = 0;
   };
   static constexpr std::uint32_t nobody = ~0u;
+  /// Slots of the last two hits in a set, the later one last.
+  struct Guard {
+    std::uint32_t earlier = nobody;
+    std::uint32_t later = nobody;
+  };
+  std::vector<Guard> guards_;         // by set: guarded lru
   std::vector<Link> links_;           // by slot
   std::vector<Link> ends_;            // by set: oldest and newest slot
   std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip and kin: distance; tree: node
