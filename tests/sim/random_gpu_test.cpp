@@ -25,7 +25,7 @@ constexpr double most_unresolvable_share = 0.05;
 constexpr double high_confidence = 0.95;
 constexpr double least_right_share = 0.95;
 
-// As many as take the time that all other tests take together.
+// What a test run has time for; the bars were measured with 200 (docs/methods/confidence.md).
 constexpr std::uint64_t default_random_gpus = 32;
 
 struct Seeds {
