@@ -361,7 +361,7 @@ namespace {
 bool is_edge_for_all_orders(JobRun& run, const CacheSubject& cache, const Edge& edge,
                             std::uint64_t line_bytes) {
   if (edge.overflowing_bytes / line_bytes > cache.setup.recordable_accesses) return true;
-  constexpr std::uint64_t further_orders = 3;
+  constexpr std::uint64_t further_orders = 10;
   for (std::uint64_t order = 1; order <= further_orders; ++order) {
     CacheSubject other = cache;
     other.seed = cache.seed + order;

@@ -18,6 +18,8 @@ namespace {
 // Physical memory is contiguous within pages of this size at least (CUDA driver API).
 constexpr std::uint64_t large_page_bytes = 2_MiB;
 constexpr std::uint64_t spans_of_cache = 16;
+// Sets that other walks contradict so often are none.
+constexpr double least_agreement = 0.8;
 constexpr std::array set_metrics{".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
                                  ".index_function"};
 constexpr std::array replacement_metrics{".replacement", ".way_probability"};
@@ -94,6 +96,12 @@ void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets
   if (!sets.resolved()) {
     for (const char* metric : set_metrics) {
       run.report(not_resolvable(cache + metric, sets.reason));
+    }
+    return;
+  }
+  if (sets.agreement < least_agreement) {
+    for (const char* metric : set_metrics) {
+      run.report(not_resolvable(cache + metric, "found, but not confirmed: " + explain(sets)));
     }
     return;
   }

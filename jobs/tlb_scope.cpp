@@ -19,6 +19,9 @@ constexpr double disturbed_share = 0.25;
 constexpr std::uint64_t short_list = 256;
 // SMs of one TPC (two; three on GT200) have numbers in a row.
 constexpr std::size_t widest_tpc = 4;
+// GPCs of GPUs with so many SMs that eight GPCs would fill them have at least as many: on an H200
+// six SMs share the second TLB level, of sixteen or eighteen in a GPC.
+constexpr std::size_t smallest_large_gpc = 8;
 
 class PairWalks {
  public:
@@ -81,7 +84,9 @@ std::string_view name_scope(const std::vector<int>& sharing, int sm_count) {
   if (count == 1) return "sm";
   if (count == static_cast<std::size_t>(sm_count)) return "device";
   const bool in_a_row = sharing.back() == static_cast<int>(count) - 1;
-  return in_a_row && count <= widest_tpc ? "tpc" : "gpc";
+  if (in_a_row && count <= widest_tpc) return "tpc";
+  const bool many_sms = static_cast<std::size_t>(sm_count) >= 8 * smallest_large_gpc;
+  return many_sms && count < smallest_large_gpc ? "part of a gpc" : "gpc";
 }
 
 struct Sharing {
