@@ -63,8 +63,7 @@ inline std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line
     return slot == LineMap::absent ? no_way : slot - set.first_slot;
   }
   const Tag* first = tags_.data() + set.first_slot;
-  std::uint64_t found =
-      marks::find(set.record.marks(), marks::words_for(set.ways), marks::mark_of(line));
+  std::uint64_t found = marks::find(set.record.marks(), set.ways, marks::mark_of(line));
   for (; found != 0; found &= found - 1) {
     const std::uint32_t way = marks::next_way(found);
     if (first[way].line() == line) return way;

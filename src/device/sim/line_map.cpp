@@ -13,7 +13,7 @@ LineMap::LineMap(std::size_t slots)
 void LineMap::insert(std::uint64_t line, std::uint32_t slot) {
   for (std::size_t at = home(line);; at = (at + 1) & mask_) {
     Bucket& bucket = buckets_[at];
-    if (const std::uint64_t free = marks::find(&bucket.marks, 1, 0); free != 0) {
+    if (const std::uint64_t free = marks::find(&bucket.marks, 8, 0); free != 0) {
       const std::uint32_t place = marks::next_way(free);
       marks::set(&bucket.marks, place, marks::mark_of(line));
       bucket.slots[place] = slot;
@@ -27,7 +27,7 @@ void LineMap::erase(std::uint64_t line, std::uint32_t slot) {
   const std::uint64_t mark = marks::mark_of(line);
   for (std::size_t at = home(line);; at = (at + 1) & mask_) {
     Bucket& bucket = buckets_[at];
-    for (std::uint64_t found = marks::find(&bucket.marks, 1, mark); found != 0;
+    for (std::uint64_t found = marks::find(&bucket.marks, 8, mark); found != 0;
          found &= found - 1) {
       const std::uint32_t place = marks::next_way(found);
       if (bucket.slots[place] != slot) continue;

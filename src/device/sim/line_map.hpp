@@ -26,7 +26,7 @@ class LineMap {
     const std::uint64_t mark = marks::mark_of(line);
     for (std::size_t at = home(line);; at = (at + 1) & mask_) {
       const Bucket& bucket = buckets_[at];
-      for (std::uint64_t found = marks::find(&bucket.marks, 1, mark); found != 0;
+      for (std::uint64_t found = marks::find(&bucket.marks, 8, mark); found != 0;
            found &= found - 1) {
         const std::uint32_t slot = bucket.slots[marks::next_way(found)];
         if (holds(slot)) return slot;

@@ -42,16 +42,20 @@ inline std::uint64_t mark_of(std::uint64_t line) {
   return byte + (byte == 0 ? 1 : 0);
 }
 
-/// Ways with this mark; to be taken one by one with `next_way`.
-inline std::uint64_t find(const std::uint64_t* words, std::uint32_t count, std::uint64_t mark) {
+/// The upper bit of each byte that is equal in both.
+inline std::uint64_t equal_bytes(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7fULL;
+  const std::uint64_t differences = a ^ b;
+  return ~(((differences & low_bits) + low_bits) | differences | low_bits);
+}
+
+/// Ways with this mark; to be taken one by one with `next_way`.
+inline std::uint64_t find(const std::uint64_t* words, std::uint32_t ways, std::uint64_t mark) {
   const std::uint64_t pattern = mark * 0x0101010101010101ULL;
-  std::uint64_t found = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t differences = words[i] ^ pattern;
-    const std::uint64_t equal = ~(((differences & low_bits) + low_bits) | differences | low_bits);
-    found |= equal >> (7 - i);
-  }
+  std::uint64_t found = equal_bytes(words[0], pattern) >> 7;
+  if (ways <= 8) return found;
+  found |= equal_bytes(words[1], pattern) >> 6;
+  for (std::uint32_t i = 2; 8 * i < ways; ++i) found |= equal_bytes(words[i], pattern) >> (7 - i);
   return found;
 }
 
