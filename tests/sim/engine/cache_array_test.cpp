@@ -103,6 +103,34 @@ TEST(CacheArrayTest, brrip_keeps_a_part_of_what_does_not_fit) {
   EXPECT_GT(cyclic_hits(brrip, 4 * 12), 200);
 }
 
+bool holds(CacheArray& cache, char letter) {
+  return cache.contains(static_cast<std::uint64_t>(letter) * line_bytes);
+}
+
+TEST(CacheArrayTest, guarded_lru_keeps_the_lines_of_the_last_two_hits) {
+  CacheArray cache = make_cache(Policy::guarded_lru, 1, 4);
+  misses(cache, "ABCDAE");
+  EXPECT_FALSE(holds(cache, 'B')) << "A is older, but guarded";
+  misses(cache, "CDF");
+  EXPECT_TRUE(holds(cache, 'A')) << "pushed out of the guard, so the youngest";
+  EXPECT_FALSE(holds(cache, 'E'));
+}
+
+TEST(CacheArrayTest, less_room_than_tags_lets_the_oldest_line_of_any_set_leave) {
+  CacheModel model;
+  model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
+  Geometry geometry;
+  geometry.ways_per_set.assign(4, 2);
+  geometry.data_lines = 3;
+  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.granularity_bytes = line_bytes;
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+  for (std::uint64_t line = 0; line < 4; ++line) cache.access(line * line_bytes);
+  EXPECT_FALSE(cache.contains(0));
+  for (std::uint64_t line : {1, 2, 3}) EXPECT_TRUE(cache.contains(line * line_bytes)) << line;
+}
+
 TEST(CacheArrayTest, set_duelling_ends_with_the_better_policy) {
   CacheArray cache = make_cache(Policy::set_duelling, 64, 8);
   // 62 of 64 sets come over to BRRIP; its leaders alone would be 2.

@@ -155,7 +155,8 @@ TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
     probe = chase(steps(lines + 1, 128), 4 * lines, 0);
     probe.amortised_accesses = lines + 1;
     probe.shared_carveout_bytes = carveout;
-    EXPECT_GT(device->run(probe).lanes[0].elapsed_cycles, 32 * lines) << carveout;
+    // With the largest L1 only the set of the line too many overflows: a few lines miss.
+    EXPECT_GT(device->run(probe).lanes[0].elapsed_cycles, 31 * (lines + 1) + 3 * 249) << carveout;
   }
 }
 
