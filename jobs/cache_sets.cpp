@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t large_page_bytes = 2_MiB;
 constexpr std::uint64_t spans_of_cache = 16;
 // Sets that other walks contradict so often are none.
-constexpr double least_agreement = 0.8;
+constexpr double least_agreement = 0.95;
 constexpr std::array set_metrics{".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
                                  ".index_function"};
 constexpr std::array replacement_metrics{".replacement", ".way_probability"};
