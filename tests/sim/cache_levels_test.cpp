@@ -48,7 +48,7 @@ class CacheLevelsTest : public ShippedModelTest {
     expect(name + ".ways", static_cast<double>(geometry.ways_per_set.front()));
     expect(name + ".ways_per_set",
            std::vector<double>(geometry.ways_per_set.begin(), geometry.ways_per_set.end()));
-    expect(name + ".tag_reach_bytes", size);
+    expect(name + ".tag_reach_bytes", static_cast<double>(geometry.lines() * cache.line_bytes));
     expect(name + ".index_function", DeclaredIndex{geometry.index, sets, cache.line_bytes});
     expect(name + ".replacement",
            DeclaredPolicy{geometry.replacement.policy, geometry.ways_per_set});
