@@ -35,7 +35,7 @@ std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
 /// way already and moves it on.
 bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& translation) {
   const std::uint64_t address = translation.physical;
-  const bool ahead = address >= stream.next && address < stream.end &&
+  const bool ahead = address > stream.next && address < stream.end &&
                      address - stream.next <= prefetch.stride_limit_bytes;
   if (ahead) {
     stream.next = address;
