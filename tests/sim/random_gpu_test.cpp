@@ -26,7 +26,7 @@ constexpr double high_confidence = 0.95;
 constexpr double least_right_share = 0.95;
 
 // What a test run has time for; the bars were measured with 200 (docs/methods/confidence.md).
-constexpr std::uint64_t default_random_gpus = 8;
+constexpr std::uint64_t default_random_gpus = 7;
 
 // A handful of GPUs has too few values for those bars: one odd GPU would break them. So few must
 // stay above these floors.
