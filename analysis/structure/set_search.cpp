@@ -493,6 +493,11 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
     if (found.reason.empty()) found.reason = found.index.reason;
     return found;
   }
+  if (sets > 4 * most_single_sets) {
+    found.index.kind = IndexKind::unresolved;
+    if (found.reason.empty()) found.reason = found.index.reason;
+    return found;
+  }
   found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
   find_single_sets(space, std::move(pool), split(pool, find_members(*found.conflict, pool, ask)),
                    ask, found);
