@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -166,58 +165,38 @@ void TlbOracle::learn(const Lines& lines, const MissCounts& counts) {
   partings_.push_back({sorted(std::move(parting.missed)), sorted(std::move(parting.held))});
 }
 
-/// Entries told apart from this one in any walk, sorted.
-Lines TlbOracle::apart_from(std::uint64_t line) const {
-  Lines apart;
-  for (const Parting& parting : partings_) {
-    if (contains(parting.missed, line)) {
-      apart.insert(apart.end(), parting.held.begin(), parting.held.end());
-    } else if (contains(parting.held, line)) {
-      apart.insert(apart.end(), parting.missed.begin(), parting.missed.end());
-    }
+/// What walks told apart from an entry, walk by walk, the latest first.
+std::vector<const Lines*> TlbOracle::apart_from(std::uint64_t line) const {
+  std::vector<const Lines*> apart;
+  for (auto parting = partings_.rbegin(); parting != partings_.rend(); ++parting) {
+    if (contains(parting->missed, line)) apart.push_back(&parting->held);
+    if (contains(parting->held, line)) apart.push_back(&parting->missed);
   }
-  std::sort(apart.begin(), apart.end());
-  apart.erase(std::unique(apart.begin(), apart.end()), apart.end());
   return apart;
 }
 
-/// The same for all of them, each perhaps in a walk of its own.
-Lines TlbOracle::apart_from_all(const Lines& lines) const {
-  Lines common;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    Lines apart = apart_from(lines[i]);
-    if (i > 0) {
-      Lines both;
-      std::set_intersection(common.begin(), common.end(), apart.begin(), apart.end(),
-                            std::back_inserter(both));
-      apart = std::move(both);
-    }
-    common = std::move(apart);
-    if (common.empty()) break;
-  }
-  return common;
-}
-
 Lines TlbOracle::find_apart(const Lines& lines, std::size_t wanted) const {
-  Lines found;
-  std::set<std::uint64_t> taken;
-  for (std::uint64_t line : lines) taken.insert(nearer_entry(shape_, line));
-  const auto take = [&](const Lines& others) {
-    for (std::uint64_t other : others) {
-      if (found.size() == wanted) return;
-      if (taken.insert(nearer_entry(shape_, other)).second) found.push_back(other);
-    }
-  };
-  const auto all_in = [&](const Lines& side) {
-    return std::all_of(lines.begin(), lines.end(),
-                       [&](std::uint64_t line) { return contains(side, line); });
-  };
-  for (auto parting = partings_.rbegin(); parting != partings_.rend(); ++parting) {
-    if (all_in(parting->missed)) take(parting->held);
-    if (all_in(parting->held)) take(parting->missed);
-    if (found.size() == wanted) return found;
+  std::vector<std::vector<const Lines*>> apart;
+  std::set<std::uint64_t> tried;  // nearer entries
+  for (std::uint64_t line : lines) {
+    apart.push_back(apart_from(line));
+    tried.insert(nearer_entry(shape_, line));
   }
-  take(apart_from_all(lines));
+  const auto is_apart_from_all = [&](std::uint64_t other) {
+    return std::all_of(apart.begin(), apart.end(), [&](const std::vector<const Lines*>& walks) {
+      return std::any_of(walks.begin(), walks.end(),
+                         [&](const Lines* walk) { return contains(*walk, other); });
+    });
+  };
+  Lines found;
+  for (const Lines* walk : apart.front()) {
+    for (std::uint64_t other : *walk) {
+      if (found.size() == wanted) return found;
+      if (tried.contains(nearer_entry(shape_, other)) || !is_apart_from_all(other)) continue;
+      tried.insert(nearer_entry(shape_, other));
+      found.push_back(other);
+    }
+  }
   return found;
 }
 

@@ -69,8 +69,7 @@ class TlbOracle {
   std::vector<double> costs_of(const std::string& what, const Offsets& places,
                                const PairPasses& passes);
   void learn(const Lines& lines, const MissCounts& counts);
-  Lines apart_from(std::uint64_t line) const;
-  Lines apart_from_all(const Lines& lines) const;
+  std::vector<const Lines*> apart_from(std::uint64_t line) const;
 
   JobRun& run_;
   const PageSetup setup_;
