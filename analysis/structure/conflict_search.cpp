@@ -19,6 +19,10 @@ constexpr std::size_t first_chunks = 16;
 // Each line of a set is left out once, so more of them take the square of the time; no cache known
 // has wider sets (H100: tags of 256 KiB make 2048 lines of 128 B in all).
 constexpr std::size_t widest_set = 1024;
+// A prefix that overflowed is asked so often again, and if it never does, so many times a longer one
+// is looked for.
+constexpr std::size_t confirmations = 2;
+constexpr int most_searches = 8;
 // With more slow hits than this in a pass, that every pass has one no longer means a miss.
 constexpr double quiet = 0.2;
 
@@ -34,10 +38,11 @@ Lines prefix_of(const Lines& pool, std::size_t length) {
   return Lines(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(length));
 }
 
-/// Length of the shortest prefix that overflows; 0 if the whole pool fits.
-std::size_t find_overflowing_prefix(const Lines& pool, const MissOracle& ask) {
-  std::size_t fitting = 0;
-  std::size_t overflowing = 2;
+/// Length of the shortest prefix that overflows, if all up to `fitting` fit; 0 if the whole pool
+/// fits.
+std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting,
+                                    const MissOracle& ask) {
+  std::size_t overflowing = std::max<std::size_t>(2, fitting + 1);
   while (!overflows(prefix_of(pool, std::min(overflowing, pool.size())), ask)) {
     if (overflowing >= pool.size()) return 0;
     fitting = overflowing;
@@ -49,6 +54,24 @@ std::size_t find_overflowing_prefix(const Lines& pool, const MissOracle& ask) {
     (overflows(prefix_of(pool, middle), ask) ? overflowing : fitting) = middle;
   }
   return overflowing;
+}
+
+/// The same, of a prefix that overflows when asked again: slow hits in every pass of a long walk
+/// look like an overflow, but hardly twice.
+std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
+  std::size_t fitting = 0;
+  for (int search = 0; search < most_searches; ++search) {
+    const std::size_t length = find_overflowing_prefix(pool, fitting, ask);
+    if (length == 0) return 0;
+    const Lines prefix = prefix_of(pool, length);
+    const std::vector<MissCounts> again = ask(std::vector<Lines>(confirmations, prefix));
+    if (std::any_of(again.begin(), again.end(),
+                    [](const MissCounts& counts) { return sonde::overflows(counts); })) {
+      return length;
+    }
+    fitting = length;
+  }
+  return fitting;
 }
 
 bool contains(const Lines& lines, std::uint64_t line) {
@@ -79,7 +102,8 @@ std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask)
 }
 
 /// Drops all chunks of the overfull prefix that are not needed for it to overflow: only one set is
-/// overfull, by one line, so a chunk is needed if it holds a line of that set.
+/// overfull, by one line, so a chunk is needed if it holds a line of that set. Empty if the lines do
+/// not overflow after all.
 Lines eliminate(Lines lines, const MissOracle& ask) {
   for (std::size_t chunks = first_chunks; chunks / 2 < lines.size();) {
     const std::size_t length = (lines.size() + chunks - 1) / chunks;
@@ -95,6 +119,7 @@ Lines eliminate(Lines lines, const MissOracle& ask) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (!sonde::overflows(answers[i / length])) needed.push_back(lines[i]);
     }
+    if (needed.size() == lines.size() && !overflows(lines, ask)) return {};
     if (needed.size() > lines.size() / 2) chunks *= 2;
     lines = std::move(needed);
   }
@@ -169,7 +194,7 @@ std::optional<ConflictSet> find_conflict(const Lines& pool, const MissOracle& as
     reason = "too few lines to overfill a set";
     return std::nullopt;
   }
-  const std::size_t length = find_overflowing_prefix(pool, ask);
+  const std::size_t length = find_sure_prefix(pool, ask);
   if (length == 0) {
     reason = fmt::format("all {} lines fit", pool.size());
     return std::nullopt;
