@@ -139,7 +139,7 @@ std::vector<Lines> each_left_out(const Lines& lines) {
 /// Drops every line without which the others overflow as well. Empty if that does not end in a set
 /// all of whose lines are needed.
 Lines reduce(Lines lines, const MissOracle& ask) {
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
     const std::vector<MissCounts> answers = ask(each_left_out(lines));
     std::vector<std::size_t> needless;
     for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -152,6 +152,30 @@ TEST(SetSearchTest, is_not_led_astray_by_a_walk_that_seems_to_overflow_once) {
   EXPECT_EQ(found.ways_per_set, equal(256, 8));
 }
 
+TEST(SetSearchTest, gives_up_where_walks_overflow_by_chance) {
+  std::size_t overflown = 0;
+  const MissOracle by_chance = [&, random = Random(5)](std::span<const Lines> lists) mutable {
+    std::vector<MissCounts> answers;
+    for (const Lines& lines : lists) {
+      EXPECT_FALSE(lines.empty());
+      MissCounts& counts = answers.emplace_back();
+      counts.misses.resize(lines.size());
+      counts.passes = 8;
+      counts.passes_with_misses = random.unit() < 0.9 ? 8 : 0;
+      overflown += counts.passes_with_misses > 0;
+    }
+    return answers;
+  };
+
+  const SetStructure found =
+      find_sets({.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 256, .seed = 3},
+                by_chance);
+
+  EXPECT_GT(overflown, 0U);
+  EXPECT_FALSE(found.conflict);
+  EXPECT_NE(found.reason.find("no smallest part of them does reliably"), std::string::npos);
+}
+
 TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
   Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
   for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
