@@ -3,6 +3,7 @@
 #include "jobs/cache_measure.hpp"
 
 #include "base/units.hpp"
+#include "jobs/cache_line.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,9 @@ constexpr std::uint64_t common_line_bytes = 128;
 // set even if they fall unevenly.
 constexpr double sparse_span = 1.4;
 constexpr double one_line_miss_fraction = 0.25;
+// Below this contrast, or in so small a cache, walks over parts of lines prove little.
+constexpr double clear_contrast = 0.5;
+constexpr std::uint64_t few_lines = 64;
 // In six draws over so few blocks the share of misses varies by a quarter of that limit.
 constexpr std::uint64_t few_blocks = 128;
 // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; hashed or
@@ -328,6 +332,31 @@ bool is_large(const Edge& coarse, std::uint64_t line_bytes) {
   return coarse.fitting_bytes / line_bytes > asked_positions;
 }
 
+namespace {
+
+/// Line and contrast of an outline whose edge and fetch are known.
+void settle_line(JobRun& run, const CacheSubject& cache, CacheShape& shape) {
+  const LineSize line = measure_line(run, cache, shape.edge.fitting_bytes, shape.fetch.bytes);
+  shape.line_bytes = line.bytes;
+  shape.line_contrast = 1;
+  for (double fraction : line.miss_fractions) {
+    const double contrast = std::abs(fraction - one_line_miss_fraction) / one_line_miss_fraction;
+    shape.line_contrast = std::min(shape.line_contrast, contrast);
+  }
+  const bool is_clear = shape.line_contrast >= clear_contrast &&
+                        shape.edge.fitting_bytes / shape.line_bytes >= few_lines;
+  if (is_clear || cache.nearer || cache.space_bytes > 0 || is_large(shape.edge, shape.line_bytes)) {
+    return;
+  }
+  const auto by_conflicts = measure_line_by_conflicts(run, cache, shape.edge.fitting_bytes,
+                                                      shape.fetch.bytes, longest_line_bytes);
+  if (!by_conflicts) return;
+  shape.line_bytes = by_conflicts->bytes;
+  shape.line_contrast = 2 * by_conflicts->agreement - 1;
+}
+
+}  // namespace
+
 std::optional<CacheShape> measure_outline(JobRun& run, const CacheSubject& cache,
                                           std::string& reason) {
   const auto fetch = measure_fetch(run, cache);
@@ -344,13 +373,7 @@ std::optional<CacheShape> measure_outline(JobRun& run, const CacheSubject& cache
     return std::nullopt;
   }
   CacheShape shape{.edge = coarse, .fetch = *fetch};
-  const LineSize line = measure_line(run, cache, coarse.fitting_bytes, fetch->bytes);
-  shape.line_bytes = line.bytes;
-  shape.line_contrast = 1;
-  for (double fraction : line.miss_fractions) {
-    const double contrast = std::abs(fraction - one_line_miss_fraction) / one_line_miss_fraction;
-    shape.line_contrast = std::min(shape.line_contrast, contrast);
-  }
+  settle_line(run, cache, shape);
   return shape;
 }
 
