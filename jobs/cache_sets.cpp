@@ -18,6 +18,8 @@ namespace {
 // Physical memory is contiguous within pages of this size at least (CUDA driver API).
 constexpr std::uint64_t large_page_bytes = 2_MiB;
 constexpr std::uint64_t spans_of_cache = 16;
+// Each set has twice as many lines in a large page as it has ways: enough to overfill any.
+constexpr std::uint64_t least_spans = 2;
 // Sets that other walks contradict so often are none.
 constexpr double least_agreement = 0.95;
 constexpr std::array set_metrics{".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
@@ -58,8 +60,10 @@ double mean_ways(const SetStructure& sets) {
 
 LineSpace choose_line_space(const CacheSubject& cache, std::uint64_t size_bytes,
                             std::uint64_t line_bytes, std::uint64_t span_limit_bytes) {
-  const std::uint64_t wanted =
-      std::max(large_page_bytes, std::bit_ceil(size_bytes * spans_of_cache));
+  // Beyond one large page, physical pages may lie elsewhere at every launch.
+  const std::uint64_t wanted = size_bytes * least_spans <= large_page_bytes
+                                   ? large_page_bytes
+                                   : std::bit_ceil(size_bytes * spans_of_cache);
   const std::uint64_t span = std::min(wanted, std::bit_floor(span_limit_bytes));
   return {.line_bytes = line_bytes,
           .span_bytes = span,
