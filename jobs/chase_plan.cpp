@@ -64,14 +64,23 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 }
 
 EntryWalk entry_walk(const EntryWalkRequest& request) {
+  constexpr std::uint64_t visits_of_sector = 3;  // and one by an evictor
   const PageSpread& evictors = request.evictors;
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
   const std::uint64_t end = request.evictors_end_bytes / evictors.page_step_bytes;
   require(first < end, "the pages that evict must reach behind the targets");
   EntryWalk walk;
-  for (std::uint64_t page = first; page < end; ++page) {
-    walk.offsets.push_back(page_line(evictors, page, request.shift));
+  // Pages under one entry of a nearer level as far apart as can be, or it would hide all but one.
+  const std::uint64_t rounds =
+      request.near_evictor_count == 0
+          ? 1
+          : std::max<std::uint64_t>(
+                1, request.near_evictors.page_step_bytes / evictors.page_step_bytes);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (std::uint64_t page = first + round; page < end; page += rounds) {
+      walk.offsets.push_back(page_line(evictors, page, request.shift));
+    }
   }
   const std::uint64_t near_end =
       request.near_evictor_count == 0
@@ -81,9 +90,9 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
                            request.target_step_bytes};
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
-      // Another line each time, so that no sector is visited too often for a chain of addresses.
+      // No sector is visited too often for a chain of addresses, and few lines are taken.
       walk.offsets.push_back(page_line(request.near_evictors, near_end - i,
-                                       (target + 1) * request.near_evictor_count + request.shift));
+                                       target / visits_of_sector + request.shift));
     }
     walk.targets.push_back(walk.offsets.size());
     walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target, request.shift));

@@ -19,8 +19,8 @@ constexpr std::uint64_t smallest_page_bytes = 4_KiB;  // of any GPU
 constexpr std::uint64_t widest_room_bytes = 64_KiB;   // 2048 lines of 32 bytes side by side
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
 constexpr std::uint64_t lines_of_fresh_pages = 5;
-constexpr double block_miss_fraction =
-    0.6;  // LRU sets 1.4 times full miss everywhere, others rarely
+// Of the pages that miss where each entry is visited, so many miss where every second one is not.
+constexpr double block_miss_fraction = 0.6;
 
 // Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
 // all pairs meet in few sets and push each other out.
@@ -206,7 +206,9 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
     EntryWalkRequest request;
     request.target_step_bytes = step;
     request.target_count = targets;
-    request.evictors = spread_pages(coarse_step(setup, end_bytes), widest_room_bytes);
+    request.evictors =
+        spread_pages(std::max(smallest_page_bytes, std::bit_ceil(end_bytes / setup.most_pages)),
+                     widest_room_bytes);
     request.evictors_end_bytes = end_bytes;
     if (tlb.nearer_step_bytes > 0) {
       request.near_evictors = spread_pages(tlb.nearer_step_bytes, widest_room_bytes);
@@ -234,17 +236,25 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
   return std::nullopt;
 }
 
-std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
-                            std::uint64_t granule_bytes) {
-  const std::uint64_t unit_bytes = std::max(granule_bytes, tlb.nearer_step_bytes);
-  const Edge edge = measure_reach(run, setup, tlb, granule_bytes, unit_bytes, 1.0 / 32);
-  const std::uint64_t span_bytes = std::min(edge.overflowing_bytes / 5 * 7, setup.limit_bytes);
-  std::uint64_t entry_bytes = granule_bytes;
-  for (std::uint64_t block = 2 * unit_bytes; span_bytes / block >= 4; block *= 2) {
-    const std::uint64_t seed = derive_seed(run.seed(), tlb.name);
-    const std::uint64_t lines = std::min(granule_bytes, widest_room_bytes) / 32;
-    const Offsets pages = sparse_walk(span_bytes, block, unit_bytes, seed);
-    const std::string label = fmt::format("{} block {}", tlb.name, block);
+namespace {
+
+/// Share of the pages that miss: of a drawn half of each step of the span, or of every unit.
+double sparse_missing_share(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
+                            std::uint64_t span_bytes, std::uint64_t step_bytes,
+                            std::uint64_t unit_bytes, std::uint64_t granule_bytes) {
+  constexpr std::uint64_t few_blocks = 512;  // so many are drawn from more than once
+  constexpr std::uint64_t most_draws = 8;
+  const std::uint64_t lines = std::min(granule_bytes, widest_room_bytes) / 32;
+  const std::uint64_t draws =
+      std::clamp<std::uint64_t>(few_blocks * step_bytes / span_bytes, 1, most_draws);
+  const std::string label = fmt::format("{} block {}", tlb.name, step_bytes);
+  std::size_t missing = 0;
+  std::size_t visited = 0;
+  for (std::uint64_t draw = 0; draw < draws; ++draw) {
+    const std::uint64_t seed = derive_seed(run.seed(), tlb.name + std::to_string(draw));
+    const Offsets pages = step_bytes == unit_bytes
+                              ? shuffled_walk(span_bytes, unit_bytes, seed)
+                              : sparse_walk(span_bytes, step_bytes, unit_bytes, seed);
     const auto costs = measure_pairs(run, setup, label, [&](std::uint64_t shift) {
       Offsets pairs;
       for (std::uint64_t page : pages) {
@@ -252,8 +262,26 @@ std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubjec
       }
       return pairs;
     });
-    const auto missing = static_cast<double>(count_above(costs, tlb.level.threshold_cycles));
-    if (missing < block_miss_fraction * static_cast<double>(costs.size())) break;
+    missing += count_above(costs, tlb.level.threshold_cycles);
+    visited += costs.size();
+  }
+  return static_cast<double>(missing) / static_cast<double>(visited);
+}
+
+}  // namespace
+
+std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubject& tlb,
+                            std::uint64_t granule_bytes) {
+  const std::uint64_t unit_bytes = std::max(granule_bytes, tlb.nearer_step_bytes);
+  const Edge edge = measure_reach(run, setup, tlb, granule_bytes, unit_bytes, 1.0 / 32);
+  const std::uint64_t span_bytes = std::min(edge.overflowing_bytes / 5 * 7, setup.limit_bytes);
+  const double dense_share =
+      sparse_missing_share(run, setup, tlb, span_bytes, unit_bytes, unit_bytes, granule_bytes);
+  std::uint64_t entry_bytes = granule_bytes;
+  for (std::uint64_t block = 2 * unit_bytes; span_bytes / block >= 4; block *= 2) {
+    const double share =
+        sparse_missing_share(run, setup, tlb, span_bytes, block, unit_bytes, granule_bytes);
+    if (share < block_miss_fraction * dense_share) break;
     entry_bytes = block;
   }
   return entry_bytes;

@@ -72,6 +72,7 @@ struct TlbSubject {
   std::uint64_t nearer_step_bytes = 0;  // largest entry of the nearer levels; 0: it is the nearest
   std::uint64_t nearer_pages = 0;       // so many entries of that size empty them
   std::uint64_t nearer_entries = 0;     // of the largest of them
+  double nearer_threshold_cycles = 0;   // a cost above it misses all of them
 };
 
 /// Smallest part of memory that is translated anew: the distance between misses of fresh

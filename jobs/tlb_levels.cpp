@@ -21,6 +21,8 @@ constexpr double soft_confidence = 0.5;
 // the index is hashed (seen on H200: 1990 to 2045 entries of 2048).
 constexpr double one_set_share = 0.05;
 constexpr double one_set_confidence = 0.8;
+// Twice as many entries in a row push out all others, also where sets are unequal.
+constexpr std::uint64_t evicting_share = 2;
 constexpr std::array geometry_metrics{".reach_bytes", ".entries", ".entry_bytes", ".sub_entries"};
 constexpr std::array structure_metrics{
     ".sets",           ".ways",        ".ways_per_set",    ".tag_reach_bytes",
@@ -109,6 +111,12 @@ TlbShape characterize_level(JobRun& run, const PageSetup& setup, const TlbSubjec
   }
   shape.granule_bytes = granule->bytes;
   shape.entry_bytes = measure_entry(run, setup, tlb, granule->bytes);
+  if (shape.entry_bytes < tlb.nearer_step_bytes) {
+    TlbShape outline = shape;
+    outline.entry_bytes = tlb.nearer_step_bytes;
+    outline.entries = std::max<std::uint64_t>(1, tlb.level.fitting_bytes / outline.entry_bytes);
+    shape.entry_bytes = find_small_entry(run, setup, outline).value_or(shape.entry_bytes);
+  }
   const std::uint64_t step_bytes = std::max(shape.entry_bytes, tlb.nearer_step_bytes);
   const Reach reach = measure_checked_reach(run, setup, tlb, granule->bytes, step_bytes);
   shape.entries = reach.edge.fitting_bytes / shape.entry_bytes;
@@ -161,8 +169,10 @@ void characterize_tlb_levels(JobRun& run, const PageSetup& setup,
     tlb.nearer_step_bytes = std::max(tlb.nearer_step_bytes, shape.entry_bytes);
     found.steps_bytes.push_back(shape.entry_bytes > 0 ? tlb.nearer_step_bytes : 0);
     tlb.nearer_entries = std::max(tlb.nearer_entries, shape.entries);
+    tlb.nearer_threshold_cycles = tlb.level.threshold_cycles;
     if (tlb.nearer_step_bytes > 0) {
-      tlb.nearer_pages = tlb.level.overflowing_bytes / tlb.nearer_step_bytes;
+      tlb.nearer_pages = std::min(tlb.level.overflowing_bytes / tlb.nearer_step_bytes,
+                                  evicting_share * tlb.nearer_entries);
     }
   }
   found.largest_entry_bytes = tlb.nearer_step_bytes;

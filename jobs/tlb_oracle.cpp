@@ -23,28 +23,14 @@ constexpr std::uint64_t warmup_passes = 3;
 // are gone.
 constexpr std::size_t short_list = 1024;
 constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
-// Half as many again as a nearer level has push all others out, whatever it replaces.
+// Half as many again as a nearer level has push all others out, whatever it replaces, unless its
+// sets are unequal.
 constexpr double overfill = 1.5;
 // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
 // 32-bit numbers of them.
 constexpr std::uint64_t line_step_bytes = 128;
 constexpr std::uint64_t widest_room_bytes = 64_KiB;
 constexpr std::uint64_t lines_of_pair = 4;  // two blocks beside each other, see SecondVisit
-
-bool contains(const Lines& sorted, std::uint64_t line) {
-  return std::binary_search(sorted.begin(), sorted.end(), line);
-}
-
-Lines sorted(Lines lines) {
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
-std::size_t count_nearer_entries(const TlbShape& shape, const Lines& entries) {
-  std::set<std::uint64_t> numbers;
-  for (std::uint64_t entry : entries) numbers.insert(nearer_entry(shape, entry));
-  return numbers.size();
-}
 
 }  // namespace
 
@@ -77,11 +63,21 @@ std::vector<std::size_t> spread_visits(const TlbShape& shape, const Lines& entri
   return order;
 }
 
+std::vector<std::vector<std::size_t>> rounds_of_visits(const TlbShape& shape,
+                                                       const Lines& entries) {
+  std::vector<std::vector<std::size_t>> rounds;
+  std::map<std::uint64_t, std::size_t> visits;  // of nearer entries
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t round = visits[nearer_entry(shape, entries[i])]++;
+    if (round == rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(i);
+  }
+  return rounds;
+}
+
 TlbOracle::TlbOracle(JobRun& run, const PageSetup& setup, const TlbShape& shape,
                      std::uint64_t span_bytes)
     : run_(run), setup_(with_buffer(setup, span_bytes)), shape_(shape) {
-  hiding_entries_ =
-      static_cast<std::size_t>(overfill * static_cast<double>(shape.tlb.nearer_entries));
   measure_noise();
 }
 
@@ -99,7 +95,10 @@ void TlbOracle::measure_noise() {
   constexpr double sure_distance = 4.5;      // standard deviations: one in 3 x 10^5 lies beyond
   constexpr double median_inflation = 1.25;  // of the deviation, against a mean
   const std::uint64_t step_bytes = std::max(shape_.entry_bytes, shape_.tlb.nearer_step_bytes);
-  const std::uint64_t count = std::max<std::uint64_t>(fewest_entries, hiding_entries_);
+  const auto overfilling =
+      static_cast<std::uint64_t>(overfill * static_cast<double>(shape_.tlb.nearer_entries));
+  const std::uint64_t count =
+      std::min(std::max(fewest_entries, overfilling), setup_.chase.buffer_bytes / step_bytes);
   Lines places;
   for (std::uint64_t i = 0; i < count; ++i) places.push_back(line_under(shape_, i * step_bytes));
   const std::vector<double> costs = costs_of("noise", places, {warmup_passes, visits / count + 1});
@@ -122,10 +121,55 @@ void TlbOracle::measure_noise() {
   }
 }
 
-MissCounts TlbOracle::walk(const Lines& lines, std::size_t listed) {
-  const std::vector<std::size_t> order = spread_visits(shape_, lines);
-  Lines places;
-  for (std::size_t i : order) places.push_back(line_under(shape_, lines[i]));
+/// One drawn entry and the scrub, again and again: the entry must miss the nearer levels, and
+/// nothing this one.
+bool TlbOracle::is_scrub(const TlbScrub& scrub, std::uint64_t end_bytes) {
+  constexpr int draws = 8;
+  constexpr std::uint64_t passes = 9;
+  Random random(derive_seed(run_.seed(), shape_.tlb.name + " scrub"));
+  const std::uint64_t others = std::min(end_bytes, scrub.visited.front()) / shape_.entry_bytes;
+  for (int draw = 0; draw < draws; ++draw) {
+    Offsets places{line_under(shape_, random.below(others) * shape_.entry_bytes)};
+    for (std::uint64_t offset : scrub.visited) places.push_back(line_under(shape_, offset));
+    const WalkLatencies costs{places.size(), costs_of("scrub", places, {warmup_passes, passes})};
+    const std::vector<double> medians = position_medians(costs);
+    if (medians.front() <= shape_.tlb.nearer_threshold_cycles) return false;
+    if (*std::max_element(medians.begin(), medians.end()) > shape_.tlb.level.threshold_cycles) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<TlbScrub> TlbOracle::find_scrub(std::uint64_t end_bytes) {
+  if (shape_.tlb.nearer_entries == 0) return TlbScrub{};
+  const std::uint64_t step_bytes = shape_.tlb.nearer_step_bytes;
+  for (std::uint64_t quarters : {4u, 5u, 6u, 8u, 12u, 16u}) {
+    const std::uint64_t count = (shape_.tlb.nearer_entries * quarters + 3) / 4;
+    if (count * step_bytes > end_bytes / 2) return std::nullopt;
+    TlbScrub scrub;
+    for (std::uint64_t offset = end_bytes / step_bytes * step_bytes - count * step_bytes;
+         scrub.visited.size() < count; offset += step_bytes) {
+      scrub.visited.push_back(offset);
+      const std::uint64_t entry = offset / shape_.entry_bytes * shape_.entry_bytes;
+      if (scrub.beside.empty() || scrub.beside.back() != entry) scrub.beside.push_back(entry);
+    }
+    if (2 * scrub.beside.size() > shape_.entries) return std::nullopt;
+    if (is_scrub(scrub, end_bytes)) return scrub;
+  }
+  return std::nullopt;
+}
+
+MissCounts TlbOracle::walk(const Lines& lines, const TlbScrub& scrub) {
+  Offsets places;
+  std::vector<std::size_t> place_of(lines.size());
+  for (const std::vector<std::size_t>& round : rounds_of_visits(shape_, lines)) {
+    for (std::size_t i : round) {
+      place_of[i] = places.size();
+      places.push_back(line_under(shape_, lines[i]));
+    }
+    for (std::uint64_t offset : scrub.visited) places.push_back(line_under(shape_, offset));
+  }
   const std::uint64_t repeats =
       lines.size() <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
   const std::vector<double> costs =
@@ -137,82 +181,22 @@ MissCounts TlbOracle::walk(const Lines& lines, std::size_t listed) {
   std::vector<double> of_outcome(repeats);
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
     bool missed_any = false;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      for (std::uint64_t i = 0; i < repeats; ++i) {
-        of_outcome[i] = costs[(outcome * repeats + i) * order.size() + at];
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
+        of_outcome[repeat] = costs[(outcome * repeats + repeat) * places.size() + place_of[i]];
       }
       const bool missed = median(of_outcome) > shape_.tlb.level.threshold_cycles;
-      counts.misses[order[at]] += missed;
-      missed_any = missed_any || (missed && order[at] < listed);
+      counts.misses[i] += missed;
+      missed_any = missed_any || missed;
     }
     counts.passes_with_misses += missed_any;
   }
   return counts;
 }
 
-/// In an overfull set of a TLB that replaces the oldest, every entry misses in every pass.
-void TlbOracle::learn(const Lines& lines, const MissCounts& counts) {
-  if (shape_.tlb.nearer_entries == 0 ||
-      count_nearer_entries(shape_, lines) <= shape_.tlb.nearer_entries)
-    return;
-  Parting parting;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (counts.misses[i] == 0) parting.held.push_back(lines[i]);
-    if (counts.misses[i] + 1 >= counts.passes) parting.missed.push_back(lines[i]);
-  }
-  const std::size_t told = parting.held.size() + parting.missed.size();
-  if (parting.missed.size() < 2 || 8 * (lines.size() - told) > parting.missed.size()) return;
-  partings_.push_back({sorted(std::move(parting.missed)), sorted(std::move(parting.held))});
-}
-
-/// What walks told apart from an entry, walk by walk, the latest first.
-std::vector<const Lines*> TlbOracle::apart_from(std::uint64_t line) const {
-  std::vector<const Lines*> apart;
-  for (auto parting = partings_.rbegin(); parting != partings_.rend(); ++parting) {
-    if (contains(parting->missed, line)) apart.push_back(&parting->held);
-    if (contains(parting->held, line)) apart.push_back(&parting->missed);
-  }
-  return apart;
-}
-
-Lines TlbOracle::find_apart(const Lines& lines, std::size_t wanted) const {
-  std::vector<std::vector<const Lines*>> apart;
-  std::set<std::uint64_t> tried;  // nearer entries
-  for (std::uint64_t line : lines) {
-    apart.push_back(apart_from(line));
-    tried.insert(nearer_entry(shape_, line));
-  }
-  const auto is_apart_from_all = [&](std::uint64_t other) {
-    return std::all_of(apart.begin(), apart.end(), [&](const std::vector<const Lines*>& walks) {
-      return std::any_of(walks.begin(), walks.end(),
-                         [&](const Lines* walk) { return contains(*walk, other); });
-    });
-  };
-  Lines found;
-  for (const Lines* walk : apart.front()) {
-    for (std::uint64_t other : *walk) {
-      if (found.size() == wanted) return found;
-      if (tried.contains(nearer_entry(shape_, other)) || !is_apart_from_all(other)) continue;
-      tried.insert(nearer_entry(shape_, other));
-      found.push_back(other);
-    }
-  }
-  return found;
-}
-
-std::vector<MissCounts> TlbOracle::ask(std::span<const Lines> lists) {
+std::vector<MissCounts> TlbOracle::ask(std::span<const Lines> lists, const TlbScrub& scrub) {
   std::vector<MissCounts> answers;
-  for (const Lines& list : lists) {
-    Lines walked = list;
-    if (count_nearer_entries(shape_, list) < hiding_entries_) {
-      const Lines beside = find_apart(list, hiding_entries_ - count_nearer_entries(shape_, list));
-      walked.insert(walked.end(), beside.begin(), beside.end());
-    }
-    MissCounts counts = walk(walked, list.size());
-    learn(walked, counts);
-    counts.misses.resize(list.size());
-    answers.push_back(std::move(counts));
-  }
+  for (const Lines& list : lists) answers.push_back(walk(list, scrub));
   return answers;
 }
 

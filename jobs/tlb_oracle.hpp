@@ -28,21 +28,31 @@ std::uint64_t nearer_entry(const TlbShape& shape, std::uint64_t entry);
 /// none hides the next.
 std::vector<std::size_t> spread_visits(const TlbShape& shape, const Lines& entries);
 
-/// "Lines" are entries: offsets that are multiples of entry_bytes. A nearer level hides a farther
-/// one, so where a list would fit into it, entries are visited beside the list that are known to
-/// share no set with any of its own: some missed in an earlier walk in which the others never did.
+/// Numbers of the entries in rounds: in each, every one lies under a nearer entry of its own.
+std::vector<std::vector<std::size_t>> rounds_of_visits(const TlbShape& shape, const Lines& entries);
+
+/// Entries visited behind every list of a far level: they push the list's out of the nearer levels
+/// before it is walked again, or those would hide them. Each lies under a nearer entry of its own.
+struct TlbScrub {
+  Lines visited;  // offsets, multiples of nearer entries
+  Lines beside;   // entries of the far level that they take; multiples of its entry_bytes
+};
+
+/// "Lines" are entries: offsets that are multiples of entry_bytes.
 class TlbOracle {
  public:
   /// Measures the noise of a translation's cost. @pre run outlives the oracle
   /// @param span_bytes memory of every walk: a buffer that stays in its place
   TlbOracle(JobRun& run, const PageSetup& setup, const TlbShape& shape, std::uint64_t span_bytes);
 
-  /// Walks each list from one pass to the next until it is steady, then a few passes more.
-  std::vector<MissCounts> ask(std::span<const Lines> lists);
+  /// As few nearer entries as possible that end at `end_bytes`, lie in a row, fit the level, and
+  /// push entries out of nearer levels. Found by trying; empty at the nearest level; nullopt if
+  /// those that do would take more than half of the level.
+  std::optional<TlbScrub> find_scrub(std::uint64_t end_bytes);
 
-  /// Entries that share no set with any of `lines`, at most `wanted`, each under a nearer entry of
-  /// its own.
-  Lines find_apart(const Lines& lines, std::size_t wanted) const;
+  /// Walks each list, and the scrub behind it, from one pass to the next until it is steady, then a
+  /// few passes more.
+  std::vector<MissCounts> ask(std::span<const Lines> lists, const TlbScrub& scrub);
 
   /// One walk over `lines` in each of the orders. Behind each visit `rinse` is visited.
   std::vector<SetRecord> record(const Lines& lines, const Lines& rinse,
@@ -51,33 +61,21 @@ class TlbOracle {
   /// Most visits of one of record's walks.
   std::size_t longest_record(const Lines& rinse) const;
 
-  /// So many entries of nearer levels push all others out; 0 at the nearest level.
-  std::size_t hiding_entries() const { return hiding_entries_; }
-
   /// Whether a single visit tells a miss from a hit.
   bool is_clear() const { return repeats_ == 1; }
 
  private:
-  /// A steady walk that parted its entries: none of one kind shares a set with one of the other.
-  struct Parting {
-    Lines missed;  // sorted
-    Lines held;    // sorted
-  };
-
-  MissCounts walk(const Lines& lines, std::size_t listed);
+  MissCounts walk(const Lines& lines, const TlbScrub& scrub);
+  bool is_scrub(const TlbScrub& scrub, std::uint64_t end_bytes);
   void measure_noise();
   std::vector<double> costs_of(const std::string& what, const Offsets& places,
                                const PairPasses& passes);
-  void learn(const Lines& lines, const MissCounts& counts);
-  std::vector<const Lines*> apart_from(std::uint64_t line) const;
 
   JobRun& run_;
   const PageSetup setup_;
   const TlbShape shape_;
-  std::size_t hiding_entries_ = 0;
   std::uint64_t repeats_ = 1;  // passes whose median is taken
   double slow_share_ = 0;      // hits that look like misses in one pass
-  std::vector<Parting> partings_;
 };
 
 }  // namespace sonde

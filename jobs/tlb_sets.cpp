@@ -1,6 +1,7 @@
 // From conflicts between entries to findings on the sets of a TLB.
 #include "jobs/tlb_sets.hpp"
 
+#include "analysis/structure/line_search.hpp"
 #include "analysis/structure/policy_walk.hpp"
 #include "analysis/structure/replacement.hpp"
 #include "analysis/structure/set_search.hpp"
@@ -13,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -43,28 +45,69 @@ LineSpace choose_entries(const TlbShape& shape, std::uint64_t limit_bytes, std::
           .origins = std::min(most_origins, 2 * std::bit_ceil(span_bytes / shape.entry_bytes))};
 }
 
-/// Entries that push those of a walk out of nearer levels after each visit. Empty at the nearest
-/// level; nullopt if too few are known to lie in other sets.
-std::optional<Lines> find_rinse(TlbOracle& oracle, const LineSpace& space, const Lines& lines,
-                                std::uint64_t seed) {
-  const std::size_t wanted = oracle.hiding_entries();
-  if (wanted == 0) return Lines{};
-  constexpr int tries = 4;
-  Random random(seed);
-  for (int i = 0; i < tries; ++i) {
-    Lines rinse = oracle.find_apart(lines, wanted);
-    if (rinse.size() == wanted) return rinse;
-    // Beside the overfull set of these lines, entries of all other sets hold.
-    Lines overfull = lines;
-    for (std::size_t other = 0; other < 2 * wanted; ++other) {
-      const std::uint64_t line = random.below(space.span_bytes / space.line_bytes);
-      overfull.push_back(line * space.line_bytes);
-    }
-    std::sort(overfull.begin(), overfull.end());
-    overfull.erase(std::unique(overfull.begin(), overfull.end()), overfull.end());
-    oracle.ask(std::span(&overfull, 1));
+/// What a search asks with: the scrub behind every list, and another one to see what the first
+/// takes.
+struct Scrubs {
+  TlbScrub first;
+  std::optional<TlbScrub> second;
+};
+
+std::optional<Scrubs> find_scrubs(TlbOracle& oracle, const TlbShape& shape,
+                                  const LineSpace& space) {
+  auto first = oracle.find_scrub(space.span_bytes);
+  if (!first) return std::nullopt;
+  Scrubs scrubs{std::move(*first), std::nullopt};
+  if (scrubs.first.visited.empty()) {
+    scrubs.second = TlbScrub{};
+  } else {
+    const std::uint64_t step_bytes = std::max(shape.entry_bytes, shape.tlb.nearer_step_bytes);
+    scrubs.second = oracle.find_scrub(scrubs.first.visited.front() / step_bytes * step_bytes);
   }
-  return std::nullopt;
+  return scrubs;
+}
+
+/// Whether entries lie outside the set of `lines`: by the function, or by walks beside the
+/// conflict.
+std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const SetStructure& sets,
+                                const MissOracle& ask) {
+  std::vector<bool> elsewhere;
+  if (sets.index.kind != IndexKind::unresolved && sets.resolved()) {
+    const std::uint64_t home = set_of(sets.index, lines.front());
+    for (std::uint64_t entry : entries) elsewhere.push_back(set_of(sets.index, entry) != home);
+    return elsewhere;
+  }
+  elsewhere = find_members(*sets.conflict, entries, ask);
+  elsewhere.flip();
+  return elsewhere;
+}
+
+/// So many nearer entries, none of them in the set of `lines`, to push its entries out of nearer
+/// levels after each visit. nullopt if too few are found.
+std::optional<Lines> find_rinse(const MissOracle& ask, const LineSpace& space,
+                                const TlbShape& shape, const SetStructure& sets, const Lines& lines,
+                                std::size_t wanted) {
+  const std::uint64_t step_bytes = shape.tlb.nearer_step_bytes;
+  std::set<std::uint64_t> taken;  // nearer entries
+  for (std::uint64_t line : lines) taken.insert(nearer_entry(shape, line));
+  for (std::uint64_t line : space.beside) taken.insert(nearer_entry(shape, line));
+  Lines entries;
+  Random random(derive_seed(space.seed, "rinse"));
+  for (std::size_t draw = 0; draw < 4 * wanted; ++draw) {
+    const std::uint64_t entry =
+        random.below(space.span_bytes / space.line_bytes) * space.line_bytes;
+    if (taken.insert(nearer_entry(shape, entry)).second) entries.push_back(entry);
+  }
+  const std::vector<bool> elsewhere = lie_elsewhere(entries, lines, sets, ask);
+  Lines rinse;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!elsewhere[i]) continue;
+    for (std::uint64_t part = 0; part < space.line_bytes;
+         part += std::min(step_bytes, space.line_bytes)) {
+      if (rinse.size() < wanted) rinse.push_back(entries[i] + part);
+    }
+  }
+  if (rinse.size() < wanted) return std::nullopt;
+  return rinse;
 }
 
 ReplacementFit match_set(TlbOracle& oracle, const Lines& lines, const Lines& rinse,
@@ -89,10 +132,11 @@ ReplacementFit match_set(TlbOracle& oracle, const Lines& lines, const Lines& rin
                                              4 * visits / cycle, cyclic_walk(ways, cycle))));
 }
 
-ReplacementFit measure_tlb_replacement(TlbOracle& oracle, const LineSpace& space,
-                                       const SetStructure& sets) {
+ReplacementFit measure_tlb_replacement(TlbOracle& oracle, const TlbShape& shape,
+                                       const LineSpace& space, const SetStructure& sets,
+                                       const MissOracle& ask, std::size_t rinsing) {
   ReplacementFit none;
-  const auto ways = static_cast<std::uint32_t>(sets.conflict->ways());
+  const std::uint32_t ways = sets.home_ways;
   const std::size_t wanted = policy_walk_lines(ways);
   const auto match = [&](Lines lines) -> std::optional<ReplacementFit> {
     if (lines.size() < wanted) {
@@ -100,14 +144,18 @@ ReplacementFit measure_tlb_replacement(TlbOracle& oracle, const LineSpace& space
       return std::nullopt;
     }
     lines.resize(wanted);
-    const auto rinse = find_rinse(oracle, space, lines, space.seed);
-    if (!rinse) {
-      none.reason =
-          "too few entries are known to lie in other sets, to push those of one set out "
-          "of the nearer levels";
-      return std::nullopt;
+    Lines rinse;
+    if (rinsing > 0) {
+      auto found = find_rinse(ask, space, shape, sets, lines, rinsing);
+      if (!found) {
+        none.reason =
+            "too few entries are known to lie in other sets, to push those of one set out "
+            "of the nearer levels";
+        return std::nullopt;
+      }
+      rinse = std::move(*found);
     }
-    return match_set(oracle, lines, *rinse, ways, space.seed);
+    return match_set(oracle, lines, rinse, ways, space.seed);
   };
   auto first = match(sets.members);
   if (!first) return none;
@@ -183,13 +231,52 @@ void report_seen_sets(JobRun& run, const TlbShape& shape, const SetStructure& st
 
 }  // namespace
 
+std::optional<std::uint64_t> find_small_entry(JobRun& run, const PageSetup& setup,
+                                              const TlbShape& outline) {
+  constexpr double least_agreement = 0.75;
+  const LineSpace space = choose_entries(outline, setup.limit_bytes, run.seed());
+  TlbOracle oracle(run, setup, outline, space.span_bytes);
+  const auto scrub = oracle.find_scrub(space.span_bytes);
+  if (!scrub) return std::nullopt;
+  const MissOracle ask = [&](std::span<const Lines> lists) { return oracle.ask(lists, *scrub); };
+  Lines pool;
+  for (std::uint64_t at = 0; at < scrub->visited.front(); at += space.line_bytes)
+    pool.push_back(at);
+  Random random(derive_seed(space.seed, "small entries"));
+  shuffle(pool, random);
+  pool.resize(std::min<std::size_t>(pool.size(), 4 * outline.entries));
+  std::string reason;
+  const auto conflict = find_conflict(pool, ask, reason);
+  if (!conflict) return std::nullopt;
+  const LineByConflicts entry =
+      find_line(*conflict, outline.granule_bytes, outline.entry_bytes, ask);
+  if (entry.agreement < least_agreement) return std::nullopt;
+  return entry.bytes;
+}
+
 std::optional<std::uint64_t> characterize_tlb_sets(JobRun& run, const PageSetup& setup,
                                                    const TlbShape& shape) {
   const std::string& name = shape.tlb.name;
-  const LineSpace space = choose_entries(shape, setup.limit_bytes, run.seed());
+  LineSpace space = choose_entries(shape, setup.limit_bytes, run.seed());
   TlbOracle oracle(run, setup, shape, space.span_bytes);
-  const SetStructure sets =
-      find_sets(space, [&](std::span<const Lines> lists) { return oracle.ask(lists); });
+  const auto scrubs = find_scrubs(oracle, shape, space);
+  if (!scrubs) {
+    report_no_sets(run, name, Status::not_resolvable,
+                   "no row of entries pushes others out of the nearer levels and leaves half of "
+                   "this one free");
+    return std::nullopt;
+  }
+  space.beside = scrubs->first.beside;
+  const MissOracle ask = [&](std::span<const Lines> lists) {
+    return oracle.ask(lists, scrubs->first);
+  };
+  std::optional<OtherBeside> other;
+  if (scrubs->second) {
+    other = OtherBeside{scrubs->second->beside, [&](std::span<const Lines> lists) {
+                          return oracle.ask(lists, *scrubs->second);
+                        }};
+  }
+  const SetStructure sets = find_sets(space, ask, other);
   if (!sets.conflict) {
     report_no_sets(run, name, Status::not_resolvable, sets.reason);
     return std::nullopt;
@@ -199,7 +286,9 @@ std::optional<std::uint64_t> characterize_tlb_sets(JobRun& run, const PageSetup&
   } else {
     report_seen_sets(run, shape, sets);
   }
-  report_replacement(run, name, measure_tlb_replacement(oracle, space, sets));
+  report_replacement(
+      run, name,
+      measure_tlb_replacement(oracle, shape, space, sets, ask, scrubs->first.visited.size()));
   if (!sets.resolved() || sets.agreement < sure_agreement) return std::nullopt;
   return sets.lines();
 }

@@ -67,6 +67,20 @@ Split split(const Lines& lines, const std::vector<bool>& is_member) {
   return parts;
 }
 
+/// In up to three orders of the pool: a slow hit in one of very many walks may have ended the search.
+std::optional<ConflictSet> find_conflict_in_any_order(Lines pool, const MissOracle& ask,
+                                                      std::string& reason) {
+  constexpr std::uint64_t orders = 3;
+  auto conflict = find_conflict(pool, ask, reason);
+  for (std::uint64_t order = 1; order < orders && !conflict && pool.size() > 1; ++order) {
+    if (!overflows(ask(std::span(&pool, 1)).front())) break;
+    Random random(order);
+    shuffle(pool, random);
+    conflict = find_conflict(pool, ask, reason);
+  }
+  return conflict;
+}
+
 /// Sorts as many of the pool's lines by the conflict's set as it takes to see enough of that set.
 Split look_for_members(const ConflictSet& conflict, const Lines& pool, const MissOracle& ask) {
   constexpr std::size_t at_once = 4096;
@@ -355,58 +369,113 @@ void finish(std::vector<std::uint32_t> ways_by_set, SetStructure& found) {
   found.ways_per_set = std::move(ways_by_set);
 }
 
-/// Set after set, until what is left fits.
-void find_single_sets(const LineSpace& space, Lines pool, const Split& first, const MissOracle& ask,
-                      SetStructure& found) {
-  std::vector<PlacedLine> placed;
-  std::vector<std::uint32_t> ways;
-  std::vector<SeenSet> seen;
-  found.seen_lines = pool.size();
-  std::map<std::uint64_t, std::uint64_t> set_of_line;
+/// How many of `beside` lie in the set of these lines, seen with other lines beside: each takes the
+/// place of one of as many lines as fit then. nullopt if too few of the lines are known.
+std::optional<std::uint32_t> count_beside_in_set(const Lines& beside, Lines lines,
+                                                 const OtherBeside& other) {
+  if (beside.empty()) return 0;
+  std::erase_if(lines, [&](std::uint64_t line) {
+    return std::find(other.beside.begin(), other.beside.end(), line) != other.beside.end();
+  });
+  std::vector<Lines> prefixes;
+  for (std::size_t length = 1; length <= lines.size(); ++length) {
+    prefixes.emplace_back(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(length));
+  }
+  const std::vector<MissCounts> grown = other.ask(prefixes);
+  const auto first = std::find_if(grown.begin(), grown.end(),
+                                  [](const MissCounts& counts) { return overflows(counts); });
+  if (first == grown.end()) return std::nullopt;
+  lines.resize(static_cast<std::size_t>(first - grown.begin()));
+  std::vector<Lines> lists;
+  for (std::uint64_t line : beside) {
+    lists.push_back(lines);
+    lists.back().push_back(line);
+  }
+  std::uint32_t count = 0;
+  for (const MissCounts& counts : other.ask(lists)) count += overflows(counts);
+  return count;
+}
+
+/// Sets found one by one, by their number.
+struct SingleSets {
+  std::vector<Lines> lines;         // of each, the conflict's first
+  std::vector<std::uint32_t> ways;  // left by lines beside the lists
+};
+
+/// Set after set, until what is left fits or enough are seen. Tells why it ended early.
+SingleSets take_single_sets(const LineSpace& space, Lines pool, const SetStructure& found,
+                            const Split& first, const MissOracle& ask, std::string& reason) {
+  SingleSets sets;
   const auto take = [&](const ConflictSet& conflict, const Lines& members) {
-    const auto set = static_cast<std::uint32_t>(ways.size());
-    const Lines lines = with_conflict_first(conflict, members);
-    seen.push_back({static_cast<std::uint32_t>(conflict.ways()), lines.size()});
-    for (std::uint64_t line : lines) {
-      placed.push_back({line, set});
-      set_of_line[line] = set;
-      std::erase(pool, line);
-    }
-    ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
+    sets.lines.push_back(with_conflict_first(conflict, members));
+    sets.ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
+    for (std::uint64_t line : sets.lines.back()) std::erase(pool, line);
   };
   take(*found.conflict, first.members);
-  const std::size_t most_sets_seen =
-      space.cached_lines / ways.front() > 2 * most_single_sets ? sample_of_sets : most_single_sets;
-  std::string reason;
-  while (auto conflict = find_conflict(pool, ask, reason)) {
-    if (ways.size() == most_sets_seen) {
-      found.seen_sets = std::move(seen);
-      found.reason = fmt::format(
+  const std::size_t most_sets_seen = space.cached_lines / sets.ways.front() > 2 * most_single_sets
+                                         ? sample_of_sets
+                                         : most_single_sets;
+  std::string no_conflict;
+  while (auto conflict = find_conflict_in_any_order(pool, ask, no_conflict)) {
+    if (sets.ways.size() == most_sets_seen) {
+      reason = fmt::format(
           "no function of the address puts lines into sets as seen, and "
           "there are more than {} sets to be looked for one by one",
           most_single_sets);
-      return;
+      return sets;
     }
     take(*conflict, split(pool, find_members(*conflict, pool, ask)).members);
   }
   if (!pool.empty() && overflows(ask(std::span(&pool, 1)).front())) {
-    found.seen_sets = std::move(seen);
-    found.reason = fmt::format("behind {} sets, {}", ways.size(), reason);
+    reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
+  }
+  return sets;
+}
+
+void find_single_sets(const LineSpace& space, const Lines& pool, const MissOracle& ask,
+                      const std::optional<OtherBeside>& other, SetStructure& found) {
+  const Split first = split(pool, find_members(*found.conflict, pool, ask));
+  std::string ended;
+  const SingleSets sets = take_single_sets(space, pool, found, first, ask, ended);
+  std::vector<std::uint32_t> whole_ways = sets.ways;
+  for (std::size_t set = 0; other && set < sets.ways.size(); ++set) {
+    const auto more = count_beside_in_set(space.beside, sets.lines[set], *other);
+    if (!more) {
+      found.reason = "too few lines of a set are known to see what lies beside them";
+      return;
+    }
+    whole_ways[set] += *more;
+  }
+  found.home_ways = whole_ways.front();
+  if (!ended.empty()) {
+    found.reason = ended;
+    found.seen_lines = pool.size();
+    for (std::size_t set = 0; set < sets.ways.size(); ++set) {
+      found.seen_sets.push_back({whole_ways[set], sets.lines[set].size()});
+    }
     return;
   }
-  if (ways.size() == 1) return;
+  if (sets.ways.size() == 1) return;
+  std::vector<PlacedLine> placed;
+  std::map<std::uint64_t, std::uint32_t> set_of_line;
+  for (std::uint32_t set = 0; set < sets.lines.size(); ++set) {
+    for (std::uint64_t line : sets.lines[set]) {
+      placed.push_back({line, set});
+      set_of_line[line] = set;
+    }
+  }
   const auto known_set = [&](std::uint64_t line) -> std::optional<std::uint64_t> {
     const auto known = set_of_line.find(line);
     return known == set_of_line.end() ? std::nullopt : std::optional(known->second);
   };
-  check(space, ways, known_set, ask, found);
+  check(space, sets.ways, known_set, ask, found);
   found.index = fit_index_function(placed, space.line_bytes);
   if (found.index.kind != IndexKind::unresolved && found.index.agreement < enough_agreement) {
     found.index.kind = IndexKind::unresolved;
     found.index.reason = "the best function puts some lines into other sets than was seen";
   }
-  found.index.sets = static_cast<std::uint32_t>(ways.size());
-  finish(std::move(ways), found);
+  found.index.sets = static_cast<std::uint32_t>(sets.ways.size());
+  finish(std::move(whole_ways), found);
 }
 
 }  // namespace
@@ -460,12 +529,13 @@ IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpa
   return none;
 }
 
-SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
+SetStructure find_sets(const LineSpace& space, const MissOracle& ask,
+                       const std::optional<OtherBeside>& other) {
   SetStructure found;
   const std::uint64_t pool_lines =
       std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
   Lines pool = draw_lines(space, pool_lines, derive_seed(space.seed, "pool"));
-  found.conflict = find_conflict(pool, ask, found.reason);
+  found.conflict = find_conflict_in_any_order(pool, ask, found.reason);
   if (!found.conflict) return found;
   const std::uint64_t sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
@@ -488,19 +558,13 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask) {
     found.reason = ways.empty() ? "not every set showed its width"
                                 : "other walks contradict the function that fits one set";
   }
-  if (!space.beside.empty()) {
-    found.index.kind = IndexKind::unresolved;
-    if (found.reason.empty()) found.reason = found.index.reason;
-    return found;
-  }
-  if (sets > 4 * most_single_sets) {
-    found.index.kind = IndexKind::unresolved;
-    if (found.reason.empty()) found.reason = found.index.reason;
-    return found;
-  }
   found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
-  find_single_sets(space, std::move(pool), split(pool, find_members(*found.conflict, pool, ask)),
-                   ask, found);
+  if ((!space.beside.empty() && !other) || sets > 4 * most_single_sets) {
+    found.index.kind = IndexKind::unresolved;
+    if (found.reason.empty()) found.reason = found.index.reason;
+    return found;
+  }
+  find_single_sets(space, pool, ask, other, found);
   return found;
 }
 

@@ -21,6 +21,13 @@ struct LineSpace {
   std::uint64_t origins = 1;
 };
 
+/// The same cache with other lines beside the lists: shows which sets those of a LineSpace lie in,
+/// where no function tells.
+struct OtherBeside {
+  Lines beside;  // none of the LineSpace's
+  MissOracle ask;
+};
+
 struct SeenSet {
   std::uint32_t ways = 0;
   std::uint64_t members = 0;
@@ -45,8 +52,10 @@ struct SetStructure {
 
 /// Finds a set, its other lines, the function that explains them, and the width of every set;
 /// checks the result on walks of its own. Where no function explains the lines, sets are looked for
-/// one by one, as long as they are few.
-SetStructure find_sets(const LineSpace& space, const MissOracle& ask);
+/// one by one, as long as they are few; if lines are visited beside the lists, only with others to
+/// be visited in their place.
+SetStructure find_sets(const LineSpace& space, const MissOracle& ask,
+                       const std::optional<OtherBeside>& other = {});
 
 /// The function that puts `members` into one set and `others` into other sets. All sets of a
 /// function are assumed to be there: a mask of k bits makes 2^k of them.

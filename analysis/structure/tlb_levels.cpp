@@ -9,9 +9,11 @@
 namespace sonde {
 namespace {
 
-// Dense walks meet a new entry of 16 MiB in one place of 64; windows of active page tables (512
-// MiB) are crossed in far fewer places than this.
+// Dense walks meet a new entry of 16 MiB in one place of 64.
 constexpr double least_share = 0.004;
+// Misses as rare as this may be switches between windows of active page tables (512 MiB on Kepler
+// and Maxwell). No entry known covers more than 32 MiB.
+constexpr std::uint64_t rarest_miss_bytes = 128ULL << 20;
 constexpr double common_quantile = 0.97;
 // So many pages, all of them within the reach of any first level, show the noise.
 constexpr std::size_t noise_pages = 28;
@@ -55,6 +57,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageWalkCosts>& walks,
     const std::vector<double> above = costs_above(walks[i].cost_cycles, least_cycles);
     const auto pages = static_cast<double>(walks[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
+    if (above.size() <= walks[i].span_bytes / rarest_miss_bytes) continue;
     TlbLevel level;
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;

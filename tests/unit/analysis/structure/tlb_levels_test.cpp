@@ -47,6 +47,14 @@ TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
 }
 
+TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
+  auto seen = walks(32, 130, 1024);
+  seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
+  for (std::size_t page = 64; page < 512; page += 64) seen.back().cost_cycles[page] = 2400;
+
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+}
+
 TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
   auto seen = walks(32, 1 << 20, 4096);
   for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;
