@@ -19,8 +19,8 @@ constexpr std::size_t first_chunks = 16;
 // Each line of a set is left out once, so more of them take the square of the time; no cache known
 // has wider sets (H100: tags of 256 KiB make 2048 lines of 128 B in all).
 constexpr std::size_t widest_set = 1024;
-// A prefix that overflowed is asked so often again, and if it never does, so many times a longer one
-// is looked for.
+// A prefix that overflowed is asked so often again, and if it never does, so many times a longer
+// one is looked for.
 constexpr std::size_t confirmations = 2;
 constexpr int most_searches = 8;
 // With more slow hits than this in a pass, that every pass has one no longer means a miss.
@@ -40,8 +40,7 @@ Lines prefix_of(const Lines& pool, std::size_t length) {
 
 /// Length of the shortest prefix that overflows, if all up to `fitting` fit; 0 if the whole pool
 /// fits.
-std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting,
-                                    const MissOracle& ask) {
+std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting, const MissOracle& ask) {
   std::size_t overflowing = std::max<std::size_t>(2, fitting + 1);
   while (!overflows(prefix_of(pool, std::min(overflowing, pool.size())), ask)) {
     if (overflowing >= pool.size()) return 0;
@@ -101,27 +100,85 @@ std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask)
   return std::nullopt;
 }
 
-/// Drops all chunks of the overfull prefix that are not needed for it to overflow: only one set is
-/// overfull, by one line, so a chunk is needed if it holds a line of that set. Empty if the lines do
-/// not overflow after all.
+/// Slow hits in every pass look like an overflow, but hardly twice.
+std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask) {
+  const std::vector<MissCounts> answers = ask(lists);
+  std::vector<bool> twice;
+  std::vector<Lines> again;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    twice.push_back(sonde::overflows(answers[i]));
+    if (twice.back()) again.push_back(lists[i]);
+  }
+  if (again.empty()) return twice;
+  const std::vector<MissCounts> second = ask(again);
+  for (std::size_t i = 0, asked = 0; i < lists.size(); ++i) {
+    if (twice[i]) twice[i] = sonde::overflows(second[asked++]);
+  }
+  return twice;
+}
+
+/// The lines in chunks of nearly one size.
+std::vector<Lines> cut(const Lines& lines, std::size_t chunks) {
+  const std::size_t length = (lines.size() + chunks - 1) / chunks;
+  std::vector<Lines> parts;
+  for (std::size_t first = 0; first < lines.size(); first += length) {
+    const std::size_t behind = std::min(first + length, lines.size());
+    parts.emplace_back(lines.begin() + static_cast<std::ptrdiff_t>(first),
+                       lines.begin() + static_cast<std::ptrdiff_t>(behind));
+  }
+  return parts;
+}
+
+/// All lines but those of the chunks `first` to `behind` of a list of needless ones.
+Lines without(const std::vector<Lines>& chunks, const std::vector<std::size_t>& needless,
+              std::size_t first, std::size_t behind) {
+  Lines rest;
+  for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+    const auto at = std::find(needless.begin() + static_cast<std::ptrdiff_t>(first),
+                              needless.begin() + static_cast<std::ptrdiff_t>(behind), chunk);
+    if (at != needless.begin() + static_cast<std::ptrdiff_t>(behind)) continue;
+    rest.insert(rest.end(), chunks[chunk].begin(), chunks[chunk].end());
+  }
+  return rest;
+}
+
+/// What is left without as many of the needless chunks as can go at once: where several sets are
+/// overfull each chunk can go, but not all of them.
+Lines drop_together(const std::vector<Lines>& chunks, const std::vector<std::size_t>& needless,
+                    const MissOracle& ask) {
+  for (std::size_t count = needless.size(); count > 0; count /= 2) {
+    std::vector<Lines> rests;
+    for (std::size_t first = 0; first + count <= needless.size(); first += count) {
+      Lines rest = without(chunks, needless, first, first + count);
+      if (rest.size() > 1) rests.push_back(std::move(rest));
+    }
+    const std::vector<bool> overflowing =
+        rests.empty() ? std::vector<bool>{} : overflow_twice(rests, ask);
+    const auto one = std::find(overflowing.begin(), overflowing.end(), true);
+    if (one != overflowing.end())
+      return std::move(rests[static_cast<std::size_t>(one - overflowing.begin())]);
+  }
+  return {};
+}
+
+/// Drops chunks of the overfull prefix that are not needed for it to overflow, in smaller and
+/// smaller chunks. Empty if the lines do not overflow after all.
 Lines eliminate(Lines lines, const MissOracle& ask) {
   for (std::size_t chunks = first_chunks; chunks / 2 < lines.size();) {
-    const std::size_t length = (lines.size() + chunks - 1) / chunks;
-    std::vector<Lines> lists;
-    for (std::size_t first = 0; first < lines.size(); first += length) {
-      Lines rest = prefix_of(lines, first);
-      const std::size_t behind = std::min(first + length, lines.size());
-      rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(behind), lines.end());
-      lists.push_back(std::move(rest));
+    const std::vector<Lines> parts = cut(lines, chunks);
+    std::vector<Lines> rests;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      rests.push_back(without(parts, {part}, 0, 1));
     }
-    const std::vector<MissCounts> answers = ask(lists);
-    Lines needed;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (!sonde::overflows(answers[i / length])) needed.push_back(lines[i]);
+    const std::vector<bool> overflowing = overflow_twice(rests, ask);
+    std::vector<std::size_t> needless;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (overflowing[part]) needless.push_back(part);
     }
-    if (needed.size() == lines.size() && !overflows(lines, ask)) return {};
-    if (needed.size() > lines.size() / 2) chunks *= 2;
-    lines = std::move(needed);
+    Lines rest = drop_together(parts, needless, ask);
+    if (rest.empty() && !overflows(lines, ask)) return {};
+    if (rest.empty() || rest.size() > lines.size() / 2) chunks *= 2;
+    if (!rest.empty()) lines = std::move(rest);
   }
   return lines;
 }
