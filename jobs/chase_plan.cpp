@@ -65,6 +65,7 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 
 EntryWalk entry_walk(const EntryWalkRequest& request) {
   constexpr std::uint64_t visits_of_sector = 3;  // and one by an evictor
+  const std::uint64_t sectors_of_page = request.target_count / visits_of_sector + 1;
   const PageSpread& evictors = request.evictors;
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
@@ -91,8 +92,9 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
       // No sector is visited too often for a chain of addresses, and few lines are taken.
-      walk.offsets.push_back(page_line(request.near_evictors, near_end - i,
-                                       target / visits_of_sector + request.shift));
+      walk.offsets.push_back(
+          page_line(request.near_evictors, near_end - i,
+                    i * sectors_of_page + target / visits_of_sector + request.shift));
     }
     walk.targets.push_back(walk.offsets.size());
     walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target, request.shift));

@@ -202,7 +202,7 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
-  for (std::uint64_t step = smallest_page_bytes; targets * step <= end_bytes / 4; step *= 8) {
+  for (std::uint64_t step = smallest_page_bytes; targets * step <= end_bytes / 4; step *= 4) {
     EntryWalkRequest request;
     request.target_step_bytes = step;
     request.target_count = targets;

@@ -33,13 +33,16 @@ double share_above(const PageWalkCosts& walk, double threshold_cycles) {
          static_cast<double>(walk.cost_cycles.size());
 }
 
-/// Highest cost in the smallest walks.
-double find_noise(const std::vector<PageWalkCosts>& walks) {
+/// Highest cost in the smallest walks, up to one that costs more throughout.
+double find_noise(const std::vector<PageWalkCosts>& walks, double least_step_cycles) {
   double highest_cycles = 0;
   std::size_t pages = 0;
   for (const PageWalkCosts& walk : walks) {
     pages += walk.cost_cycles.size();
     if (pages > noise_pages) break;
+    if (&walk != &walks.front() && median(walk.cost_cycles) > highest_cycles + least_step_cycles) {
+      break;
+    }
     for (double cost : walk.cost_cycles) highest_cycles = std::max(highest_cycles, cost);
   }
   return highest_cycles;
@@ -50,14 +53,15 @@ double find_noise(const std::vector<PageWalkCosts>& walks) {
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageWalkCosts>& walks,
                                       double least_step_cycles) {
   std::vector<TlbLevel> levels;
-  double plateau_cycles = find_noise(walks);
+  double plateau_cycles = find_noise(walks, least_step_cycles);
   double ratio = 1;
   for (std::size_t i = 0; i < walks.size(); ++i) {
     const double least_cycles = plateau_cycles * ratio + least_step_cycles;
     const std::vector<double> above = costs_above(walks[i].cost_cycles, least_cycles);
     const auto pages = static_cast<double>(walks[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
-    if (above.size() <= walks[i].span_bytes / rarest_miss_bytes) continue;
+    // One more where the walk begins anew.
+    if (above.size() <= walks[i].span_bytes / rarest_miss_bytes + 1) continue;
     TlbLevel level;
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;

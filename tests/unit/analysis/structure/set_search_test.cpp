@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -167,13 +168,54 @@ TEST(SetSearchTest, gives_up_where_walks_overflow_by_chance) {
     return answers;
   };
 
-  const SetStructure found =
-      find_sets({.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 256, .seed = 3},
-                by_chance);
+  const SetStructure found = find_sets(
+      {.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 256, .seed = 3}, by_chance);
 
   EXPECT_GT(overflown, 0U);
   EXPECT_FALSE(found.conflict);
   EXPECT_NE(found.reason.find("no smallest part of them does reliably"), std::string::npos);
+}
+
+/// A toy behind nearer caches: every walk visits these lines, too.
+MissOracle oracle_beside(const Toy& toy, const Lines& beside) {
+  return [=, ask = toy.oracle()](std::span<const Lines> lists) {
+    std::vector<Lines> walked(lists.begin(), lists.end());
+    for (Lines& lines : walked) lines.insert(lines.end(), beside.begin(), beside.end());
+    std::vector<MissCounts> answers = ask(walked);
+    for (std::size_t i = 0; i < lists.size(); ++i) answers[i].misses.resize(lists[i].size());
+    return answers;
+  };
+}
+
+/// Sets of a table that no function tells: two in a row, then one.
+const Toy unequal_by_table{{17, 8, 8, 8}, [](std::uint64_t a) {
+                             constexpr std::array table{0, 0, 1, 2, 3, 2, 1, 0, 3, 3, 1};
+                             return table[(a >> 21) % table.size()];
+                           }};
+
+TEST(SetSearchTest, counts_the_lines_that_are_always_beside_where_no_function_tells_their_sets) {
+  constexpr std::uint64_t page = 1 << 21;
+  LineSpace space = space_for(unequal_by_table, page, 512 * page);
+  for (std::uint64_t line = 500; line < 512; ++line) space.beside.push_back(line * page);
+  OtherBeside other;
+  for (std::uint64_t line = 480; line < 492; ++line) other.beside.push_back(line * page);
+  other.ask = oracle_beside(unequal_by_table, other.beside);
+
+  const SetStructure found = find_sets(space, oracle_beside(unequal_by_table, space.beside), other);
+
+  EXPECT_EQ(found.ways_per_set, (std::vector<std::uint32_t>{17, 8, 8, 8}));
+  EXPECT_EQ(found.agreement, 1);
+}
+
+TEST(SetSearchTest, does_not_guess_widths_beside_lines_whose_sets_it_cannot_tell) {
+  constexpr std::uint64_t page = 1 << 21;
+  LineSpace space = space_for(unequal_by_table, page, 512 * page);
+  for (std::uint64_t line = 500; line < 512; ++line) space.beside.push_back(line * page);
+
+  const SetStructure found = find_sets(space, oracle_beside(unequal_by_table, space.beside));
+
+  EXPECT_FALSE(found.resolved());
+  EXPECT_FALSE(found.reason.empty());
 }
 
 TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {

@@ -50,7 +50,7 @@ TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
 TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
   auto seen = walks(32, 130, 1024);
   seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
-  for (std::size_t page = 64; page < 512; page += 64) seen.back().cost_cycles[page] = 2400;
+  for (std::size_t page = 0; page < 512; page += 32) seen.back().cost_cycles[page] = 2400;
 
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
 }
@@ -60,6 +60,18 @@ TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
   for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;
 
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 1U);
+}
+
+TEST(TlbLevelsTest, eight_entries_of_the_smallest_walks_are_a_level) {
+  std::vector<PageWalkCosts> seen;
+  for (std::uint64_t pages = 4; pages <= 256; pages *= 2) {
+    seen.push_back({pages * mib / 4, std::vector<double>(pages, pages > 8 ? 20 : 0)});
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].fitting_bytes, 2 * mib);
 }
 
 TEST(TlbLevelsTest, no_cost_is_no_level) {
