@@ -58,9 +58,18 @@ std::vector<double> measure_misses(JobRun& run, const CacheSubject& cache, std::
   return misses;
 }
 
-std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache,
-                                        const CacheShape& shape, const std::vector<double>& hits) {
-  report_shape(run, cache.name, shape, explain_carveout(cache.setup));
+/// Sets first: where plain footprints fill them unevenly they tell the size.
+std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache, CacheShape& shape,
+                                        const std::vector<double>& hits) {
+  std::optional<SetFindings> sets;
+  if (run.level() != SuiteLevel::quick) {
+    sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+    shape.filled_bytes = sets->filled_bytes;
+  } else {
+    report_no_sets(run, cache.name, Status::not_resolvable,
+                   "the quick suite does not look for sets");
+  }
+  report_shape(run, cache.name, shape, explain_carveout(cache.setup), {});
   const std::vector<double> misses =
       measure_misses(run, cache, shape.size_bytes(), shape.line_bytes);
   if (misses.empty()) {
@@ -73,11 +82,7 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache,
   }
   report_write_policy(run, cache, shape.line_bytes);
   report_prefetch(run, cache, shape.fetch.bytes);
-  if (run.level() != SuiteLevel::quick) {
-    return characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
-  }
-  report_no_sets(run, cache.name, Status::not_resolvable, "the quick suite does not look for sets");
-  return std::nullopt;
+  return sets;
 }
 
 void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {

@@ -132,14 +132,13 @@ void report_no_l2(JobRun& run, const std::string& reason) {
   report_no_sides(run, reason);
 }
 
-/// Sets and sides. The memory is an order of magnitude slower than an L1: sets of an L2 with very
-/// many lines would take minutes to look for.
-void report_structure(JobRun& run, CacheSubject cache, const CacheShape& shape) {
+/// Sets, and what they tell of the size. The memory is an order of magnitude slower than an L1:
+/// sets of an L2 with very many lines would take minutes to look for.
+void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
   constexpr std::uint64_t most_lines = 1 << 17;
   if (run.level() == SuiteLevel::quick) {
     const char* reason = "the quick suite does not look for sets";
     report_no_sets(run, "cache.l2", Status::not_resolvable, reason);
-    report_no_sides(run, reason);
     return;
   }
   const std::uint64_t lines = shape.size_bytes() / shape.line_bytes;
@@ -151,9 +150,9 @@ void report_structure(JobRun& run, CacheSubject cache, const CacheShape& shape) 
                     lines));
   } else {
     cache.name = "cache.l2";
-    characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+    const SetFindings sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+    shape.filled_bytes = sets.filled_bytes;
   }
-  report_sides(run);
 }
 
 }  // namespace
@@ -195,10 +194,15 @@ void run_cache_l2(JobRun& run) {
     measure_size(run, cache, *shape);
     remark = characterize_halves(run, cache, side, *shape);
   }
+  report_structure(run, cache, *shape);
   report_shape(run, "cache.l2", *shape, remark);
   report_write_policy(run, cache, shape->line_bytes);
   report_prefetch(run, cache, shape->fetch.bytes);
-  report_structure(run, cache, *shape);
+  if (run.level() == SuiteLevel::quick) {
+    report_no_sides(run, "the quick suite does not look for sets");
+  } else {
+    report_sides(run);
+  }
 }
 
 }  // namespace sonde

@@ -66,8 +66,8 @@ class CountedFit {
 };
 
 /// Bytes that one miss brings: a first visit in steps of 8 bytes, from the top down. In a space of
-/// their own lines are visited anew once all others there have pushed them out, so that caches which
-/// nothing empties can be asked, too.
+/// their own lines are visited anew once all others there have pushed them out, so that caches
+/// which nothing empties can be asked, too.
 std::optional<BlockSize> measure_fetch(JobRun& run, const CacheSubject& cache);
 
 /// The edge to 1/32 of its place. The whole of every line is touched where lines are small, and
@@ -114,8 +114,11 @@ struct CacheShape {
   BlockSize fetch;
   double line_contrast = 0;       // 0..1: how clearly blocks up to the line and beyond it differ
   std::uint64_t whole_bytes = 0;  // if `edge` is that of one part only
+  /// Lines of every set that stay together (jobs/cache_sets); 0: not known. Of one part, too.
+  std::uint64_t filled_bytes = 0;
 
   std::uint64_t size_bytes() const {
+    if (filled_bytes > 0 && whole_bytes == 0) return filled_bytes;
     const std::uint64_t bytes =
         std::max({edge.fitting_bytes, knee_bytes, residents_bytes, whole_bytes});
     return soft ? round_soft_size(bytes) : bytes;

@@ -52,13 +52,20 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
   const std::uint64_t first_miss_bytes = shape.edge.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
   const double confidence = shape.soft ? soft_confidence : 1;
-  Finding size = found_bytes(cache + ".size_bytes", shape.size_bytes(), confidence, lines);
-  if (shape.soft) {
+  const bool filled = shape.filled_bytes > 0 && shape.whole_bytes == 0;
+  Finding size =
+      found_bytes(cache + ".size_bytes", shape.size_bytes(), filled ? 1 : confidence, lines);
+  if (filled && shape.filled_bytes != first_miss_bytes) {
+    size.reason = fmt::format(
+        "lines chosen to fill every set stay together; of a plain footprint the first misses come "
+        "at {}",
+        format_bytes(static_cast<double>(first_miss_bytes)));
+  } else if (shape.soft) {
     size.reason = shape.knee_bytes > 0
                       ? "lines are lost little by little: half of them at this footprint"
                       : "the edge is soft: other orders of visits find it a few lines away";
   }
-  if (shape.residents_bytes > first_miss_bytes) {
+  if (!filled && shape.residents_bytes > first_miss_bytes) {
     size.reason = fmt::format(
         "counted on the way back after a fill: the first misses come at {}, "
         "so some sets are smaller than others",

@@ -95,6 +95,29 @@ double confirm_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& sp
   return static_cast<double>(right) / static_cast<double>(lists.size());
 }
 
+std::uint64_t measure_filled(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                             const SetStructure& sets) {
+  constexpr std::size_t lines_per_slow_one = 1000;  // a slow hit hardly repeats at its line
+  if (!sets.resolved() || sets.index.kind == IndexKind::unresolved || !space.beside.empty() ||
+      sets.ways_per_set.front() != sets.ways_per_set.back()) {
+    return 0;
+  }
+  std::vector<std::uint32_t> ways_left(sets.index.sets, sets.ways_per_set.front());
+  Lines lines;
+  for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < sets.lines();
+       line += space.line_bytes) {
+    std::uint32_t& left = ways_left[set_of(sets.index, line)];
+    if (left == 0) continue;
+    --left;
+    lines.push_back(line);
+  }
+  if (lines.size() < sets.lines()) return 0;
+  const MissCounts counts = ask_device(run, setup)(std::span(&lines, 1)).front();
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);
+  return missing * lines_per_slow_one <= lines.size() ? lines.size() * space.line_bytes : 0;
+}
+
 void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets,
                  std::uint64_t line_bytes) {
   if (!sets.resolved()) {
@@ -143,6 +166,10 @@ void report_replacement(JobRun& run, const std::string& cache, const Replacement
     finding.reason = explain(fit);
     run.report(std::move(finding));
   }
+  if (!fit.policy && fit.alike.empty()) {
+    run.report(not_resolvable(cache + ".way_probability", fit.reason));
+    return;
+  }
   if (fit.way_probability.empty()) {
     run.report(not_present(cache + ".way_probability", "victims are not drawn by lot"));
     return;
@@ -182,6 +209,7 @@ SetFindings characterize_sets(JobRun& run, const CacheSubject& cache, std::uint6
   found.sets = measure_sets(run, setup, found.space);
   report_sets(run, cache.name, found.sets, line_bytes);
   if (found.sets.resolved()) {
+    found.filled_bytes = measure_filled(run, setup, found.space, found.sets);
     found.replacement = measure_replacement(run, setup, found.space, found.sets);
     report_replacement(run, cache.name, *found.replacement);
     return found;

@@ -23,6 +23,12 @@ SetStructure measure_sets(JobRun& run, const ConflictSetup& setup, const LineSpa
 double confirm_sets(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
                     const SetStructure& sets);
 
+/// Bytes of as many lines of every set as it has ways, if all of them stay together: what the cache
+/// holds, whatever the order in which plain footprints fill its sets. 0 if some do not (data may be
+/// scarcer than tags), or if the sets are of different width.
+std::uint64_t measure_filled(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
+                             const SetStructure& sets);
+
 /// Replacement, from walks over the lines of some sets alone. @pre sets.resolved()
 ReplacementFit measure_replacement(JobRun& run, const ConflictSetup& setup, const LineSpace& space,
                                    const SetStructure& sets);
@@ -38,6 +44,7 @@ void report_replacement(JobRun& run, const std::string& cache, const Replacement
 struct SetFindings {
   LineSpace space;
   SetStructure sets;
+  std::uint64_t filled_bytes = 0;             // see measure_filled
   std::optional<ReplacementFit> replacement;  // if sets are resolved
 };
 
