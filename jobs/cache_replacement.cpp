@@ -16,7 +16,10 @@ namespace {
 Lines lines_of(const LineSpace& space, const SetStructure& sets, std::uint64_t set,
                std::size_t count) {
   const bool numbered = sets.index.kind != IndexKind::unresolved;
-  if (numbered) return lines_of_set(sets.index, space, set, count);
+  constexpr std::size_t choice = 8;
+  if (numbered) {
+    return choose_far_apart(lines_of_set(sets.index, space, set, choice * count), count);
+  }
   Lines lines = sets.members;
   lines.resize(std::min(lines.size(), count));
   return lines;
@@ -68,6 +71,7 @@ ReplacementFit match_set(JobRun& run, const ConflictSetup& setup, const SetLines
   constexpr std::size_t policy_walks = 4;
   constexpr std::size_t most_walks = 64;
   constexpr std::size_t wanted_victims = 4000;
+  constexpr std::size_t least_victims = 300;
   const std::size_t room = longest_walk(setup, lines);
   const std::size_t accesses = std::clamp<std::size_t>(std::size_t{40} * ways, 1000, 8000);
   const std::size_t length = std::min(room, accesses);
@@ -83,7 +87,9 @@ ReplacementFit match_set(JobRun& run, const ConflictSetup& setup, const SetLines
   if (fit.policy || !fit.alike.empty()) return fit;
   // A walk short enough that a slow visit taken for a miss spoils little.
   const std::size_t cycle = std::min<std::size_t>(room, std::max<std::size_t>(256, 12 * ways));
-  const std::size_t rounds = std::max<std::size_t>(4, 4 * wanted_victims / cycle);
+  // A wide set loses about two lines in each round.
+  const std::size_t for_least = least_victims * (ways + 1) / 2 / cycle;
+  const std::size_t rounds = std::max({std::size_t{4}, 4 * wanted_victims / cycle, for_least});
   const std::vector<SetRecord> cyclic_records = record_sets(
       run, setup, lines, std::vector<std::vector<std::uint16_t>>(rounds, cyclic_walk(ways, cycle)));
   return match_replacement(ways, policy_records, cyclic_records);

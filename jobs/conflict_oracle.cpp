@@ -54,6 +54,8 @@ std::vector<std::vector<double>> walk_together(JobRun& run, const ConflictSetup&
   if (probe.path == LoadPath::constant) {
     probe.buffer_bytes = std::min(probe.buffer_bytes, constant_bank_bytes);
   }
+  // Lines of the walk before this one would hit in a cache that outlives launches.
+  if (evidence == Evidence::kept_whole) probe.preparation = Preparation::flushed;
   probe.warmup_accesses = skipped;
   probe.timed_accesses = recorded;
   probe.recorded_accesses = recorded;

@@ -166,6 +166,22 @@ std::vector<std::uint16_t> policy_walk(std::uint32_t ways, std::size_t accesses,
   return WalkMaker(ways, accesses, seed).make();
 }
 
+std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& addresses,
+                                            std::size_t count) {
+  constexpr std::uint64_t farthest_bytes = 65536;
+  for (std::uint64_t distance = farthest_bytes; distance > 0; distance /= 2) {
+    std::vector<std::uint64_t> apart;
+    for (std::uint64_t address : addresses) {
+      const bool close = std::any_of(apart.begin(), apart.end(), [&](std::uint64_t other) {
+        return std::max(address, other) - std::min(address, other) < distance;
+      });
+      if (!close && apart.size() < count) apart.push_back(address);
+    }
+    if (apart.size() == count) return apart;
+  }
+  return addresses;
+}
+
 std::vector<std::uint16_t> cyclic_walk(std::uint32_t ways, std::size_t accesses) {
   std::vector<std::uint16_t> walk(accesses);
   for (std::size_t i = 0; i < accesses; ++i) walk[i] = static_cast<std::uint16_t>(i % (ways + 1));

@@ -22,4 +22,10 @@ std::vector<std::uint16_t> policy_walk(std::uint32_t ways, std::size_t accesses,
 /// exactly one line is absent and each miss tells the victim of the miss before.
 std::vector<std::uint16_t> cyclic_walk(std::uint32_t ways, std::size_t accesses);
 
+/// `count` of these addresses, the first of those that lie as far apart as so many can, up to 64
+/// KiB: a prefetcher that follows short strides would bring lines before they are visited. All of
+/// them if they are fewer.
+std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& addresses,
+                                            std::size_t count);
+
 }  // namespace sonde
