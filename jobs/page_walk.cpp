@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace sonde {
 namespace {
@@ -274,11 +275,13 @@ std::uint64_t measure_entry(JobRun& run, const PageSetup& setup, const TlbSubjec
                             std::uint64_t granule_bytes) {
   const std::uint64_t unit_bytes = std::max(granule_bytes, tlb.nearer_step_bytes);
   const Edge edge = measure_reach(run, setup, tlb, granule_bytes, unit_bytes, 1.0 / 32);
+  if (edge.overflowing_bytes == 0) return granule_bytes;  // a level that only coarse walks met
   const std::uint64_t span_bytes = std::min(edge.overflowing_bytes / 5 * 7, setup.limit_bytes);
   const double dense_share =
       sparse_missing_share(run, setup, tlb, span_bytes, unit_bytes, unit_bytes, granule_bytes);
   std::uint64_t entry_bytes = granule_bytes;
-  for (std::uint64_t block = 2 * unit_bytes; span_bytes / block >= 4; block *= 2) {
+  for (std::uint64_t block = 2 * unit_bytes; dense_share > 0 && span_bytes / block >= 4;
+       block *= 2) {
     const double share =
         sparse_missing_share(run, setup, tlb, span_bytes, block, unit_bytes, granule_bytes);
     if (share < block_miss_fraction * dense_share) break;
@@ -385,15 +388,25 @@ std::vector<std::vector<double>> pair_costs(JobRun& run, const PageSetup& setup,
 
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,
                                        std::uint64_t span_bytes, std::uint64_t page_step_bytes) {
+  constexpr std::uint64_t lines_of_page = 16;
+  constexpr std::uint64_t shift = 139;  // prime to the lines of a page, and all over its room
   const PageSpread spread = spread_pages(page_step_bytes, widest_room_bytes);
-  WalkPlan plan;
-  for (std::uint64_t page = 0; page < span_bytes / page_step_bytes; ++page) {
-    plan.offsets.push_back(page_line(spread, page));
+  std::vector<double> soonest(span_bytes / page_step_bytes,
+                              std::numeric_limits<double>::infinity());
+  for (std::uint64_t line = 0; line < lines_of_page; ++line) {
+    WalkPlan plan;
+    for (std::uint64_t page = 0; page < soonest.size(); ++page) {
+      plan.offsets.push_back(page_line(spread, page, line * shift));
+    }
+    plan.warmup_passes = 0;
+    plan.passes = 2;
+    plan.preparation = Preparation::flushed;
+    const auto latencies = position_medians(measure_walk(run, setup.chase, "tlb cold pages", plan));
+    for (std::size_t page = 0; page < soonest.size(); ++page) {
+      soonest[page] = std::min(soonest[page], latencies[page]);
+    }
   }
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
-  return position_medians(measure_walk(run, setup.chase, "tlb cold pages", plan));
+  return soonest;
 }
 
 }  // namespace sonde

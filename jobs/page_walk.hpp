@@ -101,7 +101,8 @@ struct ReachCheck {
 ReachCheck check_reach(JobRun& run, const PageSetup& setup, const TlbSubject& tlb, const Edge& edge,
                        std::uint64_t granule_bytes, std::uint64_t step_bytes);
 
-/// Latencies of the first visits to pages nobody has touched since everything was flushed.
+/// Latencies of the first visits to pages nobody has touched since everything was flushed: of
+/// several lines of each page the soonest, as the memory of the other half of the L2 takes longer.
 std::vector<double> measure_cold_pages(JobRun& run, const PageSetup& setup,
                                        std::uint64_t span_bytes, std::uint64_t page_step_bytes);
 

@@ -44,7 +44,7 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granules) {
 
 /// Pages whose first visit costs clearly more than that of others, at regular distances.
 void report_window(JobRun& run, const PageSetup& setup, std::uint64_t page_step_bytes) {
-  constexpr double largest_share = 0.05;
+  constexpr double largest_share = 0.3;  // windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
   const std::uint64_t span_bytes = std::min(setup.limit_bytes, window_span_bytes);

@@ -37,7 +37,7 @@ constexpr std::uint64_t lines_of_pair = 4;  // two blocks beside each other, see
 std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry, std::uint64_t shift) {
   const std::uint64_t room = std::min(shape.granule_bytes, widest_room_bytes);
   const std::uint64_t places = std::max<std::uint64_t>(1, room / line_step_bytes);
-  return entry + (mix_bits(entry / shape.entry_bytes) + shift) % places * line_step_bytes;
+  return entry + (mix_bits(entry / shape.granule_bytes) + shift) % places * line_step_bytes;
 }
 
 std::uint64_t nearer_entry(const TlbShape& shape, std::uint64_t entry) {

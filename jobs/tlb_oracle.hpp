@@ -16,8 +16,7 @@ struct TlbShape {
   std::uint64_t entries = 0;
 };
 
-/// A line of the first granule of an entry, drawn, so that entries of one set do not meet in
-/// caches.
+/// A line of the granule at `entry`, drawn, so that entries of one set do not meet in caches.
 /// @param shift takes others, one after the other
 std::uint64_t line_under(const TlbShape& shape, std::uint64_t entry, std::uint64_t shift = 0);
 

@@ -157,15 +157,18 @@ ReplacementFit measure_tlb_replacement(TlbOracle& oracle, const TlbShape& shape,
     }
     return match_set(oracle, lines, rinse, ways, space.seed);
   };
-  auto first = match(sets.members);
+  if (sets.index.kind == IndexKind::unresolved || !sets.resolved()) {
+    const auto only = match(sets.members);
+    return only ? *only : none;
+  }
+  const std::uint64_t home = set_of(sets.index, sets.members.front());
+  const auto first = match(lines_of_set(sets.index, space, home, wanted));
   if (!first) return none;
-  std::vector<ReplacementFit> fits{std::move(*first)};
-  const bool numbered = sets.index.kind != IndexKind::unresolved && sets.resolved();
-  if (numbered && sets.index.sets > 1 && sets.ways_per_set.front() == sets.ways_per_set.back()) {
-    const std::uint64_t home = set_of(sets.index, sets.members.front());
+  std::vector<ReplacementFit> fits{*first};
+  if (sets.index.sets > 1 && sets.ways_per_set.front() == sets.ways_per_set.back()) {
     const std::uint64_t other = home == 0 ? sets.index.sets - 1 : 0;
-    if (auto fit = match(lines_of_set(sets.index, space, other, wanted))) {
-      fits.push_back(std::move(*fit));
+    if (const auto fit = match(lines_of_set(sets.index, space, other, wanted))) {
+      fits.push_back(*fit);
     }
   }
   return combine_sets(fits);
