@@ -79,10 +79,17 @@ FarSide look_for_far_side(JobRun& run, const CacheSubject& cache, const CacheSha
   return side;
 }
 
-/// The footprint where far hits vanish: to 1/32, and where they end in a step on the way back after
-/// a fill, as fine as the lines of the two sides are mixed.
-Edge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& side,
-                        const CacheShape& near_half) {
+/// The footprint where far hits vanish, and how finely that can be seen: as the lines of the two
+/// sides are mixed.
+struct WholeEdge {
+  Edge edge;
+  std::uint64_t mixing_bytes = 0;
+  bool is_step = false;
+};
+
+/// To 1/32, and where hits end in a step on the way back after a fill.
+WholeEdge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& side,
+                             const CacheShape& near_half) {
   const auto ask = [&](std::uint64_t span_bytes) {
     const FarSide now = look_for_far_side(run, cache, near_half, side.band, span_bytes);
     return now.fraction < side.fraction / 2 ? Fit::overflows : Fit::fits;
@@ -90,14 +97,18 @@ Edge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& s
   const std::uint64_t start_bytes = near_half.edge.fitting_bytes / 2 * 3;
   const Edge coarse =
       find_edge({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 64}, ask);
-  if (coarse.overflowing_bytes == 0 || near_half.soft) return coarse;
+  if (coarse.overflowing_bytes == 0 || near_half.soft) return {coarse, 0, false};
+  constexpr double mixing_seen = 0.4;  // sides change every few hundred KB at most
+  constexpr double most_hits_behind = 0.002;
   CacheSubject far_lines = cache;
   far_lines.name = "cache.l2 whole";
   far_lines.threshold_cycles = side.band.high_cycles;
-  const HitBoundary boundary =
-      measure_return_boundary(run, far_lines, coarse, near_half.line_bytes, side.fraction);
+  const HitBoundary boundary = measure_return_boundary(run, far_lines, coarse, near_half.line_bytes,
+                                                       side.fraction, mixing_seen);
   const std::uint64_t end_bytes = boundary.position * near_half.line_bytes;
-  return {end_bytes, end_bytes + near_half.line_bytes};
+  return {{end_bytes, end_bytes + near_half.line_bytes},
+          boundary.longest_gap * near_half.line_bytes,
+          boundary.hits_behind < most_hits_behind};
 }
 
 void report_one_part(JobRun& run) {
@@ -107,15 +118,27 @@ void report_one_part(JobRun& run) {
 }
 
 /// Size of both halves. They are equal if the end of far hits is where two equal ones would end;
-/// finer than the mixing of the two sides that end cannot be seen.
+/// finer than the mixing of the two sides that end cannot be seen. Where victims are drawn, far
+/// hits fade out far beyond the size.
 std::string characterize_halves(JobRun& run, const CacheSubject& cache, const FarSide& side,
                                 CacheShape& shape) {
-  const Edge whole = measure_whole_edge(run, cache, side, shape);
-  const std::uint64_t segment_bytes = shape.size_bytes();
-  const double whole_bytes = static_cast<double>(whole.fitting_bytes);
+  constexpr double step_tolerance = 0.005;
+  constexpr double most_mixing = 1.0 / 4;
+  constexpr double fading_tolerance = 1.0 / 8;
+  const WholeEdge whole = measure_whole_edge(run, cache, side, shape);
+  const std::uint64_t segment_bytes = shape.part_bytes();
+  const double whole_bytes = static_cast<double>(whole.edge.fitting_bytes);
   const double twice_bytes = 2 * static_cast<double>(segment_bytes);
-  const bool equal = !shape.soft && std::abs(whole_bytes / twice_bytes - 1) < 0.005;
-  shape.whole_bytes = equal ? 2 * segment_bytes : whole.fitting_bytes;
+  const double mixing = static_cast<double>(whole.mixing_bytes) / twice_bytes;
+  const double off = std::abs(whole_bytes / twice_bytes - 1);
+  const bool equal = whole.is_step && off < std::max(step_tolerance, std::min(mixing, most_mixing));
+  shape.whole_bytes = equal ? 2 * segment_bytes : whole.edge.fitting_bytes;
+  if (!whole.is_step && off > fading_tolerance) {
+    shape.no_size = fmt::format(
+        "hits in the far half fade out at {}, those in the near one at {}: victims seem to be "
+        "drawn",
+        format_bytes(whole_bytes), format_bytes(twice_bytes / 2));
+  }
   run.report(found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
                    shape.soft ? 0.5 : 1, segment_bytes / shape.line_bytes));
   run.report(found("cache.l2.far_hit_latency_cycles", median(side.hits_cycles), 1,
@@ -134,6 +157,7 @@ void report_no_l2(JobRun& run, const std::string& reason) {
 
 /// Sets, and what they tell of the size. The memory is an order of magnitude slower than an L1:
 /// sets of an L2 with very many lines would take minutes to look for.
+/// @param cache its near half, where it has two
 void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
   constexpr std::uint64_t most_lines = 1 << 17;
   if (run.level() == SuiteLevel::quick) {
@@ -141,7 +165,7 @@ void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
     report_no_sets(run, "cache.l2", Status::not_resolvable, reason);
     return;
   }
-  const std::uint64_t lines = shape.size_bytes() / shape.line_bytes;
+  const std::uint64_t lines = shape.part_bytes() / shape.line_bytes;
   if (lines > most_lines) {
     report_no_sets(
         run, "cache.l2", Status::not_resolvable,
@@ -150,7 +174,7 @@ void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
                     lines));
   } else {
     cache.name = "cache.l2";
-    const SetFindings sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+    const SetFindings sets = characterize_sets(run, cache, shape.part_bytes(), shape.line_bytes);
     shape.filled_bytes = sets.filled_bytes;
   }
 }
@@ -193,6 +217,10 @@ void run_cache_l2(JobRun& run) {
     cache.threshold_cycles = side.band.low_cycles;
     measure_size(run, cache, *shape);
     remark = characterize_halves(run, cache, side, *shape);
+    // Sets are searched with lines of many pages: near hits behind a slow translation are none in
+    // the far half.
+    cache.threshold_cycles = std::max(cache.threshold_cycles,
+                                      (quantile(hits, 0.98) + quantile(side.hits_cycles, 0.5)) / 2);
   }
   report_structure(run, cache, *shape);
   report_shape(run, "cache.l2", *shape, remark);

@@ -293,9 +293,9 @@ std::uint64_t measure_residents(JobRun& run, const CacheSubject& cache, std::uin
 }
 
 HitBoundary measure_return_boundary(JobRun& run, const CacheSubject& cache, const Edge& coarse,
-                                    std::uint64_t line_bytes, double density) {
+                                    std::uint64_t line_bytes, double density, double seen_before) {
   // A sixteenth to both sides of a bracket that is a thirty-second wide.
-  const std::uint64_t from_bytes = scale(coarse.fitting_bytes, 15.0 / 16, line_bytes);
+  const std::uint64_t from_bytes = scale(coarse.fitting_bytes, 1 - seen_before, line_bytes);
   const std::uint64_t to_bytes = scale(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
   // Whole ways, which are powers of two: then every set is filled as often as every other.
   const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;

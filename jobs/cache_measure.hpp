@@ -91,8 +91,10 @@ Edge measure_exact_edge(JobRun& run, const CacheSubject& cache, const Edge& coar
 /// The place where hits end on the way back after a fill, near a coarse edge: the exact edge of a
 /// cache too large to be asked for footprints, if it replaces in LRU or FIFO order.
 /// @param density share of hits before their end
+/// @param seen_before how far before the edge the way back is recorded, as a part of the whole
 HitBoundary measure_return_boundary(JobRun& run, const CacheSubject& cache, const Edge& coarse,
-                                    std::uint64_t line_bytes, double density);
+                                    std::uint64_t line_bytes, double density,
+                                    double seen_before = 1.0 / 16);
 
 /// The footprint at which half of all lines are lost: the size of a cache that loses them little by
 /// little, because its index is hashed or its replacement draws.
@@ -117,11 +119,17 @@ struct CacheShape {
   /// Lines of every set that stay together (jobs/cache_sets); 0: not known. Of one part, too.
   std::uint64_t filled_bytes = 0;
 
-  std::uint64_t size_bytes() const {
-    if (filled_bytes > 0 && whole_bytes == 0) return filled_bytes;
-    const std::uint64_t bytes =
-        std::max({edge.fitting_bytes, knee_bytes, residents_bytes, whole_bytes});
+  std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
+
+  /// Of the part that `edge` is of.
+  std::uint64_t part_bytes() const {
+    if (filled_bytes > 0) return filled_bytes;
+    const std::uint64_t bytes = std::max({edge.fitting_bytes, knee_bytes, residents_bytes});
     return soft ? round_soft_size(bytes) : bytes;
+  }
+  std::uint64_t size_bytes() const {
+    if (whole_bytes == 0) return part_bytes();
+    return soft ? round_soft_size(whole_bytes) : whole_bytes;
   }
 };
 

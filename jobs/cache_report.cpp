@@ -72,6 +72,7 @@ void report_shape(JobRun& run, const std::string& cache, const CacheShape& shape
         format_bytes(static_cast<double>(first_miss_bytes)));
   }
   size.reason = join(size.reason, remark);
+  if (!shape.no_size.empty()) size = not_resolvable(cache + ".size_bytes", shape.no_size);
   run.report(std::move(size));
   Finding first_miss =
       found_bytes(cache + ".first_miss_bytes", first_miss_bytes, confidence, lines);

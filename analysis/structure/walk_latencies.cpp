@@ -50,6 +50,15 @@ HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
       boundary.position = i + 1;
     }
   }
+  for (std::size_t i = 0, gap = 0; i < boundary.position; ++i) {
+    gap = hits[i] ? 0 : gap + 1;
+    boundary.longest_gap = std::max(boundary.longest_gap, gap);
+  }
+  const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
+  if (first_behind != hits.end()) {
+    boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
+                           static_cast<double>(hits.end() - first_behind);
+  }
   std::size_t agreeing = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     agreeing += hits[i] == (i < boundary.position) ? 1 : 0;

@@ -31,6 +31,8 @@ std::vector<bool> positions_between(const WalkLatencies& walk, double low_cycles
 struct HitBoundary {
   std::size_t position = 0;  // first one behind the hits
   double agreement = 0;      // share of positions on their side of it: 1 where hits end in a step
+  std::size_t longest_gap = 0;  // positions in a row without a hit, before it
+  double hits_behind = 0;       // share of the positions behind it
 };
 
 /// The position that parts hits from misses best, if a share `density` of the positions before it

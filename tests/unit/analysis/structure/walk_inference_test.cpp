@@ -195,5 +195,19 @@ TEST(MemoryLatencyTest, one_side_gives_its_median) {
   EXPECT_EQ(memory.far_cycles, 0);
 }
 
+TEST(HitBoundaryTest, tells_how_finely_hits_are_mixed_and_whether_some_lie_behind) {
+  std::vector<bool> hits;
+  for (int run = 0; run < 6; ++run) hits.insert(hits.end(), 32, run % 2 == 1);
+  hits.insert(hits.end(), 100, false);
+
+  const HitBoundary step = find_hit_boundary(hits, 0.5);
+  EXPECT_EQ(step.position, 192U);
+  EXPECT_EQ(step.longest_gap, 32U);
+  EXPECT_EQ(step.hits_behind, 0);
+
+  hits[250] = true;
+  EXPECT_EQ(find_hit_boundary(hits, 0.5).hits_behind, 0.01);
+}
+
 }  // namespace
 }  // namespace sonde
