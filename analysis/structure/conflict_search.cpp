@@ -14,6 +14,10 @@ namespace {
 // Orders in which the missing lines of an overfull prefix are looked at before lines are eliminated
 // in chunks: enough for replacement in some order and for random victims in small sets.
 constexpr std::uint64_t orders = 4;
+// Where victims are drawn a walk shows a few lines of the set; so many walks show most of a wide
+// one.
+constexpr std::uint64_t most_glimpses = 48;
+constexpr double least_new_share = 0.25;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_chunks = 16;
 // Each line of a set is left out once, so more of them take the square of the time; no cache known
@@ -100,6 +104,25 @@ std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask)
   return std::nullopt;
 }
 
+/// Lines of the overfull prefix that missed at least once: of a set whose victims are drawn, and a
+/// few slow hits. Walks go on as long as they show lines not seen before.
+std::set<std::uint64_t> glimpse_missing(const Lines& prefix, const MissOracle& ask) {
+  std::set<std::uint64_t> seen{prefix.back()};
+  for (std::uint64_t order = 0; order < most_glimpses; ++order) {
+    const Lines walked = shuffled(prefix, orders + order);
+    const MissCounts counts = ask_one(walked, ask);
+    std::size_t missing = 0;
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < walked.size(); ++i) {
+      if (counts.misses[i] == 0) continue;
+      ++missing;
+      added += seen.insert(walked[i]).second;
+    }
+    if (static_cast<double>(added) <= least_new_share * static_cast<double>(missing)) break;
+  }
+  return seen;
+}
+
 /// Slow hits in every pass look like an overflow, but hardly twice.
 std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask) {
   const std::vector<MissCounts> answers = ask(lists);
@@ -142,45 +165,68 @@ Lines without(const std::vector<Lines>& chunks, const std::vector<std::size_t>& 
   return rest;
 }
 
-/// What is left without as many of the needless chunks as can go at once: where several sets are
-/// overfull each chunk can go, but not all of them.
-Lines drop_together(const std::vector<Lines>& chunks, const std::vector<std::size_t>& needless,
-                    const MissOracle& ask) {
-  for (std::size_t count = needless.size(); count > 0; count /= 2) {
-    std::vector<Lines> rests;
-    for (std::size_t first = 0; first + count <= needless.size(); first += count) {
-      Lines rest = without(chunks, needless, first, first + count);
-      if (rest.size() > 1) rests.push_back(std::move(rest));
-    }
-    const std::vector<bool> overflowing =
-        rests.empty() ? std::vector<bool>{} : overflow_twice(rests, ask);
-    const auto one = std::find(overflowing.begin(), overflowing.end(), true);
-    if (one != overflowing.end())
-      return std::move(rests[static_cast<std::size_t>(one - overflowing.begin())]);
-  }
-  return {};
+Lines join(Lines lines, const Lines& more) {
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
 }
 
-/// Drops chunks of the overfull prefix that are not needed for it to overflow, in smaller and
-/// smaller chunks. Empty if the lines do not overflow after all.
-Lines eliminate(Lines lines, const MissOracle& ask) {
-  for (std::size_t chunks = first_chunks; chunks / 2 < lines.size();) {
+/// What is left without as many of the needless chunks as can go at once: where several sets are
+/// overfull each chunk can go, but not all of them. nullopt if none can.
+std::optional<Lines> drop_together(const std::vector<Lines>& chunks,
+                                   const std::vector<std::size_t>& needless, const Lines& kept,
+                                   const MissOracle& ask) {
+  for (std::size_t count = needless.size(); count > 0; count /= 2) {
+    std::vector<Lines> rests;
+    std::vector<Lines> asked;
+    for (std::size_t first = 0; first + count <= needless.size(); first += count) {
+      Lines rest = without(chunks, needless, first, first + count);
+      if (rest.size() + kept.size() < 2) continue;
+      asked.push_back(join(rest, kept));
+      rests.push_back(std::move(rest));
+    }
+    if (rests.empty()) continue;
+    const std::vector<bool> overflowing = overflow_twice(asked, ask);
+    const auto one = std::find(overflowing.begin(), overflowing.end(), true);
+    if (one != overflowing.end()) {
+      return std::move(rests[static_cast<std::size_t>(one - overflowing.begin())]);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Drops chunks of the lines that are not needed for them to overflow beside those kept, in smaller
+/// and smaller chunks. Gives back all that are left; empty if the lines do not overflow after all.
+Lines eliminate(Lines lines, const Lines& kept, const MissOracle& ask) {
+  std::size_t chunks = first_chunks;
+  while (!lines.empty()) {
     const std::vector<Lines> parts = cut(lines, chunks);
     std::vector<Lines> rests;
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      rests.push_back(without(parts, {part}, 0, 1));
+      rests.push_back(join(without(parts, {part}, 0, 1), kept));
     }
     const std::vector<bool> overflowing = overflow_twice(rests, ask);
     std::vector<std::size_t> needless;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       if (overflowing[part]) needless.push_back(part);
     }
-    Lines rest = drop_together(parts, needless, ask);
-    if (rest.empty() && !overflows(lines, ask)) return {};
-    if (rest.empty() || rest.size() > lines.size() / 2) chunks *= 2;
-    if (!rest.empty()) lines = std::move(rest);
+    auto rest = drop_together(parts, needless, kept, ask);
+    if (!rest && !overflows(join(lines, kept), ask)) return {};
+    if (!rest && parts.size() == lines.size()) break;
+    if (!rest || rest->size() > lines.size() / 2) chunks *= 2;
+    if (rest) lines = std::move(*rest);
   }
-  return lines;
+  return join(std::move(lines), kept);
+}
+
+/// The lines of the prefix that are needed for it to overflow, and few others.
+Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
+  const std::set<std::uint64_t> glimpsed = glimpse_missing(prefix, ask);
+  const Lines kept(glimpsed.begin(), glimpsed.end());
+  Lines others;
+  for (std::uint64_t line : prefix) {
+    if (!glimpsed.contains(line)) others.push_back(line);
+  }
+  return eliminate(std::move(others), kept, ask);
 }
 
 std::vector<Lines> each_left_out(const Lines& lines) {
@@ -260,7 +306,7 @@ std::optional<ConflictSet> find_conflict(const Lines& pool, const MissOracle& as
   const auto missing = collect_missing(prefix, ask);
   Lines lines = missing && missing->size() <= widest_set ? reduce(*missing, ask) : Lines{};
   if (lines.size() < 2) {
-    lines = eliminate(prefix, ask);
+    lines = narrow_down(prefix, ask);
     lines = lines.size() <= widest_set ? reduce(std::move(lines), ask) : Lines{};
   }
   if (lines.size() < 2) {
