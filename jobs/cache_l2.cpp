@@ -26,6 +26,9 @@ constexpr std::uint64_t largest_l2_bytes = 512_MiB;
 constexpr double band_margin_cycles = 6;
 // Far hits must be this common at 1.5 times the segment to be a class of their own.
 constexpr double least_far_fraction = 0.1;
+// Half of all lines have their home on the near side: a class of nearly all that miss is the memory
+// itself, seen sooner than by lines that each need a translation of their own (pages of 4 KB).
+constexpr double most_far_fraction = 0.9;
 
 /// Latencies between those of near hits and those of the memory.
 struct FarBand {
@@ -208,9 +211,11 @@ void run_cache_l2(JobRun& run) {
   const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
                                          shape->edge.fitting_bytes / 2 * 3);
   std::string remark;
-  if (side.fraction < least_far_fraction) {
-    cache.ceiling_cycles = quantile(misses, 0.99) + band_margin_cycles;
-    cache.threshold_cycles = quantile(misses, 0.01) - band_margin_cycles;
+  if (side.fraction < least_far_fraction || side.fraction > most_far_fraction) {
+    const bool sooner = side.fraction > most_far_fraction;
+    const std::vector<double>& memory = sooner ? side.hits_cycles : misses;
+    if (!sooner) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
+    cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
     measure_size(run, cache, *shape);
     report_one_part(run);
   } else {
