@@ -455,7 +455,10 @@ void find_single_sets(const LineSpace& space, const Lines& pool, const MissOracl
     }
     return;
   }
-  if (sets.ways.size() == 1) return;
+  if (sets.ways.size() == 1) {
+    if (found.reason.empty()) found.reason = found.index.reason;
+    return;
+  }
   std::vector<PlacedLine> placed;
   std::map<std::uint64_t, std::uint32_t> set_of_line;
   for (std::uint32_t set = 0; set < sets.lines.size(); ++set) {
