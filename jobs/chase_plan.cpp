@@ -50,7 +50,9 @@ Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
 std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
   const std::uint64_t lines =
       std::max<std::uint64_t>(1, spread.room_bytes / spread.line_step_bytes);
-  return page * spread.page_step_bytes + (page + shift) % lines * spread.line_step_bytes;
+  // Prime to the lines of a page, and far enough for the next page's to lie in another set.
+  constexpr std::uint64_t distance = 37;
+  return page * spread.page_step_bytes + (distance * page + shift) % lines * spread.line_step_bytes;
 }
 
 Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count,
@@ -65,7 +67,6 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 
 EntryWalk entry_walk(const EntryWalkRequest& request) {
   constexpr std::uint64_t visits_of_sector = 3;  // and one by an evictor
-  const std::uint64_t sectors_of_page = request.target_count / visits_of_sector + 1;
   const PageSpread& evictors = request.evictors;
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
@@ -92,9 +93,8 @@ EntryWalk entry_walk(const EntryWalkRequest& request) {
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
       // No sector is visited too often for a chain of addresses, and few lines are taken.
-      walk.offsets.push_back(
-          page_line(request.near_evictors, near_end - i,
-                    i * sectors_of_page + target / visits_of_sector + request.shift));
+      walk.offsets.push_back(page_line(request.near_evictors, near_end - i,
+                                       target / visits_of_sector + request.shift));
     }
     walk.targets.push_back(walk.offsets.size());
     walk.offsets.insert(walk.offsets.end(), 2, page_line(targets, target, request.shift));

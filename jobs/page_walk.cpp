@@ -199,14 +199,16 @@ std::vector<PageWalkCosts> measure_growing_walks(JobRun& run, PageSetup& setup) 
 
 std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
                                          const TlbSubject& tlb) {
-  constexpr std::uint64_t targets = 64;
+  constexpr std::uint64_t most_targets = 64;
+  constexpr std::uint64_t fewest_targets = 8;
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
-  for (std::uint64_t step = smallest_page_bytes; targets * step <= end_bytes / 4; step *= 4) {
+  for (std::uint64_t step = smallest_page_bytes; fewest_targets * step <= end_bytes / 4;
+       step *= 4) {
     EntryWalkRequest request;
     request.target_step_bytes = step;
-    request.target_count = targets;
+    request.target_count = std::min(most_targets, end_bytes / 4 / step);
     request.evictors =
         spread_pages(std::max(smallest_page_bytes, std::bit_ceil(end_bytes / setup.most_pages)),
                      widest_room_bytes);
@@ -229,8 +231,8 @@ std::optional<BlockSize> measure_granule(JobRun& run, const PageSetup& setup,
     std::vector<bool> missing;
     for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
     const auto distance = miss_distance(missing, step);
-    if (distance && distance->observations >= least_distances &&
-        distance->agreement >= least_agreement) {
+    if (distance && std::has_single_bit(distance->bytes) &&
+        distance->observations >= least_distances && distance->agreement >= least_agreement) {
       return distance;
     }
   }
