@@ -146,15 +146,26 @@ bool TlbOracle::is_scrub(const TlbScrub& scrub, std::uint64_t end_bytes) {
 std::optional<TlbScrub> TlbOracle::find_scrub(std::uint64_t end_bytes) {
   if (shape_.tlb.nearer_entries == 0) return TlbScrub{};
   const std::uint64_t step_bytes = shape_.tlb.nearer_step_bytes;
+  const std::uint64_t small_entries = std::max<std::uint64_t>(1, step_bytes / shape_.entry_bytes);
+  // Twice as many, where the walk has to push its lines out of a virtually addressed cache, too.
+  const std::uint64_t fewest = setup_.second_visit == SecondVisit::next_block ? 8 : 4;
   for (std::uint64_t quarters : {4u, 5u, 6u, 8u, 12u, 16u}) {
+    if (quarters < fewest) continue;
     const std::uint64_t count = (shape_.tlb.nearer_entries * quarters + 3) / 4;
     if (count * step_bytes > end_bytes / 2) return std::nullopt;
     TlbScrub scrub;
-    for (std::uint64_t offset = end_bytes / step_bytes * step_bytes - count * step_bytes;
-         scrub.visited.size() < count; offset += step_bytes) {
-      scrub.visited.push_back(offset);
-      const std::uint64_t entry = offset / shape_.entry_bytes * shape_.entry_bytes;
+    const std::uint64_t first_bytes = end_bytes / step_bytes * step_bytes - count * step_bytes;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t nearer = first_bytes + i * step_bytes;
+      // Small entries: another place of each nearer one, so that they do not meet in few sets.
+      const std::uint64_t place = i % small_entries * shape_.entry_bytes;
+      scrub.visited.push_back(nearer + place);
+      const std::uint64_t entry = scrub.visited.back() / shape_.entry_bytes * shape_.entry_bytes;
       if (scrub.beside.empty() || scrub.beside.back() != entry) scrub.beside.push_back(entry);
+      for (std::uint64_t other = 0; other < small_entries; ++other) {
+        const std::uint64_t hidden = nearer + other * shape_.entry_bytes;
+        if (small_entries > 1 && hidden != entry) scrub.hidden.push_back(hidden);
+      }
     }
     if (2 * scrub.beside.size() > shape_.entries) return std::nullopt;
     if (is_scrub(scrub, end_bytes)) return scrub;

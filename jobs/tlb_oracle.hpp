@@ -35,6 +35,7 @@ std::vector<std::vector<std::size_t>> rounds_of_visits(const TlbShape& shape, co
 struct TlbScrub {
   Lines visited;  // offsets, multiples of nearer entries
   Lines beside;   // entries of the far level that they take; multiples of its entry_bytes
+  Lines hidden;   // other entries under the same nearer ones, which answer for them
 };
 
 /// "Lines" are entries: offsets that are multiples of entry_bytes.

@@ -270,14 +270,15 @@ std::optional<std::uint64_t> characterize_tlb_sets(JobRun& run, const PageSetup&
     return std::nullopt;
   }
   space.beside = scrubs->first.beside;
+  space.hidden = scrubs->first.hidden;
   const MissOracle ask = [&](std::span<const Lines> lists) {
     return oracle.ask(lists, scrubs->first);
   };
   std::optional<OtherBeside> other;
   if (scrubs->second) {
-    other = OtherBeside{scrubs->second->beside, [&](std::span<const Lines> lists) {
-                          return oracle.ask(lists, *scrubs->second);
-                        }};
+    other = OtherBeside{
+        scrubs->second->beside, scrubs->second->hidden,
+        [&](std::span<const Lines> lists) { return oracle.ask(lists, *scrubs->second); }};
   }
   const SetStructure sets = find_sets(space, ask, other);
   if (!sets.conflict) {

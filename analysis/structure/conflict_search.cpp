@@ -239,15 +239,22 @@ std::vector<Lines> each_left_out(const Lines& lines) {
   return lists;
 }
 
+/// Lines without which the others overflow as well.
+std::vector<std::size_t> find_needless(const Lines& lines, const MissOracle& ask) {
+  const std::vector<MissCounts> answers = ask(each_left_out(lines));
+  std::vector<std::size_t> needless;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (sonde::overflows(answers[i])) needless.push_back(i);
+  }
+  return needless;
+}
+
 /// Drops every line without which the others overflow as well. Empty if that does not end in a set
-/// all of whose lines are needed.
+/// all of whose lines are needed, twice.
 Lines reduce(Lines lines, const MissOracle& ask) {
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
-    const std::vector<MissCounts> answers = ask(each_left_out(lines));
-    std::vector<std::size_t> needless;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (sonde::overflows(answers[i])) needless.push_back(i);
-    }
+    std::vector<std::size_t> needless = find_needless(lines, ask);
+    if (needless.empty()) needless = find_needless(lines, ask);
     if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
     // Two sets may be overfull, or one by two lines: then not all of these can go at once.
     Lines kept = lines;

@@ -30,8 +30,12 @@ constexpr std::uint64_t most_sets = 1 << 20;
 // A function that is nearly right holds in few sets of other walks.
 constexpr double least_checked_agreement = 0.9;
 
-bool is_beside(const LineSpace& space, std::uint64_t line) {
-  return std::find(space.beside.begin(), space.beside.end(), line) != space.beside.end();
+bool contains(const Lines& ascending, std::uint64_t line) {
+  return std::binary_search(ascending.begin(), ascending.end(), line);
+}
+
+bool is_taken(const LineSpace& space, std::uint64_t line) {
+  return contains(space.beside, line) || contains(space.hidden, line);
 }
 
 /// Lines of the span in a drawn order, at most `count`.
@@ -39,9 +43,9 @@ Lines draw_lines(const LineSpace& space, std::uint64_t count, std::uint64_t seed
   const std::uint64_t available = space.span_bytes / space.line_bytes;
   Random random(seed);
   Lines lines;
-  if (available <= 2 * count + space.beside.size()) {
+  if (available <= 2 * count + space.beside.size() + space.hidden.size()) {
     for (std::uint64_t line = 0; line < available; ++line) lines.push_back(line * space.line_bytes);
-    std::erase_if(lines, [&](std::uint64_t line) { return is_beside(space, line); });
+    std::erase_if(lines, [&](std::uint64_t line) { return is_taken(space, line); });
     shuffle(lines, random);
     lines.resize(std::min<std::size_t>(count, lines.size()));
     return lines;
@@ -49,7 +53,7 @@ Lines draw_lines(const LineSpace& space, std::uint64_t count, std::uint64_t seed
   std::set<std::uint64_t> drawn;
   while (drawn.size() < count) {
     const std::uint64_t line = random.below(available) * space.line_bytes;
-    if (!is_beside(space, line) && drawn.insert(line).second) lines.push_back(line);
+    if (!is_taken(space, line) && drawn.insert(line).second) lines.push_back(line);
   }
   return lines;
 }
@@ -67,7 +71,8 @@ Split split(const Lines& lines, const std::vector<bool>& is_member) {
   return parts;
 }
 
-/// In up to three orders of the pool: a slow hit in one of very many walks may have ended the search.
+/// In up to three orders of the pool: a slow hit in one of very many walks may have ended the
+/// search.
 std::optional<ConflictSet> find_conflict_in_any_order(Lines pool, const MissOracle& ask,
                                                       std::string& reason) {
   constexpr std::uint64_t orders = 3;
@@ -211,6 +216,20 @@ Lines without_every_third(const Lines& members) {
   return kept;
 }
 
+/// Without members that alone span a dimension: one line that slow hits made a member would cost
+/// the function a mask. In a set of many members each dimension is spanned by several.
+Lines without_lonely(const Lines& members) {
+  const std::size_t rank = differences_of(members, 0).rank();
+  if (members.size() < 2 * rank) return members;
+  Lines kept{members.front()};
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    Lines others = members;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    if (differences_of(others, 0).rank() == rank) kept.push_back(members[i]);
+  }
+  return kept;
+}
+
 /// How many lines of a set were missed by a walk: an overfull set misses at least once in a pass.
 bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
   return misses >= std::max(2u, (3 * passes + 3) / 4);
@@ -257,7 +276,7 @@ std::vector<Lines> sort_lines(const IndexFunction& index, const LineSpace& space
     const std::uint64_t line =
         (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
     Lines& lines = lines_by_set[set_of(index, line)];
-    if (lines.size() < count && !is_beside(space, line)) lines.push_back(line);
+    if (lines.size() < count && !is_taken(space, line)) lines.push_back(line);
   }
   return lines_by_set;
 }
@@ -375,7 +394,7 @@ std::optional<std::uint32_t> count_beside_in_set(const Lines& beside, Lines line
                                                  const OtherBeside& other) {
   if (beside.empty()) return 0;
   std::erase_if(lines, [&](std::uint64_t line) {
-    return std::find(other.beside.begin(), other.beside.end(), line) != other.beside.end();
+    return contains(other.beside, line) || contains(other.hidden, line);
   });
   std::vector<Lines> prefixes;
   for (std::size_t length = 1; length <= lines.size(); ++length) {
@@ -497,7 +516,7 @@ Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint
   Lines lines;
   for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < 4 * count;
        line += space.line_bytes) {
-    if (set_of(index, line) == set && !is_beside(space, line)) lines.push_back(line);
+    if (set_of(index, line) == set && !is_taken(space, line)) lines.push_back(line);
   }
   Random random(derive_seed(space.seed, "lines of a set"));
   shuffle(lines, random);
@@ -506,7 +525,7 @@ Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint
 }
 
 IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpace& space) {
-  const Lines shown = without_every_third(members);
+  const Lines shown = without_lonely(without_every_third(members));
   IndexFunction best;
   const auto consider = [&](IndexFunction index) {
     if (!can_number_sets(index)) return;
@@ -549,7 +568,9 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask,
   found.index = fit_class(found.members, parts.others, space);
   if (can_number_sets(found.index)) {
     std::vector<std::uint32_t> ways = measure_ways(found.index, space, *found.conflict, ask);
-    if (!ways.empty()) {
+    const std::uint64_t home = set_of(found.index, found.members.front());
+    const bool as_seen = !ways.empty() && ways[home] == found.conflict->ways();
+    if (as_seen) {
       check(
           space, ways, [&](std::uint64_t line) { return set_of(found.index, line); }, ask, found);
       if (found.checked_sets == 0 || found.agreement >= least_checked_agreement) {
@@ -559,7 +580,8 @@ SetStructure find_sets(const LineSpace& space, const MissOracle& ask,
       }
     }
     found.reason = ways.empty() ? "not every set showed its width"
-                                : "other walks contradict the function that fits one set";
+                   : as_seen    ? "other walks contradict the function that fits one set"
+                                : "by the function that fits one set, that set is wider than seen";
   }
   found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
   if ((!space.beside.empty() && !other) || sets > 4 * most_single_sets) {

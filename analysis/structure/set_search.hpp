@@ -9,13 +9,14 @@
 
 namespace sonde {
 
-/// The lines that a search may use.
+/// The lines that a search may use. Lists of lines are ascending.
 struct LineSpace {
   std::uint64_t line_bytes = 0;
   std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
   std::uint64_t cached_lines = 0;  // what the cache holds, roughly
   std::uint64_t seed = 0;
   Lines beside = {};  // visited in every pass beside each list: they have room of their own
+  Lines hidden = {};  // others that no list may visit: those beside keep them in a nearer cache
   /// Where offset 0 may lie for the index, in lines: below this. More than 1 where spans are so
   /// wide that a buffer is not aligned to them.
   std::uint64_t origins = 1;
@@ -24,7 +25,8 @@ struct LineSpace {
 /// The same cache with other lines beside the lists: shows which sets those of a LineSpace lie in,
 /// where no function tells.
 struct OtherBeside {
-  Lines beside;  // none of the LineSpace's
+  Lines beside;  // none of the LineSpace's; ascending, as those hidden
+  Lines hidden;
   MissOracle ask;
 };
 

@@ -218,6 +218,25 @@ TEST(SetSearchTest, does_not_guess_widths_beside_lines_whose_sets_it_cannot_tell
   EXPECT_FALSE(found.reason.empty());
 }
 
+TEST(SetSearchTest, one_false_member_costs_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  const LineSpace space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
+  Random random(11);
+  Lines members;
+  Lines others;
+  while (members.size() < 63) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    (bits(line, masks) == 5 ? members : others).push_back(line);
+  }
+  members.insert(members.begin() + 6, others.back());
+  others.pop_back();
+
+  const IndexFunction index = fit_class(members, others, space);
+
+  EXPECT_EQ(index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(index.sets, 8U);
+}
+
 TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
   Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
   for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
