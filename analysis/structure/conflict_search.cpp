@@ -20,8 +20,8 @@ constexpr std::uint64_t most_glimpses = 48;
 constexpr double least_new_share = 0.25;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_chunks = 16;
-// Each line of a set is left out once, so more of them take the square of the time; no cache known
-// has wider sets (H100: tags of 256 KiB make 2048 lines of 128 B in all).
+// Each line of a set is left out once, so more of them take the square of the time. Beyond, only a
+// sample is.
 constexpr std::size_t widest_set = 1024;
 // A prefix that overflowed is asked so often again, and if it never does, so many times a longer
 // one is looked for.
@@ -265,6 +265,41 @@ Lines reduce(Lines lines, const MissOracle& ask) {
   return {};
 }
 
+/// Whether each of some lines of the prefix is needed for it to overflow: then all of them make one
+/// set. For prefixes that are too long to leave out each line once.
+bool is_one_set(const Lines& prefix, const MissOracle& ask) {
+  constexpr std::size_t samples = 48;
+  if (prefix.size() <= widest_set) return false;
+  std::vector<Lines> lists;
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    lists.push_back(prefix);
+    lists.back().erase(lists.back().begin() +
+                       static_cast<std::ptrdiff_t>(sample * prefix.size() / samples));
+  }
+  const std::vector<MissCounts> answers = ask(lists);
+  return std::none_of(answers.begin(), answers.end(),
+                      [](const MissCounts& counts) { return sonde::overflows(counts); });
+}
+
+/// How a prefix that overflows, and of which no part does, does in other orders of visits.
+std::string explain_unsteady(const Lines& prefix, const MissOracle& ask) {
+  constexpr std::uint64_t asked_orders = 8;
+  std::vector<Lines> lists;
+  for (std::uint64_t order = 1; order <= asked_orders; ++order) {
+    lists.push_back(shuffled(prefix, order));
+  }
+  const std::vector<MissCounts> answers = ask(lists);
+  const auto fitting = std::count_if(answers.begin(), answers.end(), [](const MissCounts& counts) {
+    return !sonde::overflows(counts);
+  });
+  std::string text =
+      fmt::format("{} lines overflow, but no smallest part of them does reliably", prefix.size());
+  if (fitting > 0) {
+    text += fmt::format(": in {} of {} other orders of visits they fit", fitting, asked_orders);
+  }
+  return text;
+}
+
 /// In a group some other set may have been overfull: each line found must miss alone as well.
 void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
                       const MissOracle& ask) {
@@ -310,6 +345,7 @@ std::optional<ConflictSet> find_conflict(const Lines& pool, const MissOracle& as
     return std::nullopt;
   }
   const Lines prefix = prefix_of(pool, length);
+  if (is_one_set(prefix, ask)) return ConflictSet{prefix, length - 1};
   const auto missing = collect_missing(prefix, ask);
   Lines lines = missing && missing->size() <= widest_set ? reduce(*missing, ask) : Lines{};
   if (lines.size() < 2) {
@@ -317,7 +353,7 @@ std::optional<ConflictSet> find_conflict(const Lines& pool, const MissOracle& as
     lines = lines.size() <= widest_set ? reduce(std::move(lines), ask) : Lines{};
   }
   if (lines.size() < 2) {
-    reason = fmt::format("{} lines overflow, but no smallest part of them does reliably", length);
+    reason = explain_unsteady(prefix, ask);
     return std::nullopt;
   }
   return ConflictSet{std::move(lines), length - 1};

@@ -218,6 +218,38 @@ TEST(SetSearchTest, does_not_guess_widths_beside_lines_whose_sets_it_cannot_tell
   EXPECT_FALSE(found.reason.empty());
 }
 
+TEST(SetSearchTest, finds_one_set_of_very_many_ways) {
+  const Toy toy{equal(1, 1500), [](std::uint64_t) { return 0; }};
+
+  const SetStructure found = find_sets(space_for(toy, 128, 1 << 20), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "one set");
+  EXPECT_EQ(found.ways_per_set, equal(1, 1500));
+}
+
+/// The second TLB level of an H200 does so: some lists miss throughout one walk and not in the
+/// next.
+TEST(ConflictSearchTest, says_that_lines_overflow_in_some_walks_only) {
+  Lines pool;
+  for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
+  int overflown = 0;
+  const MissOracle at_first = [&](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (const Lines& lines : lists) {
+      const bool overflows = lines.size() == pool.size() && overflown < 3;
+      overflown += overflows;
+      answers.push_back({std::vector<std::uint32_t>(lines.size()), 8, overflows ? 8u : 0u});
+    }
+    return answers;
+  };
+
+  std::string reason;
+  const auto conflict = find_conflict(pool, at_first, reason);
+
+  EXPECT_FALSE(conflict);
+  EXPECT_NE(reason.find("in 8 of 8 other orders of visits they fit"), std::string::npos) << reason;
+}
+
 TEST(SetSearchTest, one_false_member_costs_no_mask) {
   const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
   const LineSpace space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
