@@ -20,6 +20,9 @@ constexpr std::uint64_t most_glimpses = 48;
 constexpr double least_new_share = 0.25;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_chunks = 16;
+// Lists of so many lines in all take half a minute on a GPU; 24 ways in 2048 sets (GTX 780) take
+// fewer.
+constexpr std::size_t most_listed = 8'000'000;
 // Each line of a set is left out once, so more of them take the square of the time. Beyond, only a
 // sample is.
 constexpr std::size_t widest_set = 1024;
@@ -195,11 +198,15 @@ std::optional<Lines> drop_together(const std::vector<Lines>& chunks,
 }
 
 /// Drops chunks of the lines that are not needed for them to overflow beside those kept, in smaller
-/// and smaller chunks. Gives back all that are left; empty if the lines do not overflow after all.
+/// and smaller chunks. Gives back all that are left; empty if the lines do not overflow after all,
+/// or if that takes too long.
 Lines eliminate(Lines lines, const Lines& kept, const MissOracle& ask) {
   std::size_t chunks = first_chunks;
+  std::size_t listed = 0;
   while (!lines.empty()) {
     const std::vector<Lines> parts = cut(lines, chunks);
+    listed += parts.size() * (lines.size() + kept.size());
+    if (listed > most_listed) return {};
     std::vector<Lines> rests;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       rests.push_back(join(without(parts, {part}, 0, 1), kept));
