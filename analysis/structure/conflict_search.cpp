@@ -325,6 +325,26 @@ void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
   }
 }
 
+/// Where most candidates were found, the few others are asked alone: slow and soon visits may have
+/// hidden them in a group.
+void add_overlooked(std::set<std::uint64_t>& found, const Lines& residents, const Lines& candidates,
+                    const MissOracle& ask) {
+  Lines others;
+  for (std::uint64_t line : candidates) {
+    if (!found.contains(line)) others.push_back(line);
+  }
+  if (4 * others.size() > candidates.size()) return;
+  std::vector<Lines> lists;
+  for (std::uint64_t line : others) {
+    lists.push_back(residents);
+    lists.back().push_back(line);
+  }
+  const std::vector<MissCounts> answers = ask(lists);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (sonde::overflows(answers[i])) found.insert(others[i]);
+  }
+}
+
 }  // namespace
 
 bool misses_again(const MissCounts& counts, std::size_t i) {
@@ -390,6 +410,7 @@ std::vector<bool> find_members(const ConflictSet& conflict, const Lines& candida
     }
   }
   drop_unconfirmed(found, residents, ask);
+  add_overlooked(found, residents, candidates, ask);
   std::vector<bool> members;
   for (std::uint64_t line : candidates) members.push_back(found.contains(line));
   return members;

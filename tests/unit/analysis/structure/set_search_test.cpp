@@ -250,6 +250,24 @@ TEST(ConflictSearchTest, says_that_lines_overflow_in_some_walks_only) {
   EXPECT_NE(reason.find("in 8 of 8 other orders of visits they fit"), std::string::npos) << reason;
 }
 
+TEST(ConflictSearchTest, finds_members_that_a_walk_in_company_hides) {
+  const Toy toy{equal(1, 16), [](std::uint64_t) { return 0; }};
+  const MissOracle hides_some = [ask = toy.oracle()](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers = ask(lists);
+    for (std::size_t list = 0; list < lists.size(); ++list) {
+      for (std::size_t i = 0; lists[list].size() > 17 && i < lists[list].size(); ++i) {
+        if (lists[list][i] % 1280 == 0) answers[list].misses[i] = 1;  // its way takes less time
+      }
+    }
+    return answers;
+  };
+  Lines candidates;
+  for (std::uint64_t line = 0; line < 100; ++line) candidates.push_back(line * 128);
+  const ConflictSet conflict{{candidates.begin(), candidates.begin() + 17}, 16};
+
+  EXPECT_EQ(find_members(conflict, candidates, hides_some), std::vector<bool>(100, true));
+}
+
 TEST(SetSearchTest, one_false_member_costs_no_mask) {
   const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
   const LineSpace space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
