@@ -187,12 +187,33 @@ void report_no_sets(JobRun& run, const std::string& cache, Status status,
   for (const char* metric : replacement_metrics) report(cache + metric);
 }
 
+namespace {
+
+/// First caches are mostly virtually addressed: then lines of many pages show more bits of the
+/// index. What they show counts if it holds and does not contradict what one page showed.
+void look_farther(JobRun& run, const ConflictSetup& setup, std::uint64_t size_bytes,
+                  std::uint64_t limit_bytes, SetFindings& found) {
+  constexpr std::size_t widest = 64;  // of more ways there are few sets, and little to see of bits
+  if (!found.sets.conflict || found.sets.conflict->ways() > widest) return;
+  LineSpace wide = found.space;
+  wide.span_bytes =
+      std::min(std::bit_ceil(size_bytes * spans_of_cache), std::bit_floor(limit_bytes));
+  if (wide.span_bytes <= found.space.span_bytes) return;
+  SetStructure sets = measure_sets(run, setup, wide);
+  if (!sets.resolved() || sets.agreement < least_agreement) return;
+  if (found.sets.resolved() && found.sets.ways_per_set != sets.ways_per_set) return;
+  found.space = wide;
+  found.sets = std::move(sets);
+}
+
+}  // namespace
+
 SetFindings characterize_sets(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
                               std::uint64_t line_bytes) {
   SetFindings found;
-  found.space =
-      choose_line_space(cache, size_bytes, line_bytes,
-                        cache.space_bytes > 0 ? cache.space_bytes : run.info().memory_bytes / 4);
+  const std::uint64_t limit_bytes =
+      cache.space_bytes > 0 ? cache.space_bytes : run.info().memory_bytes / 4;
+  found.space = choose_line_space(cache, size_bytes, line_bytes, limit_bytes);
   Lines scrub;
   if (cache.nearer) {
     auto lines = find_scrub(run, cache, size_bytes, line_bytes, found.space.span_bytes);
@@ -207,6 +228,9 @@ SetFindings characterize_sets(JobRun& run, const CacheSubject& cache, std::uint6
   }
   const ConflictSetup setup = set_up_conflicts(run, cache, size_bytes, line_bytes, scrub);
   found.sets = measure_sets(run, setup, found.space);
+  if (cache.setup.path != LoadPath::cg && scrub.empty()) {
+    look_farther(run, setup, size_bytes, limit_bytes, found);
+  }
   report_sets(run, cache.name, found.sets, line_bytes);
   if (found.sets.resolved()) {
     found.filled_bytes = measure_filled(run, setup, found.space, found.sets);
