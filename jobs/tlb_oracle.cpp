@@ -188,7 +188,10 @@ MissCounts TlbOracle::walk(const Lines& lines, const TlbScrub& scrub) {
   MissCounts counts;
   counts.misses.resize(lines.size());
   counts.passes = outcomes;
-  counts.slow_hits_per_pass = repeats == 1 ? slow_share_ * static_cast<double>(lines.size()) : 0;
+  // Where even medians come near the threshold, an entry must miss in several outcomes.
+  const double repeated_slow_hits = is_clear() ? 0 : 1;
+  counts.slow_hits_per_pass =
+      repeats == 1 ? slow_share_ * static_cast<double>(lines.size()) : repeated_slow_hits;
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
     Offsets places;  // other lines each time: the way to its slice takes each its own time
     for (std::uint64_t entry : visited)
