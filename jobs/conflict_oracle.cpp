@@ -86,7 +86,6 @@ std::vector<MissCounts> count_misses(JobRun& run, const ConflictSetup& setup,
   for (MissCounts& count : counts) {
     count.misses.resize(listed);
     count.passes = static_cast<std::uint32_t>(passes);
-    count.slow_hits_per_pass = setup.slow_hit_share * static_cast<double>(length);
   }
   std::vector<std::vector<bool>> pass_missed(walks.size(), std::vector<bool>(passes));
   for (std::uint64_t done = 0; done < passes * length;) {

@@ -13,11 +13,10 @@ struct ConflictSetup {
   std::vector<int> sms;
   /// Walked in every pass behind the list: pushes its lines out of nearer caches.
   Lines scrub;
-  double slow_hit_share = 0;  // accesses that fit, and yet look like misses
 };
 
 /// SMs that do not share the cache: as many as there are, all or every n-th. Finds out by filling
-/// most of it from all of them at once. Measures the share of slow hits, too.
+/// most of it from all of them at once.
 /// @param size_bytes of the cache; at most this is sure to fit
 /// @param scrub see ConflictSetup; its lines lie above all others
 ConflictSetup set_up_conflicts(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
