@@ -43,6 +43,8 @@ class CacheArray {
     for (std::uint32_t way = 0; way < shape.ways; way += step) {
       fetch_ahead(&tags_[shape.first_slot + way]);
     }
+    replacement_.expect(set, shape.first_slot);
+    if (data_lines_ > 0) fetch_ahead(&filled_[shape.first_slot]);
   }
 
   /// So large that the host's nearest cache does not hold it.

@@ -81,7 +81,9 @@ void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes
                                std::uint64_t seed) {
   path_ = &path;
   base_ = base_of(path.space);
+  constexpr std::size_t many_sms = 8;
   copied_ = model_.partitions.replicate && !path.at_home;
+  crowded_ = sms.size() >= many_sms;
   arrays_.begin_probe(seed);
   for (int sm : sms) {
     routes_[static_cast<std::size_t>(sm)] = arrays_.open_route(path, sm, shared_bytes);
@@ -103,6 +105,10 @@ Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
   if (!route.stops.empty()) {
     const bool is_virtual = route.virtual_stops == route.stops.size();
     visit.last_set = route.stops.back().array->set_of(is_virtual ? visit.address : visit.physical);
+    visit.first_set = route.stops.size() == 1
+                          ? visit.last_set
+                          : route.stops.front().array->set_of(
+                                route.virtual_stops > 0 ? visit.address : visit.physical);
   }
   return visit;
 }
@@ -110,6 +116,7 @@ Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
 Visit MemorySystem::prepare(int sm, std::uint64_t offset_bytes) const {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
   const Visit visit = find(route, offset_bytes);
+  if (crowded_ && route.stops.size() > 1) route.stops.front().array->expect(visit.first_set);
   if (route.is_large) {
     const Stop& stop = route.stops.back();
     const bool is_far = stop.far != nullptr && visit.home != route.partition;
@@ -159,7 +166,8 @@ Load MemorySystem::load(int sm, const Visit& visit) {
   std::uint64_t span_bytes = 1;
   std::size_t at = 0;
   const auto set_in = [&](const Stop& stop, std::uint64_t address) {
-    return at + 1 == count ? visit.last_set : stop.array->set_of(address);
+    if (at + 1 == count) return visit.last_set;
+    return at == 0 ? visit.first_set : stop.array->set_of(address);
   };
   for (; at < route.virtual_stops; ++at) {
     const Stop& stop = route.stops[at];

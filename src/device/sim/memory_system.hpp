@@ -18,8 +18,9 @@ struct Load {
 struct Visit {
   std::uint64_t address = 0;  // that virtually addressed caches and TLBs see
   std::uint64_t physical = 0;
-  std::uint32_t last_set = 0;  // in the last cache of the path
-  int home = 0;                // half of the L2
+  std::uint32_t first_set = 0;  // in the first cache of the path
+  std::uint32_t last_set = 0;   // in the last
+  int home = 0;                 // half of the L2
 };
 
 class MemorySystem {
@@ -67,6 +68,7 @@ class MemorySystem {
   const PathModel* path_ = nullptr;
   std::uint64_t base_ = 0;     // of the path's addresses
   bool copied_ = false;        // the near half may hold copies for this path
+  bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // by SM
 };
 

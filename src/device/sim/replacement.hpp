@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 #include "device/sim/model.hpp"
+#include "device/sim/set_layout.hpp"
 #include "device/sim/set_record.hpp"
 
 namespace sonde::sim {
@@ -24,6 +25,13 @@ class ReplacementState {
   /// Starts anew; `seed` for policies that draw. Sets are emptied one by one, by clear_set.
   void clear(std::uint64_t seed);
   void clear_set(const SetView& view);
+  /// Tells that this set will be accessed soon, as CacheArray::expect.
+  void expect(std::uint32_t set, std::uint32_t first_slot) const {
+    if (links_.empty()) return;
+    fetch_ahead(&ends_[set]);
+    fetch_ahead(&links_[first_slot]);
+    if (!guards_.empty()) fetch_ahead(&guards_[set]);
+  }
   void on_hit(const SetView& view, std::uint32_t way) {
     if (draws_) return;
     if (!packed_) return mark_hit(view, way);
