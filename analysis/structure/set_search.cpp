@@ -219,8 +219,10 @@ Lines without_every_third(const Lines& members) {
 /// Without members that alone span a dimension: one line that slow hits made a member would cost
 /// the function a mask. In a set of many members each dimension is spanned by several.
 Lines without_lonely(const Lines& members) {
+  // Of n more members than dimensions, one in 2^n sets has a dimension that one member spans alone.
+  constexpr std::size_t surplus = 12;
   const std::size_t rank = differences_of(members, 0).rank();
-  if (members.size() < 2 * rank) return members;
+  if (members.size() < rank + surplus) return members;
   Lines kept{members.front()};
   for (std::size_t i = 1; i < members.size(); ++i) {
     Lines others = members;
@@ -525,7 +527,7 @@ Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint
 }
 
 IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpace& space) {
-  const Lines shown = without_lonely(without_every_third(members));
+  const Lines shown = without_every_third(members);
   IndexFunction best;
   const auto consider = [&](IndexFunction index) {
     if (!can_number_sets(index)) return;
@@ -533,6 +535,7 @@ IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpa
     if (index.agreement > best.agreement) best = std::move(index);
   };
   consider(fit_masks(shown, space));
+  consider(fit_masks(without_lonely(shown), space));
   constexpr std::uint64_t coarsest = 64;  // lines in a row of one set
   for (std::uint64_t lines = 1; lines <= coarsest && best.agreement < 1; lines *= 2) {
     consider(fit_modulo(shown, space, lines * space.line_bytes));

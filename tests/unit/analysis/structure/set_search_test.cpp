@@ -287,6 +287,28 @@ TEST(SetSearchTest, one_false_member_costs_no_mask) {
   EXPECT_EQ(index.sets, 8U);
 }
 
+TEST(SetSearchTest, one_true_member_that_differs_adds_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  const LineSpace space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
+  Random random(12);
+  Lines members;
+  Lines others;
+  while (members.size() < 64) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    const bool is_seventh = members.size() == 6;
+    if (bits(line, masks) != 5) {
+      others.push_back(line);
+    } else if ((bits(line, {0x103000}) == 1) == is_seventh) {
+      members.push_back(line);
+    }
+  }
+
+  const IndexFunction index = fit_class(members, others, space);
+
+  EXPECT_EQ(index.sets, 8U);
+  EXPECT_EQ(index.agreement, 1);
+}
+
 TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
   Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
   for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
