@@ -4,23 +4,9 @@
 // Method: docs/methods/conflict-sets.md.
 #pragma once
 
-#include "analysis/structure/conflict_search.hpp"
-#include "analysis/structure/index_function.hpp"
+#include "analysis/structure/class_fit.hpp"
 
 namespace sonde {
-
-/// The lines that a search may use. Lists of lines are ascending.
-struct LineSpace {
-  std::uint64_t line_bytes = 0;
-  std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
-  std::uint64_t cached_lines = 0;  // what the cache holds, roughly
-  std::uint64_t seed = 0;
-  Lines beside = {};  // visited in every pass beside each list: they have room of their own
-  Lines hidden = {};  // others that no list may visit: those beside keep them in a nearer cache
-  /// Where offset 0 may lie for the index, in lines: below this. More than 1 where spans are so
-  /// wide that a buffer is not aligned to them.
-  std::uint64_t origins = 1;
-};
 
 /// The same cache with other lines beside the lists: shows which sets those of a LineSpace lie in,
 /// where no function tells.
@@ -58,13 +44,6 @@ struct SetStructure {
 /// be visited in their place.
 SetStructure find_sets(const LineSpace& space, const MissOracle& ask,
                        const std::optional<OtherBeside>& other = {});
-
-/// The function that puts `members` into one set and `others` into other sets. All sets of a
-/// function are assumed to be there: a mask of k bits makes 2^k of them.
-IndexFunction fit_class(const Lines& members, const Lines& others, const LineSpace& space);
-
-/// Number of the set of a line under a resolved function.
-std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 
 /// At most `count` lines of set number `set`, in the order of a draw from the seed.
 Lines lines_of_set(const IndexFunction& index, const LineSpace& space, std::uint64_t set,
