@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <type_traits>
 
 namespace sonde {
@@ -114,8 +115,9 @@ bool reads_global_memory(LoadPath path) {
 
 void check_offsets(const ChaseProbe& probe, const std::vector<std::uint64_t>& offsets) {
   const std::uint64_t unit = probe.path == LoadPath::instruction ? code_block_bytes : 8;
+  static_assert(std::has_single_bit(code_block_bytes));  // a division by it would take long
   for (std::uint64_t offset : offsets) {
-    const bool good = offset % unit == 0 && offset + unit <= probe.buffer_bytes;
+    const bool good = (offset & (unit - 1)) == 0 && offset + unit <= probe.buffer_bytes;
     // The text is made only when needed: lists are long, and every probe is checked.
     if (!good) {
       throw Error(

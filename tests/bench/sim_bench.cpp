@@ -7,8 +7,8 @@
 #include "device/sim/sim_device.hpp"
 #include "jobs/suite.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <ctime>
 #include <limits>
@@ -46,8 +46,7 @@ std::uint64_t accesses_of(const ChaseProbe& probe) {
 /// A simulated GPU that keeps the pace of all chases.
 class MeteredDevice final : public Device {
  public:
-  explicit MeteredDevice(const Model& model)
-      : device_(FaultyModel{model, {}}, die_seed(1, 0)) {}
+  explicit MeteredDevice(const Model& model) : device_(FaultyModel{model, {}}, die_seed(1, 0)) {}
 
   const DeviceInfo& info() const override { return device_.info(); }
   Health health() override { return device_.health(); }
@@ -75,10 +74,11 @@ void print_pace(std::string_view model, std::string_view what, const Pace& pace)
   std::fflush(stdout);
 }
 
-const std::vector<std::string> structure_jobs = {
-    "cache.l1",          "cache.readonly",    "cache.l2",          "cache.texture_l1",
-    "cache.texture_l2",  "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
-    "cache.instruction", "tlb"};
+const std::vector<std::string> structure_jobs = {"cache.l1",          "cache.readonly",
+                                                 "cache.l2",          "cache.texture_l1",
+                                                 "cache.texture_l2",  "cache.constant_l1",
+                                                 "cache.constant_l2", "cache.constant_l3",
+                                                 "cache.instruction", "tlb"};
 
 void bench_jobs(const std::string& name, const std::vector<std::string>& jobs) {
   MeteredDevice device(load_model(name));
@@ -118,12 +118,13 @@ ChaseProbe random_walk(LoadPath path, std::uint64_t span_bytes, std::uint64_t ac
   return probe;
 }
 
-void bench_walks(const std::string& name, std::uint64_t accesses) {
+void bench_walks(const std::string& name, std::string_view only_path, std::uint64_t accesses) {
   const Model model = load_model(name);
   MeteredDevice device(model);
   for (std::size_t i = 0; i < load_path_count; ++i) {
     if (!model.paths[i]) continue;
     const auto path = static_cast<LoadPath>(i);
+    if (!only_path.empty() && to_text(path) != only_path) continue;
     for (std::uint64_t span_bytes : spans_of(path)) {
       device.run(random_walk(path, span_bytes, accesses));
       print_pace(name, fmt::format("{} {} KiB", to_text(path), span_bytes / kib),
@@ -140,15 +141,17 @@ int bench(int argc, char** argv) {
   app.add_option("--models", models, "instead of all that are shipped")->delimiter(',');
   std::vector<std::string> names = structure_jobs;
   std::uint64_t accesses = 4'000'000;
+  std::string path;
   CLI::App* jobs = app.add_subcommand("jobs", "all chases of jobs");
   jobs->add_option("--jobs", names, "instead of all that look for structure")->delimiter(',');
   CLI::App* walks = app.add_subcommand("walks", "walks in random order, by load path and span");
   walks->add_option("--accesses", accesses, "of each walk")->check(CLI::Range(2, 1'000'000'000));
+  walks->add_option("--path", path, "instead of all load paths");
   CLI11_PARSE(app, argc, argv);
   try {
     for (const std::string& model : models) {
       if (jobs->parsed()) bench_jobs(model, names);
-      if (walks->parsed()) bench_walks(model, accesses);
+      if (walks->parsed()) bench_walks(model, path, accesses);
     }
   } catch (const Error& error) {
     fmt::print(stderr, "sim_bench: {}\n", error.what());

@@ -9,26 +9,32 @@ namespace {
 
 constexpr std::uint32_t no_way = ~0u;
 
-/// A set then lies in one line of the host, or in few whole ones.
-std::size_t words_of_record(std::uint32_t ways, bool mapped) {
-  return std::bit_ceil(SetRecord::marks_word + (mapped ? 0 : marks::words_for(ways)));
+/// A set lies in one line of the host, or in few whole ones.
+std::uint32_t words_of_block(std::uint32_t words) {
+  return words <= host_line_words ? std::bit_ceil(words)
+                                  : (words + host_line_words - 1) & ~(host_line_words - 1);
 }
 
 }  // namespace
 
-CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry)
-    : index_(geometry.index, static_cast<std::uint32_t>(geometry.ways_per_set.size())),
-      layout_(geometry, host_line_bytes / sizeof(Tag)),
+CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetIndex index)
+    : index_(std::move(index)),
+      layout_(geometry),
       line_bytes_(model.line_bytes),
       line_shift_(std::countr_zero(model.line_bytes)),
+      sector_bytes_(model.sector_bytes),
       sector_shift_(std::countr_zero(model.sector_bytes)),
       fetch_bytes_(model.fetch_bytes),
-      block_sectors_((std::uint64_t{1} << (model.fetch_bytes / model.sector_bytes)) - 1),
+      block_sectors_((std::uint64_t{1} << (std::min(fetch_bytes_, line_bytes_) / sector_bytes_)) -
+                     1),
+      block_place_((line_bytes_ - 1) & ~(fetch_bytes_ - 1)),
       write_policy_(model.write_policy),
       mapped_(geometry.most_ways() > narrow_ways),
-      record_words_(words_of_record(geometry.most_ways(), mapped_)),
-      records_(geometry.ways_per_set.size() * record_words_),
-      tags_(layout_.slots()),
+      mark_words_(mapped_ ? 0 : marks::words_for(geometry.most_ways())),
+      block_words_(words_of_block(SetRecord::marks_word + mark_words_ +
+                                  (mapped_ ? 0 : geometry.most_ways()))),
+      words_(geometry.ways_per_set.size() * block_words_),
+      wide_tags_(mapped_ ? layout_.slots() : 0),
       replacement_(geometry, layout_.slots()),
       data_lines_(geometry.data_lines),
       filled_(data_lines_ > 0 ? layout_.slots() : 0),
@@ -39,70 +45,77 @@ void CacheArray::clear(std::uint64_t seed) {
   holes_ = 0;
   present_lines_ = 0;
   fill_order_.clear();
-  last_line_ = Tag::no_line;
   replacement_.clear(seed);
   if (mapped_) where_.clear();
 }
 
+[[gnu::noinline]] void CacheArray::empty(const SetView& set) {
+  set.record.clear(generation_, mark_words_);
+  replacement_.clear_set(set);
+}
+
 /// The set of that number, emptied if it was last used before the cache was cleared.
-inline SetView CacheArray::wake(std::uint32_t number) {
+template <bool wide>
+SONDE_HOT SetView CacheArray::wake(std::uint32_t number) {
   const SetShape shape = layout_[number];
-  SetRecord record(&records_[number * record_words_]);
-  const SetView set{number, shape.first_slot, shape.ways, record};
-  if (record.generation() != generation_) {
-    record.clear(generation_, record_words_);
-    replacement_.clear_set(set);
-  }
+  std::uint64_t* block = &words_[std::size_t{number} * block_words_];
+  std::uint64_t* tags =
+      wide ? &wide_tags_[shape.first_slot] : block + SetRecord::marks_word + mark_words_;
+  const SetView set{number, shape.first_slot, shape.ways, SetRecord(block, tags)};
+  if (set.record.generation() != generation_) [[unlikely]]
+    empty(set);
   return set;
 }
 
-inline std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
-  if (mapped_) {
+template <bool wide>
+SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
+  if (wide) {
     const std::uint32_t slot =
-        where_.find(line, [&](std::uint32_t held) { return tags_[held].line() == line; });
+        where_.find(line, [&](std::uint32_t held) { return Tag(wide_tags_[held]).line() == line; });
     return slot == LineMap::absent ? no_way : slot - set.first_slot;
   }
-  const Tag* first = tags_.data() + set.first_slot;
   std::uint64_t found = marks::find(set.record.marks(), set.ways, marks::mark_of(line));
   for (; found != 0; found &= found - 1) {
     const std::uint32_t way = marks::next_way(found);
-    if (first[way].line() == line) return way;
+    if (set.record.tag(way).line() == line) return way;
+  }
+  return no_way;
+}
+
+/// A way that a line has left.
+[[gnu::noinline]] std::uint32_t find_hole(const SetView& set) {
+  for (std::uint32_t way = 0; way < set.record.used(); ++way) {
+    if (set.record.tag(way).line() == Tag::no_line) return way;
   }
   return no_way;
 }
 
 /// A way for a new line. Holes are filled first, then ways that were never used, then the victim
 /// leaves.
-inline std::uint32_t CacheArray::place(const SetView& set, std::uint64_t line) {
-  const Tag* first = tags_.data() + set.first_slot;
-  std::uint32_t way = no_way;
-  if (holes_ > 0) {
-    const Tag* end = first + set.record.used();
-    const Tag* hole =
-        std::find_if(first, end, [](const Tag& tag) { return tag.line() == Tag::no_line; });
-    if (hole != end) way = static_cast<std::uint32_t>(hole - first);
-  }
+template <bool wide>
+SONDE_HOT std::uint32_t CacheArray::place(const SetView& set, std::uint64_t line) {
+  std::uint32_t way = holes_ > 0 ? find_hole(set) : no_way;
   if (way != no_way) {
     --holes_;
   } else if (set.record.used() < set.ways) {
     way = set.record.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(first[way].line(), set.first_slot + way);
+    if (wide) where_.erase(set.record.tag(way).line(), set.first_slot + way);
     if (data_lines_ > 0) --present_lines_;
   }
-  if (mapped_) where_.insert(line, set.first_slot + way);
+  if (wide) where_.insert(line, set.first_slot + way);
   return way;
 }
 
-inline void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
-  tags_[set.first_slot + way] = tag;
-  if (!mapped_)
-    set.record.set_mark(way, tag.line() == Tag::no_line ? 0 : marks::mark_of(tag.line()));
+template <bool wide>
+SONDE_HOT void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
+  set.record.set_tag(way, tag);
+  if (!wide) set.record.set_mark(way, tag.line() == Tag::no_line ? 0 : marks::mark_of(tag.line()));
 }
 
 /// A line was filled: if there is no room for its data, the one filled longest ago leaves.
-void CacheArray::keep_to_room(std::uint64_t line, std::size_t slot) {
+[[gnu::noinline]] void CacheArray::keep_to_room(std::uint64_t line, std::size_t slot) {
   filled_[slot] = ++fills_;
   fill_order_.push_back({line, slot, fills_});
   ++present_lines_;
@@ -113,24 +126,43 @@ void CacheArray::keep_to_room(std::uint64_t line, std::size_t slot) {
   }
 }
 
-bool CacheArray::access(std::uint32_t number, std::uint64_t address) {
-  const SetView set = wake(number);
+template <bool wide>
+SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t address,
+                                       std::uint64_t span_bytes) {
+  const SetView set = wake<wide>(number);
   const std::uint64_t line = address >> line_shift_;
-  std::uint32_t way = line == last_line_ ? last_way_ : find_way(set, line);
-  bool hit = false;
+  const std::uint64_t wanted = sectors_of(address, span_bytes);
+  std::uint32_t way = find_way<wide>(set, line);
   if (way != no_way) {
     replacement_.on_hit(set, way);
-    Tag& tag = tags_[set.first_slot + way];
-    hit = tag.has(sector_bit(address));
-    if (!hit) tag.word |= fetched_sectors(address);
-  } else {
-    way = place(set, line);
-    put(set, way, Tag(line, fetched_sectors(address)));
-    replacement_.on_fill(set, way);
-    if (data_lines_ > 0) keep_to_room(line, set.first_slot + way);
+    const bool hit = set.record.tag(way).has_all(wanted);
+    if (!hit) set.record.add_sectors(way, wanted | fetched_with(address));
+    return hit;
   }
-  last_line_ = line;
-  last_way_ = way;
+  way = place<wide>(set, line);
+  put<wide>(set, way, Tag(line, wanted | fetched_with(address)));
+  replacement_.on_fill(set, way);
+  if (data_lines_ > 0) keep_to_room(line, set.first_slot + way);
+  return false;
+}
+
+bool CacheArray::access_narrow(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
+  if (span_bytes > line_bytes_) return access_lines(address, span_bytes);
+  return access_line<false>(set, address, span_bytes);
+}
+
+bool CacheArray::access_wide(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
+  if (span_bytes > line_bytes_) return access_lines(address, span_bytes);
+  return access_line<true>(set, address, span_bytes);
+}
+
+/// A span of several lines, the one of `address` first.
+bool CacheArray::access_lines(std::uint64_t address, std::uint64_t span_bytes) {
+  bool hit = access(address, line_bytes_);
+  const std::uint64_t first = address & ~(span_bytes - 1);
+  for (std::uint64_t at = first; at < first + span_bytes; at += line_bytes_) {
+    if ((at ^ address) >= line_bytes_) hit = access(at, line_bytes_) && hit;
+  }
   return hit;
 }
 
@@ -148,20 +180,23 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
-  if (mapped_) where_.erase(line, set.first_slot + way);
-  put(set, way, Tag());
+  if (mapped_) {
+    where_.erase(line, set.first_slot + way);
+    put<true>(set, way, Tag());
+  } else {
+    put<false>(set, way, Tag());
+  }
   ++holes_;
   if (data_lines_ > 0) {
     filled_[set.first_slot + way] = 0;
     --present_lines_;
   }
-  last_line_ = Tag::no_line;
 }
 
 bool CacheArray::contains(std::uint64_t address) {
   const SetView set = wake(index_(address));
   const std::uint32_t way = find_way(set, address >> line_shift_);
-  return way != no_way && tags_[set.first_slot + way].has(sector_bit(address));
+  return way != no_way && set.record.tag(way).has_all(sector_of(address));
 }
 
 }  // namespace sonde::sim

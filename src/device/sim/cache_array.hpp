@@ -1,6 +1,7 @@
 // One cache array (or TLB level) at work: tags, sectors and replacement, no timing.
 #pragma once
 
+#include "device/sim/host.hpp"
 #include "device/sim/line_map.hpp"
 #include "device/sim/replacement.hpp"
 #include "device/sim/set_index.hpp"
@@ -13,18 +14,25 @@ namespace sonde::sim {
 
 class CacheArray {
  public:
-  /// The most that a line may have.
-  static constexpr int most_sectors = 16;
   /// Sets of more ways than this are searched through a map.
   static constexpr std::uint32_t narrow_ways = marks::most_ways;
 
-  CacheArray(const CacheModel& model, const Geometry& geometry);
+  /// @param index of this geometry
+  CacheArray(const CacheModel& model, const Geometry& geometry, SetIndex index);
+  CacheArray(const CacheModel& model, const Geometry& geometry)
+      : CacheArray(model, geometry, SetIndex(geometry)) {}
 
-  /// One read of the word at `address`. True if its sector was there; if not, the block of
-  /// fetch_bytes around it is there afterwards.
-  bool access(std::uint64_t address) { return access(index_(address), address); }
-  /// The same, if the set is known.
-  bool access(std::uint32_t set, std::uint64_t address);
+  /// One read of the aligned span of `span_bytes` around `address`. True if all of its sectors were
+  /// there; they are afterwards, with the blocks of fetch_bytes that they belong to.
+  /// @param span_bytes power of two
+  bool access(std::uint64_t address, std::uint64_t span_bytes = 1) {
+    return access(index_(address), address, span_bytes);
+  }
+  /// The same, if the set of `address` is known.
+  bool access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
+    return mapped_ ? access_wide(set, address, span_bytes)
+                   : access_narrow(set, address, span_bytes);
+  }
 
   /// One store to the word at `address`, by the write policy of the cache.
   void store(std::uint64_t address);
@@ -37,18 +45,16 @@ class CacheArray {
 
   /// Tells that this set will be accessed soon: the host fetches what that needs. Nothing changes.
   void expect(std::uint32_t set) const {
-    constexpr std::uint32_t step = host_line_bytes / sizeof(Tag);
-    fetch_ahead(&records_[set * record_words_]);
-    const SetShape shape = layout_[set];
-    for (std::uint32_t way = 0; way < shape.ways; way += step) {
-      fetch_ahead(&tags_[shape.first_slot + way]);
+    const std::uint64_t* block = &words_[set * block_words_];
+    for (std::uint32_t word = 0; word < block_words_; word += host_line_words) {
+      fetch_ahead(block + word);
     }
-    replacement_.expect(set, shape.first_slot);
-    if (data_lines_ > 0) fetch_ahead(&filled_[shape.first_slot]);
+    if (replacement_.has_links()) replacement_.expect(set, layout_[set].first_slot);
+    if (data_lines_ > 0) fetch_ahead(&filled_[layout_[set].first_slot]);
   }
 
   /// So large that the host's nearest cache does not hold it.
-  bool is_large() const { return !mapped_ && tags_.size() >= large_slots; }
+  bool is_large() const { return !mapped_ && layout_.slots() >= large_slots; }
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
   std::uint32_t set_of(std::uint64_t address) const { return index_(address); }
@@ -60,41 +66,55 @@ class CacheArray {
  private:
   static constexpr std::size_t large_slots = 2048;  // half of a first-level cache of 32 KiB
 
-  /// A line and which of its sectors are there.
-  struct Tag {
-    static constexpr std::uint64_t no_line = (std::uint64_t{1} << (64 - most_sectors)) - 1;
-    std::uint64_t word = no_line << most_sectors;
-
-    Tag() = default;
-    Tag(std::uint64_t line, std::uint64_t sectors) : word(line << most_sectors | sectors) {}
-    std::uint64_t line() const { return word >> most_sectors; }
-    bool has(std::uint64_t sectors) const { return (word & sectors) != 0; }
-  };
-
+  template <bool wide>
+  bool access_line(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
+  bool access_wide(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
+  bool access_narrow(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
+  bool access_lines(std::uint64_t address, std::uint64_t span_bytes);
+  template <bool wide>
   SetView wake(std::uint32_t number);
+  SetView wake(std::uint32_t number) { return mapped_ ? wake<true>(number) : wake<false>(number); }
+  void empty(const SetView& set);
+  template <bool wide>
   std::uint32_t find_way(const SetView& set, std::uint64_t line) const;
+  std::uint32_t find_way(const SetView& set, std::uint64_t line) const {
+    return mapped_ ? find_way<true>(set, line) : find_way<false>(set, line);
+  }
+  template <bool wide>
   std::uint32_t place(const SetView& set, std::uint64_t line);
+  template <bool wide>
   void put(const SetView& set, std::uint32_t way, Tag tag);
   void keep_to_room(std::uint64_t line, std::size_t slot);
-  std::uint64_t sector_bit(std::uint64_t address) const {
+  /// Sectors of a line, a bit for each: that of the word at `address`, ...
+  std::uint64_t sector_of(std::uint64_t address) const {
     return std::uint64_t{1} << ((address & (line_bytes_ - 1)) >> sector_shift_);
   }
-  std::uint64_t fetched_sectors(std::uint64_t address) const {
-    return block_sectors_ * sector_bit(address & ~(fetch_bytes_ - 1));
+  /// ... those of the block that is fetched with it, ...
+  std::uint64_t fetched_with(std::uint64_t address) const {
+    return block_sectors_ << ((address & block_place_) >> sector_shift_);
+  }
+  /// ... and those of a span within the line.
+  std::uint64_t sectors_of(std::uint64_t address, std::uint64_t span_bytes) const {
+    if (span_bytes <= sector_bytes_) return sector_of(address);
+    const std::uint64_t count = span_bytes >> sector_shift_;
+    return ((std::uint64_t{1} << count) - 1) * sector_of(address & ~(span_bytes - 1));
   }
 
   SetIndex index_;
   SetLayout layout_;
   std::uint64_t line_bytes_;
   int line_shift_;
+  std::uint64_t sector_bytes_;
   int sector_shift_;
   std::uint64_t fetch_bytes_;
-  std::uint64_t block_sectors_;  // one bit for each sector of a fetched block
+  std::uint64_t block_sectors_;  // a bit for each sector of a fetched block
+  std::uint64_t block_place_;    // the address bits that say which block of the line it is
   WritePolicy write_policy_;
-  bool mapped_;                            // wide sets: where_ knows every line
-  std::size_t record_words_;               // of each set
-  HostLineVector<std::uint64_t> records_;  // of all sets
-  HostLineVector<Tag> tags_;               // by slot
+  bool mapped_;                // wide sets: where_ knows every line
+  std::uint32_t mark_words_;   // of each set
+  std::uint32_t block_words_;  // of each set: record and tags, but for the tags of wide sets
+  HostLineVector<std::uint64_t> words_;      // of all sets
+  HostLineVector<std::uint64_t> wide_tags_;  // by slot
   ReplacementState replacement_;
   std::uint32_t generation_ = 1;
   std::uint64_t holes_ = 0;  // slots that a line has left by drop()
@@ -107,10 +127,8 @@ class CacheArray {
   std::uint64_t data_lines_;  // 0: as many as there are tags
   std::uint64_t present_lines_ = 0;
   std::uint64_t fills_ = 0;
-  std::vector<std::uint64_t> filled_;       // number of the fill, by slot
-  std::deque<Fill> fill_order_;             // lines that have left since are still in it
-  std::uint64_t last_line_ = Tag::no_line;  // the last one that was there, and its way
-  std::uint32_t last_way_ = 0;
+  std::vector<std::uint64_t> filled_;  // number of the fill, by slot
+  std::deque<Fill> fill_order_;        // lines that have left since are still in it
   LineMap where_;
 };
 

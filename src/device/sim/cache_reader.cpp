@@ -141,7 +141,7 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
   power("sector_bytes", cache.sector_bytes);
   power("fetch_bytes", cache.fetch_bytes);
   if (cache.sector_bytes > cache.line_bytes ||
-      cache.line_bytes / cache.sector_bytes > CacheArray::most_sectors) {
+      cache.line_bytes / cache.sector_bytes > Tag::most_sectors) {
     fields.fail("sector_bytes", "must divide the line into 1 to 16 sectors");
   }
   if (cache.fetch_bytes < cache.sector_bytes || cache.fetch_bytes > cache.line_bytes) {

@@ -45,17 +45,10 @@ bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& tra
   return ahead;
 }
 
-/// A read of all that the level above asks for; true if all of it was there.
-bool read_span(CacheArray& array, std::uint32_t set, std::uint64_t address,
-               std::uint64_t span_bytes) {
-  bool hit = array.access(set, address);
-  const std::uint64_t step = array.fetch_bytes();
-  if (span_bytes <= step) return hit;
-  const std::uint64_t first = address & ~(span_bytes - 1);
-  for (std::uint64_t at = first; at < first + span_bytes; at += step) {
-    if ((at ^ address) >= step) hit = array.access(at) && hit;
-  }
-  return hit;
+/// Stores meet at the home of the line; a copy in the other half leaves.
+void store_partitioned(const Stop& stop, const Visit& visit) {
+  stop.half[visit.home]->store(visit.physical);
+  stop.half[1 - visit.home]->drop(visit.physical);
 }
 
 }  // namespace
@@ -93,19 +86,21 @@ void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes
   pages_.begin_probe(buffer_bytes + tail_bytes, derive_seed(seed, "pages"));
 }
 
-std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
+SONDE_HOT std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
   return path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : base_ + offset_bytes;
 }
 
 /// Only global memory is translated.
-Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
+SONDE_HOT Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
   Visit visit{.address = address_of(offset_bytes)};
   visit.physical = base_ == 0 ? pages_.to_physical(visit.address) : visit.address;
-  visit.home = __builtin_parityll(visit.physical & model_.partitions.home_mask);
-  if (!route.stops.empty()) {
-    const bool is_virtual = route.virtual_stops == route.stops.size();
-    visit.last_set = route.stops.back().array->set_of(is_virtual ? visit.address : visit.physical);
-    visit.first_set = route.stops.size() == 1
+  if (model_.partitions.count > 1) {
+    visit.home = __builtin_parityll(visit.physical & model_.partitions.home_mask) != 0 ? 1 : 0;
+  }
+  if (route.stop_count > 0) {
+    const bool is_virtual = route.virtual_stops == route.stop_count;
+    visit.last_set = route.last().array->set_of(is_virtual ? visit.address : visit.physical);
+    visit.first_set = route.stop_count == 1
                           ? visit.last_set
                           : route.stops.front().array->set_of(
                                 route.virtual_stops > 0 ? visit.address : visit.physical);
@@ -116,44 +111,43 @@ Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
 Visit MemorySystem::prepare(int sm, std::uint64_t offset_bytes) const {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
   const Visit visit = find(route, offset_bytes);
-  if (crowded_ && route.stops.size() > 1) route.stops.front().array->expect(visit.first_set);
-  if (route.is_large) {
-    const Stop& stop = route.stops.back();
-    const bool is_far = stop.far != nullptr && visit.home != route.partition;
-    if (!is_far || copied_) stop.array->expect(visit.last_set);
-    if (is_far && route.asked_far) stop.far->expect(visit.last_set);
+  if (crowded_ && route.stop_count > 1) route.stops.front().array->expect(visit.first_set);
+  if (route.is_large && route.asked_last) {
+    const Stop& stop = route.last();
+    stop.half[visit.home]->expect(visit.last_set);
+    if (copied_) stop.array->expect(visit.last_set);
   }
   return visit;
 }
 
-Translation MemorySystem::translate(const Route& route, const Visit& visit) {
+SONDE_HOT Translation MemorySystem::translate(const Route& route, const Visit& visit) {
   if (base_ != 0) return {.physical = visit.physical};
   return pages_.translate(route.tlbs, visit.address, visit.physical);
 }
 
 /// Of the last cache of a path, or from behind it.
-Load MemorySystem::answer_sliced(const Route& route, const Source& source, std::size_t outcome,
-                                 std::uint64_t physical, int partition) const {
+SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& source,
+                                           std::size_t outcome, std::uint64_t physical,
+                                           std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
     const auto slice =
-        static_cast<std::size_t>(partition * model_.slices->count) + (*slice_of_)(physical);
+        partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
     load.latency_cycles += static_cast<std::uint32_t>(die_.slice_offset_cycles[slice]);
   }
   return load;
 }
 
 /// Two halves: look here if the line may be here, then at its home over there.
-Load MemorySystem::load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
-                                    std::uint64_t span_bytes) const {
-  const Stop& stop = route.stops.back();
+SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
+                                              std::uint64_t span_bytes) const {
+  const Stop& stop = route.last();
   const bool home_is_near = visit.home == route.partition;
-  if (home_is_near || copied_) {
-    const bool hit = read_span(*stop.array, visit.last_set, visit.physical, span_bytes);
-    route.asked_far = !hit;
+  if (copied_ || home_is_near) {
+    const bool hit = stop.array->access(visit.last_set, visit.physical, span_bytes);
     if (hit) return answer_sliced(route, stop.hit, outcome, visit.physical, route.partition);
   }
-  if (!home_is_near && read_span(*stop.far, visit.last_set, visit.physical, span_bytes)) {
+  if (!home_is_near && stop.half[visit.home]->access(visit.last_set, visit.physical, span_bytes)) {
     return answer_sliced(route, route.far_hit, outcome, visit.physical, visit.home);
   }
   const Source& source = home_is_near ? route.dram : route.dram_far;
@@ -162,7 +156,7 @@ Load MemorySystem::load_partitioned(Route& route, const Visit& visit, std::size_
 
 Load MemorySystem::load(int sm, const Visit& visit) {
   Route& route = routes_[static_cast<std::size_t>(sm)];
-  const std::size_t count = route.stops.size();
+  const std::size_t count = route.stop_count;
   std::uint64_t span_bytes = 1;
   std::size_t at = 0;
   const auto set_in = [&](const Stop& stop, std::uint64_t address) {
@@ -171,16 +165,18 @@ Load MemorySystem::load(int sm, const Visit& visit) {
   };
   for (; at < route.virtual_stops; ++at) {
     const Stop& stop = route.stops[at];
-    if (read_span(*stop.array, set_in(stop, visit.address), visit.address, span_bytes)) {
+    if (stop.array->access(set_in(stop, visit.address), visit.address, span_bytes)) {
+      route.asked_last = at + 1 == count;
       return answer(stop.hit, 0);
     }
     span_bytes = std::max(span_bytes, stop.array->fetch_bytes());
   }
   const Translation translation = translate(route, visit);
+  route.asked_last = true;
   for (; at < count; ++at) {
     const Stop& stop = route.stops[at];
-    if (stop.far != nullptr) return load_partitioned(route, visit, translation.outcome, span_bytes);
-    bool hit = read_span(*stop.array, set_in(stop, visit.physical), visit.physical, span_bytes);
+    if (stop.halved) return load_partitioned(route, visit, translation.outcome, span_bytes);
+    bool hit = stop.array->access(set_in(stop, visit.physical), visit.physical, span_bytes);
     if (!hit && stop.prefetch != nullptr) {
       hit = prefetched(route.stream, *stop.prefetch, translation);
     }
@@ -194,14 +190,6 @@ Load MemorySystem::load(int sm, const Visit& visit) {
   return answer_sliced(route, route.dram, translation.outcome, visit.physical, 0);
 }
 
-/// Stores meet at the home of the line; a copy in the other half leaves.
-void MemorySystem::store_partitioned(const Route& route, const Visit& visit) const {
-  const Stop& stop = route.stops.back();
-  const bool home_is_near = visit.home == route.partition;
-  (home_is_near ? stop.array : stop.far)->store(visit.physical);
-  (home_is_near ? stop.far : stop.array)->drop(visit.physical);
-}
-
 void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
   const Visit visit = find(route, offset_bytes);
@@ -209,10 +197,10 @@ void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
     route.stops[at].array->store(visit.address);
   }
   translate(route, visit);
-  for (std::size_t at = route.virtual_stops; at < route.stops.size(); ++at) {
+  for (std::size_t at = route.virtual_stops; at < route.stop_count; ++at) {
     const Stop& stop = route.stops[at];
-    if (stop.far != nullptr) {
-      store_partitioned(route, visit);
+    if (stop.halved) {
+      store_partitioned(stop, visit);
     } else {
       stop.array->store(visit.physical);
     }

@@ -20,7 +20,7 @@ struct Visit {
   std::uint64_t physical = 0;
   std::uint32_t first_set = 0;  // in the first cache of the path
   std::uint32_t last_set = 0;   // in the last
-  int home = 0;                 // half of the L2
+  std::uint32_t home = 0;       // half of the L2
 };
 
 class MemorySystem {
@@ -53,12 +53,11 @@ class MemorySystem {
   Translation translate(const Route& route, const Visit& visit);
   Load load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
                         std::uint64_t span_bytes) const;
-  void store_partitioned(const Route& route, const Visit& visit) const;
   Load answer(const Source& source, std::size_t outcome) const {
     return {source.latency_cycles[outcome], source.jitter_cycles};
   }
   Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
-                     std::uint64_t physical, int partition) const;
+                     std::uint64_t physical, std::uint32_t partition) const;
 
   const Model& model_;
   const Die& die_;

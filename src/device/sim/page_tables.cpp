@@ -10,17 +10,6 @@ namespace {
 constexpr std::uint64_t block_number_bits = 20;
 constexpr std::uint64_t block_number_mask = (1ULL << block_number_bits) - 1;
 
-/// A permutation of the block numbers; bits above are left alone.
-std::uint64_t permute_block(std::uint64_t block, std::uint64_t key) {
-  std::uint64_t low = block & block_number_mask;
-  for (int round = 0; round < 3; ++round) {
-    key = mix_bits(key);
-    low = (low * (key | 1) + (key >> 32)) & block_number_mask;
-    low ^= low >> (block_number_bits / 2);
-  }
-  return (block & ~block_number_mask) | low;
-}
-
 }  // namespace
 
 PageTables::PageTables(const PageModel& model)
@@ -37,10 +26,20 @@ void PageTables::begin_probe(std::uint64_t span_bytes, std::uint64_t seed) {
   walked_.assign((span_bytes >> page_shift_) + 1, false);
   active_window_ = 0;
   if (model_.mapping == PageMapping::contiguous) return;
-  places_.resize((span_bytes >> block_shift_) + 1);
-  for (std::uint64_t block = 0; block < places_.size(); ++block) {
-    places_[block] = permute_block(block, seed) << block_shift_;
+  seed_ = seed;
+  places_.assign((span_bytes >> block_shift_) + 1, unknown);
+}
+
+/// A permutation of the block numbers; bits above are left alone.
+std::uint64_t PageTables::permute_block(std::uint64_t block) const {
+  std::uint64_t low = block & block_number_mask;
+  std::uint64_t key = seed_;
+  for (int round = 0; round < 3; ++round) {
+    key = mix_bits(key);
+    low = (low * (key | 1) + (key >> 32)) & block_number_mask;
+    low ^= low >> (block_number_bits / 2);
   }
+  return (block & ~block_number_mask) | low;
 }
 
 /// A walk reads the entry of the page; true if this probe had not read it before.
@@ -51,18 +50,13 @@ bool PageTables::read_entry(std::uint64_t address) {
   return cold;
 }
 
-Translation PageTables::translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
-                                  std::uint64_t physical) {
-  Translation result{.physical = physical};
-  for (CacheArray* tlb : tlbs) {
-    if (tlb->access(address)) return result;
-    ++result.outcome;
-  }
-  result.cold = read_entry(address);
-  result.outcome += result.cold ? 1 : 0;
+/// No TLB has the page.
+Translation PageTables::walk(std::size_t levels, std::uint64_t address, std::uint64_t physical) {
+  Translation result{.physical = physical, .cold = read_entry(address)};
+  result.outcome = levels + (result.cold ? 1 : 0);
   if (model_.window_bytes > 0) {
     const std::uint64_t window = address / model_.window_bytes;
-    if (window != active_window_) result.outcome = tlbs.size() + 2;
+    if (window != active_window_) result.outcome = levels + 2;
     active_window_ = window;
   }
   return result;

@@ -26,23 +26,36 @@ class PageTables {
 
   /// Asks the TLBs in order; if none has the page, walks and moves the page window there.
   /// @param physical what to_physical gives
-  Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
-                        std::uint64_t physical);
+  SONDE_HOT Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
+                                  std::uint64_t physical) {
+    for (std::size_t level = 0; level < tlbs.size(); ++level) {
+      if (tlbs[level]->access(address)) return {.physical = physical, .outcome = level};
+    }
+    return walk(tlbs.size(), address, physical);
+  }
 
   std::uint64_t to_physical(std::uint64_t address) const {
     if (places_.empty()) return address;
-    return places_[address >> block_shift_] | (address & block_mask_);
+    std::uint64_t& place = places_[address >> block_shift_];
+    if (place == unknown) place = permute_block(address >> block_shift_) << block_shift_;
+    return place | (address & block_mask_);
   }
 
  private:
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+
+  Translation walk(std::size_t levels, std::uint64_t address, std::uint64_t physical);
   bool read_entry(std::uint64_t address);
+  std::uint64_t permute_block(std::uint64_t block) const;
 
   const PageModel& model_;
   int page_shift_ = 0;
   int block_shift_ = 0;
   std::uint64_t block_mask_ = 0;
-  std::vector<std::uint64_t> places_;  // random mapping: where each block begins
-  std::vector<bool> walked_;           // by page of the buffer
+  std::uint64_t seed_ = 0;
+  mutable std::vector<std::uint64_t>
+      places_;                // random mapping: where each block begins, once asked
+  std::vector<bool> walked_;  // by page of the buffer
   std::uint64_t active_window_ = 0;
 };
 

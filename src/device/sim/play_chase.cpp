@@ -13,37 +13,69 @@ namespace {
 // So many accesses take about as long as the host needs to fetch from its memory.
 constexpr std::size_t steps_ahead = 4;
 
-/// One lane on its way round its list, with the next visits prepared.
-class Walker {
+/// One lane on its way round its list.
+struct Walker {
+  const ChaseLane* lane;
+  LaneTrace* trace;
+  std::size_t at = 0;
+
+  std::uint64_t next_offset() {
+    const std::uint64_t offset = lane->offsets_bytes[at];
+    at = at + 1 == lane->offsets_bytes.size() ? 0 : at + 1;
+    return offset;
+  }
+};
+
+/// Lanes that take turns access by access, so all are always at the same one. The next accesses,
+/// whosever they are, are prepared.
+class Turns {
  public:
-  Walker(const MemorySystem& memory, const ChaseLane& lane, LaneTrace& trace)
-      : memory_(&memory), lane_(&lane), trace_(&trace) {
+  Turns(MemorySystem& memory, std::vector<Walker> walkers)
+      : memory_(memory), walkers_(std::move(walkers)) {
     for (Visit& visit : ahead_) visit = prepare_next();
   }
 
-  const ChaseLane& lane() const { return *lane_; }
-  LaneTrace& trace() const { return *trace_; }
+  /// So many turns of each lane; `act` gets the trace of the lane, the number of its turn, and its
+  /// load.
+  template <class Act>
+  void play(std::uint64_t turns, Act act) {
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+      for (const Walker& walker : walkers_) {
+        Visit& visit = ahead_[next_];
+        next_ = (next_ + 1) % steps_ahead;
+        const Load load = memory_.load(walker.lane->sm, visit);
+        visit = prepare_next();
+        act(*walker.trace, turn, load);
+      }
+    }
+  }
 
-  Load step(MemorySystem& memory) {
-    Visit& next = ahead_[turn_];
-    turn_ = (turn_ + 1) % steps_ahead;
-    const Visit visit = std::exchange(next, prepare_next());
-    return memory.load(lane_->sm, visit);
+  /// The lanes take turns store by store, until the longest list is done.
+  void store() {
+    std::size_t most = 0;
+    for (const Walker& walker : walkers_) {
+      most = std::max(most, walker.lane->stored_offsets_bytes.size());
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+      for (const Walker& walker : walkers_) {
+        const std::vector<std::uint64_t>& stored = walker.lane->stored_offsets_bytes;
+        if (i < stored.size()) memory_.store(walker.lane->sm, stored[i]);
+      }
+    }
   }
 
  private:
   Visit prepare_next() {
-    const std::uint64_t offset = lane_->offsets_bytes[at_];
-    at_ = at_ + 1 == lane_->offsets_bytes.size() ? 0 : at_ + 1;
-    return memory_->prepare(lane_->sm, offset);
+    Walker& walker = walkers_[prepared_];
+    prepared_ = prepared_ + 1 == walkers_.size() ? 0 : prepared_ + 1;
+    return memory_.prepare(walker.lane->sm, walker.next_offset());
   }
 
-  const MemorySystem* memory_;
-  const ChaseLane* lane_;
-  LaneTrace* trace_;
-  std::size_t at_ = 0;
+  MemorySystem& memory_;
+  std::vector<Walker> walkers_;
+  std::size_t prepared_ = 0;  // whose access is prepared next
   std::array<Visit, steps_ahead> ahead_;
-  std::size_t turn_ = 0;
+  std::size_t next_ = 0;  // of ahead_
 };
 
 struct Player {
@@ -52,13 +84,9 @@ struct Player {
   const ChaseProbe& probe;
   Noise noise;
 
-  void warm(Walker& walker) { walker.step(memory); }
-
-  void time(Walker& walker, std::uint64_t access) {
-    const Load load = walker.step(memory);
+  void time(LaneTrace& trace, std::uint64_t access, const Load& load) {
     const std::uint32_t cycles =
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
-    LaneTrace& trace = walker.trace();
     trace.elapsed_cycles += cycles;
     const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
     if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
@@ -67,37 +95,20 @@ struct Player {
     }
   }
 
-  void amortise(Walker& walker) {
-    const Load load = walker.step(memory);
-    walker.trace().elapsed_cycles +=
+  void amortise(LaneTrace& trace, const Load& load) {
+    trace.elapsed_cycles +=
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
   }
 
-  /// The walkers take turns store by store, until the longest list is done.
-  void store(const std::vector<Walker>& walkers) {
-    std::size_t most = 0;
-    for (const Walker& walker : walkers) {
-      most = std::max(most, walker.lane().stored_offsets_bytes.size());
-    }
-    for (std::size_t i = 0; i < most; ++i) {
-      for (const Walker& walker : walkers) {
-        const std::vector<std::uint64_t>& stored = walker.lane().stored_offsets_bytes;
-        if (i < stored.size()) memory.store(walker.lane().sm, stored[i]);
-      }
-    }
-  }
-
-  /// The walkers take turns access by access, so all are always at the same one.
   void play(std::vector<Walker> walkers) {
-    const auto each = [&](std::uint64_t accesses, auto&& act) {
-      for (std::uint64_t i = 0; i < accesses; ++i) {
-        for (Walker& walker : walkers) act(walker, i);
-      }
-    };
-    each(probe.warmup_accesses, [this](Walker& walker, std::uint64_t) { warm(walker); });
-    store(walkers);
-    each(probe.timed_accesses, [this](Walker& walker, std::uint64_t i) { time(walker, i); });
-    each(probe.amortised_accesses, [this](Walker& walker, std::uint64_t) { amortise(walker); });
+    Turns turns(memory, std::move(walkers));
+    turns.play(probe.warmup_accesses, [](LaneTrace&, std::uint64_t, const Load&) {});
+    turns.store();
+    turns.play(probe.timed_accesses, [this](LaneTrace& trace, std::uint64_t turn,
+                                            const Load& load) { time(trace, turn, load); });
+    turns.play(probe.amortised_accesses, [this](LaneTrace& trace, std::uint64_t, const Load& load) {
+      amortise(trace, load);
+    });
   }
 };
 
@@ -134,7 +145,7 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
                             trace.shared_carveout_bytes, sms, launch.seed);
   std::vector<Walker> walkers;
   for (std::size_t i = 0; i < probe.lanes.size(); ++i) {
-    walkers.emplace_back(launch.memory, probe.lanes[i], trace.lanes[i]);
+    walkers.push_back({.lane = &probe.lanes[i], .trace = &trace.lanes[i]});
   }
   Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
   if (probe.concurrency == Concurrency::together) {

@@ -22,18 +22,29 @@ bool has_order(Policy policy) {
 
 }  // namespace
 
+ReplacementState::Keeping ReplacementState::keeping(const Geometry& geometry) {
+  const std::uint32_t ways = geometry.most_ways();
+  switch (geometry.replacement.policy) {
+    case Policy::random:
+    case Policy::weighted_ways: return Keeping::nothing;
+    case Policy::lru: return ways <= packed_order::most_ways ? Keeping::packed_lru : Keeping::apart;
+    case Policy::fifo:
+      return ways <= packed_order::most_ways ? Keeping::packed_fifo : Keeping::apart;
+    case Policy::guarded_lru:
+      return ways <= packed_guard::most_ways ? Keeping::packed_guarded_lru : Keeping::apart;
+    default: return Keeping::apart;
+  }
+}
+
 ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
-    : policy_(geometry.replacement.policy),
-      draws_(policy_ == Policy::random || policy_ == Policy::weighted_ways),
-      packed_(has_order(policy_) && policy_ != Policy::guarded_lru &&
-              geometry.most_ways() <= packed_order::most_ways) {
+    : policy_(geometry.replacement.policy), keeping_(keeping(geometry)) {
   const std::size_t sets = geometry.ways_per_set.size();
   double sum = 0;
   for (double weight : geometry.replacement.way_weights) {
     cumulative_weights_.push_back(sum += weight);
   }
   for (double& weight : cumulative_weights_) weight /= sum;
-  if (packed_) return;
+  if (keeping_ != Keeping::apart) return;
   if (has_order(policy_)) {
     links_.resize(slots);
     ends_.resize(sets);
@@ -50,7 +61,8 @@ void ReplacementState::clear(std::uint64_t seed) {
 }
 
 void ReplacementState::clear_set(const SetView& view) {
-  if (packed_) return;
+  if (keeping_ == Keeping::packed_guarded_lru) view.record.order() |= packed_guard::nobody;
+  if (keeping_ != Keeping::apart) return;
   if (has_order(policy_)) {
     std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
     ends_[view.set] = {nobody, nobody};
@@ -72,7 +84,7 @@ void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
     case Policy::srrip:
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = 0; return;
-    case Policy::guarded_lru: guard(view, slot); return;
+    case Policy::guarded_lru: guard_hit(view, way); return;
     case Policy::fifo:
     case Policy::random:
     case Policy::weighted_ways: return;
@@ -86,13 +98,10 @@ void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
     case Policy::srrip: marks_[slot] = long_interval; return;
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
-    case Policy::guarded_lru: {
-      Guard& guard = guards_[view.set];
-      if (guard.later == slot) guard = {nobody, guard.earlier};
-      if (guard.earlier == slot) guard.earlier = nobody;
+    case Policy::guarded_lru:
+      forget_guarded(view, way);
       move_to_front(view, slot);
       return;
-    }
     default: mark_hit(view, way); return;
   }
 }
@@ -110,7 +119,7 @@ std::uint32_t ReplacementState::choose_victim(const SetView& view) {
                  : static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(unused) - first);
     }
     case Policy::clock: return pass_clock(view);
-    case Policy::guarded_lru: return oldest_unguarded(view) - view.first_slot;
+    case Policy::guarded_lru: return oldest_unguarded(view);
     case Policy::srrip:
     case Policy::brrip:
     case Policy::set_duelling: return distant(view);
@@ -168,23 +177,41 @@ void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
   ends.newer = slot;
 }
 
-bool ReplacementState::is_guarded(const SetView& view, std::uint32_t slot) const {
-  const Guard& guard = guards_[view.set];
-  return guard.earlier == slot || guard.later == slot;
+void ReplacementState::guard_hit(const SetView& view, std::uint32_t way) {
+  if (keeping_ == Keeping::apart) {
+    const std::uint32_t released = guards_[view.set].push(way);
+    if (released < view.ways) move_to_front(view, view.first_slot + released);
+    return;
+  }
+  std::uint64_t& order = view.record.order();
+  Guard guard = packed_guard::unpack(order);
+  const std::uint32_t released = guard.push(way);
+  if (released < view.ways) packed_order::move_to_front(order, released);
+  packed_guard::pack(order, guard);
 }
 
-void ReplacementState::guard(const SetView& view, std::uint32_t slot) {
-  Guard& guard = guards_[view.set];
-  const std::uint32_t released = guard.earlier;
-  guard = {guard.later, slot};
-  if (released != nobody && !is_guarded(view, released)) move_to_front(view, released);
+void ReplacementState::forget_guarded(const SetView& view, std::uint32_t way) {
+  if (keeping_ == Keeping::apart) return guards_[view.set].forget(way);
+  std::uint64_t& order = view.record.order();
+  Guard guard = packed_guard::unpack(order);
+  guard.forget(way);
+  packed_guard::pack(order, guard);
 }
 
-/// In a set no wider than the guard all may be guarded: then the one guarded longest.
 std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
-  std::uint32_t slot = ends_[view.set].older;
-  while (slot != nobody && is_guarded(view, slot)) slot = links_[slot].newer;
-  return slot == nobody ? guards_[view.set].earlier : slot;
+  if (keeping_ != Keeping::apart) {
+    const Guard guard = packed_guard::unpack(view.record.order());
+    for (std::uint32_t ways = view.ways; ways > 0; --ways) {
+      const std::uint32_t way = packed_order::oldest(view.record.order(), ways);
+      if (!guard.holds(way)) return way;
+    }
+    return guard.first_to_leave(view.ways);
+  }
+  const Guard& guard = guards_[view.set];
+  for (std::uint32_t slot = ends_[view.set].older; slot != nobody; slot = links_[slot].newer) {
+    if (!guard.holds(slot - view.first_slot)) return slot - view.first_slot;
+  }
+  return guard.first_to_leave(view.ways);
 }
 
 std::uint32_t ReplacementState::pass_clock(const SetView& view) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/random.hpp"
+#include "device/sim/host.hpp"
 #include "device/sim/model.hpp"
 #include "device/sim/set_layout.hpp"
 #include "device/sim/set_record.hpp"
@@ -25,26 +26,37 @@ class ReplacementState {
   /// Starts anew; `seed` for policies that draw. Sets are emptied one by one, by clear_set.
   void clear(std::uint64_t seed);
   void clear_set(const SetView& view);
-  /// Tells that this set will be accessed soon, as CacheArray::expect.
+  /// True if the order of the sets is not kept in their records.
+  bool has_links() const { return !links_.empty(); }
+  /// Tells that this set will be accessed soon, as CacheArray::expect. @pre has_links()
   void expect(std::uint32_t set, std::uint32_t first_slot) const {
-    if (links_.empty()) return;
     fetch_ahead(&ends_[set]);
     fetch_ahead(&links_[first_slot]);
     if (!guards_.empty()) fetch_ahead(&guards_[set]);
   }
   void on_hit(const SetView& view, std::uint32_t way) {
-    if (draws_) return;
-    if (!packed_) return mark_hit(view, way);
-    if (policy_ == Policy::lru) packed_order::move_to_front(view.record.order(), way);
+    switch (keeping_) {
+      case Keeping::nothing: return;
+      case Keeping::packed_lru: return packed_order::move_to_front(view.record.order(), way);
+      case Keeping::packed_fifo: return;
+      case Keeping::packed_guarded_lru: return guard_hit(view, way);
+      case Keeping::apart: return mark_hit(view, way);
+    }
   }
   void on_fill(const SetView& view, std::uint32_t way) {
-    if (draws_) return;
-    if (!packed_) return mark_fill(view, way);
-    packed_order::move_to_front(view.record.order(), way);
+    switch (keeping_) {
+      case Keeping::nothing: return;
+      case Keeping::packed_guarded_lru: forget_guarded(view, way); [[fallthrough]];
+      case Keeping::packed_lru:
+      case Keeping::packed_fifo: return packed_order::move_to_front(view.record.order(), way);
+      case Keeping::apart: return mark_fill(view, way);
+    }
   }
   /// The way to replace in a full set.
   std::uint32_t victim(const SetView& view) {
-    return packed_ ? packed_order::oldest(view.record.order(), view.ways) : choose_victim(view);
+    return keeping_ == Keeping::packed_lru || keeping_ == Keeping::packed_fifo
+               ? packed_order::oldest(view.record.order(), view.ways)
+               : choose_victim(view);
   }
 
  private:
@@ -55,8 +67,8 @@ class ReplacementState {
   void point_away(const SetView& view, std::uint32_t way);
   std::uint32_t follow_tree(const SetView& view) const;
   void move_to_front(const SetView& view, std::uint32_t slot);
-  void guard(const SetView& view, std::uint32_t slot);
-  bool is_guarded(const SetView& view, std::uint32_t slot) const;
+  void guard_hit(const SetView& view, std::uint32_t way);
+  void forget_guarded(const SetView& view, std::uint32_t way);
   std::uint32_t oldest_unguarded(const SetView& view) const;
   std::uint32_t pass_clock(const SetView& view);
   std::uint32_t distant(const SetView& view);
@@ -66,20 +78,18 @@ class ReplacementState {
   Policy policy_;
   std::vector<double> cumulative_weights_;
   Random random_{0};
-  bool draws_;   // victims by chance alone: uses change nothing
-  bool packed_;  // lru and fifo of narrow sets keep their order in the record
+  /// What uses of a set change: nothing if victims are drawn by chance alone; for the policies with
+  /// an order, in narrow sets, the order in the record; else the vectors below.
+  enum class Keeping { nothing, packed_lru, packed_fifo, packed_guarded_lru, apart };
+  Keeping keeping_;
+  static Keeping keeping(const Geometry& geometry);
   /// Neighbours in the order of last use (lru) or fill (fifo) of wide sets, newest first.
   struct Link {
     std::uint32_t newer = 0;
     std::uint32_t older = 0;
   };
   static constexpr std::uint32_t nobody = ~0u;
-  /// Slots of the last two hits in a set, the later one last.
-  struct Guard {
-    std::uint32_t earlier = nobody;
-    std::uint32_t later = nobody;
-  };
-  std::vector<Guard> guards_;         // by set: guarded lru
+  std::vector<Guard> guards_;         // by set: guarded lru of wide sets
   std::vector<Link> links_;           // by slot
   std::vector<Link> ends_;            // by set: oldest and newest slot
   std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip and kin: distance; tree: node

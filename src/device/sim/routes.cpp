@@ -30,7 +30,8 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
                           const Geometry& geometry) {
   Instance& instance = instances[static_cast<std::size_t>(number)];
   if (instance.geometry != &geometry) {
-    instance.array = std::make_unique<CacheArray>(model, geometry);
+    const SetIndex& index = indexes_.try_emplace(&geometry, geometry).first->second;
+    instance.array = std::make_unique<CacheArray>(model, geometry, index);
     instance.geometry = &geometry;
     instance.probe = 0;
   }
@@ -49,8 +50,14 @@ Stop Arrays::open_stop(int sm, std::size_t cache, const LatencyRow& hit,
   const int number = instance_of(die_.sms[at], sm, model.scope);
   const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
   const std::uint32_t more_cycles = die_.cache_offset_cycles[cache][at] + die_.slow_sm_cycles[at];
-  return {.array = ready(caches_[cache], number, model, geometry),
-          .far = split ? ready(caches_[cache], 1 - number, model, geometry) : nullptr,
+  CacheArray* near = ready(caches_[cache], number, model, geometry);
+  std::array<CacheArray*, 2> half{near, near};
+  if (split) {
+    half[static_cast<std::size_t>(1 - number)] = ready(caches_[cache], 1 - number, model, geometry);
+  }
+  return {.array = near,
+          .half = half,
+          .halved = split,
           .prefetch = model.prefetch ? &*model.prefetch : nullptr,
           .hit = make_source(hit, more_cycles, model.jitter_cycles)};
 }
@@ -63,6 +70,7 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     const bool is_virtual = model_.caches[path.caches[i]].addressing == Addressing::virtual_address;
     route.virtual_stops += is_virtual ? 1 : 0;
   }
+  route.stop_count = route.stops.size();
   for (std::size_t i : path.tlbs) {
     const CacheModel& tlb = model_.pages.tlb(i);
     route.tlbs.push_back(
@@ -76,12 +84,12 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     far_jitter_cycles = last.jitter_cycles;
     const bool shared = last.scope == Scope::device || last.scope == Scope::partition;
     route.sliced = model_.slices.has_value() && shared;
-    route.is_large = route.stops.back().array->is_large();
+    route.is_large = route.last().array->is_large();
   }
   route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);
   route.dram = make_source(path.dram, more_cycles, model_.dram.jitter_cycles);
   route.dram_far = make_source(path.dram_far, more_cycles, model_.dram.jitter_cycles);
-  route.partition = die_.sms[at].partition;
+  route.partition = static_cast<std::uint32_t>(die_.sms[at].partition);
   return route;
 }
 

@@ -5,6 +5,8 @@
 #include "device/sim/cache_array.hpp"
 #include "device/sim/die.hpp"
 
+#include <array>
+#include <map>
 #include <memory>
 
 namespace sonde::sim {
@@ -17,8 +19,9 @@ struct Source {
 
 /// One cache on the way.
 struct Stop {
-  CacheArray* array = nullptr;
-  CacheArray* far = nullptr;           // the same in the other half of the L2, if there are two
+  CacheArray* array = nullptr;        // that this SM asks first
+  std::array<CacheArray*, 2> half{};  // by home of the line; one and the same unless there are two
+  bool halved = false;
   const Prefetch* prefetch = nullptr;  // if it has one
   Source hit;
 };
@@ -32,16 +35,19 @@ struct Stream {
 /// The way from one SM.
 struct Route {
   std::vector<Stop> stops;
+  std::size_t stop_count = 0;     // of stops; asked many times for each load
   std::size_t virtual_stops = 0;  // the first ones, which are asked before any translation
   std::vector<CacheArray*> tlbs;
   Source far_hit;  // with two halves of the L2
   Source dram;
   Source dram_far;  // with two halves of the L2
-  int partition = 0;
+  std::uint32_t partition = 0;
   bool sliced = false;  // lines of the last cache lie at distances of their own
   Stream stream;
   bool is_large = false;   // the last cache is more than the host's nearest caches hold
-  bool asked_far = false;  // the last load that missed near
+  bool asked_last = true;  // the last load came to the last cache
+
+  const Stop& last() const { return stops[stop_count - 1]; }
 };
 
 /// All arrays of a die. They are made when first needed and emptied for each probe.
@@ -71,6 +77,7 @@ class Arrays {
   const Die& die_;
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
+  std::map<const Geometry*, SetIndex> indexes_;
   std::uint64_t probe_ = 0;
   std::uint64_t seed_ = 0;
 };

@@ -27,7 +27,8 @@ void SetIndex::make_shares(const std::vector<std::uint64_t>& masks) {
   std::uint64_t used_bits = 0;
   for (std::uint64_t mask : masks) used_bits |= mask;
   low_bit_ = used_bits == 0 ? 0 : std::countr_zero(used_bits);
-  auto shares = std::make_shared<Shares>();
+  const auto pairs = static_cast<std::size_t>(std::bit_width(used_bits >> low_bit_) + 15) / 16;
+  auto shares = std::make_shared<std::vector<Share>>(2 * pairs);
   for (std::size_t byte = 0; byte < shares->size(); ++byte) {
     for (std::uint64_t value = 0; value < 256; ++value) {
       for (std::size_t i = 0; i < masks.size(); ++i) {
@@ -36,6 +37,8 @@ void SetIndex::make_shares(const std::vector<std::uint64_t>& masks) {
       }
     }
   }
+  first_share_ = shares->data();
+  last_share_ = first_share_ + shares->size();
   shares_ = std::move(shares);
 }
 

@@ -5,16 +5,13 @@
 
 namespace sonde::sim {
 
-SetLayout::SetLayout(const Geometry& geometry, std::uint32_t slots_per_host_line) {
+SetLayout::SetLayout(const Geometry& geometry) {
   const std::uint32_t first = geometry.ways_per_set.front();
   const bool equal = std::all_of(geometry.ways_per_set.begin(), geometry.ways_per_set.end(),
                                  [first](std::uint32_t ways) { return ways == first; });
   if (equal) {
-    ways_ = stride_ = first;
-    if (2 * first >= slots_per_host_line) {
-      stride_ = (first + slots_per_host_line - 1) & ~(slots_per_host_line - 1);
-    }
-    slots_ = stride_ * static_cast<std::uint32_t>(geometry.ways_per_set.size());
+    ways_ = first;
+    slots_ = first * static_cast<std::uint32_t>(geometry.ways_per_set.size());
     return;
   }
   for (std::uint32_t ways : geometry.ways_per_set) {

@@ -1,5 +1,5 @@
-// What a cache keeps of a set beside its tags, in so few words that looking for a line reads one
-// line of the host's memory and one tag. Used by cache_array.cpp and replacement.cpp.
+// What a cache keeps of a set, close together, so that an access reads few lines of the host's
+// memory. Used by cache_array.cpp and replacement.cpp.
 #pragma once
 
 #include <bit>
@@ -15,12 +15,12 @@ inline constexpr std::uint32_t most_ways = 16;
 inline constexpr std::uint64_t first = 0xfedcba9876543210ULL;  // way 0 is the newest
 
 inline void move_to_front(std::uint64_t& order, std::uint32_t way) {
-  if ((order & 0xf) == way) return;
   constexpr std::uint64_t ones = 0x1111111111111111ULL;
   const std::uint64_t differences = order ^ way * ones;
   const std::uint64_t zeros = (differences - ones) & ~differences & ones << 3;
-  const std::uint64_t newer = (zeros & -zeros) / 8 - 1;  // the places before the way's own
-  order = (order & ~(newer << 4 | 0xf)) | (order & newer) << 4 | way;
+  const std::uint64_t place = zeros & -zeros;       // the upper bit of the way's own
+  const std::uint64_t moved = place | (place - 1);  // its place and all newer ones
+  order ^= (order ^ (order << 4 | way)) & moved;
 }
 
 inline std::uint32_t oldest(std::uint64_t order, std::uint32_t ways) {
@@ -28,6 +28,54 @@ inline std::uint32_t oldest(std::uint64_t order, std::uint32_t ways) {
 }
 
 }  // namespace packed_order
+
+/// Guarded lru: the ways of the last two hits in a set, which cannot leave. Numbers beyond the ways
+/// of the set stand for nobody.
+struct Guard {
+  static constexpr std::uint32_t nobody = ~0u;
+  std::uint32_t earlier = nobody;
+  std::uint32_t later = nobody;
+
+  bool holds(std::uint32_t way) const { return earlier == way || later == way; }
+  /// A hit; gives the way that is guarded no more.
+  std::uint32_t push(std::uint32_t way) {
+    const std::uint32_t released = earlier;
+    earlier = later;
+    later = way;
+    return holds(released) ? nobody : released;
+  }
+  /// Another line takes the way.
+  void forget(std::uint32_t way) {
+    if (earlier == way) earlier = nobody;
+    if (later == way) {
+      later = earlier;
+      earlier = nobody;
+    }
+  }
+  /// Who leaves a set whose ways are all guarded.
+  std::uint32_t first_to_leave(std::uint32_t ways) const {
+    return earlier < ways ? earlier : later;
+  }
+};
+
+/// A guard in the upper byte of a packed order, where that has at most 14 ways.
+namespace packed_guard {
+
+inline constexpr std::uint32_t most_ways = 14;
+inline constexpr int low_bit = 56;
+inline constexpr std::uint64_t nobody = std::uint64_t{0xff} << low_bit;
+
+inline Guard unpack(std::uint64_t order) {
+  return {.earlier = static_cast<std::uint32_t>(order >> low_bit & 0xf),
+          .later = static_cast<std::uint32_t>(order >> (low_bit + 4))};
+}
+
+inline void pack(std::uint64_t& order, Guard guard) {
+  order = (order & ~nobody) | std::uint64_t{guard.earlier & 0xf} << low_bit |
+          std::uint64_t{guard.later & 0xf} << (low_bit + 4);
+}
+
+}  // namespace packed_guard
 
 /// A byte of each line's hash, eight to a word, as in the "Swiss tables" of Abseil: of all ways
 /// only those whose mark is the line's own can hold it. 0 marks a way without a line.
@@ -38,18 +86,17 @@ inline constexpr std::uint32_t most_ways = 64;
 inline std::uint32_t words_for(std::uint32_t ways) { return (ways + 7) / 8; }
 
 inline std::uint64_t mark_of(std::uint64_t line) {
-  const std::uint64_t byte = line * 0x9e3779b97f4a7c15ULL >> 56;
-  return byte + (byte == 0 ? 1 : 0);
+  return line * 0x9e3779b97f4a7c15ULL >> 56 | 0x80;
 }
 
-/// The upper bit of each byte that is equal in both.
+/// The upper bit of each byte that is equal in both, and perhaps of one above an equal one.
 inline std::uint64_t equal_bytes(std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7fULL;
+  constexpr std::uint64_t ones = 0x0101010101010101ULL;
   const std::uint64_t differences = a ^ b;
-  return ~(((differences & low_bits) + low_bits) | differences | low_bits);
+  return (differences - ones) & ~differences & ones << 7;
 }
 
-/// Ways with this mark; to be taken one by one with `next_way`.
+/// Ways with this mark, and perhaps others; to be taken one by one with `next_way`.
 inline std::uint64_t find(const std::uint64_t* words, std::uint32_t ways, std::uint64_t mark) {
   const std::uint64_t pattern = mark * 0x0101010101010101ULL;
   std::uint64_t found = equal_bytes(words[0], pattern) >> 7;
@@ -66,18 +113,32 @@ inline std::uint32_t next_way(std::uint64_t found) {
 }
 
 inline void set(std::uint64_t* words, std::uint32_t way, std::uint64_t mark) {
-  const std::uint32_t shift = 8 * (way % 8);
-  words[way / 8] = (words[way / 8] & ~(std::uint64_t{0xff} << shift)) | mark << shift;
+  static_assert(std::endian::native == std::endian::little);  // byte w of the marks is way w
+  reinterpret_cast<unsigned char*>(words)[way] = static_cast<unsigned char>(mark);
 }
 
 }  // namespace marks
 
-/// The words of one set: what was filled when, the order of use, and marks.
+/// A line and which of its sectors are there.
+struct Tag {
+  static constexpr int most_sectors = 16;
+  static constexpr std::uint64_t no_line = (std::uint64_t{1} << (64 - most_sectors)) - 1;
+  std::uint64_t word = no_line << most_sectors;
+
+  Tag() = default;
+  explicit Tag(std::uint64_t stored) : word(stored) {}
+  Tag(std::uint64_t line, std::uint64_t sectors) : word(line << most_sectors | sectors) {}
+  std::uint64_t line() const { return word >> most_sectors; }
+  bool has_all(std::uint64_t sectors) const { return (~word & sectors) == 0; }
+};
+
+/// The words of one set: what was filled when, the order of use, marks and tags. Wide sets have no
+/// marks, and their tags may lie elsewhere.
 class SetRecord {
  public:
   static constexpr std::uint32_t marks_word = 2;
 
-  explicit SetRecord(std::uint64_t* words) : words_(words) {}
+  SetRecord(std::uint64_t* words, std::uint64_t* tags) : words_(words), tags_(tags) {}
 
   std::uint32_t used() const { return static_cast<std::uint32_t>(words_[0]); }
   /// One more way is in use; gives its number.
@@ -89,14 +150,18 @@ class SetRecord {
   void set_mark(std::uint32_t way, std::uint64_t mark) const {
     marks::set(words_ + marks_word, way, mark);
   }
-  void clear(std::uint32_t generation, std::size_t word_count) const {
+  Tag tag(std::uint32_t way) const { return Tag(tags_[way]); }
+  void set_tag(std::uint32_t way, Tag tag) const { tags_[way] = tag.word; }
+  void add_sectors(std::uint32_t way, std::uint64_t sectors) const { tags_[way] |= sectors; }
+  void clear(std::uint32_t generation, std::uint32_t mark_words) const {
     words_[0] = std::uint64_t{generation} << 32;
     words_[1] = packed_order::first;
-    for (std::size_t i = marks_word; i < word_count; ++i) words_[i] = 0;
+    for (std::uint32_t i = 0; i < mark_words; ++i) words_[marks_word + i] = 0;
   }
 
  private:
   std::uint64_t* words_;
+  std::uint64_t* tags_;
 };
 
 }  // namespace sonde::sim

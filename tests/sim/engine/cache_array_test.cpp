@@ -116,6 +116,61 @@ TEST(CacheArrayTest, guarded_lru_keeps_the_lines_of_the_last_two_hits) {
   EXPECT_FALSE(holds(cache, 'E'));
 }
 
+/// A set with guarded lru, as lists of lines.
+class GuardedSet {
+ public:
+  explicit GuardedSet(std::size_t ways) : ways_(ways) {}
+
+  bool access(std::uint64_t line) {
+    if (std::find(order_.begin(), order_.end(), line) != order_.end()) {
+      guarded_.push_front(line);
+      if (guarded_.size() > 2) {
+        const std::uint64_t released = guarded_.back();
+        guarded_.pop_back();
+        if (!is_guarded(released)) renew(released);
+      }
+      return true;
+    }
+    if (order_.size() == ways_) evict();
+    order_.push_front(line);
+    return false;
+  }
+
+ private:
+  bool is_guarded(std::uint64_t line) const {
+    return std::find(guarded_.begin(), guarded_.end(), line) != guarded_.end();
+  }
+  void renew(std::uint64_t line) {
+    order_.remove(line);
+    order_.push_front(line);
+  }
+  void evict() {
+    auto victim = std::find_if(order_.rbegin(), order_.rend(),
+                               [this](std::uint64_t line) { return !is_guarded(line); });
+    const std::uint64_t line = victim == order_.rend() ? guarded_.back() : *victim;
+    order_.remove(line);
+    guarded_.remove(line);
+  }
+
+  std::size_t ways_;
+  std::list<std::uint64_t> order_;    // newest first
+  std::list<std::uint64_t> guarded_;  // the last two hits, latest first
+};
+
+TEST(CacheArrayTest, guarded_lru_of_every_width_agrees_with_lists) {
+  // Narrow sets keep order and guard in one word, others by links.
+  for (std::uint32_t ways : {1u, 2u, 3u, 4u, 14u, 15u, 16u, 40u}) {
+    CacheArray cache = make_cache(Policy::guarded_lru, 1, ways);
+    GuardedSet reference(ways);
+    Random random(ways);
+    for (int i = 0; i < 20000; ++i) {
+      const std::uint64_t line = random.below(ways + ways / 2 + 2);
+      ASSERT_EQ(cache.access(line * line_bytes), reference.access(line))
+          << ways << " ways, access " << i;
+    }
+  }
+}
+
 TEST(CacheArrayTest, less_room_than_tags_lets_the_oldest_line_of_any_set_leave) {
   CacheModel model;
   model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
@@ -196,6 +251,44 @@ TEST(CacheArrayTest, a_miss_brings_its_block_of_sectors_only) {
   EXPECT_TRUE(cache.access(0));
   EXPECT_FALSE(cache.access(64));
   EXPECT_TRUE(cache.access(96));
+}
+
+TEST(CacheArrayTest, a_span_is_there_if_all_of_its_sectors_are) {
+  CacheModel model;
+  model.line_bytes = 128;
+  model.sector_bytes = model.fetch_bytes = 32;
+  Geometry geometry;
+  geometry.ways_per_set = {4};
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+
+  cache.access(96);
+  EXPECT_FALSE(cache.access(64, 64)) << "one of its two sectors";
+  EXPECT_TRUE(cache.access(64));
+  EXPECT_FALSE(cache.access(32)) << "outside the span";
+  EXPECT_FALSE(cache.access(128 + 32, 256)) << "one of its two lines, and of that a part";
+  for (std::uint64_t address = 0; address < 256; address += 32) {
+    EXPECT_TRUE(cache.contains(address)) << address;
+  }
+  EXPECT_TRUE(cache.access(0, 256));
+}
+
+TEST(CacheArrayTest, a_span_counts_as_one_use_of_its_line) {
+  CacheModel model;
+  model.line_bytes = 128;
+  model.sector_bytes = model.fetch_bytes = 32;
+  Geometry geometry;
+  geometry.ways_per_set = {2};
+  geometry.replacement.policy = Policy::srrip;
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+
+  for (std::uint64_t line : {0, 1}) cache.access(line * 128, 128);
+  cache.access(128);
+  cache.access(2 * 128);
+
+  EXPECT_FALSE(cache.contains(0)) << "filled, and never used again";
+  EXPECT_TRUE(cache.contains(128));
 }
 
 TEST(CacheArrayTest, sets_of_every_width_agree_with_a_list) {
