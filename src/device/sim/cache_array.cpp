@@ -119,10 +119,12 @@ SONDE_HOT void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
   filled_[slot] = ++fills_;
   fill_order_.push_back({line, slot, fills_});
   ++present_lines_;
-  while (present_lines_ > data_lines_) {
+  while (true) {
     const Fill oldest = fill_order_.front();
+    const bool is_there = filled_[oldest.slot] == oldest.number;
+    if (is_there && present_lines_ <= data_lines_) return;
     fill_order_.pop_front();
-    if (filled_[oldest.slot] == oldest.number) drop(oldest.line << line_shift_);
+    if (is_there) drop(oldest.line << line_shift_);
   }
 }
 
