@@ -91,7 +91,7 @@ SONDE_HOT std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) con
 }
 
 /// Only global memory is translated.
-SONDE_HOT Visit MemorySystem::find(const Route& route, std::uint64_t offset_bytes) const {
+SONDE_HOT Visit MemorySystem::find_on(const Route& route, std::uint64_t offset_bytes) const {
   Visit visit{.address = address_of(offset_bytes)};
   visit.physical = base_ == 0 ? pages_.to_physical(visit.address) : visit.address;
   if (model_.partitions.count > 1) {
@@ -108,15 +108,27 @@ SONDE_HOT Visit MemorySystem::find(const Route& route, std::uint64_t offset_byte
   return visit;
 }
 
-Visit MemorySystem::prepare(int sm, std::uint64_t offset_bytes) const {
-  const Route& route = routes_[static_cast<std::size_t>(sm)];
-  const Visit visit = find(route, offset_bytes);
+SONDE_HOT void MemorySystem::expect_on(const Route& route, const Visit& visit) const {
   if (crowded_ && route.stop_count > 1) route.stops.front().array->expect(visit.first_set);
   if (route.is_large && route.asked_last) {
     const Stop& stop = route.last();
     stop.half[visit.home]->expect(visit.last_set);
     if (copied_) stop.array->expect(visit.last_set);
   }
+}
+
+Visit MemorySystem::find(int sm, std::uint64_t offset_bytes) const {
+  return find_on(routes_[static_cast<std::size_t>(sm)], offset_bytes);
+}
+
+void MemorySystem::expect(int sm, const Visit& visit) const {
+  expect_on(routes_[static_cast<std::size_t>(sm)], visit);
+}
+
+Visit MemorySystem::prepare(int sm, std::uint64_t offset_bytes) const {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  const Visit visit = find_on(route, offset_bytes);
+  expect_on(route, visit);
   return visit;
 }
 
@@ -192,7 +204,7 @@ Load MemorySystem::load(int sm, const Visit& visit) {
 
 void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
-  const Visit visit = find(route, offset_bytes);
+  const Visit visit = find(sm, offset_bytes);
   for (std::size_t at = 0; at < route.virtual_stops; ++at) {
     route.stops[at].array->store(visit.address);
   }

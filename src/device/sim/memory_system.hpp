@@ -14,7 +14,7 @@ struct Load {
   double jitter_cycles = 0;          // of whoever served it
 };
 
-/// A load that will be made soon: what is known of it before any cache is asked.
+/// Where a load goes: what is known of it before any cache is asked.
 struct Visit {
   std::uint64_t address = 0;  // that virtually addressed caches and TLBs see
   std::uint64_t physical = 0;
@@ -34,8 +34,13 @@ class MemorySystem {
   void begin_probe(const PathModel& path, std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
                    const std::vector<int>& sms, std::uint64_t seed);
 
+  Visit find(int sm, std::uint64_t offset_bytes) const;
+
   /// To be called a few loads ahead, so that the host can fetch what the load needs. Nothing of the
   /// simulated GPU changes.
+  void expect(int sm, const Visit& visit) const;
+
+  /// Both of these.
   Visit prepare(int sm, std::uint64_t offset_bytes) const;
 
   /// One load by one thread.
@@ -49,7 +54,8 @@ class MemorySystem {
 
  private:
   std::uint64_t address_of(std::uint64_t offset_bytes) const;
-  Visit find(const Route& route, std::uint64_t offset_bytes) const;
+  Visit find_on(const Route& route, std::uint64_t offset_bytes) const;
+  void expect_on(const Route& route, const Visit& visit) const;
   Translation translate(const Route& route, const Visit& visit);
   Load load_partitioned(Route& route, const Visit& visit, std::size_t outcome,
                         std::uint64_t span_bytes) const;

@@ -78,6 +78,49 @@ class Turns {
   std::size_t next_ = 0;  // of ahead_
 };
 
+/// One lane by itself, whose visits are found once for all its rounds.
+class LoneWalk {
+ public:
+  // More would take more memory than the host's caches have.
+  static constexpr std::size_t most_visits = 1 << 17;
+
+  LoneWalk(MemorySystem& memory, const Walker& walker)
+      : memory_(memory), lane_(*walker.lane), trace_(*walker.trace) {
+    for (std::uint64_t offset : lane_.offsets_bytes) {
+      visits_.push_back(memory.find(lane_.sm, offset));
+    }
+    for (std::size_t i = 0; i < steps_ahead; ++i) memory_.expect(lane_.sm, next(expected_));
+  }
+
+  /// As Turns.
+  template <class Act>
+  void play(std::uint64_t turns, Act act) {
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+      const Load load = memory_.load(lane_.sm, next(at_));
+      memory_.expect(lane_.sm, next(expected_));
+      act(trace_, turn, load);
+    }
+  }
+
+  void store() {
+    for (std::uint64_t offset : lane_.stored_offsets_bytes) memory_.store(lane_.sm, offset);
+  }
+
+ private:
+  const Visit& next(std::size_t& place) const {
+    const Visit& visit = visits_[place];
+    place = place + 1 == visits_.size() ? 0 : place + 1;
+    return visit;
+  }
+
+  MemorySystem& memory_;
+  const ChaseLane& lane_;
+  LaneTrace& trace_;
+  std::vector<Visit> visits_;  // by place in the list
+  std::size_t at_ = 0;         // of the next load
+  std::size_t expected_ = 0;   // of the one steps_ahead later
+};
+
 struct Player {
   const Model& model;
   MemorySystem& memory;
@@ -101,12 +144,21 @@ struct Player {
   }
 
   void play(std::vector<Walker> walkers) {
-    Turns turns(memory, std::move(walkers));
-    turns.play(probe.warmup_accesses, [](LaneTrace&, std::uint64_t, const Load&) {});
-    turns.store();
-    turns.play(probe.timed_accesses, [this](LaneTrace& trace, std::uint64_t turn,
+    if (walkers.size() == 1 &&
+        walkers.front().lane->offsets_bytes.size() <= LoneWalk::most_visits) {
+      play_through(LoneWalk(memory, walkers.front()));
+    } else {
+      play_through(Turns(memory, std::move(walkers)));
+    }
+  }
+
+  template <class Lanes>
+  void play_through(Lanes lanes) {
+    lanes.play(probe.warmup_accesses, [](LaneTrace&, std::uint64_t, const Load&) {});
+    lanes.store();
+    lanes.play(probe.timed_accesses, [this](LaneTrace& trace, std::uint64_t turn,
                                             const Load& load) { time(trace, turn, load); });
-    turns.play(probe.amortised_accesses, [this](LaneTrace& trace, std::uint64_t, const Load& load) {
+    lanes.play(probe.amortised_accesses, [this](LaneTrace& trace, std::uint64_t, const Load& load) {
       amortise(trace, load);
     });
   }
