@@ -86,6 +86,7 @@ class LoneWalk {
 
   LoneWalk(MemorySystem& memory, const Walker& walker)
       : memory_(memory), lane_(*walker.lane), trace_(*walker.trace) {
+    visits_.reserve(lane_.offsets_bytes.size());
     for (std::uint64_t offset : lane_.offsets_bytes) {
       visits_.push_back(memory.find(lane_.sm, offset));
     }
