@@ -1,8 +1,11 @@
 // The caches of textures, constants and code come back level behind level, as the models declare
 // them: what Wong et al. 2010 and Mei and Chu 2016 found, and those of the H200.
+#include "jobs/cache_report.hpp"
 #include "jobs/jobs.hpp"
 #include "tests/sim/finding_verdict.hpp"
 #include "tests/sim/hierarchy_truth.hpp"
+
+#include <gmock/gmock.h>
 
 namespace sonde::test {
 namespace {
@@ -192,6 +195,26 @@ TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) 
   EXPECT_EQ(sim.status("cache.constant_l2.size_bytes"), Status::not_resolvable);
   EXPECT_EQ(sim.status("cache.constant_l2.sets"), Status::not_resolvable);
   EXPECT_NEAR(sim.number("cache.constant_l2.hit_latency_cycles"), 81, 2);
+}
+
+TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
+  JobOnSim sim("gtx280");
+  static const auto report = [](JobRun& run, const std::string& cache, double line_contrast) {
+    const CacheShape shape{.edge = {4096, 4352},
+                           .line_bytes = 256,
+                           .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
+                           .line_contrast = line_contrast};
+    report_shape(run, cache, shape, {}, {});
+  };
+
+  sim.run([](JobRun& run) { report(run, "cache.texture_l1", 0.2); });
+  sim.run([](JobRun& run) { report(run, "cache.texture_l2", 0.5); });
+
+  EXPECT_EQ(sim.status("cache.texture_l1.line_bytes"), Status::not_resolvable);
+  EXPECT_THAT(sim.find("cache.texture_l1.line_bytes").reason, testing::HasSubstr("256 B"));
+  EXPECT_EQ(sim.number("cache.texture_l1.size_bytes"), 4096) << "known all the same";
+  EXPECT_EQ(sim.number("cache.texture_l2.line_bytes"), 256);
+  EXPECT_EQ(sim.find("cache.texture_l2.line_bytes").confidence, 0.5);
 }
 
 }  // namespace
