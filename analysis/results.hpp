@@ -25,10 +25,10 @@ struct Finding {
   std::string metric;
   Value value;
   Status status = Status::ok;
-  std::string reason;        // why there is no value, or what to know about it
-  double confidence = 0;     // 0..1: that the value is right (structural) or stable (continuous)
-  std::uint64_t samples = 0; // measurements behind the value
-  double spread = 0;         // median absolute deviation of them, in the metric's unit
+  std::string reason;         // why there is no value, or what to know about it
+  double confidence = 0;      // 0..1: that the value is right (structural) or stable (continuous)
+  std::uint64_t samples = 0;  // measurements behind the value
+  double spread = 0;          // median absolute deviation of them, in the metric's unit
 };
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
@@ -60,8 +60,8 @@ struct DeviceResult {
 /// How a run came about: everything needed to repeat it.
 struct Provenance {
   std::string command_line;
-  std::string config_json;     // resolved
-  std::string config_hash;     // of what decides the results: backend, suite, jobs, seed, ...
+  std::string config_json;  // resolved
+  std::string config_hash;  // of what decides the results: backend, suite, jobs, seed, ...
   std::string sonde_version;
   std::string git_revision;
   std::string library_versions;  // "HDF5 1.10.8, Open MPI 4.1.4, ..."

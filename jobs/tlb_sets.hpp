@@ -8,9 +8,9 @@
 
 namespace sonde {
 
-/// The entry of a level, if it is smaller than that of a nearer one, which hides neighbours from it:
-/// two places lie in one entry if they take the room of one in a full set. nullopt if no set was
-/// found to overflow.
+/// The entry of a level, if it is smaller than that of a nearer one, which hides neighbours from
+/// it: two places lie in one entry if they take the room of one in a full set. nullopt if no set
+/// was found to overflow.
 /// @param outline as if its entries were those of the nearer level
 std::optional<std::uint64_t> find_small_entry(JobRun& run, const PageSetup& setup,
                                               const TlbShape& outline);

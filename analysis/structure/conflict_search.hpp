@@ -27,8 +27,8 @@ struct MissCounts {
 /// Walks each list on its own, from an empty cache, until it is steady, and then some passes more.
 using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)>;
 
-/// Some set was too small for its lines: that costs at least one miss in every pass. Slow hits do not
-/// repeat at a line, nor in every pass of a short walk.
+/// Some set was too small for its lines: that costs at least one miss in every pass. Slow hits do
+/// not repeat at a line, nor in every pass of a short walk.
 bool overflows(const MissCounts& counts);
 
 /// Whether line `i` missed again and again.

@@ -30,8 +30,8 @@ Edge find_edge(const EdgeLimits& limits, const std::function<Fit(std::uint64_t b
 Edge narrow_edge(const EdgeLimits& limits, Edge edge,
                  const std::function<Fit(std::uint64_t bytes)>& ask);
 
-/// A size whose edge is soft, rounded down to a sixteenth of its power of two: what further searches
-/// agree on.
+/// A size whose edge is soft, rounded down to a sixteenth of its power of two: what further
+/// searches agree on.
 std::uint64_t round_soft_size(std::uint64_t size_bytes);
 
 }  // namespace sonde

@@ -1,4 +1,5 @@
-// Errors of the whole program: exceptions whose text is `<problem> (<why it matters>) <what to do>`.
+// Errors of the whole program: exceptions whose text is `<problem> (<why it matters>) <what to
+// do>`.
 #pragma once
 
 #include <source_location>

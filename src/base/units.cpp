@@ -27,7 +27,9 @@ std::string scale(double value, double base, const std::array<const char*, 6>& p
 
 }  // namespace
 
-std::string format_bytes(double size_bytes) { return scale(size_bytes, 1024, binary_prefixes, "B"); }
+std::string format_bytes(double size_bytes) {
+  return scale(size_bytes, 1024, binary_prefixes, "B");
+}
 
 std::string format_quantity(double value, std::string_view unit) {
   if (unit == "byte") return format_bytes(value);

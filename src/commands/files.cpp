@@ -9,9 +9,9 @@
 #include "device/open_device.hpp"
 #include "fleet/progress.hpp"
 #include "jobs/suite.hpp"
+#include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/read_run.hpp"
-#include "store/merge.hpp"
 
 #include <fmt/format.h>
 

@@ -14,9 +14,9 @@
 namespace sonde {
 
 /// Collective: every rank of `comm` calls it, those without a device with nullptr. The provenance
-/// and the unaudited devices of rank 0 are used; rows are in the order of ranks. The file is written
-/// as `<path>.part`, read back by each rank and compared, and renamed when whole; after an error no
-/// part of it is left.
+/// and the unaudited devices of rank 0 are used; rows are in the order of ranks. The file is
+/// written as `<path>.part`, read back by each rank and compared, and renamed when whole; after an
+/// error no part of it is left.
 /// @throws StoreError on all ranks alike
 /// @throws CommError on one rank alone, if HDF5 failed on it in a call that the others do not
 /// return from: the caller must abort

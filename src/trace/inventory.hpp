@@ -30,8 +30,8 @@ struct DeviceInfo {
   std::uint64_t reserved_shared_bytes_per_block = 0;
   std::vector<std::uint64_t> shared_carveouts_bytes;  // possible shared parts, ascending; empty:
                                                       // shared memory and L1 are apart
-  double sm_clock_hz = 0;      // highest
-  double memory_clock_hz = 0;  // highest, as the driver prints it
+  double sm_clock_hz = 0;                             // highest
+  double memory_clock_hz = 0;                         // highest, as the driver prints it
   int memory_bus_bits = 0;
   int memory_data_rate = 0;  // transfers per memory clock
   bool ecc = false;

@@ -24,20 +24,20 @@ struct LaneTrace {
   int sm = -1;
   int warp = 0;
   int cluster = -1;
-  std::vector<std::uint32_t> window_cycles;    // clock window of each recorded access, raw
-  std::vector<std::uint64_t> offsets_bytes;    // address of each recorded access in the buffer
-  std::vector<std::uint64_t> histogram;        // timed accesses by window_cycles; last bin: or more
-  std::vector<std::uint64_t> clock_cycles;     // timestamps: the SM clock
-  std::vector<std::uint64_t> globaltimer_ns;   // timestamps: the device-wide timer
-  std::uint64_t elapsed_cycles = 0;            // of the whole timed part, by the SM clock
-  std::uint64_t accesses = 0;                  // in elapsed_cycles
+  std::vector<std::uint32_t> window_cycles;   // clock window of each recorded access, raw
+  std::vector<std::uint64_t> offsets_bytes;   // address of each recorded access in the buffer
+  std::vector<std::uint64_t> histogram;       // timed accesses by window_cycles; last bin: or more
+  std::vector<std::uint64_t> clock_cycles;    // timestamps: the SM clock
+  std::vector<std::uint64_t> globaltimer_ns;  // timestamps: the device-wide timer
+  std::uint64_t elapsed_cycles = 0;           // of the whole timed part, by the SM clock
+  std::uint64_t accesses = 0;                 // in elapsed_cycles
 };
 
 struct Trace {
   Conditions conditions;
   std::vector<LaneTrace> lanes;
-  std::vector<double> repeat_ns;               // wall time of each repeat, for streams
-  std::uint64_t shared_carveout_bytes = 0;     // shared part of the L1 in force while it ran
+  std::vector<double> repeat_ns;            // wall time of each repeat, for streams
+  std::uint64_t shared_carveout_bytes = 0;  // shared part of the L1 in force while it ran
 };
 
 /// A probe as it was asked for and what came back: one row of `/jobs/<job>/probes`.

@@ -38,8 +38,9 @@ std::string write_toml(const std::string& text) {
 }
 
 TEST(ConfigTest, reads_the_options_of_a_run) {
-  const Config config = parse({"run", "--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs",
-                               "cache.l1,tlb", "--seed", "7", "-o", "night.h5", "--resume"});
+  const Config config =
+      parse({"run", "--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs", "cache.l1,tlb",
+             "--seed", "7", "-o", "night.h5", "--resume"});
 
   EXPECT_EQ(config.command, Command::run);
   EXPECT_EQ(config.backend, "sim:gtx980,gtx780");
@@ -99,9 +100,11 @@ TEST(ConfigTest, a_printed_config_reads_back_the_same) {
 TEST(ConfigTest, the_hash_follows_what_decides_the_results) {
   const Config config = parse({"run", "--backend", "sim:h200"});
 
-  EXPECT_EQ(hash_config(config), hash_config(parse({"run", "--backend", "sim:h200", "-o", "x.h5"})));
+  EXPECT_EQ(hash_config(config),
+            hash_config(parse({"run", "--backend", "sim:h200", "-o", "x.h5"})));
   EXPECT_NE(hash_config(config), hash_config(parse({"run", "--backend", "sim:gtx980"})));
-  EXPECT_NE(hash_config(config), hash_config(parse({"run", "--backend", "sim:h200", "--seed", "2"})));
+  EXPECT_NE(hash_config(config),
+            hash_config(parse({"run", "--backend", "sim:h200", "--seed", "2"})));
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ TEST(SuiteTest, a_job_over_its_time_is_given_up) {
 TEST(SuiteTest, a_metric_outside_the_registry_or_twice_is_a_defect_that_shows) {
   FailingDevice device(0, FailingDevice::Failure::probe);
 
-  const JobOutcome unknown = run_test_job(
-      device, [](JobRun& run) { run.report(found("no.such_metric", 1.0, 1, 1)); });
+  const JobOutcome unknown =
+      run_test_job(device, [](JobRun& run) { run.report(found("no.such_metric", 1.0, 1, 1)); });
   const JobOutcome twice = run_test_job(device, [](JobRun& run) {
     run.report(found("device.sm_count", 1.0, 1, 1));
     run.report(found("device.sm_count", 1.0, 1, 1));
