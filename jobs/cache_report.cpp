@@ -19,9 +19,9 @@ constexpr std::array shape_metrics{".size_bytes", ".first_miss_bytes", ".line_by
 constexpr double soft_confidence = 0.5;
 
 // A line told by less is a guess, unless sets were found in such lines: of 210 lines of random
-// simulated GPUs one was, and wrong; in the second code cache of an H200 it is 0.16 to 0.23. In a
+// simulated GPUs one was, and wrong; in the second code cache of an H200 it is 0.16 to 0.34. In a
 // cache of few lines it may be as little though the line is right, but there sets are found.
-constexpr double least_line_contrast = 0.3;
+constexpr double least_line_contrast = 0.4;
 
 Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confidence,
                     std::uint64_t samples) {
