@@ -65,7 +65,7 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache, 
   if (run.level() != SuiteLevel::quick) {
     sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
     shape.filled_bytes = sets->filled_bytes;
-    shape.sets_resolved = sets->sets.resolved();
+    shape.sets_confirmed = sets->confirmed();
   } else {
     report_no_sets(run, cache.name, Status::not_resolvable,
                    "the quick suite does not look for sets");

@@ -179,7 +179,7 @@ void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
     cache.name = "cache.l2";
     const SetFindings sets = characterize_sets(run, cache, shape.part_bytes(), shape.line_bytes);
     shape.filled_bytes = sets.filled_bytes;
-    shape.sets_resolved = sets.sets.resolved();
+    shape.sets_confirmed = sets.confirmed();
   }
 }
 

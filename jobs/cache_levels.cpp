@@ -250,8 +250,8 @@ void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& su
     return;
   }
   measure_size(run, cache, *shape);
-  shape->sets_resolved =
-      characterize_sets(run, cache, shape->size_bytes(), shape->line_bytes).sets.resolved();
+  shape->sets_confirmed =
+      characterize_sets(run, cache, shape->size_bytes(), shape->line_bytes).confirmed();
   report_shape(run, name, *shape, {}, level > 0 ? path.caches[level - 1] : std::string());
   report_latencies(run, name, hits.cycles, misses.cycles);
   report_behaviour(run, cache, *shape);

@@ -118,7 +118,7 @@ struct CacheShape {
   std::uint64_t whole_bytes = 0;  // if `edge` is that of one part only
   /// Lines of every set that stay together (jobs/cache_sets); 0: not known. Of one part, too.
   std::uint64_t filled_bytes = 0;
-  bool sets_resolved = false;  // in lines of line_bytes (jobs/cache_sets)
+  bool sets_confirmed = false;  // in lines of line_bytes (jobs/cache_sets)
 
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
 

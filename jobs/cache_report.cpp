@@ -35,7 +35,7 @@ std::string join(const std::string& first, const std::string& second) {
 void report_line(JobRun& run, const std::string& cache, const CacheShape& shape,
                  std::uint64_t samples) {
   const std::string metric = cache + ".line_bytes";
-  if (shape.sets_resolved || shape.line_contrast >= least_line_contrast) {
+  if (shape.sets_confirmed || shape.line_contrast >= least_line_contrast) {
     run.report(found_bytes(metric, shape.line_bytes, shape.line_contrast, samples));
     return;
   }

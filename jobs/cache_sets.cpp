@@ -52,11 +52,17 @@ std::string explain(const ReplacementFit& fit) {
   return text;
 }
 
+bool is_confirmed(const SetStructure& sets) {
+  return sets.resolved() && sets.agreement >= least_agreement;
+}
+
 double mean_ways(const SetStructure& sets) {
   return static_cast<double>(sets.lines()) / static_cast<double>(sets.ways_per_set.size());
 }
 
 }  // namespace
+
+bool SetFindings::confirmed() const { return is_confirmed(sets); }
 
 LineSpace choose_line_space(const CacheSubject& cache, std::uint64_t size_bytes,
                             std::uint64_t line_bytes, std::uint64_t span_limit_bytes) {
@@ -126,7 +132,7 @@ void report_sets(JobRun& run, const std::string& cache, const SetStructure& sets
     }
     return;
   }
-  if (sets.agreement < least_agreement) {
+  if (!is_confirmed(sets)) {
     for (const char* metric : set_metrics) {
       run.report(not_resolvable(cache + metric, "found, but not confirmed: " + explain(sets)));
     }
@@ -200,7 +206,7 @@ void look_farther(JobRun& run, const ConflictSetup& setup, std::uint64_t size_by
       std::min(std::bit_ceil(size_bytes * spans_of_cache), std::bit_floor(limit_bytes));
   if (wide.span_bytes <= found.space.span_bytes) return;
   SetStructure sets = measure_sets(run, setup, wide);
-  if (!sets.resolved() || sets.agreement < least_agreement) return;
+  if (!is_confirmed(sets)) return;
   if (found.sets.resolved() && found.sets.ways_per_set != sets.ways_per_set) return;
   found.space = wide;
   found.sets = std::move(sets);

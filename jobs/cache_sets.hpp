@@ -46,6 +46,9 @@ struct SetFindings {
   SetStructure sets;
   std::uint64_t filled_bytes = 0;             // see measure_filled
   std::optional<ReplacementFit> replacement;  // if sets are resolved
+
+  /// Other walks did as these sets predict.
+  bool confirmed() const;
 };
 
 /// All of it: search, match, report.

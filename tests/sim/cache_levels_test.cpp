@@ -200,12 +200,12 @@ TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) 
 TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
   static const auto report = [](JobRun& run, const std::string& cache, double line_contrast,
-                                bool sets_resolved) {
+                                bool sets_confirmed) {
     const CacheShape shape{.edge = {4096, 4352},
                            .line_bytes = 256,
                            .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
                            .line_contrast = line_contrast,
-                           .sets_resolved = sets_resolved};
+                           .sets_confirmed = sets_confirmed};
     report_shape(run, cache, shape, {}, {});
   };
 

@@ -53,9 +53,8 @@ class PageTables {
   int block_shift_ = 0;
   std::uint64_t block_mask_ = 0;
   std::uint64_t seed_ = 0;
-  mutable std::vector<std::uint64_t>
-      places_;                // random mapping: where each block begins, once asked
-  std::vector<bool> walked_;  // by page of the buffer
+  mutable std::vector<std::uint64_t> places_;  // random mapping: of each block, once asked for
+  std::vector<bool> walked_;                   // by page of the buffer
   std::uint64_t active_window_ = 0;
 };
 
