@@ -2,11 +2,24 @@
 // spread.
 #pragma once
 
-#include "jobs/job.hpp"
+#include "jobs/run/job_run.hpp"
 
+#include <array>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sonde {
+
+struct Job {
+  std::string_view name;
+  std::string_view summary;
+  SuiteLevel level;  // the smallest suite that holds it
+  void (*run)(JobRun&);
+  std::array<std::string_view, 5> builds_on = {};  // jobs whose findings it reads
+};
 
 /// In running order: a job stands behind everything that it builds on.
 std::span<const Job> all_jobs();

@@ -1,9 +1,9 @@
-// Runs jobs on a simulated GPU and hands back what they found, beside the declared truth.
+// Runs jobs on a simulated GPU and hands back what they found, co_resident the declared truth.
 #pragma once
 
 #include "device/open_device.hpp"
 #include "device/sim/model.hpp"
-#include "jobs/job.hpp"
+#include "jobs/run/job_run.hpp"
 
 #include <gtest/gtest.h>
 
