@@ -1,4 +1,4 @@
-// Names of outcomes, and the three ways to state a finding.
+// Names of outcomes, and the ways to state a finding.
 #include "analysis/results.hpp"
 
 #include "base/error.hpp"
@@ -39,12 +39,20 @@ Finding found(std::string metric, Value value, double confidence, std::uint64_t 
   return {std::move(metric), std::move(value), Status::ok, "", confidence, samples, spread};
 }
 
+Finding no_answer(std::string metric, Status status, std::string reason) {
+  return {.metric = std::move(metric),
+          .value = {},
+          .status = status,
+          .reason = std::move(reason),
+          .confidence = status == Status::not_present ? 1.0 : 0.0};
+}
+
 Finding not_present(std::string metric, std::string reason) {
-  return {std::move(metric), {}, Status::not_present, std::move(reason), 1, 0, 0};
+  return no_answer(std::move(metric), Status::not_present, std::move(reason));
 }
 
 Finding not_resolvable(std::string metric, std::string reason) {
-  return {std::move(metric), {}, Status::not_resolvable, std::move(reason), 0, 0, 0};
+  return no_answer(std::move(metric), Status::not_resolvable, std::move(reason));
 }
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric) {

@@ -38,7 +38,8 @@ struct JobOutcome {
 };
 
 /// Runs one job. A failed probe ends the job, not the suite: the result then has status `failed`,
-/// the reason, and everything found before.
+/// the reason, and everything found before. Metrics of the job that it left without a finding are
+/// reported as failed: each metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,

@@ -29,9 +29,10 @@ Trace by_frequency(const Trace& trace) {
 
 }  // namespace
 
-JobRun::JobRun(Device& device, SuiteLevel level, std::uint64_t seed,
+JobRun::JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint64_t seed,
                const std::vector<JobResult>& earlier, std::function<void()> on_probe)
     : device_(device),
+      job_(job),
       level_(level),
       seed_(seed),
       earlier_(earlier),
@@ -63,6 +64,15 @@ void JobRun::report(Finding finding) {
   require(find_finding(findings_, finding.metric) == nullptr,
           "metric '" + finding.metric + "' was reported twice");
   findings_.push_back(std::move(finding));
+}
+
+void JobRun::report_rest(std::string_view prefix, Status status, const std::string& reason) {
+  for (const Metric& metric : all_metrics()) {
+    if (metric.job != job_ || !metric.name.starts_with(prefix)) continue;
+    if (find_finding(findings_, metric.name) == nullptr) {
+      report(no_answer(std::string(metric.name), status, reason));
+    }
+  }
 }
 
 const Finding* JobRun::find(std::string_view metric) const {

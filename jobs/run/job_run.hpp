@@ -19,9 +19,10 @@ enum class SuiteLevel { quick, standard, full };
 /// One run of one job on one device: the only way from a job to the device and back.
 class JobRun {
  public:
+  /// @param job its name, as in the registry of metrics (analysis/metrics.hpp)
   /// @param earlier results of the jobs that ran before on this device
   /// @param on_probe called after each probe (progress); may throw to stop the job
-  JobRun(Device& device, SuiteLevel level, std::uint64_t seed,
+  JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint64_t seed,
          const std::vector<JobResult>& earlier, std::function<void()> on_probe = {});
 
   const DeviceInfo& info() const;
@@ -43,6 +44,11 @@ class JobRun {
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
 
+  /// Reports every metric of this job whose name begins with `prefix` and that has no finding yet:
+  /// the one way to say that there is no answer to several of them.
+  /// @param status of each, not `ok`: an absence has confidence 1, all else 0
+  void report_rest(std::string_view prefix, Status status, const std::string& reason);
+
   /// A number that this job or an earlier one found with status ok.
   std::optional<double> number(std::string_view metric) const;
   /// Likewise a vector.
@@ -55,6 +61,7 @@ class JobRun {
   const Finding* find(std::string_view metric) const;
 
   Device& device_;
+  std::string_view job_;
   SuiteLevel level_;
   std::uint64_t seed_;
   const std::vector<JobResult>& earlier_;
