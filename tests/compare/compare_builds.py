@@ -25,10 +25,14 @@ from pathlib import Path
 # Exit statuses of `sonde run` that leave a whole run file: all well, findings missing, verdict fail.
 FINISHED = (0, 3, 4)
 
-# Least spread of a continuous value. A median of whole cycles has a spread of 0 and still moves by
-# half a cycle when one sample more or less is drawn.
-LEAST_SPREAD_CYCLES = 0.5
-# Ratios, rates and fits: what seeds 1 and 2 of one model differ by where the spread is 0.
+# What continuous values may differ by where their spread is 0, as it is for medians of whole clock
+# steps. Taken from seeds 1 and 2 of the shipped models, which are other dies of one make:
+# - cycles: one step of the GPU's clock (2 on a GTX 280), by which a median moves when one sample
+#   more or less is drawn; nearly all latencies of two dies differ by no more;
+STEP_METRIC = "clock.granularity_cycles"
+# - chances and fits (unit 1): chances of ways, from some thousand evictions, differ by up to 0.011;
+LEAST_SPREAD_CHANCE = 0.015
+# - rates and times: they differ by up to 0.43 % of their value.
 LEAST_SPREAD_RELATIVE = 0.005
 
 MISSING = "(missing)"
@@ -81,6 +85,7 @@ def _compare_jobs(result, old, new):
 
 
 def _compare_findings(result, old, new, kinds, rules):
+    step_cycles = old.get(STEP_METRIC, {}).get("value") or 1
     for metric in {**old, **new}:
         if metric not in old or metric not in new:
             present = old.get(metric) or new[metric]
@@ -88,33 +93,34 @@ def _compare_findings(result, old, new, kinds, rules):
             pair = (text, MISSING) if metric in old else (MISSING, text)
             result.differences.append(Difference(metric, *pair))
             continue
-        _compare_finding(result, metric, old[metric], new[metric], kinds.get(metric), rules)
+        allowance = 0.0
+        if not rules.exact:
+            allowance = spread_allowance(old[metric], new[metric], kinds.get(metric), step_cycles)
+        if metric not in kinds:
+            result.differences.append(Difference(f"{metric} kind", "not in the registry", ""))
+        _compare_finding(result, metric, old[metric], new[metric], allowance, rules)
 
 
-def _compare_finding(result, metric, old, new, kind, rules):
+def _compare_finding(result, metric, old, new, allowance, rules):
     result.values += 1
     statuses = old["status"], new["status"]
     if statuses[0] != statuses[1]:
         if not rules.allowed & {("*", *statuses), (metric, *statuses)}:
             result.differences.append(Difference(f"{metric} status", *statuses))
         return
-    if kind is None:
-        result.differences.append(Difference(f"{metric} kind", "not in the registry", ""))
     names = ["unit"] + ["reason"] * rules.reasons
     names += ["confidence", "samples", "spread"] * rules.exact
     _compare_fields(result, metric, old, new, names)
-    _compare_values(result, metric, old, new, kind, rules)
+    _compare_values(result, metric, old["value"], new["value"], allowance)
 
 
-def _compare_values(result, metric, old, new, kind, rules):
-    before, after = old["value"], new["value"]
+def _compare_values(result, metric, before, after, allowance):
     before_list = before if isinstance(before, list) else [before]
     after_list = after if isinstance(after, list) else [after]
     if isinstance(before, list) != isinstance(after, list) or len(before_list) != len(after_list):
         result.differences.append(Difference(metric, before, after))
         return
     result.values += len(before_list)
-    allowance = 0.0 if rules.exact else spread_allowance(old, new, kind)
     unequal = [i for i, (one, other) in enumerate(zip(before_list, after_list))
                if not _values_agree(one, other, allowance)]
     if not unequal:
@@ -132,7 +138,7 @@ def _is_number(value):
 
 
 def _values_agree(old, new, allowance):
-    """`allowance`: (absolute, relative to the larger of the two), or 0 for equality."""
+    """@param allowance as spread_allowance returns it"""
     if old == new or not allowance:
         return old == new
     if not (_is_number(old) and _is_number(new)):
@@ -141,19 +147,21 @@ def _values_agree(old, new, allowance):
     return abs(old - new) <= max(absolute, relative * max(abs(old), abs(new)))
 
 
-def spread_allowance(old, new, kind):
+def spread_allowance(old, new, kind, step_cycles):
     """How far two values of a metric may lie apart: 0 for structure, inventory and text.
 
     Continuous values, and fingerprints that have a physical unit, may differ by the larger of the
-    two spreads and by no less than the least spread of their unit.
+    two spreads, and by no less than the least spread of their unit.
+    @returns 0, or (absolute, relative to the larger value)
     """
     unit = old["unit"]
-    measured = kind == "continuous" or (kind == "fingerprint" and unit not in ("", "1"))
-    if not measured:
+    if kind != "continuous" and (kind != "fingerprint" or unit in ("", "1")):
         return 0.0
     spread = max(old.get("spread") or 0.0, new.get("spread") or 0.0)
     if unit == "cycle":
-        return (max(spread, LEAST_SPREAD_CYCLES), 0.0)
+        return (max(spread, step_cycles), 0.0)
+    if unit == "1":
+        return (max(spread, LEAST_SPREAD_CHANCE), 0.0)
     return (spread, LEAST_SPREAD_RELATIVE)
 
 

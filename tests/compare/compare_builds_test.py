@@ -11,7 +11,8 @@ from compare_builds import (Case, Rules, compare, compare_registries, open_cache
 
 KINDS = {"cache.sets": "structural", "cache.index": "structural", "cache.hit_cycles": "continuous",
          "cache.rate": "continuous", "sm.latency_cycles": "fingerprint", "sm.group": "fingerprint",
-         "cache.absent_bytes": "structural"}
+         "cache.absent_bytes": "structural", "cache.chance": "continuous",
+         "clock.granularity_cycles": "structural"}
 
 
 def finding(value, unit, status="ok", spread=0.0):
@@ -26,6 +27,8 @@ def made_up_run():
         "cache.hit_cycles": finding(200, "cycle", spread=2.0),
         "cache.rate": finding(1e9, "byte/s"),
         "sm.latency_cycles": finding([30, 31], "cycle"),
+        "cache.chance": finding([0.5, 0.5], "1"),
+        "clock.granularity_cycles": finding(2, "cycle"),
         "sm.group": finding([0, 0], "1"),
         "cache.absent_bytes": finding(None, "byte", status="not_present"),
     }
@@ -75,10 +78,23 @@ class CompareTest(unittest.TestCase):
             device["findings"]["cache.hit_cycles"].update(value=203, spread=3.0)
         self.assertEqual(self.differences(spoil), [])
 
-    def test_a_spread_of_nothing_leaves_half_a_cycle(self):
-        self.assertEqual(self.differences(self.change("sm.latency_cycles", "value", [30, 31.5])), [])
-        self.assertEqual(self.differences(self.change("sm.latency_cycles", "value", [29, 32])),
+    def test_a_spread_of_nothing_leaves_one_step_of_the_clock(self):
+        self.assertEqual(self.differences(self.change("sm.latency_cycles", "value", [30, 33])), [])
+        self.assertEqual(self.differences(self.change("sm.latency_cycles", "value", [27, 34])),
                          ["sm.latency_cycles [0] and 1 more"])
+
+    def test_a_clock_that_does_not_tell_its_step_counts_cycles(self):
+        old, new = made_up_run(), made_up_run()
+        for run in (old, new):
+            run["devices"][0]["findings"].pop("clock.granularity_cycles")
+        new["devices"][0]["findings"]["sm.latency_cycles"]["value"] = [30, 33]
+        self.assertEqual([one.what for one in compare(old, new, KINDS).differences],
+                         ["sm.latency_cycles [1]"])
+
+    def test_a_chance_may_move_by_what_its_draws_leave_open(self):
+        self.assertEqual(self.differences(self.change("cache.chance", "value", [0.51, 0.49])), [])
+        self.assertEqual(self.differences(self.change("cache.chance", "value", [0.52, 0.48])),
+                         ["cache.chance [0] and 1 more"])
 
     def test_a_rate_without_spread_may_move_by_half_a_percent(self):
         self.assertEqual(self.differences(self.change("cache.rate", "value", 1.004e9)), [])
@@ -105,7 +121,8 @@ class CompareTest(unittest.TestCase):
 
     def test_a_metric_without_a_kind_differs(self):
         old, new = made_up_run(), made_up_run()
-        seen = compare(old, new, {**KINDS, "cache.sets": None}).differences
+        kinds = {name: kind for name, kind in KINDS.items() if name != "cache.sets"}
+        seen = compare(old, new, kinds).differences
         self.assertEqual([one.what for one in seen], ["cache.sets kind"])
 
     def test_a_status_differs_unless_its_change_is_allowed(self):
