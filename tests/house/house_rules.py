@@ -180,8 +180,18 @@ def check_layers(tree):
                 yield Fault(path, line, "layers", f"{layer} may not include {target} ({other})")
 
 
+def own_header(tree, path):
+    """The header of the name of a source, or None."""
+    stem, _, suffix = path.rpartition(".")
+    headers = (stem + ".hpp", stem + ".cuh") if suffix in ("cpp", "cu") else ()
+    return next((header for header in headers if header in tree.sources), None)
+
+
 def find_circle(edges):
-    """The nodes of each circle, as a path; edges: node -> [nodes]. One path for each back edge."""
+    """Yields circles as paths that end where they begin; edges: node -> [nodes].
+
+    A depth-first search: every graph with a circle gives at least one, not each of all.
+    """
     state, path = {}, []
 
     def search(node):
@@ -201,11 +211,25 @@ def find_circle(edges):
 
 
 def check_circles(tree):
-    """No file includes itself over others."""
-    edges = {path: [target for _, target in found] for path, found in tree.edges.items()}
+    """No file includes itself over others; a source counts as one with the header of its name."""
+    evidence = {}  # (file, file) -> the first include from one to the other
+    for path, found in tree.edges.items():
+        for line, target in found:
+            pair = own_header(tree, path) or path, own_header(tree, target) or target
+            if pair[0] != pair[1]:
+                evidence.setdefault(pair, (path, line, target))
+    yield from _circle_faults("circles", evidence)
+
+
+def _circle_faults(rule, evidence):
+    """One fault for each circle, where it closes; evidence: (from, to) -> (file, line, target)."""
+    edges = {}
+    for one, other in evidence:
+        edges.setdefault(one, []).append(other)
     for circle in find_circle(edges):
-        line = next(line for line, target in tree.edges[circle[-2]] if target == circle[-1])
-        yield Fault(circle[-2], line, "circles", " -> ".join(circle))
+        steps = [f"{evidence[pair][0]}:{evidence[pair][1]}" for pair in zip(circle, circle[1:])]
+        path, line, _ = evidence[circle[-2], circle[-1]]
+        yield Fault(path, line, rule, f"{' -> '.join(circle)} (by {', '.join(steps)})")
 
 
 def check_folder_circles(tree):
@@ -218,14 +242,7 @@ def check_folder_circles(tree):
                 if all((folder + "/").startswith(top + "/") for folder in pair) \
                         and pair[0] != pair[1]:
                     evidence.setdefault(pair, (path, line, target))
-        folders = {}
-        for one, other in evidence:
-            folders.setdefault(one, []).append(other)
-        for circle in find_circle(folders):
-            for pair in zip(circle, circle[1:]):
-                path, line, target = evidence[pair]
-                yield Fault(path, line, "folder_circles",
-                            f"{' -> '.join(circle)}, here by {target}")
+        yield from _circle_faults("folder_circles", evidence)
 
 
 def check_libraries(tree):
@@ -259,8 +276,8 @@ def check_headers(tree):
     """A source has the header of its name, or includes the one that SHARED_HEADERS names."""
     needed = set()
     for path in tree.sources:
-        stem, dot, suffix = path.rpartition(".")
-        if suffix not in ("cpp", "cu") or {stem + ".hpp", stem + ".cuh"} & tree.sources.keys():
+        stem, _, suffix = path.rpartition(".")
+        if suffix not in ("cpp", "cu") or own_header(tree, path):
             continue
         rows = [row for row in SHARED_HEADERS if matches(path, row)]
         if not rows:
