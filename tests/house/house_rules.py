@@ -111,7 +111,7 @@ WORDS = (
     Word(r"told apart|tell apart", "distinguished", ("jobs", "analysis/structure")),
     Word(r"stops?", "level", ("src/device/sim",), ("identifier",)),
 )
-# What these words may still mean, and where: `glob | words | why`, one a line.
+# What these words may still mean, and where: `glob : words : why`, one a line.
 WORDS_ALLOWED = "tests/house/words_allowed.txt"
 # Texts inside these calls seed random numbers: another word would measure other addresses.
 SEED_CALL = "derive_seed"
@@ -336,7 +336,7 @@ def read_words_allowed(root):
     rows = []
     for number, line in enumerate(file.read_text().splitlines() if file.exists() else [], 1):
         if line.strip() and not line.startswith("#"):
-            glob, words, why = (part.strip() for part in line.split("|", 2))
+            glob, words, why = (part.strip() for part in line.split(" : ", 2))
             if not why:
                 raise SystemExit(f"{WORDS_ALLOWED}:{number}: no reason given")
             rows.append((number, glob, words))
@@ -362,7 +362,7 @@ def check_words(tree):
                     if not excuses:
                         yield Fault(path, line, "words", f"{text} ({name}): {word.instead}")
     for number, glob, words in sorted(set(allowed) - used):
-        yield Fault(WORDS_ALLOWED, number, "words", f"nothing needs `{glob} | {words}`: remove it")
+        yield Fault(WORDS_ALLOWED, number, "words", f"nothing needs `{glob} : {words}`: remove it")
 
 
 RULES = {"layers": check_layers, "circles": check_circles, "folder_circles": check_folder_circles,

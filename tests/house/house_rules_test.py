@@ -222,8 +222,8 @@ class WordsTest(TreeTest):
 
     def test_a_plain_sense_is_allowed_where_it_is_said(self):
         self.write("src/device/sim/page_tables.hpp", "// A page walk.")
-        self.write(house_rules.WORDS_ALLOWED, "# glob | words | why",
-                   "src/device/sim/*.hpp | (page )?walk | what the hardware does")
+        self.write(house_rules.WORDS_ALLOWED, "# glob : words : why",
+                   "src/device/sim/*.hpp : (page )?walk|visit : what the hardware does")
         self.assertEqual(self.faults("words"), [])
         self.write("src/device/sim/page_tables.hpp", "// Nothing.")
         self.assertEqual(self.faults("words"), [f"{house_rules.WORDS_ALLOWED}:2"])
