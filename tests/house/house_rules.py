@@ -116,7 +116,8 @@ WORDS_ALLOWED = "tests/house/words_allowed.txt"
 # Texts inside these calls seed random numbers: another word would measure other addresses.
 SEED_CALL = "derive_seed"
 # Documents that follow the words too; results and metrics.md are generated, the glossary explains.
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/methods/*.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/methods/*.md",
+             "docs/decisions/*.md")
 DOCUMENTS_LEFT_OUT = ("docs/metrics.md", "docs/glossary.md")
 
 
