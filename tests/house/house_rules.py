@@ -4,7 +4,7 @@
     house_rules.py [--root DIR] [--rules layers circles ...]
 
 Prints every fault as `file:line: rule: what is wrong`, then a count for each rule; exit status 1
-when there is one. The rules are tables below; DESIGN.md and CONTRIBUTING.md say why.
+when there is one. What is wanted stands in tables.py; CONTRIBUTING.md has the picture of the layers.
 """
 import argparse
 import bisect
@@ -14,112 +14,9 @@ import sys
 from pathlib import Path
 
 from cpp_text import CppText
-
-PRODUCT = ("src", "jobs", "analysis", "kernels")
-SUFFIXES = (".cpp", ".hpp", ".cu", ".cuh")
-LONGEST_FILE_LINES = 350
-LONGEST_FUNCTION_LINES = 60
-
-# --- layers --------------------------------------------------------------------------------------
-
-JOB_PARTS = ("jobs/cache", "jobs/sets", "jobs/tlb", "jobs/latency", "jobs/cores")
-BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/base")
-# From the top floor down: a layer, and the layers whose files it may include. A file belongs to the
-# longest prefix; "folder/*" are the files of that folder itself. A layer may include itself.
-LAYERS = {
-    "src/main.cpp": ("src/commands", "src/store", "src/fleet", "src/mpi", "src/config", "src/base"),
-    "src/commands": ("jobs/*", "src/store", "src/fleet", "src/mpi", "src/device", "analysis",
-                     "analysis/fleet", "analysis/report", "src/config", "src/trace", "src/base"),
-    "jobs/*": (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS),
-    **{part: (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS) for part in JOB_PARTS},
-    "jobs/chase": ("jobs/run", *BELOW_JOBS),
-    "jobs/run": BELOW_JOBS,
-    "src/store": ("src/mpi", "analysis", "analysis/fleet", "src/trace", "src/base"),
-    "src/fleet": ("src/mpi", "src/config", "src/device", "src/trace", "src/base"),
-    "src/mpi": ("src/base",),
-    "src/device/open_device.cpp": ("src/device", "src/device/cuda", "src/device/sim", "src/trace",
-                                   "src/base"),
-    "src/device/cuda": ("src/device", "kernels", "src/trace", "src/base"),
-    "src/device/sim": ("src/device", "src/trace", "src/base"),
-    "src/device": ("src/trace", "src/base"),
-    "kernels": (),
-    "analysis/report": ("analysis/fleet", "analysis", "src/trace", "src/base"),
-    "analysis/fleet": ("analysis", "src/trace", "src/base"),
-    "analysis/structure": ("analysis", "src/trace", "src/base"),
-    "analysis": ("src/trace", "src/base"),
-    "src/config": ("src/trace", "src/base"),
-    "src/trace": ("src/base",),
-    "src/base": (),
-}
-# Trees whose folders may not include each other in a circle.
-TREES_WITHOUT_FOLDER_CIRCLES = ("jobs", "analysis/structure")
-
-# Libraries that only these folders know: pattern of the header, who may include it, what for.
-LIBRARIES = (
-    (r"hdf5.*\.h", ("src/store",), "HDF5"),
-    (r"mpi\.h", ("src/mpi", "src/fleet", "src/store"), "MPI"),
-    (r"(cuda|nvml|cooperative_groups|curand|cupti|nvrtc)[\w/]*(\.h(pp)?)?",
-     ("src/device/cuda", "kernels"), "CUDA"),
-)
-
-# --- files that share a header -------------------------------------------------------------------
-
-# Sources without a header of their name, and the header that declares what they define. They
-# include it, and something needs the row: a row without a file is a fault.
-SHARED_HEADERS = {
-    "src/main.cpp": None,
-    "jobs/*.cpp": "jobs/jobs.hpp",
-    "src/commands/*.cpp": "src/commands/commands.hpp",
-    "src/device/cuda/play_*.cpp": "src/device/cuda/players.hpp",
-    "src/device/sim/**play_*.cpp": "play.hpp",
-    "src/device/sim/**_reader.cpp": "readers.hpp",
-    "analysis/report/*.cpp": "analysis/report/report.hpp",
-    "kernels/chase_*.cu": "kernels/chase.hpp",
-}
-
-# --- words ---------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class Word:
-    pattern: str  # of lower-case words; slow_hits, SlowHits and "slow hits" are all "slow hits"
-    instead: str
-    under: tuple = ("",)  # prefixes of paths
-    lanes: tuple = ("identifier", "comment", "text")
-
-
-WORDS = (
-    Word(r"page walk\w*", "page-stride chase (a page walk is what the hardware does)"),
-    Word(r"walk\w*", "chase", ("jobs", "analysis", "kernels", "src/device")),
-    Word(r"visit\w*", "access", ("jobs", "analysis/structure", "kernels", "src/device")),
-    Word(r"scrub\w*|rins(e|es|ed|ing)", "inner-level eviction list (per pass, per access)"),
-    Word(r"slow hits?", "outlier"),
-    Word(r"by lot|lots|lottery|drawn victims?|victims? drawn", "random replacement, at random"),
-    Word(r"nearer|farther", "inner, outer level", ("jobs", "analysis/structure", "src/device")),
-    Word(r"beside|hidden", "co-resident, excluded", ("jobs", "analysis/structure"),
-         ("identifier",)),
-    Word(r"hidden lines?|lines? beside", "excluded line, co-resident line"),
-    Word(r"fading|fades", "gradual decay of the hit rate"),
-    Word(r"soft edges?|knees?", "gradual capacity transition"),
-    Word(r"edges?", "capacity bound", ("jobs/cache", "jobs/tlb", "analysis/structure/capacity"),
-         ("identifier",)),
-    Word(r"way back", "return pass"),
-    Word(r"granules?", "translation granularity"),
-    Word(r"outlines?|subjects?|cache subject", "geometry, cache under test", ("jobs", "analysis"),
-         ("identifier",)),
-    Word(r"l2 (sides?|halves)|(sides?|halves) of the l2", "L2 partition"),
-    Word(r"told apart|tell apart", "distinguished", ("jobs", "analysis/structure")),
-    Word(r"stops?", "level", ("src/device/sim",), ("identifier",)),
-)
-# What these words may still mean, and where: `glob : words : why`, one a line.
-WORDS_ALLOWED = "tests/house/words_allowed.txt"
-# Texts inside these calls seed random numbers: another word would measure other addresses.
-SEED_CALL = "derive_seed"
-# Documents that follow the words too; results and metrics.md are generated, the glossary explains.
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/methods/*.md",
-             "docs/decisions/*.md")
-DOCUMENTS_LEFT_OUT = ("docs/metrics.md", "docs/glossary.md")
-
+from tables import (DOCUMENTS, DOCUMENTS_LEFT_OUT, LAYERS, LIBRARIES, LONGEST_FILE_LINES,
+                    LONGEST_FUNCTION_LINES, PRODUCT, SEED_CALL, SHARED_HEADERS, SUFFIXES,
+                    TREES_WITHOUT_FOLDER_CIRCLES, WORDS, WORDS_ALLOWED)
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Fault:
@@ -179,6 +76,38 @@ def check_layers(tree):
             other = layer_of(target)
             if other is not None and other != layer and other not in LAYERS[layer]:
                 yield Fault(path, line, "layers", f"{layer} may not include {target} ({other})")
+
+
+def read_targets(tree):
+    """{target of CMake: its layers}, and [(CMakeLists.txt, line, target, linked target)]."""
+    layers, links = {}, []
+    files = sorted(file for top in PRODUCT for file in (tree.root / top).rglob("CMakeLists.txt"))
+    for file in files:
+        folder, path = file.parent.relative_to(tree.root), file.relative_to(tree.root).as_posix()
+        text = re.sub(r"#[^\n]*", lambda found: " " * len(found.group()), file.read_text())
+        for call in re.finditer(r"(\w+)\s*\(\s*(\w+)([^()]*)\)", text):
+            command, target, words = call.groups()
+            if command in ("sonde_library", "add_library", "add_executable"):
+                sources = [(folder / word).as_posix() for word in words.split()]
+                known = {layer_of(source) for source in sources if source in tree.sources}
+                if "ALIAS" not in words.split():
+                    layers[target] = known or {layer_of((folder / "any").as_posix())}
+            if command in ("sonde_library", "target_link_libraries"):
+                for word in re.finditer(r"\bsonde_\w+", words):
+                    line = text.count("\n", 0, call.start(3) + word.start()) + 1
+                    links.append((path, line, target, word.group()))
+    return layers, links
+
+
+def check_links(tree):
+    """A library links only what one of its files may include."""
+    layers, links = read_targets(tree)
+    for path, line, target, other in links:
+        own = layers.get(target, set())
+        allowed = own.union(*(LAYERS.get(layer, ()) for layer in own))
+        if other in layers and not layers[other] & allowed:
+            yield Fault(path, line, "links", f"{target} ({', '.join(sorted(map(str, own)))}) may not "
+                        f"link {other} ({', '.join(sorted(map(str, layers[other])))})")
 
 
 def own_header(tree, path):
@@ -292,7 +221,7 @@ def check_headers(tree):
             yield Fault(path, 1, "headers", f"no header {stem}.hpp, and it does not include "
                         f"{' or '.join(headers)}")
     for row in SHARED_HEADERS.keys() - needed:
-        yield Fault("tests/house/house_rules.py", 1, "headers", f"no file needs {row}: remove it")
+        yield Fault("tests/house/tables.py", 1, "headers", f"no file needs {row}: remove it")
 
 
 def matches(path, glob):
@@ -366,9 +295,9 @@ def check_words(tree):
         yield Fault(WORDS_ALLOWED, number, "words", f"nothing needs `{glob} : {words}`: remove it")
 
 
-RULES = {"layers": check_layers, "circles": check_circles, "folder_circles": check_folder_circles,
-         "libraries": check_libraries, "lengths": check_lengths, "headers": check_headers,
-         "words": check_words}
+RULES = {"layers": check_layers, "links": check_links, "circles": check_circles,
+         "folder_circles": check_folder_circles, "libraries": check_libraries,
+         "lengths": check_lengths, "headers": check_headers, "words": check_words}
 
 
 def check(root, rules=tuple(RULES)):

@@ -92,6 +92,27 @@ class LayersTest(TreeTest):
             house_rules.check(self.root)
 
 
+class LinksTest(TreeTest):
+    def setUp(self):
+        super().setUp()
+        self.write("src/base/error.cpp")
+        self.write("src/fleet/assign.cpp")
+        self.write("src/fleet/CMakeLists.txt", "sonde_library(sonde_fleet SOURCES assign.cpp",
+                   "              LINK sonde_base fmt::fmt)")
+
+    def test_a_library_that_links_upwards(self):
+        self.write("src/base/CMakeLists.txt", "# sonde_library(sonde_base LINK sonde_fleet)",
+                   "sonde_library(sonde_base SOURCES error.cpp", "  LINK sonde_fleet)")
+        self.assertEqual(self.faults("links"), ["src/base/CMakeLists.txt:3"])
+        self.write("src/base/CMakeLists.txt", "sonde_library(sonde_base SOURCES error.cpp)",
+                   "target_link_libraries(sonde_base PUBLIC sonde_fleet)")
+        self.assertEqual(self.faults("links"), ["src/base/CMakeLists.txt:2"])
+
+    def test_downwards_is_none(self):
+        self.write("src/base/CMakeLists.txt", "sonde_library(sonde_base SOURCES error.cpp)")
+        self.assertEqual(self.faults("links"), [])
+
+
 class CirclesTest(TreeTest):
     def test_headers_that_include_each_other(self):
         self.write("src/base/a.hpp", '#include "base/b.hpp"')
@@ -185,7 +206,7 @@ class HeadersTest(TreeTest):
         self.write("src/base/a.hpp")
         with mock.patch.object(house_rules, "SHARED_HEADERS", {"src/old/*.cpp": "src/old/all.hpp"}):
             faults = house_rules.check(self.root, ["headers"])
-        self.assertEqual([fault.path for fault in faults], ["tests/house/house_rules.py"])
+        self.assertEqual([fault.path for fault in faults], ["tests/house/tables.py"])
 
 
 class WordsTest(TreeTest):
