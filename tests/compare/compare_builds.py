@@ -22,7 +22,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# Exit statuses of `sonde run` that leave a whole run file: all well, findings missing, verdict fail.
+# Exit statuses of `sonde run` with a whole run file: all well, findings missing, verdict fail.
 FINISHED = (0, 3, 4)
 
 # What continuous values may differ by where their spread is 0, as it is for medians of whole clock
@@ -186,7 +186,7 @@ def compare_registries(old, new):
 
 
 def read_allowed(words):
-    """{(metric or "*", old, new)} from OLD:NEW, METRIC:OLD:NEW, or files with one of them a line."""
+    """{(metric or "*", old, new)} from OLD:NEW, METRIC:OLD:NEW or files of such lines."""
     allowed = set()
     for word in words:
         lines = [word]
@@ -315,7 +315,7 @@ def read_options():
                         help="changes of status that are meant: OLD:NEW, METRIC:OLD:NEW or a file")
     parser.add_argument("--reasons", action="store_true", help="compare reasons too")
     parser.add_argument("--exact", action="store_true",
-                        help="no allowance for spread; confidence, samples and spread are equal too")
+                        help="nothing for spread; confidence, samples and spread are equal too")
     options = parser.parse_args()
     for program in (options.old, options.new):
         if not os.access(program, os.X_OK):

@@ -1,4 +1,4 @@
-"""The comparison of two builds sees what it must see: each test spoils one thing of a made-up run."""
+"""The comparison of two builds sees what it must: each test spoils one thing of a made-up run."""
 import contextlib
 import copy
 import io

@@ -93,7 +93,7 @@ class CppText:
 
 
 class _Functions:
-    """Reads braces: into namespaces and classes, past initializers, over the bodies of functions."""
+    """Reads braces: into namespaces and classes, past initializers, over functions."""
 
     def __init__(self, source):
         self.source = source

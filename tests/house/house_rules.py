@@ -4,7 +4,7 @@
     house_rules.py [--root DIR] [--rules layers circles ...]
 
 Prints every fault as `file:line: rule: what is wrong`, then a count for each rule; exit status 1
-when there is one. What is wanted stands in tables.py; CONTRIBUTING.md has the picture of the layers.
+when there is one. What is wanted stands in tables.py; CONTRIBUTING.md draws the layers.
 """
 import argparse
 import bisect
@@ -17,6 +17,7 @@ from cpp_text import CppText
 from tables import (DOCUMENTS, DOCUMENTS_LEFT_OUT, LAYERS, LIBRARIES, LONGEST_FILE_LINES,
                     LONGEST_FUNCTION_LINES, PRODUCT, SEED_CALL, SHARED_HEADERS, SUFFIXES,
                     TREES_WITHOUT_FOLDER_CIRCLES, WORDS, WORDS_ALLOWED)
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Fault:
@@ -106,8 +107,8 @@ def check_links(tree):
         own = layers.get(target, set())
         allowed = own.union(*(LAYERS.get(layer, ()) for layer in own))
         if other in layers and not layers[other] & allowed:
-            yield Fault(path, line, "links", f"{target} ({', '.join(sorted(map(str, own)))}) may not "
-                        f"link {other} ({', '.join(sorted(map(str, layers[other])))})")
+            own, others = (", ".join(sorted(map(str, names))) for names in (own, layers[other]))
+            yield Fault(path, line, "links", f"{target} ({own}) may not link {other} ({others})")
 
 
 def own_header(tree, path):

@@ -211,8 +211,8 @@ class HeadersTest(TreeTest):
 
 class WordsTest(TreeTest):
     def test_in_every_spelling(self):
-        self.write("jobs/a.cpp", "int slow_hits;", "int countSlowHits();", "// Few slow", "// hits.",
-                   'auto text = "a slow hit";', "struct SlowHit;", "int SLOW_HIT;")
+        self.write("jobs/a.cpp", "int slow_hits;", "int countSlowHits();", "// Few slow",
+                   "// hits.", 'auto text = "a slow hit";', "struct SlowHit;", "int SLOW_HIT;")
         self.assertEqual(self.faults("words"), [f"jobs/a.cpp:{n}" for n in (1, 2, 3, 5, 6, 7)])
 
     def test_other_words_are_left_alone(self):

@@ -1,4 +1,4 @@
-"""What the house wants: layers, libraries, lengths, shared headers, words. Read by house_rules.py."""
+"""What house_rules.py wants: layers, libraries, lengths, shared headers, words."""
 import dataclasses
 
 PRODUCT = ("src", "jobs", "analysis", "kernels")
@@ -14,8 +14,8 @@ BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/
 # longest prefix; "folder/*" are the files of that folder itself. A layer may include itself.
 LAYERS = {
     "src/main.cpp": ("src/commands", "src/store", "src/fleet", "src/mpi", "src/config", "src/base"),
-    "src/commands": ("jobs/*", "src/device/open_device.cpp", "src/store", "src/fleet", "src/mpi", "src/device",
-                     "analysis", "analysis/fleet", "analysis/report", "src/config", "src/trace",
+    "src/commands": ("jobs/*", "src/store", "src/fleet", "src/mpi", "src/device",
+                     "src/device/open_device.cpp", "analysis", "analysis/fleet", "analysis/report", "src/config", "src/trace",
                      "src/base"),
     "jobs/*": (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS),
     **{part: (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS) for part in JOB_PARTS},

@@ -46,8 +46,9 @@ class TidyTest(unittest.TestCase):
         """@returns the exit status, and how often clang-tidy has been called so far."""
         environment = dict(os.environ, XDG_CACHE_HOME=str(self.root / "cache"),
                            PATH=f"{self.root}/bin:{os.environ['PATH']}")
-        done = subprocess.run([sys.executable, "-B", HERE / "tidy.py", "./fake-tidy", "build", "src"],
-                              cwd=self.root, env=environment, capture_output=True, text=True)
+        command = [sys.executable, "-B", HERE / "tidy.py", "./fake-tidy", "build", "src"]
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True,
+                              text=True)
         calls = self.root / "calls"
         return done.returncode, len(calls.read_text().splitlines()) if calls.exists() else 0
 
@@ -74,7 +75,8 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(self.lint()[0], 1)
 
     def test_stale_dependencies_are_none(self):
-        text = "a.o: #deps 1, deps mtime 1 (STALE)\n    a.cpp\n\nb.o: #deps 1, deps mtime 1 (VALID)\n    b.cpp\n"
+        text = ("a.o: #deps 1, deps mtime 1 (STALE)\n    a.cpp\n\n"
+                "b.o: #deps 1, deps mtime 1 (VALID)\n    b.cpp\n")
         self.assertEqual(tidy.read_dependencies(text), {"b.o": ["b.cpp"]})
 
 
