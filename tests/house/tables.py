@@ -15,8 +15,8 @@ BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/
 LAYERS = {
     "src/main.cpp": ("src/commands", "src/store", "src/fleet", "src/mpi", "src/config", "src/base"),
     "src/commands": ("jobs/*", "src/store", "src/fleet", "src/mpi", "src/device",
-                     "src/device/open_device.cpp", "analysis", "analysis/fleet", "analysis/report", "src/config", "src/trace",
-                     "src/base"),
+                     "src/device/open_device.cpp", "analysis", "analysis/fleet",
+                     "analysis/report", "src/config", "src/trace", "src/base"),
     "jobs/*": (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS),
     **{part: (*JOB_PARTS, "jobs/chase", "jobs/run", *BELOW_JOBS) for part in JOB_PARTS},
     "jobs/chase": ("jobs/run", *BELOW_JOBS),
