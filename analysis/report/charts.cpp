@@ -1,8 +1,10 @@
-// The staircase.
+// What the charts share, and the chart of latency against footprint.
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/page.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -13,10 +15,6 @@
 
 namespace sonde {
 namespace {
-
-// Okabe and Ito 2008: distinct for colour-blind readers. Grey is for devices that are well.
-const char* const well_colour = "#9a9a9a";
-const Json flagged_palette{"#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 
 struct Staircase {
   Json points = Json::array();
@@ -84,79 +82,16 @@ std::vector<double> powers_of_two(double low, double high, int step) {
   return powers;
 }
 
-Json staircase_axes(const Staircase& staircase) {
-  const char* size_text =
-      "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? "
-      "datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : "
-      "datum.value + ' B'";
-  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
-  return {{{"orient", "bottom"},
-           {"scale", "x"},
-           {"title", "footprint"},
-           {"grid", true},
-           {"gridColor", "#eee"},
-           {"values",
-            powers_of_two(staircase.smallest_bytes, staircase.largest_bytes, octaves > 14 ? 2 : 1)},
-           {"labelOverlap", true},
-           {"encode", {{"labels", {{"update", {{"text", {{"signal", size_text}}}}}}}}}},
-          {{"orient", "left"},
-           {"scale", "y"},
-           {"title", "cycles per load"},
-           {"grid", true},
-           {"gridColor", "#eee"}}};
-}
-
-Json staircase_lines() {
-  const Json colour{{{"test", "datum.flagged"}, {"scale", "colour"}, {"field", "device"}},
-                    {{"value", well_colour}}};
-  return {{"type", "group"},
-          {"from", {{"facet", {{"name", "one"}, {"data", "points"}, {"groupby", "device"}}}}},
-          {"marks",
-           {{{"type", "line"},
-             {"from", {{"data", "one"}}},
-             {"encode",
-              {{"update",
-                {{"x", {{"scale", "x"}, {"field", "bytes"}}},
-                 {"y", {{"scale", "y"}, {"field", "cycles"}}},
-                 {"stroke", colour},
-                 {"strokeWidth", {{"signal", "datum.flagged ? 2 : 1.2"}}}}}}}},
-            {{"type", "symbol"},
-             {"from", {{"data", "one"}}},
-             {"encode",
-              {{"update",
-                {{"x", {{"scale", "x"}, {"field", "bytes"}}},
-                 {"y", {{"scale", "y"}, {"field", "cycles"}}},
-                 {"size", {{"value", 14}}},
-                 {"fill", colour},
-                 {"tooltip",
-                  {{"signal",
-                    "datum.device + ': ' + datum.size + ', ' + format(datum.cycles, "
-                    "'.1f') + ' cycles'"}}}}}}}}}}};
-}
-
-Json level_marks() {
-  const Json x{{"scale", "x"}, {"field", "bytes"}};
-  return Json::array({{{"type", "rule"},
-                       {"from", {{"data", "levels"}}},
-                       {"encode",
-                        {{"update",
-                          {{"x", x},
-                           {"y", {{"value", 0}}},
-                           {"y2", {{"signal", "height"}}},
-                           {"stroke", {{"value", "#333"}}},
-                           {"strokeDash", {{"value", {5, 4}}}}}}}}},
-                      {{"type", "text"},
-                       {"from", {{"data", "levels"}}},
-                       {"encode",
-                        {{"update",
-                          {{"x", x},
-                           {"y", {{"signal", "-6 - 13 * datum.line"}}},
-                           {"align", {{"value", "center"}}},
-                           {"fontSize", {{"value", 11}}},
-                           {"text", {{"field", "label"}}}}}}}}});
-}
-
 }  // namespace
+
+Json chart_template(const std::string& name) { return Json::parse(page_file(name + ".json")); }
+
+Json& entry_of(Json& list, std::string_view name) {
+  for (Json& entry : list) {
+    if (entry.at("name") == name) return entry;
+  }
+  throw Error("a chart of the report has no '" + std::string(name) + "'");
+}
 
 std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
@@ -176,31 +111,16 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
       flagged.push_back(point["device"]);
     }
   }
-  Json marks = level_marks();
-  marks.push_back(staircase_lines());
-  Json spec{{"width", 860},
-            {"height", 340},
-            {"padding", 8},
-            {"data",
-             {{{"name", "points"}, {"values", staircase.points}},
-              {{"name", "levels"}, {"values", collect_levels(run, staircase)}}}},
-            {"scales",
-             {{{"name", "x"},
-               {"type", "log"},
-               {"base", 2},
-               {"domain", {staircase.smallest_bytes, staircase.largest_bytes}},
-               {"range", "width"}},
-              {{"name", "y"},
-               {"domain", {0, staircase.largest_cycles * 1.08}},
-               {"range", "height"},
-               {"nice", true}},
-              {{"name", "colour"},
-               {"type", "ordinal"},
-               {"domain", flagged},
-               {"range", flagged_palette}}}},
-            {"axes", staircase_axes(staircase)},
-            {"marks", marks}};
-  if (!flagged.empty()) spec["legends"] = {{{"stroke", "colour"}, {"orient", "bottom"}}};
+  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
+  Json spec = chart_template("staircase");
+  entry_of(spec["data"], "points")["values"] = staircase.points;
+  entry_of(spec["data"], "levels")["values"] = collect_levels(run, staircase);
+  entry_of(spec["scales"], "x")["domain"] = {staircase.smallest_bytes, staircase.largest_bytes};
+  entry_of(spec["scales"], "y")["domain"] = {0, staircase.largest_cycles * 1.08};
+  entry_of(spec["scales"], "colour")["domain"] = flagged;
+  spec["axes"][0]["values"] =
+      powers_of_two(staircase.smallest_bytes, staircase.largest_bytes, octaves > 14 ? 2 : 1);
+  if (flagged.empty()) spec.erase("legends");
   return spec;
 }
 

@@ -2,7 +2,6 @@
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
-#include "analysis/report/vega_bundle.hpp"
 
 #include <fmt/format.h>
 
@@ -78,6 +77,13 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
   return text;
 }
 
+std::string notes_html(const std::vector<std::string>& remarks) {
+  if (remarks.empty()) return "";
+  std::string text = "<h2>Notes (no verdict)</h2>\n<ul>\n";
+  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
+  return text + "</ul>\n";
+}
+
 /// Headings and places of the charts, and the data that the page's script draws them from.
 std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (vega_bundle().empty()) {
@@ -99,13 +105,13 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (const auto chart = map_chart(run, analysis)) {
     charts["map"] = chart->spec;
     charts["map_devices"] = chart->devices;
-    text += map_controls;
+    text += page_file("map.html");
   }
   if (text.empty()) return "";
   return fmt::format(
       "{}<script type=\"application/json\" id=\"charts\">{}</script>\n"
-      "<script>{}</script>\n<script>{}</script>\n",
-      text, script_json(charts), vega_bundle(), page_script);
+      "<script>{}</script>\n<script>\n{}</script>\n",
+      text, script_json(charts), vega_bundle(), page_file("charts.js"));
 }
 
 }  // namespace
@@ -114,25 +120,22 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   const std::string head = headline(run, analysis);
   const std::size_t line_end = head.find('\n');
   const std::vector<Problem> wrong = problems(run, analysis);
-  std::string text = fmt::format(
-      "{}<title>sonde: {}</title>\n<style>{}</style>\n</head>\n<body>\n"
-      "<h1 class=\"{}\">{}</h1>\n<p>{}<br>{}</p>\n",
-      page_head, escape_html(head.substr(0, line_end)), page_style, wrong.empty() ? "well" : "bad",
-      escape_html(head.substr(0, line_end)), escape_html(head.substr(line_end + 1)),
-      escape_html(origin_line(run)));
-  for (const Problem& problem : wrong) text += problem_html(problem);
-  text += paste_html(run, analysis);
+  std::string body;
+  for (const Problem& problem : wrong) body += problem_html(problem);
+  body += paste_html(run, analysis);
   if (run.devices.size() > 1) {
-    text += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
+    body += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
   }
-  text += charts_html(run, analysis);
-  if (run.devices.size() > 1) text += tables_html(run, analysis);
-  text += device_details(run, analysis);
-  const std::vector<std::string> remarks = notes(run, analysis);
-  if (!remarks.empty()) text += "<h2>Notes (no verdict)</h2>\n<ul>\n";
-  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
-  if (!remarks.empty()) text += "</ul>\n";
-  return text + "</body>\n</html>\n";
+  body += charts_html(run, analysis);
+  if (run.devices.size() > 1) body += tables_html(run, analysis);
+  body += device_details(run, analysis);
+  body += notes_html(notes(run, analysis));
+  return fmt::format(fmt::runtime(page_file("page.html")),
+                     fmt::arg("title", escape_html(head.substr(0, line_end))),
+                     fmt::arg("style", page_file("style.css")),
+                     fmt::arg("mood", wrong.empty() ? "well" : "bad"),
+                     fmt::arg("counts", escape_html(head.substr(line_end + 1))),
+                     fmt::arg("origin", escape_html(origin_line(run))), fmt::arg("body", body));
 }
 
 }  // namespace sonde

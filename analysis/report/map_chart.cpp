@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t most_devices = 32;
 // Where the GPC of an SM is not known: rows of 16 SMs, about as many as a GPC has.
 constexpr int unknown_row_sms = 16;
-constexpr int cell_px = 34;
 
 struct Cell {
   int sm = 0;
@@ -107,86 +106,6 @@ std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis
   return shown;
 }
 
-Json map_marks() {
-  const Json x{{"scale", "x"}, {"field", "x"}};
-  const Json y{{"scale", "y"}, {"field", "row"}};
-  Json middle_y = y;
-  middle_y["band"] = 0.5;
-  Json middle_x = x;
-  middle_x["offset"] = cell_px / 2.0 - 1;
-  return Json::array(
-      {{{"type", "rect"},
-        {"from", {{"data", "sms"}}},
-        {"encode",
-         {{"update",
-           {{"x", x},
-            {"width", {{"value", cell_px - 2}}},
-            {"y", y},
-            {"height", {{"scale", "y"}, {"band", 1}}},
-            {"fill", {{"scale", "colour"}, {"field", "value"}}},
-            {"stroke", {{"signal", "datum.out ? '#d00' : null"}}},
-            {"strokeWidth", {{"value", 3}}},
-            {"tooltip",
-             {{"signal",
-               "'SM ' + datum.sm + (datum.tpc < 0 ? '' : ', TPC ' + datum.tpc) + ', ' + "
-               "datum.row + ': ' + format(datum.value, '.6~g') + ' ' + unit"}}}}}}}},
-       {{"type", "text"},
-        {"from", {{"data", "sms"}}},
-        {"interactive", false},
-        {"encode",
-         {{"update",
-           {{"x", middle_x},
-            {"y", middle_y},
-            {"align", {{"value", "center"}}},
-            {"baseline", {{"value", "middle"}}},
-            {"fontSize", {{"value", 10}}},
-            {"fill",
-             {{"signal",
-               "(datum.value - low) / max(high - low, 1e-9) > 0.55 ? '#000' : "
-               "'#fff'"}}},
-            {"text", {{"field", "sm"}}}}}}}}});
-}
-
-Json map_spec() {
-  return {{"padding", 8},
-          {"signals",
-           {{{"name", "low"}, {"value", 0}},
-            {{"name", "high"}, {"value", 1}},
-            {{"name", "unit"}, {"value", ""}},
-            {{"name", "columns"},
-             {"update",
-              "max(length(data('sms')) ? extent(pluck(data('sms'), "
-              "'x'))[1] + 1 : 1, 1)"}},
-            {{"name", "width"}, {"update", "columns * " + std::to_string(cell_px)}}}},
-          {"data", {{{"name", "sms"}, {"values", Json::array()}}}},
-          {"height", {{"step", cell_px}}},
-          {"scales",
-           {{{"name", "x"},
-             {"type", "linear"},
-             {"domain", {0, {{"signal", "columns"}}}},
-             {"range", "width"},
-             {"zero", false},
-             {"nice", false}},
-            {{"name", "y"},
-             {"type", "band"},
-             {"domain", {{"data", "sms"}, {"field", "row"}}},
-             {"range", {{"step", cell_px}}},
-             {"paddingInner", 0.12}},
-            {{"name", "colour"},
-             {"type", "linear"},
-             {"domain", {{{"signal", "low"}}, {{"signal", "high"}}}},
-             {"range", {{"scheme", "viridis"}}},
-             {"clamp", true},
-             {"zero", false}}}},
-          {"axes", {{{"orient", "left"}, {"scale", "y"}, {"domain", false}, {"ticks", false}}}},
-          {"legends",
-           {{{"fill", "colour"},
-             {"type", "gradient"},
-             {"title", {{"signal", "unit"}}},
-             {"orient", "right"}}}},
-          {"marks", map_marks()}};
-}
-
 }  // namespace
 
 std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis) {
@@ -200,8 +119,7 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
         {{"label", chart_label(run.devices[index]) + " (" + verdict + ")"}, {"maps", maps}});
   }
   if (chart.devices.empty()) return {};
-  chart.spec = map_spec();
-  chart.spec.erase("height");
+  chart.spec = chart_template("map");
   return chart;
 }
 
