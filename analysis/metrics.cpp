@@ -270,11 +270,11 @@ std::span<const Metric> all_metrics() {
   return registry.metrics();
 }
 
-const Metric* find_metric(std::string_view name) {
-  const std::span<const Metric> metrics = all_metrics();
-  const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                  [name](const Metric& metric) { return metric.name == name; });
-  return found == metrics.end() ? nullptr : &*found;
+const Metric* find_metric(std::string_view name, std::span<const Metric> registry) {
+  for (const Metric& metric : registry) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
 }
 
 }  // namespace sonde

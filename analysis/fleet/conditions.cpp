@@ -1,3 +1,4 @@
+// Findings from health counters and conditions, and the likely cause of a deviation.
 #include "analysis/fleet/conditions.hpp"
 
 #include "analysis/statistics.hpp"
@@ -25,8 +26,6 @@ FleetFinding health_finding(std::size_t index, const DeviceResult& device, Sever
   finding.severity = severity;
   finding.fault = fault;
   finding.value = std::move(value);
-  finding.deviation_fraction = std::nan("");
-  finding.score = std::nan("");
   finding.reason = std::move(reason);
   return finding;
 }
@@ -121,9 +120,7 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
       const Conditions& seen = probe.trace.conditions;
       ++conditions.probes;
       if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
-      if (seen.temperature_c > conditions.temperature_c) {
-        conditions.temperature_c = seen.temperature_c;
-      }
+      conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
       const std::uint64_t reasons = seen.throttle_reasons & harmful_mask;
       conditions.throttle_reasons |= reasons;
       if (reasons != 0) ++conditions.throttled_probes;
@@ -167,8 +164,6 @@ std::vector<FleetFinding> node_findings(const RunResult& run) {
     finding.fault = FaultClass::structure;
     finding.value = fmt::format("{}", gpus.size());
     finding.reference = fmt::format("{}", usual);
-    finding.deviation_fraction = std::nan("");
-    finding.score = std::nan("");
     finding.n = nodes.size();
     finding.reason =
         fmt::format("{} GPUs where most of the {} nodes have {}", gpus.size(), nodes.size(), usual);

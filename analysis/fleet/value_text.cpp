@@ -1,3 +1,4 @@
+// Text of findings, and the numbers in them that can be compared.
 #include "analysis/fleet/value_text.hpp"
 
 #include "analysis/statistics.hpp"
@@ -64,6 +65,16 @@ std::optional<double> number_of(const Finding& finding) {
 
 const std::vector<double>* vector_of(const Finding& finding) {
   return finding.status == Status::ok ? std::get_if<std::vector<double>>(&finding.value) : nullptr;
+}
+
+std::optional<double> number_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  return finding != nullptr ? number_of(*finding) : std::nullopt;
+}
+
+const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  return finding != nullptr ? vector_of(*finding) : nullptr;
 }
 
 double repeat_deviation(const Finding& finding) {
