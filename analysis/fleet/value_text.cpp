@@ -88,4 +88,8 @@ std::string percent_text(double fraction) {
   return fmt::format("{:.{}f} %", percent, percent < 10 ? 1 : 0);
 }
 
+std::string signed_percent_text(double fraction) {
+  return (fraction < 0 ? "-" : "+") + percent_text(fraction);
+}
+
 }  // namespace sonde

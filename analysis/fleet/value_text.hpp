@@ -30,7 +30,9 @@ const std::vector<double>* vector_of(const DeviceResult& device, std::string_vie
 /// 0 if the spread is not known.
 double repeat_deviation(const Finding& finding);
 
-/// "19.9 %" of 0.199.
+/// "19.9 %" of 0.199 and of -0.199.
 std::string percent_text(double fraction);
+/// "-19.9 %" of -0.199.
+std::string signed_percent_text(double fraction);
 
 }  // namespace sonde

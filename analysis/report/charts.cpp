@@ -26,11 +26,8 @@ struct Staircase {
 Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis) {
   Staircase staircase;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const Finding* axis = find_finding(run.devices[i], "latency.staircase_bytes");
-    const Finding* steps = find_finding(run.devices[i], "latency.staircase_cycles");
-    if (axis == nullptr || steps == nullptr) continue;
-    const std::vector<double>* bytes = vector_of(*axis);
-    const std::vector<double>* cycles = vector_of(*steps);
+    const std::vector<double>* bytes = vector_of(run.devices[i], "latency.staircase_bytes");
+    const std::vector<double>* cycles = vector_of(run.devices[i], "latency.staircase_cycles");
     if (bytes == nullptr || cycles == nullptr || bytes->size() != cycles->size()) continue;
     for (std::size_t j = 0; j < bytes->size(); ++j) {
       const double footprint = (*bytes)[j];
@@ -61,8 +58,7 @@ Json collect_levels(const RunResult& run, const Staircase& staircase) {
         Level{"tlb.l1.reach_bytes", "TLB L1"}, Level{"tlb.l2.reach_bytes", "TLB L2"},
         Level{"tlb.l3.reach_bytes", "TLB L3"}}) {
     for (const DeviceResult& device : run.devices) {
-      const Finding* finding = find_finding(device, level.metric);
-      const auto bytes = finding != nullptr ? number_of(*finding) : std::nullopt;
+      const auto bytes = number_of(device, level.metric);
       if (!bytes || *bytes < staircase.smallest_bytes || *bytes > staircase.largest_bytes) continue;
       // Labels of neighbouring levels must not lie on each other.
       levels.push_back({{"bytes", *bytes},

@@ -66,40 +66,7 @@ std::string long_rows(const std::vector<std::string>& device, const Finding& fin
   return row("", words != nullptr ? *words : "");
 }
 
-/// Scalar numbers that some device has, in the order in which they first appear.
-std::vector<std::string> scalar_metrics(const RunResult& run) {
-  std::vector<std::string> metrics;
-  std::set<std::string> known;
-  for (const DeviceResult& device : run.devices) {
-    for (const JobResult& job : device.jobs) {
-      for (const Finding& finding : job.findings) {
-        if (std::holds_alternative<double>(finding.value) && known.insert(finding.metric).second) {
-          metrics.push_back(finding.metric);
-        }
-      }
-    }
-  }
-  return metrics;
-}
-
 }  // namespace
-
-std::string render_csv_wide(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::vector<std::string> metrics = scalar_metrics(run);
-  std::vector<std::string> header = device_columns;
-  header.insert(header.end(), metrics.begin(), metrics.end());
-  std::string text = line(header);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    std::vector<std::string> cells = device_cells(run, analysis, i);
-    for (const std::string& metric : metrics) {
-      const Finding* finding = find_finding(run.devices[i], metric);
-      const auto* value = finding != nullptr ? std::get_if<double>(&finding->value) : nullptr;
-      cells.push_back(value != nullptr ? number(*value) : "");
-    }
-    text += line(cells);
-  }
-  return text;
-}
 
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<std::string> header = device_columns;

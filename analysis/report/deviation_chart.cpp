@@ -50,8 +50,7 @@ Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
   for (const Row& row : rows) {
     const MetricStatistics& statistics = *row.statistics;
     for (const std::size_t i : analysis.groups[statistics.group].devices) {
-      const Finding* finding = find_finding(run.devices[i], statistics.metric);
-      const auto value = finding != nullptr ? number_of(*finding) : std::nullopt;
+      const auto value = number_of(run.devices[i], statistics.metric);
       if (!value || statistics.median == 0) continue;
       points.push_back(
           {{"metric", statistics.metric},

@@ -23,14 +23,9 @@ std::string problem_html(const Problem& problem) {
   std::string text = fmt::format("<div class=\"problem {}\"><h3><b>{}</b> {}</h3>\n<dl>",
                                  escape_html(problem.badge), escape_html(problem.badge),
                                  escape_html(problem.where));
-  const auto add = [&](const char* label, const std::string& line) {
-    if (line.empty()) return;
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, escape_html(line));
-  };
-  add("what", problem.what);
-  add("likely", problem.likely);
-  add("sure", problem.sure);
-  add("also", problem.also);
+  for (const Problem::Line& line : problem.lines) {
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_html(line.text));
+  }
   for (const std::string& action : problem.actions) {
     text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_html(action));
   }
@@ -91,21 +86,15 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   }
   Json charts = Json::object();
   std::string text;
-  if (const auto chart = staircase_chart(run, analysis)) {
-    charts["staircase"] = *chart;
-    text +=
-        "<h2>Latency against footprint</h2>\n<div id=\"staircase\"></div>\n"
-        "<p class=\"note\">Dashed: capacities that were detected. Grey: devices that are well."
-        "</p>\n";
-  }
-  if (const auto chart = deviation_chart(run, analysis)) {
-    charts["deviation"] = *chart;
-    text += "<h2>Where devices differ most</h2>\n<div id=\"deviation\"></div>\n";
-  }
+  const auto add = [&](const std::string& name, const Json& spec) {
+    charts[name] = spec;
+    text += page_file(name + ".html");
+  };
+  if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
+  if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = map_chart(run, analysis)) {
-    charts["map"] = chart->spec;
+    add("map", chart->spec);
     charts["map_devices"] = chart->devices;
-    text += page_file("map.html");
   }
   if (text.empty()) return "";
   return fmt::format(

@@ -1,4 +1,4 @@
-// The grid of SMs.
+// The grid of SMs: cells of each map, laid out by GPC and TPC.
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -24,8 +24,7 @@ struct Cell {
 };
 
 std::vector<double> map_values(const DeviceResult& device, std::string_view metric) {
-  const Finding* finding = find_finding(device, metric);
-  const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+  const std::vector<double>* values = vector_of(device, metric);
   return values != nullptr ? *values : std::vector<double>{};
 }
 
@@ -35,13 +34,11 @@ std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
   const std::vector<double> tpcs = map_values(device, "placement.tpc_of_sm");
   std::vector<Cell> cells;
   for (std::size_t sm = 0; sm < sms; ++sm) {
-    Cell cell{static_cast<int>(sm), -1, -1, 0};
-    if (gpcs.size() == sms) cell.gpc = static_cast<int>(gpcs[sm]);
-    if (tpcs.size() == sms) cell.tpc = static_cast<int>(tpcs[sm]);
-    cells.push_back(cell);
-  }
-  if (gpcs.size() != sms) {
-    for (Cell& cell : cells) cell.gpc = cell.sm / unknown_row_sms;
+    const int number = static_cast<int>(sm);
+    cells.push_back(
+        {.sm = number,
+         .gpc = gpcs.size() == sms ? static_cast<int>(gpcs[sm]) : number / unknown_row_sms,
+         .tpc = tpcs.size() == sms ? static_cast<int>(tpcs[sm]) : -1});
   }
   std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return std::tie(a.gpc, a.tpc, a.sm) < std::tie(b.gpc, b.tpc, b.sm);
@@ -71,7 +68,7 @@ Json map_json(const DeviceResult& device, const Metric& metric, const std::set<i
   return {{"metric", metric.name}, {"unit", metric.unit}, {"cells", cells}};
 }
 
-/// Maps that have a value for each SM and a better side.
+/// Maps that have a value for each SM and a better direction.
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {

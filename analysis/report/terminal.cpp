@@ -27,7 +27,6 @@ std::string title(Colour colour, std::string_view text) {
 
 /// "  label:   text", further lines under the text.
 std::string entry(std::string_view label, std::string_view text) {
-  if (text.empty()) return "";
   std::string lines;
   for (const std::string& line : wrap_text(text, text_width - 14)) {
     lines += fmt::format("      {:<8}{}\n", lines.empty() ? label : "", line);
@@ -38,10 +37,7 @@ std::string entry(std::string_view label, std::string_view text) {
 std::string problem_text(const Problem& problem, Colour colour) {
   std::string text = fmt::format(
       "{}  {}\n", paint(colour, badge_code(problem.badge), problem.badge), problem.where);
-  text += entry("what", problem.what);
-  text += entry("likely", problem.likely);
-  text += entry("sure", problem.sure);
-  text += entry("also", problem.also);
+  for (const Problem::Line& line : problem.lines) text += entry(line.label, line.text);
   for (std::size_t i = 0; i < problem.actions.size(); ++i) {
     text += fmt::format("      {:<8}{}\n", i == 0 ? "do" : "", problem.actions[i]);
   }
