@@ -31,6 +31,7 @@ struct Factor {
   std::string_view job = "";  // empty: that of the section, else the name
 };
 
+// Quantities of several rows.
 inline constexpr Quantity latency{"cycle", continuous, lower};
 inline constexpr Quantity count{"1", structural, neither};
 inline constexpr Quantity size{"byte", structural, neither};
@@ -50,6 +51,7 @@ inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
 inline constexpr Quantity rates{"1/cycle", fingerprint, neither};
 
+// Sources of several rows: Mei and Chu 2016 and Wong 2010 by section or figure.
 inline constexpr std::string_view mei_4_2 = "Mei and Chu 2016, section 4.2";
 inline constexpr std::string_view mei_4_3 = "Mei and Chu 2016, section 4.3";
 inline constexpr std::string_view mei_4_4 = "Mei and Chu 2016, section 4.4";
@@ -60,8 +62,8 @@ inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
 inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_3 = "Wong 2010, section III";
 inline constexpr std::string_view wong_4 = "Wong 2010, section IV";
-inline constexpr std::string_view loops = "Saavedra 1992, Wong 2010";
-inline constexpr std::string_view little = "Little's law; Mei and Chu 2016, section 5.1";
+inline constexpr std::string_view plain_loops = "Saavedra 1992, Wong 2010";
+inline constexpr std::string_view littles_law = "Little's law; Mei and Chu 2016, section 5.1";
 inline constexpr std::string_view cache_page = "docs/methods/cache.md";
 inline constexpr std::string_view sets_page = "docs/methods/conflict-sets.md";
 inline constexpr std::string_view index_page = "docs/methods/index-function.md";
@@ -85,10 +87,10 @@ inline constexpr Factor paths[] = {
 };
 inline constexpr Row path_rows[] = {
     {"latency.{}_cycles", latency, "latency of {}"},
-    {"latency.{}_amortised_cycles", latency, "the same by a plain loop", loops},
+    {"latency.{}_amortised_cycles", latency, "the same by a plain loop", plain_loops},
 };
 
-inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 passed by"}};
+inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 bypassed"}};
 inline constexpr Row pattern_rows[] = {
     {"latency.{}p1_cycles", latency, "data cache hit, L1 TLB hit{}"},
     {"latency.{}p2_cycles", latency, "data cache hit, L1 TLB miss, L2 TLB hit{}"},
@@ -145,16 +147,17 @@ inline constexpr Row cache_rows[] = {
     {"{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
     {"{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
     {"{}.sets", count, "number of sets ({})", sets_page},
-    {"{}.ways", count, "lines of one set; the mean where sets are of different width ({})",
-     sets_page},
-    {"{}.ways_per_set", count, "ways of each set, widest first ({})", sets_page},
+    {"{}.ways", count, "lines of one set; the mean where sets differ ({})", sets_page},
+    {"{}.ways_per_set", count, "ways of each set, largest first ({})", sets_page},
     {"{}.tag_reach_bytes", size,
-     "lines of all sets: more than the size if tags outnumber the room for data ({})", sets_page},
+     "lines of all sets: more than the size if there are more tags than data lines ({})",
+     sets_page},
     {"{}.index_function", text, "from the address to the set ({})", index_page},
-    {"{}.replacement", text, "who leaves a full set ({})", policy_page},
+    {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
     {"{}.way_probability", number,
      "chance of each way to be the victim, in the order of first fill ({})", mei_4_3},
-    {"{}.prefetch_bytes", size, "how far a stream of misses is run ahead of ({})", mei_4_3},
+    {"{}.prefetch_bytes", size, "how far ahead of a stream of misses lines are fetched ({})",
+     mei_4_3},
     {"{}.write_policy", text,
      "what a store does to a line that is there, and to one that is not ({})"},
     {"{}.hit_latency_cycles", latency, "latency of a hit ({})", latency_page},
@@ -177,11 +180,11 @@ inline constexpr Row tlb_level_rows[] = {
     {"{}.entry_bytes", size, "memory under one entry ({})"},
     {"{}.sub_entries", count, "pages of an entry that are filled one by one ({})"},
     {"{}.sets", count, "number of sets ({})"},
-    {"{}.ways", count, "entries of one set; the mean where sets are of different width ({})"},
-    {"{}.ways_per_set", count, "ways of each set, widest first ({})"},
+    {"{}.ways", count, "entries of one set; the mean where sets differ ({})"},
+    {"{}.ways_per_set", count, "ways of each set, largest first ({})"},
     {"{}.tag_reach_bytes", size, "entries of all sets x memory under one ({})"},
     {"{}.index_function", text, "from the offset to the set ({})", index_page},
-    {"{}.replacement", text, "who leaves a full set ({})", policy_page},
+    {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
     {"{}.way_probability", number,
      "chance of each way to be the victim, in the order of first fill ({})", policy_page},
     {"{}.scope", text, "which SMs share it: sm, tpc, gpc or device ({})"},

@@ -42,7 +42,7 @@ constexpr Row device_rows[] = {
 constexpr Row clock_rows[] = {
     {"clock.overhead_cycles", cycles, "two clock reads back to back", mei_4_2},
     {"clock.window_cycles", cycles,
-     "a chase window without its load: to be subtracted from windows", mei_4_2},
+     "a timed window without its load: to be subtracted from timed windows", mei_4_2},
     {"clock.granularity_cycles", Quantity{"cycle", structural, neither},
      "step in which the SM clock counts", wong_4},
     {"clock.scope", text, "what shares one clock register: sm, tpc, gpc or device", wong_4},
@@ -54,28 +54,29 @@ constexpr Row clock_rows[] = {
 };
 
 constexpr Row l1_rows[] = {
-    {"cache.l1.carveout_bytes", size,
-     "shared parts that size_by_carveout_bytes was measured beside", cache_page},
-    {"cache.l1.size_by_carveout_bytes", amount, "size beside each of carveout_bytes", cache_page},
+    {"cache.l1.carveout_bytes", size, "carve-outs that size_by_carveout_bytes was measured with",
+     cache_page},
+    {"cache.l1.size_by_carveout_bytes", amount, "size with each of carveout_bytes", cache_page},
     {"cache.l1.structure_carveout_bytes", size,
-     "shared parts that the structures below were measured beside"},
-    {"cache.l1.sets_by_carveout", count, "sets beside each of them; 0: not resolved"},
-    {"cache.l1.ways_by_carveout", count, "ways beside each of them; 0: not resolved"},
-    {"cache.l1.index_function_by_carveout", text, "index function beside each of them", index_page},
-    {"cache.l1.replacement_by_carveout", text, "replacement beside each of them", policy_page},
+     "carve-outs that the structures below were measured with"},
+    {"cache.l1.sets_by_carveout", count, "sets with each of them; 0: not resolved"},
+    {"cache.l1.ways_by_carveout", count, "ways with each of them; 0: not resolved"},
+    {"cache.l1.index_function_by_carveout", text, "index function with each of them", index_page},
+    {"cache.l1.replacement_by_carveout", text, "replacement with each of them", policy_page},
     {"cache.l1.way_probability_by_carveout", number,
-     "chance of each way to be the victim beside each of them, one after the other", mei_4_3},
+     "chance of each way to be the victim with each of them, one after the other", mei_4_3},
 };
 
 constexpr Row l2_rows[] = {
-    {"cache.l2.atomic_near_cycles", latency, "atomic to a line whose home is the near side"},
-    {"cache.l2.atomic_far_cycles", latency, "atomic to a line whose home is the far side"},
+    {"cache.l2.atomic_near_cycles", latency, "atomic to a line whose home is the near partition"},
+    {"cache.l2.atomic_far_cycles", latency, "atomic to a line whose home is the far partition"},
     {"cache.l2.home_near_fraction", number,
-     "share of the lines of a page whose home is near, over some SMs"},
-    {"cache.l2.home_function", text, "from the address within a large page to the home side"},
-    {"cache.l2.segment_bytes", size, "what one SM keeps in the near half",
+     "share of the lines of a page whose home is the near partition, over some SMs"},
+    {"cache.l2.home_function", text, "from the address within a large page to the home partition"},
+    {"cache.l2.segment_bytes", size, "what one SM keeps in the near partition",
      "published measurements of A100 and H100: docs/methods/cache.md"},
-    {"cache.l2.far_hit_latency_cycles", latency, "latency of a hit in the far half", cache_page},
+    {"cache.l2.far_hit_latency_cycles", latency, "latency of a hit in the far partition",
+     cache_page},
 };
 
 constexpr Row texel_rows[] = {
@@ -93,26 +94,26 @@ constexpr Row latency_rows[] = {
     {"latency.l1_cycles", latency, "latency of an L1 hit, plain loads"},
     {"latency.l2_cycles", latency, "latency of an L2 hit, loads past the L1"},
     {"latency.dram_cycles", latency, "latency of memory, translation at hand"},
-    {"latency.l2_near_cycles", latency, "latency of a hit in the near half of the L2"},
-    {"latency.l2_far_cycles", latency, "latency of a hit in the far half of the L2"},
-    {"latency.dram_near_cycles", latency, "latency of memory on the near side"},
-    {"latency.dram_far_cycles", latency, "latency of memory on the far side"},
+    {"latency.l2_near_cycles", latency, "latency of a hit in the near partition of the L2"},
+    {"latency.l2_far_cycles", latency, "latency of a hit in the far partition of the L2"},
+    {"latency.dram_near_cycles", latency, "latency of memory behind the near partition"},
+    {"latency.dram_far_cycles", latency, "latency of memory behind the far partition"},
 };
 
 constexpr Row staircase_rows[] = {
-    {"latency.staircase_bytes", footprints, "footprints of random walks through plain loads",
-     loops},
-    {"latency.staircase_cycles", curve, "mean latency at each of staircase_bytes", loops},
+    {"latency.staircase_bytes", footprints, "footprints of random chases through plain loads",
+     plain_loops},
+    {"latency.staircase_cycles", curve, "mean latency at each of staircase_bytes", plain_loops},
     {"latency.saavedra_stride_bytes", footprints,
-     "strides of ascending walks through the first cache"},
-    {"latency.saavedra_footprint_bytes", footprints, "footprints of these walks"},
+     "strides of ascending chases through the first cache"},
+    {"latency.saavedra_footprint_bytes", footprints, "footprints of these chases"},
     {"latency.saavedra_cycles", curve,
-     "mean latency of these walks, row by row: all strides of the first footprint, then of the "
+     "mean latency of these chases, row by row: all strides of the first footprint, then of the "
      "next"},
     {"latency.saavedra_ways", count,
      "ways that these means imply, right or wrong: see cache.l1.ways", stairs_page},
     {"latency.wong_footprint_bytes", footprints,
-     "footprints of ascending walks from line to line around the size of the first cache, and "
+     "footprints of ascending chases from line to line around the size of the first cache, and "
      "twice its size",
      wong_3},
     {"latency.wong_cycles", curve, "mean latency at each of wong_footprint_bytes", wong_3},
@@ -132,13 +133,13 @@ constexpr Row placement_rows[] = {
     {"placement.dram_latency_cycles", sm_map, "latency of cold lines by SM"},
     {"placement.shared_latency_cycles", sm_map, "shared memory latency by SM"},
     {"placement.slowest_sm", Quantity{"1", inventory, neither}, "SM that stands out most"},
-    {"placement.l2_near_cycles", latency, "L2 hits, the nearer of two groups of lines",
+    {"placement.l2_near_cycles", latency, "L2 hits, the faster of two groups of lines",
      "Jin et al., MICRO 2024"},
-    {"placement.l2_far_cycles", latency, "L2 hits, the farther of two groups of lines",
+    {"placement.l2_far_cycles", latency, "L2 hits, the slower of two groups of lines",
      "Jin et al., MICRO 2024"},
-    {"placement.dram_near_cycles", latency, "cold lines, the nearer of two groups",
+    {"placement.dram_near_cycles", latency, "cold lines, the faster of two groups",
      "Luo et al., arXiv 2501.12084"},
-    {"placement.dram_far_cycles", latency, "cold lines, the farther of two groups",
+    {"placement.dram_far_cycles", latency, "cold lines, the slower of two groups",
      "Luo et al., arXiv 2501.12084"},
 };
 
@@ -188,9 +189,9 @@ constexpr Row global_rows[] = {
     {"global.surface_bytes_per_s", Quantity{"byte/s", fingerprint, neither},
      "read throughput at each shape", mei_fig_12},
     {"global.littles_law_bytes_in_flight", amount, "bytes in flight that the best read needs",
-     little},
+     littles_law},
     {"global.littles_law_latency_ns", Quantity{"ns", continuous, lower},
-     "latency that the rise of throughput with bytes in flight implies", little},
+     "latency that the rise of throughput with bytes in flight implies", littles_law},
     {"global.littles_law_r2", number,
      "how well throughput below half of the best follows that line", global_page},
     {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, all SMs", global_page},

@@ -1,4 +1,4 @@
-// Names the SMs that stand apart within their own device.
+// SMs that stand apart within their own device: from per-SM maps to findings.
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"

@@ -1,4 +1,4 @@
-// Lists ready to paste. sonde prints them and never runs them.
+// Commands that take bad nodes out of use, ready to paste: sonde prints them and never runs them.
 #include "analysis/report/content.hpp"
 
 #include <fmt/format.h>

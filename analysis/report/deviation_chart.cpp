@@ -1,4 +1,4 @@
-// The fleet at one look: where devices differ most.
+// The chart of the metrics in which devices of a group differ most.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
 #include "base/units.hpp"

@@ -1,4 +1,4 @@
-// `sonde list metrics`, and docs/metrics.md.
+// The registry of metrics as `sonde list metrics` prints it and docs/metrics.md shows it.
 #include "analysis/report/content.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What is wrong, where, how sure, what to do: the part of the report that is read at six o'clock.
+// What is wrong, where, how sure, what to do: from findings and verdicts to what all reports lead
+// with.
 #include "analysis/report/content.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -138,23 +139,23 @@ Problem common_problem(const FleetFinding& finding) {
 
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Problem> all;
-  for (const Verdict wanted :
-       {Verdict::fail, Verdict::lost, Verdict::incomplete, Verdict::warn, Verdict::pass}) {
-    if (wanted == Verdict::incomplete || wanted == Verdict::pass) {
-      const Severity severity = wanted == Verdict::incomplete ? Severity::fail : Severity::warn;
-      for (const FleetFinding& finding : analysis.findings) {
-        if (finding.device == FleetFinding::no_device && finding.severity == severity) {
-          all.push_back(common_problem(finding));
-        }
-      }
-    }
-    if (wanted == Verdict::pass) break;
+  const auto add_devices = [&](Verdict wanted) {
     for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      if (analysis.verdicts[i].verdict == wanted) {
-        all.push_back(device_problem(run, analysis, i));
-      }
+      if (analysis.verdicts[i].verdict == wanted) all.push_back(device_problem(run, analysis, i));
     }
-  }
+  };
+  const auto add_common = [&](Severity wanted) {
+    for (const FleetFinding& finding : analysis.findings) {
+      if (finding.device != FleetFinding::no_device || finding.severity != wanted) continue;
+      all.push_back(common_problem(finding));
+    }
+  };
+  add_devices(Verdict::fail);
+  add_devices(Verdict::lost);
+  add_common(Severity::fail);
+  add_devices(Verdict::incomplete);
+  add_devices(Verdict::warn);
+  add_common(Severity::warn);
   for (const UnauditedDevice& device : run.unaudited) {
     Problem problem;
     problem.badge = "WARN";

@@ -1,4 +1,4 @@
-// The report of a log, a pipe or a terminal.
+// The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
@@ -46,9 +46,9 @@ std::string problem_text(const Problem& problem, Colour colour) {
 
 std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
   Table table = device_table(run, analysis);
-  std::size_t hidden = 0;
+  std::size_t left_out = 0;
   if (table.rows.size() > most_listed_devices) {
-    hidden = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
+    left_out = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
   }
   for (auto& row : table.rows) {
     if (row.back().size() > reason_width) {
@@ -56,7 +56,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
-  if (hidden > 0) text += fmt::format("  and {} that pass\n", hidden);
+  if (left_out > 0) text += fmt::format("  and {} that pass\n", left_out);
   return text;
 }
 
