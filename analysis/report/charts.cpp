@@ -18,6 +18,7 @@ namespace {
 
 struct Staircase {
   Json points = Json::array();
+  Json flagged_devices = Json::array();
   double smallest_bytes = std::numeric_limits<double>::infinity();
   double largest_bytes = 0;
   double largest_cycles = 0;
@@ -29,6 +30,7 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
     const std::vector<double>* bytes = vector_of(run.devices[i], "latency.staircase_bytes");
     const std::vector<double>* cycles = vector_of(run.devices[i], "latency.staircase_cycles");
     if (bytes == nullptr || cycles == nullptr || bytes->size() != cycles->size()) continue;
+    const std::size_t points_before = staircase.points.size();
     for (std::size_t j = 0; j < bytes->size(); ++j) {
       const double footprint = (*bytes)[j];
       const double latency = (*cycles)[j];
@@ -41,6 +43,9 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
       staircase.smallest_bytes = std::min(staircase.smallest_bytes, footprint);
       staircase.largest_bytes = std::max(staircase.largest_bytes, footprint);
       staircase.largest_cycles = std::max(staircase.largest_cycles, latency);
+    }
+    if (staircase.points.size() > points_before && is_flagged(analysis.verdicts[i])) {
+      staircase.flagged_devices.push_back(chart_label(run.devices[i]));
     }
   }
   return staircase;
@@ -100,23 +105,16 @@ bool is_flagged(const DeviceVerdict& verdict) {
 std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis) {
   const Staircase staircase = collect_staircase(run, analysis);
   if (staircase.points.empty()) return {};
-  Json flagged = Json::array();
-  for (const Json& point : staircase.points) {
-    if (point["flagged"] &&
-        std::find(flagged.begin(), flagged.end(), point["device"]) == flagged.end()) {
-      flagged.push_back(point["device"]);
-    }
-  }
   const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
   Json spec = chart_template("staircase");
   entry_of(spec["data"], "points")["values"] = staircase.points;
   entry_of(spec["data"], "levels")["values"] = collect_levels(run, staircase);
   entry_of(spec["scales"], "x")["domain"] = {staircase.smallest_bytes, staircase.largest_bytes};
   entry_of(spec["scales"], "y")["domain"] = {0, staircase.largest_cycles * 1.08};
-  entry_of(spec["scales"], "colour")["domain"] = flagged;
+  entry_of(spec["scales"], "colour")["domain"] = staircase.flagged_devices;
   spec["axes"][0]["values"] =
       powers_of_two(staircase.smallest_bytes, staircase.largest_bytes, octaves > 14 ? 2 : 1);
-  if (flagged.empty()) spec.erase("legends");
+  if (staircase.flagged_devices.empty()) spec.erase("legends");
   return spec;
 }
 

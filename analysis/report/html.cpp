@@ -1,4 +1,4 @@
-// report.html: one page that loads nothing; its policy forbids it to.
+// report.html: one page with a run inside, made of the files of page/.
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
