@@ -13,15 +13,9 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-double median_of_sorted(std::span<const double> sorted) {
-  if (sorted.empty()) return nan_value;
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
 Mode make_mode(std::span<const double> sorted) {
   if (sorted.empty()) return {};
-  return {.center = median_of_sorted(sorted),
+  return {.center = median({sorted.begin(), sorted.end()}),
           .low = sorted.front(),
           .high = sorted.back(),
           .count = sorted.size()};

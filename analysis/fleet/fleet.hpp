@@ -96,18 +96,18 @@ struct FleetFinding {
   static constexpr std::size_t no_device = static_cast<std::size_t>(-1);
   static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
   std::size_t device = no_device;  // no_device: it concerns a node or the group
-  std::string node;
-  std::string metric;
+  std::string node = "";
+  std::string metric = "";
   Severity severity = Severity::info;
   FaultClass fault = FaultClass::unknown;
-  std::string value;                      // as a person reads it
-  std::string reference;                  // the peers' value, likewise
+  std::string value = "";                 // as a person reads it
+  std::string reference = "";             // the peers' value, likewise
   double deviation_fraction = no_number;  // NaN where there is none
   double score = no_number;               // NaN where there is none
   std::size_t n = 0;                      // devices compared, the device itself included
-  std::vector<int> sms;                   // SMs concerned
-  std::string reason;                     // one sentence: what differs, by how much, n
-  std::string evidence;                   // how sure, and what the conditions were
+  std::vector<int> sms = {};              // SMs concerned
+  std::string reason = "";                // one sentence: what differs, by how much, n
+  std::string evidence = "";              // how sure, and what the conditions were
 };
 
 struct DeviceVerdict {

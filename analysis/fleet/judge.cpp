@@ -26,16 +26,14 @@ std::string shown_value(const Series& series, double value) {
 }
 
 FleetFinding finding_for(const RunResult& run, const Series& series, const Standing& standing) {
-  FleetFinding finding;
-  finding.device = standing.device;
-  finding.node = run.devices[standing.device].node;
-  finding.metric =
-      series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")";
-  finding.value = shown_value(series, standing.value);
-  finding.deviation_fraction = standing.deviation_fraction;
-  finding.score = standing.score;
-  finding.n = series.samples.size();
-  return finding;
+  return {.device = standing.device,
+          .node = run.devices[standing.device].node,
+          .metric =
+              series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")",
+          .value = shown_value(series, standing.value),
+          .deviation_fraction = standing.deviation_fraction,
+          .score = standing.score,
+          .n = series.samples.size()};
 }
 
 /// The spread of a map differs more between healthy dies than its median does, and a slow SM is
@@ -47,12 +45,6 @@ Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
     tolerance.fail *= 2;
   }
   return tolerance;
-}
-
-double typical_repeat(const Series& series) {
-  std::vector<double> repeats;
-  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
-  return median(repeats);
 }
 
 /// Large enough to matter, and more than the repeats of this device or a usual one explain.

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -48,11 +47,7 @@ std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
 }
 
 FleetFinding structure_finding(const Metric& metric, std::size_t n) {
-  FleetFinding finding;
-  finding.metric = metric.name;
-  finding.fault = FaultClass::structure;
-  finding.n = n;
-  return finding;
+  return {.metric = std::string(metric.name), .fault = FaultClass::structure, .n = n};
 }
 
 std::string votes_text(const std::vector<Ballot>& ballots) {

@@ -30,13 +30,17 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 
 /// No scatter is believed below what the resolution, the repeats and experience allow.
 double robust_scale(const Series& series, double mad, double center, double floor_fraction) {
-  std::vector<double> repeats;
-  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
   return std::max({mad_to_sigma * mad, mad_to_sigma * series.resolution / std::sqrt(12.0),
-                   median(repeats), floor_fraction * series.reference_at(center)});
+                   typical_repeat(series), floor_fraction * series.reference_at(center)});
 }
 
 }  // namespace
+
+double typical_repeat(const Series& series) {
+  std::vector<double> repeats;
+  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
+  return median(std::move(repeats));
+}
 
 VarianceComponents variance_components(const std::vector<Sample>& samples) {
   VarianceComponents components;

@@ -37,6 +37,9 @@ struct Series {
 std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                                    std::span<const Metric> registry);
 
+/// Median of the repeats' deviations. @pre samples not empty
+double typical_repeat(const Series& series);
+
 /// n, median, MAD, min, max and CV of plain numbers.
 void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);
 
