@@ -1,4 +1,4 @@
-// See bypass_model.hpp.
+// The model of Dai et al. 2016, section 5, from the lanes of one measurement to the L it prefers.
 #include "analysis/bypass_model.hpp"
 
 #include "analysis/statistics.hpp"
@@ -47,7 +47,8 @@ double sum_of_squares(std::span<const BypassPoint> points, double exponent) {
 }  // namespace
 
 UnloadedClass describe_unloaded(std::span<const std::uint32_t> window_cycles) {
-  return {median(window_cycles), quantile({window_cycles.begin(), window_cycles.end()}, 0.99)};
+  return {.typical_cycles = median(window_cycles),
+          .longest_cycles = quantile({window_cycles.begin(), window_cycles.end()}, 0.99)};
 }
 
 BypassPoint summarize_bypass(const std::vector<LaneTrace>& lanes, int cached_warps,
@@ -61,11 +62,11 @@ BypassPoint summarize_bypass(const std::vector<LaneTrace>& lanes, int cached_war
       sum.accesses_per_cycle += static_cast<double>(lane.window_cycles.size()) / elapsed_cycles;
     }
     if (lane.warp >= cached_warps) continue;
-    for (std::uint32_t window : lane.window_cycles) {
-      const bool is_hit = window < unloaded.threshold_cycles();
+    for (std::uint32_t cycles : lane.window_cycles) {
+      const bool is_hit = cycles < unloaded.threshold_cycles();
       const UnloadedClass& expected = is_hit ? unloaded.hit : unloaded.miss;
       sum.hits += is_hit ? 1 : 0;
-      if (window > expected.longest_cycles) sum.congestion += window - expected.typical_cycles;
+      if (cycles > expected.longest_cycles) sum.congestion += cycles - expected.typical_cycles;
     }
   }
   std::vector<double> cycles, rates, hits, congestion;
@@ -75,8 +76,10 @@ BypassPoint summarize_bypass(const std::vector<LaneTrace>& lanes, int cached_war
     hits.push_back(sum.hits);
     congestion.push_back(sum.congestion);
   }
-  return {median(std::move(cycles)), median(std::move(rates)), median(std::move(hits)),
-          median(std::move(congestion))};
+  return {.cycles = median(std::move(cycles)),
+          .accesses_per_cycle = median(std::move(rates)),
+          .hits = median(std::move(hits)),
+          .congestion = median(std::move(congestion))};
 }
 
 std::optional<PowerLaw> fit_congestion(std::span<const BypassPoint> points,
@@ -101,7 +104,7 @@ std::optional<PowerLaw> fit_congestion(std::span<const BypassPoint> points,
   for (double value : normalised) mean += value / static_cast<double>(normalised.size());
   double variance = 0;
   for (double value : normalised) variance += (value - mean) * (value - mean);
-  return PowerLaw{best_exponent, variance > 0 ? 1 - best_sum / variance : 0};
+  return PowerLaw{.exponent = best_exponent, .r2 = variance > 0 ? 1 - best_sum / variance : 0};
 }
 
 BypassModel fit_bypass_model(std::span<const BypassPoint> points,
@@ -119,14 +122,14 @@ BypassModel fit_bypass_model(std::span<const BypassPoint> points,
   std::vector<double> performance;
   for (const BypassPoint& point : points) performance.push_back(point.accesses_per_cycle);
 
-  BypassModel model{default_e, 0, adjust(default_e)};
+  BypassModel model{.e = default_e, .best_l = 0, .adjusted_hits = adjust(default_e)};
   if (law) {
     double best = correlate(model.adjusted_hits, performance) + least_gain;
     for (double e = least_e; e < most_e + e_step / 2; e += e_step) {
       const double correlation = correlate(adjust(e), performance);
       if (correlation <= best) continue;
       best = correlation;
-      model = {e, 0, adjust(e)};
+      model = {.e = e, .best_l = 0, .adjusted_hits = adjust(e)};
     }
   }
   for (std::size_t l = 0; l < points.size(); ++l) {

@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// Windows of a class of accesses when nothing else runs.
+/// Timed windows of a class of accesses when nothing else runs.
 struct UnloadedClass {
   double typical_cycles = 0;  // median
   double longest_cycles = 0;  // 99 %: what noise alone reaches
@@ -22,7 +22,7 @@ struct Unloaded {
   UnloadedClass hit;   // in the L1
   UnloadedClass miss;  // past it
 
-  /// Windows below are hits.
+  /// Timed windows below are hits.
   double threshold_cycles() const { return (hit.longest_cycles + miss.typical_cycles) / 2; }
   /// What one hit saves.
   double hit_gain_cycles() const { return miss.typical_cycles - hit.typical_cycles; }

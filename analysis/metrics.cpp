@@ -1,10 +1,12 @@
-// The table behind analysis/metrics.hpp: one row per metric, grouped by job.
+// The registry of metrics: rows that stand for one metric, grouped by job, and the products of
+// metric_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
+
+#include "analysis/metric_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <string>
 #include <vector>
@@ -12,513 +14,250 @@
 namespace sonde {
 namespace {
 
-using enum MetricKind;
-using enum Better;
+using namespace registry;
 
-constexpr std::array single_metrics{
-    Metric{"device.name", "", inventory, neither, "device", "product name", "driver"},
-    Metric{"device.compute_capability", "", structural, neither, "device", "compute capability",
-           "driver"},
-    Metric{"device.vbios", "", inventory, neither, "device", "VBIOS version", "driver"},
-    Metric{"device.driver", "", inventory, neither, "device", "driver version", "driver"},
-    Metric{"device.sm_count", "1", structural, neither, "device", "multiprocessors", "driver"},
-    Metric{"device.memory_bytes", "byte", structural, neither, "device", "global memory", "driver"},
-    Metric{"device.reported_l2_bytes", "byte", structural, neither, "device",
-           "L2 size as the driver prints it", "driver"},
-    Metric{"device.max_sm_clock_hz", "Hz", structural, neither, "device", "highest SM clock",
-           "driver"},
-    Metric{"device.max_memory_clock_hz", "Hz", structural, neither, "device",
-           "highest memory clock", "driver"},
-    Metric{"device.memory_bus_bits", "1", structural, neither, "device", "width of the memory bus",
-           "driver"},
-    Metric{"device.ecc_enabled", "1", structural, neither, "device", "1: ECC is on", "driver"},
-    Metric{"device.temperature_c", "degC", inventory, lower, "device",
-           "GPU temperature at the start", "driver"},
-    Metric{"device.power_w", "W", inventory, neither, "device", "board power at the start",
-           "driver"},
-    Metric{"device.throttle_reasons", "1", inventory, lower, "device",
-           "bit mask of reasons for lowered clocks", "NVML clocks event reasons"},
-    Metric{"device.ecc_corrected", "1", inventory, lower, "device", "corrected memory errors",
-           "driver"},
-    Metric{"device.ecc_uncorrected", "1", inventory, lower, "device", "uncorrected memory errors",
-           "driver"},
-    Metric{"device.remapped_rows", "1", inventory, lower, "device", "memory rows remapped",
-           "driver"},
-    Metric{"device.remap_pending", "1", inventory, lower, "device",
-           "1: a row remap waits for a reset", "driver"},
-    Metric{"device.remap_failure", "1", inventory, lower, "device", "1: a row remap failed",
-           "driver"},
-    Metric{"clock.overhead_cycles", "cycle", continuous, neither, "clock",
-           "two clock reads back to back", "Mei and Chu 2016, section 4.2"},
-    Metric{"clock.window_cycles", "cycle", continuous, neither, "clock",
-           "a chase window without its load: to be subtracted from windows",
-           "Mei and Chu 2016, section 4.2"},
-    Metric{"clock.granularity_cycles", "cycle", structural, neither, "clock",
-           "step in which the SM clock counts", "Wong 2010, section IV"},
-    Metric{"clock.scope", "", structural, neither, "clock",
-           "what shares one clock register: sm, tpc, gpc or device", "Wong 2010, section IV"},
-    Metric{"clock.globaltimer_step_ns", "ns", structural, neither, "clock",
-           "step of the device-wide timer", "PTX ISA, globaltimer"},
-    Metric{"clock.sm_hz", "Hz", continuous, higher, "clock",
-           "SM clock against the device-wide timer", "docs/methods/clock.md"},
-    Metric{"clock.offset_cycles", "cycle", fingerprint, neither, "clock",
-           "clock of each SM less that of the first, at one time", "docs/methods/clock.md"},
-    Metric{"clock.group_of_sm", "1", fingerprint, neither, "clock",
-           "SMs of one number read the same clock", "docs/methods/clock.md"},
-
-    Metric{"cache.l1.carveout_bytes", "byte", structural, neither, "cache.l1",
-           "shared parts that size_by_carveout_bytes was measured beside", "docs/methods/cache.md"},
-    Metric{"cache.l1.size_by_carveout_bytes", "byte", continuous, neither, "cache.l1",
-           "size beside each of carveout_bytes", "docs/methods/cache.md"},
-    Metric{"cache.l2.atomic_near_cycles", "cycle", continuous, lower, "cache.l2",
-           "atomic to a line whose home is the near side", "docs/methods/l2-sides.md"},
-    Metric{"cache.l2.atomic_far_cycles", "cycle", continuous, lower, "cache.l2",
-           "atomic to a line whose home is the far side", "docs/methods/l2-sides.md"},
-    Metric{"cache.l2.home_near_fraction", "1", continuous, neither, "cache.l2",
-           "share of the lines of a page whose home is near, over some SMs",
-           "docs/methods/l2-sides.md"},
-    Metric{"cache.l2.home_function", "", structural, neither, "cache.l2",
-           "from the address within a large page to the home side", "docs/methods/l2-sides.md"},
-    Metric{"cache.l1.structure_carveout_bytes", "byte", structural, neither, "cache.l1",
-           "shared parts that the structures below were measured beside",
-           "docs/methods/conflict-sets.md"},
-    Metric{"cache.l1.sets_by_carveout", "1", structural, neither, "cache.l1",
-           "sets beside each of them; 0: not resolved", "docs/methods/conflict-sets.md"},
-    Metric{"cache.l1.ways_by_carveout", "1", structural, neither, "cache.l1",
-           "ways beside each of them; 0: not resolved", "docs/methods/conflict-sets.md"},
-    Metric{"cache.l1.index_function_by_carveout", "", structural, neither, "cache.l1",
-           "index function beside each of them", "docs/methods/index-function.md"},
-    Metric{"cache.l1.replacement_by_carveout", "", structural, neither, "cache.l1",
-           "replacement beside each of them", "docs/methods/replacement.md"},
-    Metric{"cache.l1.way_probability_by_carveout", "1", continuous, neither, "cache.l1",
-           "chance of each way to be the victim beside each of them, one after the other",
-           "Mei and Chu 2016, section 4.3"},
-    Metric{"cache.l2.segment_bytes", "byte", structural, neither, "cache.l2",
-           "what one SM keeps in the near half",
-           "published measurements of A100 and H100: docs/methods/cache.md"},
-    Metric{"cache.l2.far_hit_latency_cycles", "cycle", continuous, lower, "cache.l2",
-           "latency of a hit in the far half", "docs/methods/cache.md"},
-
-    Metric{"cache.texture_l1.tile_bytes", "byte", structural, neither, "cache.texture_l1",
-           "texels of a two-dimensional texture that one miss brings",
-           "docs/methods/cache-levels.md"},
-    Metric{"cache.texture_l1.tile_rows", "1", structural, neither, "cache.texture_l1",
-           "rows that they lie in", "docs/methods/cache-levels.md"},
-
-    Metric{"tlb.page_bytes", "byte", structural, neither, "tlb",
-           "smallest part of memory that is translated anew", "Mei and Chu 2016, section 4.4"},
-    Metric{"tlb.page_window_bytes", "byte", structural, neither, "tlb",
-           "memory whose page tables are active at a time", "Mei and Chu 2016, section 5.2"},
-
-    Metric{"latency.l1_cycles", "cycle", continuous, lower, "latency",
-           "latency of an L1 hit, plain loads", "docs/methods/latency.md"},
-    Metric{"latency.l2_cycles", "cycle", continuous, lower, "latency",
-           "latency of an L2 hit, loads past the L1", "docs/methods/latency.md"},
-    Metric{"latency.dram_cycles", "cycle", continuous, lower, "latency",
-           "latency of memory, translation at hand", "docs/methods/latency.md"},
-    Metric{"latency.l2_near_cycles", "cycle", continuous, lower, "latency",
-           "latency of a hit in the near half of the L2", "docs/methods/latency.md"},
-    Metric{"latency.l2_far_cycles", "cycle", continuous, lower, "latency",
-           "latency of a hit in the far half of the L2", "docs/methods/latency.md"},
-    Metric{"latency.dram_near_cycles", "cycle", continuous, lower, "latency",
-           "latency of memory on the near side", "docs/methods/latency.md"},
-    Metric{"latency.dram_far_cycles", "cycle", continuous, lower, "latency",
-           "latency of memory on the far side", "docs/methods/latency.md"},
-    Metric{"latency.ca.l1_cycles", "cycle", continuous, lower, "latency",
-           "latency of plain loads that hit the first cache", "docs/methods/latency.md"},
-    Metric{"latency.ca.l1_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.ca.l2_cycles", "cycle", continuous, lower, "latency",
-           "latency of plain loads that hit the L2", "docs/methods/latency.md"},
-    Metric{"latency.ca.l2_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.ca.dram_cycles", "cycle", continuous, lower, "latency",
-           "latency of plain loads that memory serves, translation at hand",
-           "docs/methods/latency.md"},
-    Metric{"latency.ca.dram_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.cg.l2_cycles", "cycle", continuous, lower, "latency",
-           "latency of loads past the L1 that hit the L2", "docs/methods/latency.md"},
-    Metric{"latency.cg.l2_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.cg.dram_cycles", "cycle", continuous, lower, "latency",
-           "latency of loads past the L1 that memory serves, translation at hand",
-           "docs/methods/latency.md"},
-    Metric{"latency.cg.dram_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.nc.l1_cycles", "cycle", continuous, lower, "latency",
-           "latency of read-only loads that hit the first cache", "docs/methods/latency.md"},
-    Metric{"latency.nc.l1_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.nc.l2_cycles", "cycle", continuous, lower, "latency",
-           "latency of read-only loads that hit the L2", "docs/methods/latency.md"},
-    Metric{"latency.nc.l2_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.nc.dram_cycles", "cycle", continuous, lower, "latency",
-           "latency of read-only loads that memory serves, translation at hand",
-           "docs/methods/latency.md"},
-    Metric{"latency.nc.dram_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.cv.l2_cycles", "cycle", continuous, lower, "latency",
-           "latency of volatile loads that hit the L2", "docs/methods/latency.md"},
-    Metric{"latency.cv.l2_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.cv.dram_cycles", "cycle", continuous, lower, "latency",
-           "latency of volatile loads that memory serves, translation at hand",
-           "docs/methods/latency.md"},
-    Metric{"latency.cv.dram_amortised_cycles", "cycle", continuous, lower, "latency",
-           "the same by a plain loop", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.p1_cycles", "cycle", continuous, lower, "latency", "data cache hit, L1 TLB hit",
-           "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p2_cycles", "cycle", continuous, lower, "latency",
-           "data cache hit, L1 TLB miss, L2 TLB hit", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p3_cycles", "cycle", continuous, neither, "latency",
-           "data cache hit, TLB misses", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p4_cycles", "cycle", continuous, lower, "latency",
-           "data cache miss, L1 TLB hit", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p5_cycles", "cycle", continuous, neither, "latency",
-           "data cache miss, TLB misses, page never touched", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.p6_cycles", "cycle", continuous, neither, "latency",
-           "data cache the same, page tables not active", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p1_cycles", "cycle", continuous, lower, "latency",
-           "data cache hit, L1 TLB hit, L1 passed by", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p2_cycles", "cycle", continuous, lower, "latency",
-           "data cache hit, L1 TLB miss, L2 TLB hit, L1 passed by",
-           "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p3_cycles", "cycle", continuous, neither, "latency",
-           "data cache hit, TLB misses, L1 passed by", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p4_cycles", "cycle", continuous, lower, "latency",
-           "data cache miss, L1 TLB hit, L1 passed by", "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p5_cycles", "cycle", continuous, neither, "latency",
-           "data cache miss, TLB misses, page never touched, L1 passed by",
-           "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.cg.p6_cycles", "cycle", continuous, neither, "latency",
-           "data cache the same, page tables not active, L1 passed by",
-           "Mei and Chu 2016, section 5.2"},
-    Metric{"latency.staircase_bytes", "byte", fingerprint, neither, "latency",
-           "footprints of random walks through plain loads", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.staircase_cycles", "cycle", fingerprint, neither, "latency",
-           "mean latency at each of staircase_bytes", "Saavedra 1992, Wong 2010"},
-    Metric{"latency.saavedra_stride_bytes", "byte", fingerprint, neither, "latency",
-           "strides of ascending walks through the first cache", "Saavedra 1992"},
-    Metric{"latency.saavedra_footprint_bytes", "byte", fingerprint, neither, "latency",
-           "footprints of these walks", "Saavedra 1992"},
-    Metric{"latency.saavedra_cycles", "cycle", fingerprint, neither, "latency",
-           "mean latency of these walks, row by row: all strides of the first footprint, then of "
-           "the next",
-           "Saavedra 1992"},
-    Metric{"latency.saavedra_ways", "1", structural, neither, "latency",
-           "ways that these means imply, right or wrong: see cache.l1.ways",
-           "docs/methods/staircases.md"},
-    Metric{"latency.wong_footprint_bytes", "byte", fingerprint, neither, "latency",
-           "footprints of ascending walks from line to line around the size of the first cache, "
-           "and twice its size",
-           "Wong 2010, section III"},
-    Metric{"latency.wong_cycles", "cycle", fingerprint, neither, "latency",
-           "mean latency at each of wong_footprint_bytes", "Wong 2010, section III"},
-    Metric{"latency.wong_ways", "1", structural, neither, "latency",
-           "ways that these stairs imply, right or wrong: see cache.l1.ways",
-           "docs/methods/staircases.md"},
-
-    Metric{"topology.sm_count", "1", structural, neither, "placement",
-           "SMs, each of which ran probes", "driver"},
-    Metric{"topology.tpc_count", "1", structural, neither, "placement",
-           "texture processing clusters with an SM", "docs/methods/placement.md"},
-    Metric{"topology.gpc_count", "1", structural, neither, "placement",
-           "graphics processing clusters seen", "docs/methods/placement.md"},
-    Metric{"topology.gpc_sizes", "1", fingerprint, neither, "placement",
-           "SMs of each GPC, largest first", "docs/methods/placement.md"},
-    Metric{"placement.tpc_of_sm", "1", fingerprint, neither, "placement",
-           "TPC of each SM; -1: not seen", "docs/methods/placement.md"},
-    Metric{"placement.gpc_of_sm", "1", fingerprint, neither, "placement",
-           "GPC of each SM; -1: not seen", "docs/methods/placement.md"},
-    Metric{"placement.l1_latency_cycles", "cycle", fingerprint, lower, "placement",
-           "L1 hit latency by SM", "docs/methods/placement.md"},
-    Metric{"placement.l2_latency_cycles", "cycle", fingerprint, lower, "placement",
-           "L2 hit latency by SM, over the same lines", "docs/methods/placement.md"},
-    Metric{"placement.dram_latency_cycles", "cycle", fingerprint, lower, "placement",
-           "latency of cold lines by SM", "docs/methods/placement.md"},
-    Metric{"placement.shared_latency_cycles", "cycle", fingerprint, lower, "placement",
-           "shared memory latency by SM", "docs/methods/placement.md"},
-    Metric{"placement.slowest_sm", "1", inventory, neither, "placement", "SM that stands out most",
-           "docs/methods/placement.md"},
-    Metric{"placement.l2_near_cycles", "cycle", continuous, lower, "placement",
-           "L2 hits, the nearer of two groups of lines", "Jin et al., MICRO 2024"},
-    Metric{"placement.l2_far_cycles", "cycle", continuous, lower, "placement",
-           "L2 hits, the farther of two groups of lines", "Jin et al., MICRO 2024"},
-    Metric{"placement.dram_near_cycles", "cycle", continuous, lower, "placement",
-           "cold lines, the nearer of two groups", "Luo et al., arXiv 2501.12084"},
-    Metric{"placement.dram_far_cycles", "cycle", continuous, lower, "placement",
-           "cold lines, the farther of two groups", "Luo et al., arXiv 2501.12084"},
-
-    Metric{"shared.latency_cycles", "cycle", continuous, lower, "shared",
-           "load to use without conflict", "Mei and Chu 2016, section 6.2"},
-    Metric{"shared.amortised_latency_cycles", "cycle", continuous, lower, "shared",
-           "the same from a loop timed as a whole, with the loop's own cycles",
-           "Mei and Chu 2016, listing 4"},
-    Metric{"shared.conflict_cycles.2", "cycle", continuous, lower, "shared",
-           "latency under 2-way bank conflicts", "Mei and Chu 2016, table VIII"},
-    Metric{"shared.conflict_cycles.4", "cycle", continuous, lower, "shared",
-           "latency under 4-way bank conflicts", "Mei and Chu 2016, table VIII"},
-    Metric{"shared.conflict_cycles.8", "cycle", continuous, lower, "shared",
-           "latency under 8-way bank conflicts", "Mei and Chu 2016, table VIII"},
-    Metric{"shared.conflict_cycles.16", "cycle", continuous, lower, "shared",
-           "latency under 16-way bank conflicts", "Mei and Chu 2016, table VIII"},
-    Metric{"shared.conflict_cycles.32", "cycle", continuous, lower, "shared",
-           "latency under 32-way bank conflicts", "Mei and Chu 2016, table VIII"},
-    Metric{"shared.conflict_cost_cycles", "cycle", continuous, lower, "shared",
-           "latency of each further way of a conflict", "docs/methods/shared.md"},
-    Metric{"shared.conflict_linearity_r2", "1", continuous, neither, "shared",
-           "how well latency follows a line in the ways", "docs/methods/shared.md"},
-    Metric{"shared.bank_count", "1", structural, neither, "shared", "banks",
-           "docs/methods/shared.md"},
-    Metric{"shared.bank_bytes", "byte", structural, neither, "shared", "width of a bank",
-           "docs/methods/shared.md"},
-    Metric{"shared.stride_latency_cycles", "cycle", fingerprint, neither, "shared",
-           "latency by stride 0..64, 4-byte words", "Mei and Chu 2016, figure 19"},
-    Metric{"shared.stride_latency_8b_cycles", "cycle", fingerprint, neither, "shared",
-           "latency by stride 0..64, 8-byte words", "Mei and Chu 2016, figure 19"},
-    Metric{"shared.stride_latency_wide_mode_cycles", "cycle", fingerprint, neither, "shared",
-           "latency by stride 0..64, 4-byte words, banks in 8-byte mode",
-           "Mei and Chu 2016, figure 19"},
-    Metric{"shared.bytes_per_cycle_per_sm", "byte/cycle", continuous, higher, "shared",
-           "copy inside shared memory, read and written bytes, best shape",
-           "Mei and Chu 2016, section 6.1"},
-    Metric{"shared.bytes_per_cycle_per_sm_8b", "byte/cycle", continuous, higher, "shared",
-           "the same with 8-byte words", "Mei and Chu 2016, section 6.1"},
-    Metric{"shared.bytes_per_s_per_sm", "byte/s", continuous, higher, "shared",
-           "bytes_per_cycle_per_sm x SM clock", "Mei and Chu 2016, section 6.1"},
-    Metric{"shared.best_shape", "", fingerprint, neither, "shared",
-           "CTA size x CTAs per SM x ILP of the best copy", "Mei and Chu 2016, section 6.1"},
-    Metric{"shared.surface_block_threads", "1", structural, neither, "shared",
-           "axis of surface_bytes_per_cycle: CTA size", "Mei and Chu 2016, figure 16"},
-    Metric{"shared.surface_blocks_per_sm", "1", structural, neither, "shared",
-           "axis of surface_bytes_per_cycle: CTAs per SM", "Mei and Chu 2016, figure 16"},
-    Metric{"shared.surface_ilp", "1", structural, neither, "shared",
-           "axis of surface_bytes_per_cycle: ILP", "Mei and Chu 2016, figure 16"},
-    Metric{"shared.surface_bytes_per_cycle", "byte/cycle", fingerprint, neither, "shared",
-           "copy throughput of an SM at each shape", "Mei and Chu 2016, figure 16"},
-
-    Metric{"global.theoretical_bytes_per_s", "byte/s", structural, higher, "global.throughput",
-           "memory clock x transfers per clock x bus width", "Mei and Chu 2016, section 5.1"},
-    Metric{"global.read_bytes_per_s", "byte/s", continuous, higher, "global.throughput",
-           "reading global memory, best shape", "Mei and Chu 2016, section 5.1"},
-    Metric{"global.write_bytes_per_s", "byte/s", continuous, higher, "global.throughput",
-           "writing global memory, best shape", "Mei and Chu 2016, section 5.1"},
-    Metric{"global.copy_bytes_per_s", "byte/s", continuous, higher, "global.throughput",
-           "copying, read and written bytes, best shape", "Mei and Chu 2016, section 5.1"},
-    Metric{"global.efficiency", "1", continuous, higher, "global.throughput",
-           "best read / theoretical", "Mei and Chu 2016, table VI"},
-    Metric{"global.best_shape", "", fingerprint, neither, "global.throughput",
-           "CTA size x CTA count x ILP of the best read", "Mei and Chu 2016, figure 12"},
-    Metric{"global.surface_block_threads", "1", structural, neither, "global.throughput",
-           "axis of surface_bytes_per_s: CTA size", "Mei and Chu 2016, figure 12"},
-    Metric{"global.surface_blocks", "1", structural, neither, "global.throughput",
-           "axis of surface_bytes_per_s: CTA count", "Mei and Chu 2016, figure 12"},
-    Metric{"global.surface_ilp", "1", structural, neither, "global.throughput",
-           "axis of surface_bytes_per_s: ILP", "Mei and Chu 2016, figure 12"},
-    Metric{"global.surface_bytes_per_s", "byte/s", fingerprint, neither, "global.throughput",
-           "read throughput at each shape", "Mei and Chu 2016, figure 12"},
-    Metric{"global.littles_law_bytes_in_flight", "byte", continuous, neither, "global.throughput",
-           "bytes in flight that the best read needs",
-           "Little's law; Mei and Chu 2016, section 5.1"},
-    Metric{"global.littles_law_latency_ns", "ns", continuous, lower, "global.throughput",
-           "latency that the rise of throughput with bytes in flight implies",
-           "Little's law; Mei and Chu 2016, section 5.1"},
-    Metric{"global.littles_law_r2", "1", continuous, neither, "global.throughput",
-           "how well throughput below half of the best follows that line",
-           "docs/methods/global-throughput.md"},
-    Metric{"l2.read_bytes_per_s", "byte/s", continuous, higher, "global.throughput",
-           "reading what lies in the L2, all SMs", "docs/methods/global-throughput.md"},
-
-    Metric{"bypass.thrash.cycles", "cycle", fingerprint, neither, "bypass",
-           "cycles of the slowest warp by number of warps that use the L1", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.accesses_per_cycle", "1/cycle", fingerprint, neither, "bypass",
-           "performance of an SM by number of warps that use the L1",
-           "Dai 2016, section 7.1 (MIPC)"},
-    Metric{"bypass.thrash.hits", "1", fingerprint, neither, "bypass",
-           "L1 hits by number of warps that use the L1", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.congestion", "cycle", fingerprint, neither, "bypass",
-           "excess over the unloaded latencies on the way through the L1, by number of warps that "
-           "use it",
-           "Dai 2016, section 5"},
-    Metric{"bypass.thrash.best_l", "1", continuous, neither, "bypass",
-           "number of warps using the L1 that performs best", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.model_l", "1", continuous, neither, "bypass",
-           "number of warps using the L1 that the model prefers", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.model_e", "1", continuous, neither, "bypass",
-           "weight of congestion in the model", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.exponent", "1", continuous, neither, "bypass",
-           "congestion ~ (L/N)^exponent", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.exponent_r2", "1", continuous, neither, "bypass",
-           "how well congestion follows that power", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.speedup", "1", continuous, higher, "bypass",
-           "performance at best_l / with all warps using the L1", "Dai 2016, section 5"},
-    Metric{"bypass.thrash.model_speedup", "1", continuous, higher, "bypass",
-           "performance at model_l / with all warps using the L1", "Dai 2016, section 5"},
-    Metric{"bypass.fit.cycles", "cycle", fingerprint, neither, "bypass",
-           "cycles of the slowest warp by number of warps that use the L1", "Dai 2016, section 5"},
-    Metric{"bypass.fit.accesses_per_cycle", "1/cycle", fingerprint, neither, "bypass",
-           "performance of an SM by number of warps that use the L1",
-           "Dai 2016, section 7.1 (MIPC)"},
-    Metric{"bypass.fit.hits", "1", fingerprint, neither, "bypass",
-           "L1 hits by number of warps that use the L1", "Dai 2016, section 5"},
-    Metric{"bypass.fit.congestion", "cycle", fingerprint, neither, "bypass",
-           "excess over the unloaded latencies on the way through the L1, by number of warps that "
-           "use it",
-           "Dai 2016, section 5"},
-    Metric{"bypass.fit.best_l", "1", continuous, neither, "bypass",
-           "number of warps using the L1 that performs best", "Dai 2016, section 5"},
-    Metric{"bypass.fit.model_l", "1", continuous, neither, "bypass",
-           "number of warps using the L1 that the model prefers", "Dai 2016, section 5"},
-    Metric{"bypass.fit.model_e", "1", continuous, neither, "bypass",
-           "weight of congestion in the model", "Dai 2016, section 5"},
-    Metric{"bypass.fit.exponent", "1", continuous, neither, "bypass", "congestion ~ (L/N)^exponent",
-           "Dai 2016, section 5"},
-    Metric{"bypass.fit.exponent_r2", "1", continuous, neither, "bypass",
-           "how well congestion follows that power", "Dai 2016, section 5"},
-    Metric{"bypass.fit.speedup", "1", continuous, higher, "bypass",
-           "performance at best_l / with all warps using the L1", "Dai 2016, section 5"},
-    Metric{"bypass.fit.model_speedup", "1", continuous, higher, "bypass",
-           "performance at model_l / with all warps using the L1", "Dai 2016, section 5"},
+constexpr Row device_rows[] = {
+    {"device.name", label, "product name"},
+    {"device.compute_capability", text, "compute capability"},
+    {"device.vbios", label, "VBIOS version"},
+    {"device.driver", label, "driver version"},
+    {"device.sm_count", count, "multiprocessors"},
+    {"device.memory_bytes", size, "global memory"},
+    {"device.reported_l2_bytes", size, "L2 size as the driver prints it"},
+    {"device.max_sm_clock_hz", highest_clock, "highest SM clock"},
+    {"device.max_memory_clock_hz", highest_clock, "highest memory clock"},
+    {"device.memory_bus_bits", count, "width of the memory bus"},
+    {"device.ecc_enabled", count, "1: ECC is on"},
+    {"device.temperature_c", Quantity{"degC", inventory, lower}, "GPU temperature at the start"},
+    {"device.power_w", Quantity{"W", inventory, neither}, "board power at the start"},
+    {"device.throttle_reasons", alarm, "bit mask of reasons for lowered clocks",
+     "NVML clocks event reasons"},
+    {"device.ecc_corrected", alarm, "corrected memory errors"},
+    {"device.ecc_uncorrected", alarm, "uncorrected memory errors"},
+    {"device.remapped_rows", alarm, "memory rows remapped"},
+    {"device.remap_pending", alarm, "1: a row remap waits for a reset"},
+    {"device.remap_failure", alarm, "1: a row remap failed"},
 };
 
-struct CacheName {
-  std::string_view name;
-  std::string_view job;
-  std::string_view meaning;
+constexpr Row clock_rows[] = {
+    {"clock.overhead_cycles", cycles, "two clock reads back to back", mei_4_2},
+    {"clock.window_cycles", cycles,
+     "a timed window without its load: to be subtracted from timed windows", mei_4_2},
+    {"clock.granularity_cycles", Quantity{"cycle", structural, neither},
+     "step in which the SM clock counts", wong_4},
+    {"clock.scope", text, "what shares one clock register: sm, tpc, gpc or device", wong_4},
+    {"clock.globaltimer_step_ns", Quantity{"ns", structural, neither},
+     "step of the device-wide timer", "PTX ISA, globaltimer"},
+    {"clock.sm_hz", Quantity{"Hz", continuous, higher}, "SM clock against the device-wide timer"},
+    {"clock.offset_cycles", curve, "clock of each SM less that of the first, at one time"},
+    {"clock.group_of_sm", list, "SMs of one number read the same clock"},
 };
 
-constexpr std::array caches{
-    CacheName{"cache.l1", "cache.l1", "first cache of plain loads"},
-    CacheName{"cache.readonly", "cache.readonly", "first cache of read-only loads"},
-    CacheName{"cache.texture_l1", "cache.texture_l1", "first cache of texture fetches"},
-    CacheName{"cache.texture_l2", "cache.texture_l2", "second cache of texture fetches alone"},
-    CacheName{"cache.constant_l1", "cache.constant_l1", "first cache of the constant bank"},
-    CacheName{"cache.constant_l2", "cache.constant_l2", "second cache of the constant bank"},
-    CacheName{"cache.constant_l3", "cache.constant_l3", "third cache of the constant bank"},
-    CacheName{"cache.instruction_l0", "cache.instruction", "first cache of code"},
-    CacheName{"cache.instruction_l1", "cache.instruction", "second cache of code"},
-    CacheName{"cache.instruction_l2", "cache.instruction", "third cache of code"},
-    CacheName{"cache.instruction_l3", "cache.instruction", "fourth cache of code"},
-    CacheName{"cache.l2", "cache.l2", "L2"},
+constexpr Row l1_rows[] = {
+    {"cache.l1.carveout_bytes", size, "carve-outs that size_by_carveout_bytes was measured with",
+     cache_page},
+    {"cache.l1.size_by_carveout_bytes", amount, "size with each of carveout_bytes", cache_page},
+    {"cache.l1.structure_carveout_bytes", size,
+     "carve-outs that the structures below were measured with"},
+    {"cache.l1.sets_by_carveout", count, "sets with each of them; 0: not resolved"},
+    {"cache.l1.ways_by_carveout", count, "ways with each of them; 0: not resolved"},
+    {"cache.l1.index_function_by_carveout", text, "index function with each of them", index_page},
+    {"cache.l1.replacement_by_carveout", text, "replacement with each of them", policy_page},
+    {"cache.l1.way_probability_by_carveout", number,
+     "chance of each way to be the victim with each of them, one after the other", mei_4_3},
 };
 
-/// What is asked of every cache; `name` is the end of the metric's name.
-constexpr std::array cache_metrics{
-    Metric{".size_bytes", "byte", structural, neither, "", "size", "Mei and Chu 2016, section 4.2"},
-    Metric{".first_miss_bytes", "byte", structural, neither, "",
-           "largest footprint without a miss: less than the size if sets are unequal",
-           "Meltzer 2013"},
-    Metric{".line_bytes", "byte", structural, neither, "", "bytes under one tag",
-           "docs/methods/cache.md"},
-    Metric{".sector_bytes", "byte", structural, neither, "",
-           "smallest part of a line seen to arrive on its own", "docs/methods/cache.md"},
-    Metric{".fetch_bytes", "byte", structural, neither, "", "bytes that one miss brings",
-           "Mei and Chu 2016, section 4.2"},
-    Metric{".sets", "1", structural, neither, "", "number of sets",
-           "docs/methods/conflict-sets.md"},
-    Metric{".ways", "1", structural, neither, "",
-           "lines of one set; the mean where sets are of different width",
-           "docs/methods/conflict-sets.md"},
-    Metric{".ways_per_set", "1", structural, neither, "", "ways of each set, widest first",
-           "docs/methods/conflict-sets.md"},
-    Metric{".tag_reach_bytes", "byte", structural, neither, "",
-           "lines of all sets: more than the size if tags outnumber the room for data",
-           "docs/methods/conflict-sets.md"},
-    Metric{".index_function", "", structural, neither, "", "from the address to the set",
-           "docs/methods/index-function.md"},
-    Metric{".replacement", "", structural, neither, "", "who leaves a full set",
-           "docs/methods/replacement.md"},
-    Metric{".way_probability", "1", continuous, neither, "",
-           "chance of each way to be the victim, in the order of first fill",
-           "Mei and Chu 2016, section 4.3"},
-    Metric{".prefetch_bytes", "byte", structural, neither, "",
-           "how far a stream of misses is run ahead of", "Mei and Chu 2016, section 4.3"},
-    Metric{".write_policy", "", structural, neither, "",
-           "what a store does to a line that is there, and to one that is not",
-           "docs/methods/cache.md"},
-    Metric{".hit_latency_cycles", "cycle", continuous, lower, "", "latency of a hit",
-           "docs/methods/latency.md"},
-    Metric{".miss_latency_cycles", "cycle", continuous, lower, "",
-           "latency of a load that finds its line in the next level", "docs/methods/latency.md"},
+constexpr Row l2_rows[] = {
+    {"cache.l2.atomic_near_cycles", latency, "atomic to a line whose home is the near partition"},
+    {"cache.l2.atomic_far_cycles", latency, "atomic to a line whose home is the far partition"},
+    {"cache.l2.home_near_fraction", number,
+     "share of the lines of a page whose home is the near partition, over some SMs"},
+    {"cache.l2.home_function", text, "from the address within a large page to the home partition"},
+    {"cache.l2.segment_bytes", size, "what one SM keeps in the near partition",
+     "published measurements of A100 and H100: docs/methods/cache.md"},
+    {"cache.l2.far_hit_latency_cycles", latency, "latency of a hit in the far partition",
+     cache_page},
 };
 
-constexpr std::array tlb_levels{
-    CacheName{"tlb.l1", "tlb", "first TLB of loads"},
-    CacheName{"tlb.l2", "tlb", "second TLB of loads"},
-    CacheName{"tlb.l3", "tlb", "third TLB of loads"},
-    CacheName{"tlb.texture_l1", "tlb", "first TLB of texture fetches, if they have their own"},
-    CacheName{"tlb.texture_l2", "tlb", "second TLB of texture fetches, if they have their own"},
+constexpr Row texel_rows[] = {
+    {"cache.texture_l1.tile_bytes", size,
+     "texels of a two-dimensional texture that one miss brings"},
+    {"cache.texture_l1.tile_rows", count, "rows that they lie in"},
 };
 
-/// What is asked of every level of a TLB.
-constexpr std::array tlb_metrics{
-    Metric{".reach_bytes", "byte", structural, neither, "",
-           "largest span of memory whose translations it holds all",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{".entries", "1", structural, neither, "",
-           "entries of all sets; reach / entry where sets are not resolved",
-           "Mei and Chu 2016, section 4.4"},
-    Metric{".entry_bytes", "byte", structural, neither, "", "memory under one entry",
-           "docs/methods/tlb.md"},
-    Metric{".sub_entries", "1", structural, neither, "",
-           "pages of an entry that are filled one by one", "docs/methods/tlb.md"},
-    Metric{".sets", "1", structural, neither, "", "number of sets", "docs/methods/tlb.md"},
-    Metric{".ways", "1", structural, neither, "",
-           "entries of one set; the mean where sets are of different width", "docs/methods/tlb.md"},
-    Metric{".ways_per_set", "1", structural, neither, "", "ways of each set, widest first",
-           "docs/methods/tlb.md"},
-    Metric{".tag_reach_bytes", "byte", structural, neither, "",
-           "entries of all sets x memory under one", "docs/methods/tlb.md"},
-    Metric{".index_function", "", structural, neither, "", "from the offset to the set",
-           "docs/methods/index-function.md"},
-    Metric{".replacement", "", structural, neither, "", "who leaves a full set",
-           "docs/methods/replacement.md"},
-    Metric{".way_probability", "1", continuous, neither, "",
-           "chance of each way to be the victim, in the order of first fill",
-           "docs/methods/replacement.md"},
-    Metric{".scope", "", structural, neither, "", "which SMs share it: sm, tpc, gpc or device",
-           "docs/methods/tlb.md"},
-    Metric{".miss_penalty_cycles", "cycle", continuous, neither, "",
-           "what a miss of this level costs beyond a hit of the first", "docs/methods/tlb.md"},
+constexpr Row tlb_rows[] = {
+    {"tlb.page_bytes", size, "smallest part of memory that is translated anew"},
+    {"tlb.page_window_bytes", size, "memory whose page tables are active at a time", mei_5_2},
 };
 
-/// The rows above, every cache metric of every cache and every TLB metric of every level.
+constexpr Row latency_rows[] = {
+    {"latency.l1_cycles", latency, "latency of an L1 hit, plain loads"},
+    {"latency.l2_cycles", latency, "latency of an L2 hit, loads past the L1"},
+    {"latency.dram_cycles", latency, "latency of memory, translation at hand"},
+    {"latency.l2_near_cycles", latency, "latency of a hit in the near partition of the L2"},
+    {"latency.l2_far_cycles", latency, "latency of a hit in the far partition of the L2"},
+    {"latency.dram_near_cycles", latency, "latency of memory behind the near partition"},
+    {"latency.dram_far_cycles", latency, "latency of memory behind the far partition"},
+};
+
+constexpr Row staircase_rows[] = {
+    {"latency.staircase_bytes", footprints, "footprints of random chases through plain loads",
+     plain_loops},
+    {"latency.staircase_cycles", curve, "mean latency at each of staircase_bytes", plain_loops},
+    {"latency.saavedra_stride_bytes", footprints,
+     "strides of ascending chases through the first cache"},
+    {"latency.saavedra_footprint_bytes", footprints, "footprints of these chases"},
+    {"latency.saavedra_cycles", curve,
+     "mean latency of these chases, row by row: all strides of the first footprint, then of the "
+     "next"},
+    {"latency.saavedra_ways", count,
+     "ways that these means imply, right or wrong: see cache.l1.ways", stairs_page},
+    {"latency.wong_footprint_bytes", footprints,
+     "footprints of ascending chases from line to line around the size of the first cache, and "
+     "twice its size",
+     wong_3},
+    {"latency.wong_cycles", curve, "mean latency at each of wong_footprint_bytes", wong_3},
+    {"latency.wong_ways", count, "ways that these stairs imply, right or wrong: see cache.l1.ways",
+     stairs_page},
+};
+
+constexpr Row placement_rows[] = {
+    {"topology.sm_count", count, "SMs, each of which ran probes", "driver"},
+    {"topology.tpc_count", count, "texture processing clusters with an SM"},
+    {"topology.gpc_count", count, "graphics processing clusters seen"},
+    {"topology.gpc_sizes", list, "SMs of each GPC, largest first"},
+    {"placement.tpc_of_sm", list, "TPC of each SM; -1: not seen"},
+    {"placement.gpc_of_sm", list, "GPC of each SM; -1: not seen"},
+    {"placement.l1_latency_cycles", sm_map, "L1 hit latency by SM"},
+    {"placement.l2_latency_cycles", sm_map, "L2 hit latency by SM, over the same lines"},
+    {"placement.dram_latency_cycles", sm_map, "latency of cold lines by SM"},
+    {"placement.shared_latency_cycles", sm_map, "shared memory latency by SM"},
+    {"placement.slowest_sm", Quantity{"1", inventory, neither}, "SM that stands out most"},
+    {"placement.l2_near_cycles", latency, "L2 hits, the faster of two groups of lines",
+     "Jin et al., MICRO 2024"},
+    {"placement.l2_far_cycles", latency, "L2 hits, the slower of two groups of lines",
+     "Jin et al., MICRO 2024"},
+    {"placement.dram_near_cycles", latency, "cold lines, the faster of two groups",
+     "Luo et al., arXiv 2501.12084"},
+    {"placement.dram_far_cycles", latency, "cold lines, the slower of two groups",
+     "Luo et al., arXiv 2501.12084"},
+};
+
+constexpr Row shared_latency_rows[] = {
+    {"shared.latency_cycles", latency, "load to use without conflict"},
+    {"shared.amortised_latency_cycles", latency,
+     "the same from a loop timed as a whole, with the loop's own cycles",
+     "Mei and Chu 2016, listing 4"},
+};
+
+constexpr Row shared_rows[] = {
+    {"shared.conflict_cost_cycles", latency, "latency of each further way of a conflict"},
+    {"shared.conflict_linearity_r2", number, "how well latency follows a line in the ways"},
+    {"shared.bank_count", count, "banks"},
+    {"shared.bank_bytes", size, "width of a bank"},
+    {"shared.stride_latency_cycles", curve, "latency by stride 0..64, 4-byte words", mei_fig_19},
+    {"shared.stride_latency_8b_cycles", curve, "latency by stride 0..64, 8-byte words", mei_fig_19},
+    {"shared.stride_latency_wide_mode_cycles", curve,
+     "latency by stride 0..64, 4-byte words, banks in 8-byte mode", mei_fig_19},
+    {"shared.bytes_per_cycle_per_sm", sm_throughput,
+     "copy inside shared memory, read and written bytes, best shape", mei_6_1},
+    {"shared.bytes_per_cycle_per_sm_8b", sm_throughput, "the same with 8-byte words", mei_6_1},
+    {"shared.bytes_per_s_per_sm", throughput, "bytes_per_cycle_per_sm x SM clock", mei_6_1},
+    {"shared.best_shape", Quantity{"", fingerprint, neither},
+     "CTA size x CTAs per SM x ILP of the best copy", mei_6_1},
+    {"shared.surface_block_threads", count, "axis of surface_bytes_per_cycle: CTA size",
+     mei_fig_16},
+    {"shared.surface_blocks_per_sm", count, "axis of surface_bytes_per_cycle: CTAs per SM",
+     mei_fig_16},
+    {"shared.surface_ilp", count, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
+    {"shared.surface_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
+     "copy throughput of an SM at each shape", mei_fig_16},
+};
+
+constexpr Row global_rows[] = {
+    {"global.theoretical_bytes_per_s", Quantity{"byte/s", structural, higher},
+     "memory clock x transfers per clock x bus width"},
+    {"global.read_bytes_per_s", throughput, "reading global memory, best shape"},
+    {"global.write_bytes_per_s", throughput, "writing global memory, best shape"},
+    {"global.copy_bytes_per_s", throughput, "copying, read and written bytes, best shape"},
+    {"global.efficiency", gain, "best read / theoretical", "Mei and Chu 2016, table VI"},
+    {"global.best_shape", Quantity{"", fingerprint, neither},
+     "CTA size x CTA count x ILP of the best read", mei_fig_12},
+    {"global.surface_block_threads", count, "axis of surface_bytes_per_s: CTA size", mei_fig_12},
+    {"global.surface_blocks", count, "axis of surface_bytes_per_s: CTA count", mei_fig_12},
+    {"global.surface_ilp", count, "axis of surface_bytes_per_s: ILP", mei_fig_12},
+    {"global.surface_bytes_per_s", Quantity{"byte/s", fingerprint, neither},
+     "read throughput at each shape", mei_fig_12},
+    {"global.littles_law_bytes_in_flight", amount, "bytes in flight that the best read needs",
+     littles_law},
+    {"global.littles_law_latency_ns", Quantity{"ns", continuous, lower},
+     "latency that the rise of throughput with bytes in flight implies", littles_law},
+    {"global.littles_law_r2", number,
+     "how well throughput below half of the best follows that line", global_page},
+    {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, all SMs", global_page},
+};
+
+constexpr Factor one[] = {{"", ""}};
+
+/// Rows of one job, once for each factor.
+struct Section {
+  std::string_view job;     // empty: that of the factor
+  std::string_view source;  // of the rows that name none
+  std::span<const Row> rows;
+  std::span<const Factor> factors = one;
+};
+
+constexpr Section sections[] = {
+    {"device", "driver", device_rows},
+    {"clock", "docs/methods/clock.md", clock_rows},
+    {"cache.l1", sets_page, l1_rows},
+    {"cache.l2", "docs/methods/l2-sides.md", l2_rows},
+    {"cache.texture_l1", "docs/methods/cache-levels.md", texel_rows},
+    {"tlb", mei_4_4, tlb_rows},
+    {"latency", latency_page, latency_rows},
+    {"latency", latency_page, path_rows, paths},
+    {"latency", mei_5_2, pattern_rows, pattern_paths},
+    {"latency", "Saavedra 1992", staircase_rows},
+    {"placement", "docs/methods/placement.md", placement_rows},
+    {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
+    {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
+    {"shared", "docs/methods/shared.md", shared_rows},
+    {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
+    {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
+    {"", cache_page, cache_rows, caches},
+    {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},
+};
+
 class Registry {
  public:
   Registry() {
-    for (const Metric& metric : single_metrics) metrics_.push_back(metric);
-    for (const CacheName& cache : caches) {
-      for (const Metric& metric : cache_metrics) add(cache, metric);
+    for (const Section& section : sections) {
+      for (const Factor& factor : section.factors) {
+        for (const Row& row : section.rows) add(section, factor, row);
+      }
     }
-    for (const CacheName& level : tlb_levels) {
-      for (const Metric& metric : tlb_metrics) add(level, metric);
-    }
-    // Listed by job, in the order of each job's first row.
-    const auto first_of_job = [this](const Metric& metric) {
-      return std::find_if(metrics_.begin(), metrics_.end(),
-                          [&](const Metric& other) { return other.job == metric.job; }) -
-             metrics_.begin();
-    };
-    std::vector<std::pair<std::ptrdiff_t, Metric>> keyed;
-    for (const Metric& metric : metrics_) keyed.emplace_back(first_of_job(metric), metric);
-    std::stable_sort(keyed.begin(), keyed.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    metrics_.clear();
-    for (const auto& [key, metric] : keyed) metrics_.push_back(metric);
   }
 
   std::span<const Metric> metrics() const { return metrics_; }
 
  private:
-  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+  std::string_view fill_in(std::string_view text, std::string_view factor) {
+    return texts_.emplace_back(fmt::format(fmt::runtime(text), factor));
+  }
 
-  void add(const CacheName& cache, Metric metric) {
-    metric.name = keep(std::string(cache.name) + std::string(metric.name));
-    metric.job = cache.job;
-    metric.meaning = keep(fmt::format("{} ({})", metric.meaning, cache.meaning));
-    metrics_.push_back(metric);
+  /// Behind the other metrics of the job, so that each job's stand together.
+  void add(const Section& section, const Factor& factor, const Row& row) {
+    const std::string_view own_job = factor.job.empty() ? factor.name : factor.job;
+    const Metric metric{.name = fill_in(row.name, factor.name),
+                        .unit = row.quantity.unit,
+                        .kind = row.quantity.kind,
+                        .better = row.quantity.better,
+                        .job = section.job.empty() ? own_job : section.job,
+                        .meaning = fill_in(row.meaning, factor.meaning),
+                        .source = row.source.empty() ? section.source : row.source};
+    const auto last = std::find_if(metrics_.rbegin(), metrics_.rend(),
+                                   [&](const Metric& other) { return other.job == metric.job; });
+    metrics_.insert(last == metrics_.rend() ? metrics_.end() : last.base(), metric);
   }
 
   std::deque<std::string> texts_;
@@ -532,11 +271,11 @@ std::span<const Metric> all_metrics() {
   return registry.metrics();
 }
 
-const Metric* find_metric(std::string_view name) {
-  const std::span<const Metric> metrics = all_metrics();
-  const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                  [name](const Metric& metric) { return metric.name == name; });
-  return found == metrics.end() ? nullptr : &*found;
+const Metric* find_metric(std::string_view name, std::span<const Metric> registry) {
+  for (const Metric& metric : registry) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
 }
 
 }  // namespace sonde

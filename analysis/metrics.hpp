@@ -25,6 +25,6 @@ struct Metric {
 std::span<const Metric> all_metrics();
 
 /// nullptr if there is none of that name.
-const Metric* find_metric(std::string_view name);
+const Metric* find_metric(std::string_view name, std::span<const Metric> registry = all_metrics());
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Sorting does most of the work: see statistics.hpp for what is promised.
+// Medians, quantiles, modes and least squares; the values are sorted first where that helps.
 #include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
@@ -13,15 +13,12 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-double median_of_sorted(std::span<const double> sorted) {
-  if (sorted.empty()) return nan_value;
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
 Mode make_mode(std::span<const double> sorted) {
   if (sorted.empty()) return {};
-  return {median_of_sorted(sorted), sorted.front(), sorted.back(), sorted.size()};
+  return {.center = median({sorted.begin(), sorted.end()}),
+          .low = sorted.front(),
+          .high = sorted.back(),
+          .count = sorted.size()};
 }
 
 }  // namespace
@@ -78,37 +75,6 @@ std::vector<Mode> find_modes(std::vector<double> values, double gap, double leas
   return modes;
 }
 
-std::vector<Mode> find_histogram_modes(std::span<const std::uint64_t> counts, double gap,
-                                       double least_fraction) {
-  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  const double least = least_fraction * static_cast<double>(total);
-  std::vector<Mode> modes;
-  std::vector<std::size_t> group;  // non-empty bins of the group being gathered
-  const auto close_group = [&] {
-    std::uint64_t count = 0;
-    for (std::size_t bin : group) count += counts[bin];
-    if (count > 0 && static_cast<double>(count) >= least) {
-      std::uint64_t seen = 0;
-      std::size_t middle = group.front();
-      for (std::size_t bin : group) {
-        seen += counts[bin];
-        middle = bin;
-        if (2 * seen >= count) break;
-      }
-      modes.push_back({static_cast<double>(middle), static_cast<double>(group.front()),
-                       static_cast<double>(group.back()), count});
-    }
-    group.clear();
-  };
-  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-    if (counts[bin] == 0) continue;
-    if (!group.empty() && static_cast<double>(bin - group.back()) > gap) close_group();
-    group.push_back(bin);
-  }
-  close_group();
-  return modes;
-}
-
 TwoModes split_in_two(std::vector<double> values) {
   require(values.size() >= 2, "split_in_two needs two values");
   std::sort(values.begin(), values.end());
@@ -135,8 +101,9 @@ TwoModes split_in_two(std::vector<double> values) {
     }
   }
   const std::span sorted(values);
-  TwoModes split{make_mode(sorted.first(best_cut)), make_mode(sorted.subspan(best_cut)),
-                 values.back(), 0};
+  TwoModes split{.low = make_mode(sorted.first(best_cut)),
+                 .high = make_mode(sorted.subspan(best_cut)),
+                 .threshold = values.back()};
   if (best_cut < values.size()) {
     split.threshold = (values[best_cut - 1] + values[best_cut]) / 2;
     split.explained_fraction = best_between / variance;
@@ -159,7 +126,9 @@ LinearFit fit_line(std::span<const double> x, std::span<const double> y) {
   }
   require(xx > 0, "fit_line needs two different x");
   const double slope = xy / xx;
-  return {y_mean - slope * x_mean, slope, yy > 0 ? xy * xy / (xx * yy) : 1.0};
+  return {.intercept = y_mean - slope * x_mean,
+          .slope = slope,
+          .r2 = yy > 0 ? xy * xy / (xx * yy) : 1.0};
 }
 
 }  // namespace sonde

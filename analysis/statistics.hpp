@@ -37,10 +37,6 @@ struct Mode {
 /// Ascending by center.
 std::vector<Mode> find_modes(std::vector<double> values, double gap, double least_fraction);
 
-/// The same for a histogram: counts[v] values of v. Empty bins make the gaps.
-std::vector<Mode> find_histogram_modes(std::span<const std::uint64_t> counts, double gap,
-                                       double least_fraction);
-
 /// The best cut of the values into a low and a high part, where groups touch and find_modes sees
 /// one: least sum of squares within the parts (Otsu 1979; Jenks with two classes).
 struct TwoModes {

@@ -1,4 +1,4 @@
-// See throughput.hpp.
+// Lists the shapes of a grid that fit on an SM, and fits Little's law to what was measured.
 #include "analysis/throughput.hpp"
 
 #include "base/error.hpp"
@@ -9,10 +9,6 @@
 #include <numeric>
 
 namespace sonde {
-
-bool operator==(const Shape& a, const Shape& b) {
-  return a.block_threads == b.block_threads && a.blocks == b.blocks && a.ilp == b.ilp;
-}
 
 std::string to_text(const Shape& shape) {
   return fmt::format("{} threads x {} blocks x ILP {}", shape.block_threads, shape.blocks,
@@ -31,7 +27,7 @@ std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes)
             threads * blocks > limits.max_threads_per_sm) {
           continue;
         }
-        shapes.push_back({threads, blocks, ilp});
+        shapes.push_back({.block_threads = threads, .blocks = blocks, .ilp = ilp});
       }
     }
   }
@@ -68,7 +64,10 @@ std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_fligh
     residual += (y[i] - slope * x[i]) * (y[i] - slope * x[i]);
     variance += (y[i] - mean) * (y[i] - mean);
   }
-  return LittlesLaw{1 / slope, best / slope, variance > 0 ? 1 - residual / variance : 0, x.size()};
+  return LittlesLaw{.latency_s = 1 / slope,
+                    .bytes_in_flight = best / slope,
+                    .r2 = variance > 0 ? 1 - residual / variance : 0,
+                    .points = x.size()};
 }
 
 }  // namespace sonde

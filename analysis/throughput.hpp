@@ -15,8 +15,9 @@ struct Shape {
   int block_threads = 0;
   int blocks = 0;  // on each SM for shared memory, on the whole GPU for global memory
   int ilp = 0;
+
+  bool operator==(const Shape&) const = default;
 };
-bool operator==(const Shape& a, const Shape& b);
 
 /// "256 threads x 2 blocks x ILP 8"
 std::string to_text(const Shape& shape);

@@ -1,4 +1,4 @@
-// See topology.hpp.
+// Groups of SMs by union and by constant partners, and the SM with the largest summed deviation.
 #include "analysis/topology.hpp"
 
 #include "analysis/statistics.hpp"

@@ -1,10 +1,6 @@
-// The table, its interpolation, and the simulation that makes it.
+// The table of cuts, its interpolation, and the tail and the discoveries that follow from it.
 #include "analysis/fleet/calibration.hpp"
 
-#include "analysis/statistics.hpp"
-#include "base/random.hpp"
-
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
@@ -15,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// Made by `calibrate_scores 200000 1` (analysis/fleet/calibrate_scores.cpp).
+// Made by `calibrate_scores 200000 1` (tests/unit/analysis/fleet/calibrate_scores.cpp).
 constexpr std::array table{
     Calibration{3, 10.74, 113.77, 1277.95}, Calibration{4, 4.76, 16.29, 50.86},
     Calibration{5, 5.37, 18.49, 58.69},     Calibration{6, 4.20, 10.13, 22.81},
@@ -47,8 +43,10 @@ Calibration row_for(std::size_t n) {
     return std::exp(interpolate(log_of(n), log_of(low.n), log_of(above->n), std::log(low.*cut),
                                 std::log((*above).*cut)));
   };
-  return {n, at(&Calibration::cut_10_percent), at(&Calibration::cut_1_percent),
-          at(&Calibration::cut_01_percent)};
+  return {.n = n,
+          .cut_10_percent = at(&Calibration::cut_10_percent),
+          .cut_1_percent = at(&Calibration::cut_1_percent),
+          .cut_01_percent = at(&Calibration::cut_01_percent)};
 }
 
 /// Share of single devices beyond a cut that a share of whole groups is beyond.
@@ -86,7 +84,7 @@ ScoreTail fit_score_tail(std::size_t n) {
     (ratio > wanted ? low : high) = middle;
   }
   const double degrees = std::sqrt(low * high);
-  return {degrees, row.cut_1_percent / t_quantile(share_1, degrees)};
+  return {.degrees = degrees, .scale = row.cut_1_percent / t_quantile(share_1, degrees)};
 }
 
 double score_p_value(double score, const ScoreTail& tail) {
@@ -107,24 +105,6 @@ std::vector<bool> discoveries(std::span<const double> p_values, double q) {
   std::vector<bool> found(p_values.size(), false);
   for (std::size_t i = 0; i < count; ++i) found[order[i]] = true;
   return found;
-}
-
-Calibration simulate_calibration(std::size_t n, std::size_t groups, std::uint64_t seed) {
-  Random random(seed);
-  const boost::math::normal normal;
-  std::vector<double> largest_scores(groups);
-  std::vector<double> values(n);
-  for (double& largest : largest_scores) {
-    for (double& value : values) {
-      value = boost::math::quantile(normal, std::max(random.unit(), 1e-15));
-    }
-    const double center = median(values);
-    const double scale = 1.4826 * median_absolute_deviation(values);
-    largest = 0;
-    for (const double value : values) largest = std::max(largest, std::abs(value - center) / scale);
-  }
-  return {n, quantile(largest_scores, 0.9), quantile(largest_scores, 0.99),
-          quantile(largest_scores, 0.999)};
 }
 
 }  // namespace sonde

@@ -42,7 +42,4 @@ double score_p_value(double score, const ScoreTail& tail);
 /// Benjamini and Hochberg 1995: which of the p-values are discoveries at rate q.
 std::vector<bool> discoveries(std::span<const double> p_values, double q);
 
-/// Plays `groups` healthy groups of n Gaussian devices and returns the row of the table for n.
-Calibration simulate_calibration(std::size_t n, std::size_t groups, std::uint64_t seed);
-
 }  // namespace sonde

@@ -10,28 +10,23 @@ namespace {
 // Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
 constexpr std::size_t profile_points = 65;
 
-Worse worse_side(Better better) {
-  switch (better) {
-    case Better::lower: return Worse::high;
-    case Better::higher: return Worse::low;
-    case Better::neither: break;
-  }
-  return Worse::both;
-}
-
 Series series_of(const Metric& metric, std::size_t group) {
   Series series;
   series.metric = metric.name;
   series.unit = metric.unit;
   series.kind = metric.kind;
-  series.worse = worse_side(metric.better);
+  series.better = metric.better;
   series.group = group;
   series.resolution = metric.unit == "cycle" ? 1 : 0;  // clocks count whole cycles
   return series;
 }
 
 Sample sample_of(const RunResult& run, std::size_t device, const Finding& finding, double value) {
-  return {device, value, repeat_deviation(finding), finding.confidence, run.devices[device].node};
+  return {.device = device,
+          .value = value,
+          .repeat = repeat_deviation(finding),
+          .confidence = finding.confidence,
+          .node = run.devices[device].node};
 }
 
 Series number_series(const RunResult& run, const ComparisonGroup& group, Series series) {
@@ -50,26 +45,27 @@ Series clock_series(const RunResult& run, const ComparisonGroup& group, std::siz
   Series series;
   series.metric = "conditions.sm_clock_hz";
   series.unit = "Hz";
-  series.worse = Worse::low;
+  series.better = Better::higher;
   series.group = index;
   for (const std::size_t device : group.devices) {
     const double clock_hz = summarize_conditions(run.devices[device]).sm_clock_hz;
-    if (clock_hz > 0) series.samples.push_back({device, clock_hz, 0, 1, run.devices[device].node});
+    if (!(clock_hz > 0)) continue;
+    series.samples.push_back(
+        {.device = device, .value = clock_hz, .node = run.devices[device].node});
   }
   return series;
 }
 
-/// Three numbers of each device's map: its median, how far its worst SM lies from that, and how
-/// far its sorted profile lies from the others'.
+/// Three numbers of each device's map: its median, the distance of its worst SM from that, and the
+/// distance of its sorted profile from the others'.
 void add_map_series(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
                     std::size_t index, std::vector<Series>& all) {
-  const WorseSide side = metric.better == Better::higher ? WorseSide::low : WorseSide::high;
   Series medians = series_of(metric, index);
   medians.summary = "median";
   Series worst = medians;
   worst.summary = "worst over median";
   worst.unit = "1";
-  worst.worse = Worse::high;
+  worst.better = Better::lower;
   worst.resolution = 0;
   worst.reference = 1;
   Series distances = worst;
@@ -79,7 +75,7 @@ void add_map_series(const RunResult& run, const ComparisonGroup& group, const Me
     const Finding* finding = find_finding(run.devices[device], metric.name);
     const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
     if (values == nullptr || values->empty()) continue;
-    const MapSummary map = summarize_map(*values, side);
+    const MapSummary map = summarize_map(*values, metric.better);
     if (!(map.median > 0)) continue;
     profiles.push_back(sorted_profile(*values, profile_points));
     medians.samples.push_back(sample_of(run, device, *finding, map.median));

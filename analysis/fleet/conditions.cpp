@@ -1,3 +1,4 @@
+// Findings from health counters and conditions, and the likely cause of a deviation.
 #include "analysis/fleet/conditions.hpp"
 
 #include "analysis/statistics.hpp"
@@ -18,17 +19,13 @@ constexpr std::uint64_t harmful_mask =
 FleetFinding health_finding(std::size_t index, const DeviceResult& device, Severity severity,
                             FaultClass fault, std::string metric, std::string value,
                             std::string reason) {
-  FleetFinding finding;
-  finding.device = index;
-  finding.node = device.node;
-  finding.metric = std::move(metric);
-  finding.severity = severity;
-  finding.fault = fault;
-  finding.value = std::move(value);
-  finding.deviation_fraction = std::nan("");
-  finding.score = std::nan("");
-  finding.reason = std::move(reason);
-  return finding;
+  return {.device = index,
+          .node = device.node,
+          .metric = std::move(metric),
+          .severity = severity,
+          .fault = fault,
+          .value = std::move(value),
+          .reason = std::move(reason)};
 }
 
 void add_error_findings(std::size_t index, const DeviceResult& device,
@@ -121,9 +118,7 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
       const Conditions& seen = probe.trace.conditions;
       ++conditions.probes;
       if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
-      if (seen.temperature_c > conditions.temperature_c) {
-        conditions.temperature_c = seen.temperature_c;
-      }
+      conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
       const std::uint64_t reasons = seen.throttle_reasons & harmful_mask;
       conditions.throttle_reasons |= reasons;
       if (reasons != 0) ++conditions.throttled_probes;
@@ -160,19 +155,15 @@ std::vector<FleetFinding> node_findings(const RunResult& run) {
   const std::size_t usual = usual_per_node(nodes);
   for (const auto& [node, gpus] : nodes) {
     if (gpus.size() >= usual) continue;
-    FleetFinding finding;
-    finding.node = node;
-    finding.metric = "health.gpus_on_node";
-    finding.severity = Severity::fail;
-    finding.fault = FaultClass::structure;
-    finding.value = fmt::format("{}", gpus.size());
-    finding.reference = fmt::format("{}", usual);
-    finding.deviation_fraction = std::nan("");
-    finding.score = std::nan("");
-    finding.n = nodes.size();
-    finding.reason =
-        fmt::format("{} GPUs where most of the {} nodes have {}", gpus.size(), nodes.size(), usual);
-    findings.push_back(finding);
+    findings.push_back({.node = node,
+                        .metric = "health.gpus_on_node",
+                        .severity = Severity::fail,
+                        .fault = FaultClass::structure,
+                        .value = fmt::format("{}", gpus.size()),
+                        .reference = fmt::format("{}", usual),
+                        .n = nodes.size(),
+                        .reason = fmt::format("{} GPUs where most of the {} nodes have {}",
+                                              gpus.size(), nodes.size(), usual)});
   }
   return findings;
 }

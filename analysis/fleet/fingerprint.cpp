@@ -1,3 +1,4 @@
+// Summaries of per-SM maps that do not depend on the order of SMs, and the SMs that stand apart.
 #include "analysis/fleet/fingerprint.hpp"
 
 #include "analysis/fleet/calibration.hpp"
@@ -12,30 +13,23 @@ namespace {
 
 // One healthy device in a thousand would show such an SM by chance, were its SMs Gaussian.
 constexpr double sm_false_alarm = 0.001;
-// A group of SMs with a latency of its own: 5 % of the SMs (a small GPC of 10 in 132 is 8 %), and
-// 1 % of the latency away from the next.
-constexpr double least_mode_fraction = 0.05;
-constexpr double mode_gap_fraction = 0.01;
 
 /// Positive where worse.
-double badness(double value, double center, WorseSide worse) {
-  return worse == WorseSide::high ? value - center : center - value;
+double badness(double value, double center, Better better) {
+  return better == Better::higher ? center - value : value - center;
 }
 
 }  // namespace
 
-MapSummary summarize_map(std::span<const double> values, WorseSide worse) {
+MapSummary summarize_map(std::span<const double> values, Better better) {
   MapSummary summary;
   summary.median = median(std::vector<double>(values.begin(), values.end()));
   double worst = 0;
   for (const double value : values) {
-    worst = std::max(worst, badness(value, summary.median, worse));
+    worst = std::max(worst, badness(value, summary.median, better));
   }
   const double size = std::abs(summary.median);
   summary.worst_over_median = size > 0 ? worst / size : 0;
-  summary.modes = find_modes(std::vector<double>(values.begin(), values.end()),
-                             mode_gap_fraction * size, least_mode_fraction)
-                      .size();
   return summary;
 }
 
@@ -71,7 +65,7 @@ std::vector<double> profile_distances(const std::vector<std::vector<double>>& pr
   return distances;
 }
 
-std::vector<OutlyingSm> outlying_sms(std::span<const double> values, WorseSide worse,
+std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction) {
   if (values.size() < least_scored_devices) return {};
   const double center = median(std::vector<double>(values.begin(), values.end()));
@@ -85,10 +79,12 @@ std::vector<OutlyingSm> outlying_sms(std::span<const double> values, WorseSide w
   double worst_of_rest = 0;
   double least_found = std::numeric_limits<double>::infinity();
   for (std::size_t sm = 0; sm < values.size(); ++sm) {
-    const double deviation = badness(values[sm], center, worse);
+    const double deviation = badness(values[sm], center, better);
     if (deviation >= least) {
-      found.push_back({static_cast<int>(sm), values[sm], (values[sm] - center) / size,
-                       (values[sm] - center) / scale});
+      found.push_back({.sm = static_cast<int>(sm),
+                       .value = values[sm],
+                       .deviation_fraction = (values[sm] - center) / size,
+                       .score = (values[sm] - center) / scale});
       least_found = std::min(least_found, deviation);
     } else {
       worst_of_rest = std::max(worst_of_rest, deviation);

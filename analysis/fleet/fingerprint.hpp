@@ -3,6 +3,8 @@
 // apart from all others is named.
 #pragma once
 
+#include "analysis/metrics.hpp"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -13,13 +15,10 @@ namespace sonde {
 struct MapSummary {
   double median = 0;
   double worst_over_median = 0;  // (worst - median) / |median|, >= 0
-  std::size_t modes = 0;         // groups of SMs with a latency of their own
 };
 
-enum class WorseSide { high, low };
-
-/// @pre values not empty
-MapSummary summarize_map(std::span<const double> values, WorseSide worse);
+/// @pre values not empty, `better` is not neither
+MapSummary summarize_map(std::span<const double> values, Better better);
 
 /// Sorted, less its median, as fractions of it, at `points` equidistant quantiles.
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points);
@@ -36,11 +35,11 @@ struct OutlyingSm {
   double score = 0;
 };
 
-/// SMs on the worse side whose robust score passes the cut calibrated for so many SMs, which
-/// deviate by `tolerance` and by 1.5 steps of `resolution`, and which stand apart: at most 3 % of
-/// the SMs (two at least, a TPC), and nearer to each other than to the rest. A far GPC is a group
-/// of many and no finding. Empty for fewer than 9 SMs.
-std::vector<OutlyingSm> outlying_sms(std::span<const double> values, WorseSide worse,
+/// SMs that deviate for the worse, whose robust score passes the cut calibrated for so many SMs,
+/// which deviate by `tolerance` and by 1.5 steps of `resolution`, and which stand apart: at most 3
+/// % of the SMs (two at least, a TPC), and closer to each other than to the rest. A distant GPC is
+/// a group of many and no finding. Empty for fewer than 9 SMs. @pre `better` is not neither
+std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction);
 
 }  // namespace sonde

@@ -6,6 +6,7 @@
 #include "analysis/results.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,9 +42,8 @@ struct ReduceOptions {
   double within_factor = 3;             // a deviation must exceed this many s_within
   double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
   double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
-  double false_discovery = 0.05;     // Benjamini-Hochberg q over all metrics and devices, n >= 16
-  double gage_limit = 0.30;          // s_repeat / s_total above which a metric gives no verdict
-  std::size_t expected_devices = 0;  // 0: as many as the nodes' usual number of GPUs says
+  double false_discovery = 0.05;  // Benjamini-Hochberg q over all metrics and devices, n >= 16
+  double gage_limit = 0.30;       // s_repeat / s_total above which a metric gives no verdict
 };
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
@@ -94,19 +94,20 @@ struct MetricStatistics {
 /// Something an operator may have to act on.
 struct FleetFinding {
   static constexpr std::size_t no_device = static_cast<std::size_t>(-1);
+  static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
   std::size_t device = no_device;  // no_device: it concerns a node or the group
-  std::string node;
-  std::string metric;
+  std::string node = "";
+  std::string metric = "";
   Severity severity = Severity::info;
   FaultClass fault = FaultClass::unknown;
-  std::string value;              // as a person reads it
-  std::string reference;          // the peers' value, likewise
-  double deviation_fraction = 0;  // NaN where there is none
-  double score = 0;               // NaN where there is none
-  std::size_t n = 0;              // devices compared, the device itself included
-  std::vector<int> sms;           // SMs concerned
-  std::string reason;             // one sentence: what differs, by how much, n
-  std::string evidence;           // how sure, and what the conditions were
+  std::string value = "";                 // as a person reads it
+  std::string reference = "";             // the peers' value, likewise
+  double deviation_fraction = no_number;  // NaN where there is none
+  double score = no_number;               // NaN where there is none
+  std::size_t n = 0;                      // devices compared, the device itself included
+  std::vector<int> sms = {};              // SMs concerned
+  std::string reason = "";                // one sentence: what differs, by how much, n
+  std::string evidence = "";              // how sure, and what the conditions were
 };
 
 struct DeviceVerdict {

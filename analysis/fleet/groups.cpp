@@ -1,3 +1,4 @@
+// Groups devices by a label of what must be equal.
 #include "analysis/fleet/groups.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run) {
     const std::string label = group_label(run.devices[device].info);
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const ComparisonGroup& other) { return other.label == label; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {label, {}});
+    if (group == groups.end()) group = groups.insert(groups.end(), {.label = label, .devices = {}});
     group->devices.push_back(device);
   }
   return groups;

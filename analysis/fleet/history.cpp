@@ -1,3 +1,4 @@
+// Compares every metric that a device has in both runs.
 #include "analysis/fleet/history.hpp"
 
 #include "analysis/fleet/judge.hpp"
@@ -18,7 +19,8 @@ const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
   return nullptr;
 }
 
-// Structure that a job is less sure of is a number with a scatter (a cache with a soft edge).
+// Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
+// transition).
 constexpr double sure_confidence = 0.9;
 
 struct Pair {
@@ -26,11 +28,6 @@ struct Pair {
   const Finding& before;
   const Finding& after;
 };
-
-bool grew_worse(const Metric& metric, double fraction) {
-  return (metric.better == Better::lower && fraction > 0) ||
-         (metric.better == Better::higher && fraction < 0);
-}
 
 /// A change that the tolerance and both days' repeats cannot explain; else fraction 0.
 Change number_change(const Pair& pair, double before, double after, const ReduceOptions& options) {
@@ -45,7 +42,7 @@ Change number_change(const Pair& pair, double before, double after, const Reduce
     return change;
   }
   change.fraction = fraction;
-  if (grew_worse(pair.metric, fraction)) {
+  if (is_worse(pair.metric.better, fraction)) {
     change.severity = std::abs(fraction) >= tolerance.fail ? Severity::fail : Severity::warn;
   }
   change.reason =
@@ -100,7 +97,8 @@ void compare_device(const DeviceResult& before, const DeviceResult& after,
     const Finding* old_finding = find_finding(before, metric.name);
     const Finding* new_finding = find_finding(after, metric.name);
     if (old_finding == nullptr || new_finding == nullptr) continue;
-    Change change = change_of({metric, *old_finding, *new_finding}, options);
+    Change change =
+        change_of({.metric = metric, .before = *old_finding, .after = *new_finding}, options);
     if (change.fraction == 0) continue;
     change.uuid = after.info.uuid;
     change.node = after.node;

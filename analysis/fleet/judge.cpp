@@ -1,3 +1,5 @@
+// Devices that deviate from their group in one number: from series and their statistics to
+// findings, which reduce.cpp turns into verdicts.
 #include "analysis/fleet/judge.hpp"
 
 #include "analysis/fleet/calibration.hpp"
@@ -19,35 +21,23 @@ namespace {
 constexpr double least_small_group_score = 5;
 constexpr std::size_t least_discovery_devices = 16;
 
-struct Candidate {
-  std::size_t series = 0;
-  std::size_t sample = 0;
-  Standing standing;
-};
-
-const std::string& node_of(const RunResult& run, std::size_t device) {
-  return run.devices[device].node;
-}
-
-std::string metric_name(const Series& series) {
-  return series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")";
+std::string shown_value(const Series& series, double value) {
+  return series.reference == 1 ? percent_text(value) : format_quantity(value, series.unit);
 }
 
 FleetFinding finding_for(const RunResult& run, const Series& series, const Standing& standing) {
-  FleetFinding finding;
-  finding.device = standing.device;
-  finding.node = node_of(run, standing.device);
-  finding.metric = metric_name(series);
-  finding.value = series.reference == 1 ? percent_text(standing.value)
-                                        : format_quantity(standing.value, series.unit);
-  finding.deviation_fraction = standing.deviation_fraction;
-  finding.score = standing.score;
-  finding.n = series.samples.size();
-  return finding;
+  return {.device = standing.device,
+          .node = run.devices[standing.device].node,
+          .metric =
+              series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")",
+          .value = shown_value(series, standing.value),
+          .deviation_fraction = standing.deviation_fraction,
+          .score = standing.score,
+          .n = series.samples.size()};
 }
 
-/// How a map is shaped differs more between healthy dies than its median does, and a slow SM is
-/// named by its own: summaries of the shape (their reference is 1) get twice the room.
+/// The spread of a map differs more between healthy dies than its median does, and a slow SM is
+/// named on its own: summaries of the spread (their reference is 1) get twice the tolerance.
 Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
   Tolerance tolerance = tolerance_for(series.metric, options);
   if (series.reference == 1) {
@@ -55,12 +45,6 @@ Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
     tolerance.fail *= 2;
   }
   return tolerance;
-}
-
-double typical_repeat(const Series& series) {
-  std::vector<double> repeats;
-  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
-  return median(repeats);
 }
 
 /// Large enough to matter, and more than the repeats of this device or a usual one explain.
@@ -74,9 +58,7 @@ bool matters(const Series& series, const Sample& sample, double deviation, doubl
 
 Severity severity_of(const Series& series, const Sample& sample, double fraction,
                      const ReduceOptions& options) {
-  const bool worse =
-      (series.worse == Worse::high && fraction > 0) || (series.worse == Worse::low && fraction < 0);
-  if (!worse) return Severity::info;
+  if (!is_worse(series.better, fraction)) return Severity::info;
   const bool far = std::abs(fraction) >= series_tolerance(series, options).fail;
   // Clocks move with power and cooling: a slow one is a reason to look, its effects may fail.
   const bool covariate = series.metric.starts_with("conditions.");
@@ -87,8 +69,7 @@ Severity severity_of(const Series& series, const Sample& sample, double fraction
 void judge_pair(const RunResult& run, const Series& series, const ReduceOptions& options,
                 std::vector<FleetFinding>& findings) {
   const double values[] = {series.samples[0].value, series.samples[1].value};
-  const double middle =
-      series.reference != 0 ? series.reference : std::abs(values[0] + values[1]) / 2;
+  const double middle = series.reference_at((values[0] + values[1]) / 2);
   const double difference = values[0] - values[1];
   if (!(middle > 0)) return;
   if (!matters(series, series.samples[0], difference, difference / middle, options) ||
@@ -97,15 +78,16 @@ void judge_pair(const RunResult& run, const Series& series, const ReduceOptions&
   }
   for (std::size_t i = 0; i < 2; ++i) {
     const double fraction = (values[i] - values[1 - i]) / middle;
-    FleetFinding finding =
-        finding_for(run, series, {series.samples[i].device, values[i], fraction, std::nan("")});
-    const Standing other{series.samples[1 - i].device, values[1 - i], -fraction, 0};
-    finding.reference = finding_for(run, series, other).value;
-    finding.severity = series.worse == Worse::both ? Severity::info : Severity::warn;
-    finding.reason = fmt::format(
-        "{}, differs from its only peer's {} by {}, n=2: cannot tell "
-        "which is wrong",
-        finding.value, finding.reference, percent_text(fraction));
+    FleetFinding finding = finding_for(run, series,
+                                       {.device = series.samples[i].device,
+                                        .value = values[i],
+                                        .deviation_fraction = fraction,
+                                        .score = FleetFinding::no_number});
+    finding.reference = shown_value(series, values[1 - i]);
+    finding.severity = series.better == Better::neither ? Severity::info : Severity::warn;
+    finding.reason =
+        fmt::format("{}, differs from its only peer's {} by {}, n=2: cannot tell which is wrong",
+                    finding.value, finding.reference, percent_text(fraction));
     findings.push_back(finding);
   }
 }
@@ -115,13 +97,13 @@ bool splits_in_halves(const Series& series, const ReduceOptions& options) {
   std::vector<double> values;
   for (const Sample& sample : series.samples) values.push_back(sample.value);
   const std::size_t half = values.size() / 2;
-  if (values.size() % 2 != 0 || series.worse == Worse::both) return false;
+  if (values.size() % 2 != 0 || series.better == Better::neither) return false;
   std::sort(values.begin(), values.end());
   const double gap = values[half] - values[half - 1];
-  const double width = std::max(
+  const double extent = std::max(
       {values[half - 1] - values.front(), values.back() - values[half], series.resolution});
-  const double reference = series.reference != 0 ? series.reference : std::abs(median(values));
-  return reference > 0 && gap >= 8 * width &&
+  const double reference = series.reference_at(median(values));
+  return reference > 0 && gap >= 8 * extent &&
          matters(series, series.samples[0], gap, gap / reference, options);
 }
 
@@ -133,8 +115,7 @@ void judge_halves(const RunResult& run, const Series& series, const MetricStatis
     finding.reason = fmt::format(
         "{}, the group falls into two equal halves {} apart, n={}: cannot tell which is wrong",
         finding.value,
-        percent_text((statistics.max - statistics.min) /
-                     (series.reference != 0 ? series.reference : std::abs(statistics.median))),
+        percent_text((statistics.max - statistics.min) / series.reference_at(statistics.median)),
         series.samples.size());
     findings.push_back(finding);
   }
@@ -145,18 +126,16 @@ bool sticks_out(const Standing& standing, const MetricStatistics& statistics) {
   return std::abs(standing.score) >= cut;
 }
 
-void explain(const RunResult& run, const Series& series, const MetricStatistics& statistics,
-             const Standing& standing, const ReduceOptions& options, FleetFinding& finding) {
+void explain(const Series& series, const MetricStatistics& statistics, const Standing& standing,
+             const ReduceOptions& options, FleetFinding& finding) {
   const std::size_t n = series.samples.size();
-  Standing center = standing;
-  center.value = statistics.median;
-  finding.reference = finding_for(run, series, center).value;
-  const char* side = standing.deviation_fraction > 0 ? "above" : "below";
+  finding.reference = shown_value(series, statistics.median);
+  const char* direction = standing.deviation_fraction > 0 ? "above" : "below";
   finding.reason =
       series.reference == 1
           ? fmt::format("{} where its peers have {}, n={}", finding.value, finding.reference, n)
           : fmt::format("{} is {} {} its peers' {}, n={}", finding.value,
-                        percent_text(standing.deviation_fraction), side, finding.reference, n);
+                        percent_text(standing.deviation_fraction), direction, finding.reference, n);
   const double warn = series_tolerance(series, options).warn;
   finding.evidence = fmt::format("{:.1f} x the tolerance of {:g} %",
                                  std::abs(standing.deviation_fraction) / warn, 100 * warn);
@@ -170,23 +149,63 @@ void explain(const RunResult& run, const Series& series, const MetricStatistics&
   }
 }
 
-/// Which candidates remain when everything that was compared counts as one family of tests.
-std::vector<bool> keep_discoveries(const std::vector<Series>& all,
-                                   const std::vector<MetricStatistics>& statistics, double q) {
+/// For each sample of each series whether it is a discovery when all groups that are large enough
+/// count as one family of tests; samples of smaller groups pass untested.
+std::vector<std::vector<bool>> find_discoveries(const std::vector<Series>& all,
+                                                const std::vector<MetricStatistics>& statistics,
+                                                double q) {
+  struct Place {
+    std::size_t series = 0;
+    std::size_t sample = 0;
+  };
+  std::vector<std::vector<bool>> passes;
+  std::vector<Place> tested;
   std::vector<double> p_values;
   std::map<std::size_t, ScoreTail> tails;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].samples.size() < least_discovery_devices) continue;
     const std::size_t n = all[i].samples.size();
+    passes.emplace_back(n, n < least_discovery_devices);
+    if (n < least_discovery_devices) continue;
     if (tails.count(n) == 0) tails[n] = fit_score_tail(n);
-    for (const Standing& standing : standings(all[i], statistics[i])) {
-      p_values.push_back(score_p_value(standing.score, tails[n]));
+    const std::vector<Standing> places = standings(all[i], statistics[i]);
+    for (std::size_t j = 0; j < n; ++j) {
+      tested.push_back({.series = i, .sample = j});
+      p_values.push_back(score_p_value(places[j].score, tails[n]));
     }
   }
-  return discoveries(p_values, q);
+  const std::vector<bool> found = discoveries(p_values, q);
+  for (std::size_t test = 0; test < tested.size(); ++test) {
+    passes[tested[test].series][tested[test].sample] = found[test];
+  }
+  return passes;
+}
+
+/// Three devices and more: those that lie clear of the others, by an amount that matters.
+void judge_group(const RunResult& run, const Series& series, const MetricStatistics& statistics,
+                 const std::vector<bool>& is_discovery, const ReduceOptions& options,
+                 std::vector<FleetFinding>& findings) {
+  const std::vector<Standing> places = standings(series, statistics);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Standing& place = places[i];
+    const Sample& sample = series.samples[i];
+    if (!is_discovery[i] || !sticks_out(place, statistics) ||
+        !matters(series, sample, place.value - statistics.median, place.deviation_fraction,
+                 options)) {
+      continue;
+    }
+    FleetFinding finding = finding_for(run, series, place);
+    finding.severity = severity_of(series, sample, place.deviation_fraction, options);
+    explain(series, statistics, place, options, finding);
+    findings.push_back(finding);
+  }
 }
 
 }  // namespace
+
+bool is_worse(Better better, double difference) {
+  return (better == Better::lower && difference > 0) ||
+         (better == Better::higher && difference < 0);
+}
 
 Tolerance tolerance_for(std::string_view metric, const ReduceOptions& options) {
   Tolerance best = options.tolerance;
@@ -202,31 +221,15 @@ std::vector<FleetFinding> judge_series(const RunResult& run, const std::vector<S
                                        const std::vector<MetricStatistics>& statistics,
                                        const ReduceOptions& options) {
   std::vector<FleetFinding> findings;
-  const std::vector<bool> discovered = keep_discoveries(all, statistics, options.false_discovery);
-  std::size_t test = 0;
+  const auto discovered = find_discoveries(all, statistics, options.false_discovery);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Series& series = all[i];
-    const bool in_family = series.samples.size() >= least_discovery_devices;
     if (series.samples.size() == 2) judge_pair(run, series, options, findings);
     if (series.samples.size() < 3) continue;
     if (splits_in_halves(series, options)) {
       judge_halves(run, series, statistics[i], findings);
-      if (in_family) test += series.samples.size();
-      continue;
-    }
-    const std::vector<Standing> places = standings(series, statistics[i]);
-    for (std::size_t j = 0; j < places.size(); ++j) {
-      const bool is_discovery = !in_family || discovered[test++];
-      const double deviation = places[j].value - statistics[i].median;
-      if (!is_discovery || !sticks_out(places[j], statistics[i]) ||
-          !matters(series, series.samples[j], deviation, places[j].deviation_fraction, options)) {
-        continue;
-      }
-      FleetFinding finding = finding_for(run, series, places[j]);
-      finding.severity =
-          severity_of(series, series.samples[j], places[j].deviation_fraction, options);
-      explain(run, series, statistics[i], places[j], options, finding);
-      findings.push_back(finding);
+    } else {
+      judge_group(run, series, statistics[i], discovered[i], options, findings);
     }
   }
   return findings;

@@ -9,16 +9,20 @@ namespace sonde {
 /// The tolerance for a metric: the longest prefix among the options, else the default.
 Tolerance tolerance_for(std::string_view metric, const ReduceOptions& options);
 
+/// Whether a difference of that sign is one for the worse; never where no direction is better.
+bool is_worse(Better better, double difference);
+
 /// Findings of all series. Fewer than 9 devices: tolerance, and clear of the group's own scatter;
 /// from 9: the calibrated cut too; from 16: Benjamini-Hochberg over everything too. Two devices, or
 /// a group that falls into equal halves: all are named, and that nobody can tell which is wrong.
-/// The better side, and metrics without one, give information only.
+/// Deviations for the better, and metrics without a better direction, give information only.
 std::vector<FleetFinding> judge_series(const RunResult& run, const std::vector<Series>& all,
                                        const std::vector<MetricStatistics>& statistics,
                                        const ReduceOptions& options);
 
-/// SMs that stand apart from all others of their device, in maps that have a better side. Where
-/// half of the devices of a group show such SMs, it is how the model is built: information only.
+/// SMs that stand apart from all others of their device, in maps that have a better direction.
+/// Where half of the devices of a group show such SMs, it is how the model is built: information
+/// only.
 std::vector<FleetFinding> judge_maps(const RunResult& run,
                                      const std::vector<ComparisonGroup>& groups,
                                      const ReduceOptions& options);

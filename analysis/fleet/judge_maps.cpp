@@ -1,7 +1,8 @@
-// Names the SMs that stand apart within their own device.
+// SMs that stand apart within their own device: from per-SM maps to findings.
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +17,7 @@ namespace {
 std::string place_text(const DeviceResult& device, int sm) {
   std::vector<std::string> parts;
   const auto add = [&](const char* metric, const char* name) {
-    const Finding* finding = find_finding(device, metric);
-    const std::vector<double>* map = finding != nullptr ? vector_of(*finding) : nullptr;
+    const std::vector<double>* map = vector_of(device, metric);
     const auto index = static_cast<std::size_t>(sm);
     if (map == nullptr || index >= map->size() || (*map)[index] < 0) return;
     parts.push_back(fmt::format("{} {:.0f}", name, (*map)[index]));
@@ -30,15 +30,13 @@ std::string place_text(const DeviceResult& device, int sm) {
 FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& metric,
                         const std::vector<double>& values, const std::vector<OutlyingSm>& out,
                         const Tolerance& tolerance) {
-  const MapSummary map =
-      summarize_map(values, metric.better == Better::higher ? WorseSide::low : WorseSide::high);
   FleetFinding finding;
   finding.device = device;
   finding.node = run.devices[device].node;
   finding.metric = metric.name;
   finding.fault = FaultClass::sm;
   finding.n = values.size();
-  finding.reference = format_quantity(map.median, metric.unit);
+  finding.reference = format_quantity(median(values), metric.unit);
   std::vector<std::string> names;
   for (const OutlyingSm& sm : out) {
     finding.sms.push_back(sm.sm);
@@ -65,17 +63,15 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
 void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
                const ReduceOptions& options, std::vector<FleetFinding>& findings) {
   const Tolerance tolerance = tolerance_for(metric.name, options);
-  const WorseSide side = metric.better == Better::higher ? WorseSide::low : WorseSide::high;
   const double resolution = metric.unit == "cycle" ? 1 : 0;
   std::size_t maps = 0;
   std::vector<FleetFinding> here;
   for (const std::size_t device : group.devices) {
-    const Finding* finding = find_finding(run.devices[device], metric.name);
-    const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+    const std::vector<double>* values = vector_of(run.devices[device], metric.name);
     if (values == nullptr || values->empty()) continue;
     ++maps;
-    const std::vector<OutlyingSm> out =
-        outlying_sms(*values, side, resolution, tolerance.warn, options.scale_floor_fraction);
+    const std::vector<OutlyingSm> out = outlying_sms(*values, metric.better, resolution,
+                                                     tolerance.warn, options.scale_floor_fraction);
     if (!out.empty()) here.push_back(sm_finding(run, device, metric, *values, out, tolerance));
   }
   const bool usual = maps >= 3 && 2 * here.size() >= maps;

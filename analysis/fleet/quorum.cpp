@@ -1,3 +1,4 @@
+// Counts the votes on every structural metric and names those who disagree.
 #include "analysis/fleet/quorum.hpp"
 
 #include "analysis/fleet/series.hpp"
@@ -7,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -28,8 +28,10 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
     if (finding == nullptr || finding->confidence < least_voting_confidence) continue;
     std::string text = ballot_text(*finding);
     if (text.empty()) continue;
-    ballots.push_back(
-        {device, std::move(text), value_text(*finding, metric.unit), finding->confidence});
+    ballots.push_back({.device = device,
+                       .text = std::move(text),
+                       .shown = value_text(*finding, metric.unit),
+                       .confidence = finding->confidence});
   }
   return ballots;
 }
@@ -38,20 +40,14 @@ std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
                                   const std::vector<Ballot>& ballots) {
   std::vector<double> numbers;
   for (const Ballot& ballot : ballots) {
-    const Finding* finding = find_finding(run.devices[ballot.device], metric.name);
-    if (const auto number = number_of(*finding)) numbers.push_back(*number);
+    const auto number = number_of(run.devices[ballot.device], metric.name);
+    if (number) numbers.push_back(*number);
   }
   return numbers;
 }
 
 FleetFinding structure_finding(const Metric& metric, std::size_t n) {
-  FleetFinding finding;
-  finding.metric = metric.name;
-  finding.fault = FaultClass::structure;
-  finding.deviation_fraction = std::nan("");
-  finding.score = std::nan("");
-  finding.n = n;
-  return finding;
+  return {.metric = std::string(metric.name), .fault = FaultClass::structure, .n = n};
 }
 
 std::string votes_text(const std::vector<Ballot>& ballots) {
@@ -117,12 +113,12 @@ Quorum count_votes(const std::vector<Ballot>& ballots) {
   Quorum quorum;
   for (const auto& [text, count] : votes) {
     if (count > quorum.agreeing) {
-      quorum = {text, "", count, false, 1};
+      quorum = {.text = text, .agreeing = count};
     } else if (count == quorum.agreeing) {
       quorum.ambiguous = true;
     }
   }
-  if (quorum.ambiguous) return {"", "", 0, true, 0};
+  if (quorum.ambiguous) return {.ambiguous = true, .confidence = 0};
   for (const Ballot& ballot : ballots) {
     if (ballot.text != quorum.text) continue;
     quorum.shown = ballot.shown;

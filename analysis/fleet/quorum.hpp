@@ -14,8 +14,8 @@ struct Ballot {
 };
 
 struct Quorum {
-  std::string text;  // "" on a tie
-  std::string shown;
+  std::string text = "";  // "" on a tie
+  std::string shown = "";
   std::size_t agreeing = 0;
   bool ambiguous = false;
   double confidence = 1;  // lowest among the agreeing

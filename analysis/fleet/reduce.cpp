@@ -6,25 +6,37 @@
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
+#include "base/enum_text.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 namespace sonde {
 namespace {
 
-constexpr std::array verdict_names{"pass", "warn", "incomplete", "fail", "lost"};
-constexpr std::array severity_names{"info", "warn", "fail"};
-constexpr std::array fault_names{"unknown",   "clock",      "thermal", "power", "ECC",
-                                 "structure", "contention", "memory",  "SM"};
+constexpr EnumName<Verdict> verdict_names[] = {{Verdict::pass, "pass"},
+                                               {Verdict::warn, "warn"},
+                                               {Verdict::incomplete, "incomplete"},
+                                               {Verdict::fail, "fail"},
+                                               {Verdict::lost, "lost"}};
+constexpr EnumName<Severity> severity_names[] = {
+    {Severity::info, "info"}, {Severity::warn, "warn"}, {Severity::fail, "fail"}};
+constexpr EnumName<FaultClass> fault_names[] = {{FaultClass::unknown, "unknown"},
+                                                {FaultClass::clock, "clock"},
+                                                {FaultClass::thermal, "thermal"},
+                                                {FaultClass::power, "power"},
+                                                {FaultClass::ecc, "ECC"},
+                                                {FaultClass::structure, "structure"},
+                                                {FaultClass::contention, "contention"},
+                                                {FaultClass::memory, "memory"},
+                                                {FaultClass::sm, "SM"}};
 
-/// How far each device's SM clock lies from its peers', as a fraction.
+/// Distance of each device's SM clock from its peers', as a fraction.
 std::map<std::size_t, double> clock_deviations(const std::vector<Series>& all,
                                                const std::vector<MetricStatistics>& statistics) {
   std::map<std::size_t, double> deviations;
@@ -153,11 +165,10 @@ DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
   return verdict;
 }
 
-FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts,
-                          std::size_t expected) {
+FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
   FleetCounts counts;
   counts.seen = run.devices.size() + run.unaudited.size();
-  counts.expected = std::max(counts.seen, expected != 0 ? expected : usual_device_count(run));
+  counts.expected = std::max(counts.seen, usual_device_count(run));
   for (const DeviceVerdict& verdict : verdicts) {
     switch (verdict.verdict) {
       case Verdict::pass: ++counts.passed; break;
@@ -188,13 +199,9 @@ void sort_statistics(FleetAnalysis& analysis) {
 
 }  // namespace
 
-std::string_view to_text(Verdict verdict) {
-  return verdict_names[static_cast<std::size_t>(verdict)];
-}
-std::string_view to_text(Severity severity) {
-  return severity_names[static_cast<std::size_t>(severity)];
-}
-std::string_view to_text(FaultClass fault) { return fault_names[static_cast<std::size_t>(fault)]; }
+std::string_view to_text(Verdict verdict) { return name_of(verdict_names, verdict); }
+std::string_view to_text(Severity severity) { return name_of(severity_names, severity); }
+std::string_view to_text(FaultClass fault) { return name_of(fault_names, fault); }
 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
@@ -220,7 +227,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     analysis.verdicts.push_back(verdict_of(device, run.devices[device], analysis.findings));
   }
-  analysis.counts = count_devices(run, analysis.verdicts, options.expected_devices);
+  analysis.counts = count_devices(run, analysis.verdicts);
   return analysis;
 }
 

@@ -30,14 +30,17 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 
 /// No scatter is believed below what the resolution, the repeats and experience allow.
 double robust_scale(const Series& series, double mad, double center, double floor_fraction) {
-  std::vector<double> repeats;
-  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
-  const double reference = series.reference != 0 ? series.reference : std::abs(center);
   return std::max({mad_to_sigma * mad, mad_to_sigma * series.resolution / std::sqrt(12.0),
-                   median(repeats), floor_fraction * reference});
+                   typical_repeat(series), floor_fraction * series.reference_at(center)});
 }
 
 }  // namespace
+
+double typical_repeat(const Series& series) {
+  std::vector<double> repeats;
+  for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
+  return median(std::move(repeats));
+}
 
 VarianceComponents variance_components(const std::vector<Sample>& samples) {
   VarianceComponents components;
@@ -125,13 +128,15 @@ MetricStatistics describe(const Series& series, const ReduceOptions& options) {
 }
 
 std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
-  const double reference = series.reference != 0 ? series.reference : std::abs(statistics.median);
+  const double reference = series.reference_at(statistics.median);
   std::vector<Standing> all;
   for (const Sample& sample : series.samples) {
     const double deviation = sample.value - statistics.median;
-    all.push_back({sample.device, sample.value,
-                   reference > 0 ? deviation / reference : std::numeric_limits<double>::quiet_NaN(),
-                   statistics.scale > 0 ? deviation / statistics.scale : 0});
+    all.push_back({.device = sample.device,
+                   .value = sample.value,
+                   .deviation_fraction = reference > 0 ? deviation / reference
+                                                       : std::numeric_limits<double>::quiet_NaN(),
+                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
   }
   return all;
 }

@@ -3,13 +3,11 @@
 
 #include "analysis/fleet/fleet.hpp"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 namespace sonde {
-
-/// Which side of a comparison is worse, for verdicts: both where the metric has no better side.
-enum class Worse { both, high, low };
 
 struct Sample {
   std::size_t device = 0;
@@ -21,21 +19,26 @@ struct Sample {
 
 struct Series {
   std::string metric;
-  std::string summary;  // of a map, see MetricStatistics
+  std::string summary;  // of a per-SM map: which number of it
   std::string unit;
   MetricKind kind = MetricKind::continuous;
-  Worse worse = Worse::both;
+  Better better = Better::neither;  // who deviates the other way is worse
   std::size_t group = 0;
   std::vector<Sample> samples;
   double resolution = 0;  // smallest step of a value: whole cycles
   /// What deviations are fractions of; 0: the median. Summaries that are fractions already say 1.
   double reference = 0;
+
+  double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
 /// Every number of every group: continuous metrics, the SM clock that the probes saw, and the
 /// summaries of per-SM maps.
 std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                                    std::span<const Metric> registry);
+
+/// Median of the repeats' deviations. @pre samples not empty
+double typical_repeat(const Series& series);
 
 /// n, median, MAD, min, max and CV of plain numbers.
 void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);

@@ -1,3 +1,4 @@
+// Text of findings, and the numbers in them that can be compared.
 #include "analysis/fleet/value_text.hpp"
 
 #include "analysis/statistics.hpp"
@@ -66,6 +67,16 @@ const std::vector<double>* vector_of(const Finding& finding) {
   return finding.status == Status::ok ? std::get_if<std::vector<double>>(&finding.value) : nullptr;
 }
 
+std::optional<double> number_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  return finding != nullptr ? number_of(*finding) : std::nullopt;
+}
+
+const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  return finding != nullptr ? vector_of(*finding) : nullptr;
+}
+
 double repeat_deviation(const Finding& finding) {
   if (finding.samples < 2 || !(finding.spread > 0)) return 0;
   const double independent = std::min<double>(static_cast<double>(finding.samples), 16);
@@ -75,6 +86,10 @@ double repeat_deviation(const Finding& finding) {
 std::string percent_text(double fraction) {
   const double percent = 100 * std::abs(fraction);
   return fmt::format("{:.{}f} %", percent, percent < 10 ? 1 : 0);
+}
+
+std::string signed_percent_text(double fraction) {
+  return (fraction < 0 ? "-" : "+") + percent_text(fraction);
 }
 
 }  // namespace sonde

@@ -21,13 +21,18 @@ std::string ballot_text(const Finding& finding);
 std::optional<double> number_of(const Finding& finding);
 /// The value if it is a vector of numbers and the status ok; else nullptr.
 const std::vector<double>* vector_of(const Finding& finding);
+/// The same of a device's finding; nothing if it has none of that metric.
+std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
+const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
 
 /// Standard deviation of the value itself: a median of `samples` with this spread (1.2533 sigma /
 /// sqrt(n), Gaussian). Samples of one run share its conditions, so at most 16 count as independent.
 /// 0 if the spread is not known.
 double repeat_deviation(const Finding& finding);
 
-/// "19.9 %" of 0.199.
+/// "19.9 %" of 0.199 and of -0.199.
 std::string percent_text(double fraction);
+/// "-19.9 %" of -0.199.
+std::string signed_percent_text(double fraction);
 
 }  // namespace sonde

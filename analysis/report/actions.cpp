@@ -1,11 +1,12 @@
-// Lists ready to paste. sonde prints them and never runs them.
+// Commands that take bad nodes out of use, ready to paste: sonde prints them and never runs them.
 #include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <map>
-#include <set>
+#include <string>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -18,22 +19,9 @@ std::string drain_reason(const DeviceResult& device, const DeviceVerdict& verdic
                      to_text(verdict.likely));
 }
 
-}  // namespace
-
-std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis) {
-  std::set<std::string> nodes;
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (is_bad(analysis.verdicts[i].verdict)) nodes.insert(run.devices[i].node);
-  }
-  for (const FleetFinding& finding : analysis.findings) {
-    if (finding.device == FleetFinding::no_device && finding.severity == Severity::fail) {
-      nodes.insert(finding.node);
-    }
-  }
-  return nodes.empty() ? "" : fmt::format("--exclude={}", fmt::join(nodes, ","));
-}
-
-std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
+/// Why each bad node is bad, by its name.
+std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
+                                                          const FleetAnalysis& analysis) {
   std::map<std::string, std::vector<std::string>> reasons;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     if (!is_bad(analysis.verdicts[i].verdict)) continue;
@@ -44,10 +32,24 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
     reasons[finding.node].push_back(
         fmt::format("verdict=fail gpus={} usual={}", finding.value, finding.reference));
   }
+  return reasons;
+}
+
+}  // namespace
+
+std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string nodes;
+  for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
+    nodes += (nodes.empty() ? "--exclude=" : ",") + node;
+  }
+  return nodes;
+}
+
+std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  for (const auto& [node, all] : reasons) {
+  for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
     text += fmt::format("scontrol update nodename={} state=drain reason=\"sonde: {}\"\n", node,
-                        fmt::join(all, ", "));
+                        fmt::join(reasons, ", "));
   }
   return text;
 }

@@ -1,8 +1,10 @@
-// The staircase.
+// What the charts share, and the chart of latency against footprint.
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/page.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +16,9 @@
 namespace sonde {
 namespace {
 
-// Okabe and Ito 2008: distinct for colour-blind readers. Grey is for devices that are well.
-const char* const well_colour = "#9a9a9a";
-const Json flagged_palette{"#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
-
 struct Staircase {
   Json points = Json::array();
+  Json flagged_devices = Json::array();
   double smallest_bytes = std::numeric_limits<double>::infinity();
   double largest_bytes = 0;
   double largest_cycles = 0;
@@ -28,12 +27,10 @@ struct Staircase {
 Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis) {
   Staircase staircase;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const Finding* axis = find_finding(run.devices[i], "latency.staircase_bytes");
-    const Finding* steps = find_finding(run.devices[i], "latency.staircase_cycles");
-    if (axis == nullptr || steps == nullptr) continue;
-    const std::vector<double>* bytes = vector_of(*axis);
-    const std::vector<double>* cycles = vector_of(*steps);
+    const std::vector<double>* bytes = vector_of(run.devices[i], "latency.staircase_bytes");
+    const std::vector<double>* cycles = vector_of(run.devices[i], "latency.staircase_cycles");
     if (bytes == nullptr || cycles == nullptr || bytes->size() != cycles->size()) continue;
+    const std::size_t points_before = staircase.points.size();
     for (std::size_t j = 0; j < bytes->size(); ++j) {
       const double footprint = (*bytes)[j];
       const double latency = (*cycles)[j];
@@ -46,6 +43,9 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
       staircase.smallest_bytes = std::min(staircase.smallest_bytes, footprint);
       staircase.largest_bytes = std::max(staircase.largest_bytes, footprint);
       staircase.largest_cycles = std::max(staircase.largest_cycles, latency);
+    }
+    if (staircase.points.size() > points_before && is_flagged(analysis.verdicts[i])) {
+      staircase.flagged_devices.push_back(chart_label(run.devices[i]));
     }
   }
   return staircase;
@@ -63,8 +63,7 @@ Json collect_levels(const RunResult& run, const Staircase& staircase) {
         Level{"tlb.l1.reach_bytes", "TLB L1"}, Level{"tlb.l2.reach_bytes", "TLB L2"},
         Level{"tlb.l3.reach_bytes", "TLB L3"}}) {
     for (const DeviceResult& device : run.devices) {
-      const Finding* finding = find_finding(device, level.metric);
-      const auto bytes = finding != nullptr ? number_of(*finding) : std::nullopt;
+      const auto bytes = number_of(device, level.metric);
       if (!bytes || *bytes < staircase.smallest_bytes || *bytes > staircase.largest_bytes) continue;
       // Labels of neighbouring levels must not lie on each other.
       levels.push_back({{"bytes", *bytes},
@@ -84,79 +83,16 @@ std::vector<double> powers_of_two(double low, double high, int step) {
   return powers;
 }
 
-Json staircase_axes(const Staircase& staircase) {
-  const char* size_text =
-      "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : datum.value >= 1048576 ? "
-      "datum.value / 1048576 + ' MiB' : datum.value >= 1024 ? datum.value / 1024 + ' KiB' : "
-      "datum.value + ' B'";
-  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
-  return {{{"orient", "bottom"},
-           {"scale", "x"},
-           {"title", "footprint"},
-           {"grid", true},
-           {"gridColor", "#eee"},
-           {"values",
-            powers_of_two(staircase.smallest_bytes, staircase.largest_bytes, octaves > 14 ? 2 : 1)},
-           {"labelOverlap", true},
-           {"encode", {{"labels", {{"update", {{"text", {{"signal", size_text}}}}}}}}}},
-          {{"orient", "left"},
-           {"scale", "y"},
-           {"title", "cycles per load"},
-           {"grid", true},
-           {"gridColor", "#eee"}}};
-}
-
-Json staircase_lines() {
-  const Json colour{{{"test", "datum.flagged"}, {"scale", "colour"}, {"field", "device"}},
-                    {{"value", well_colour}}};
-  return {{"type", "group"},
-          {"from", {{"facet", {{"name", "one"}, {"data", "points"}, {"groupby", "device"}}}}},
-          {"marks",
-           {{{"type", "line"},
-             {"from", {{"data", "one"}}},
-             {"encode",
-              {{"update",
-                {{"x", {{"scale", "x"}, {"field", "bytes"}}},
-                 {"y", {{"scale", "y"}, {"field", "cycles"}}},
-                 {"stroke", colour},
-                 {"strokeWidth", {{"signal", "datum.flagged ? 2 : 1.2"}}}}}}}},
-            {{"type", "symbol"},
-             {"from", {{"data", "one"}}},
-             {"encode",
-              {{"update",
-                {{"x", {{"scale", "x"}, {"field", "bytes"}}},
-                 {"y", {{"scale", "y"}, {"field", "cycles"}}},
-                 {"size", {{"value", 14}}},
-                 {"fill", colour},
-                 {"tooltip",
-                  {{"signal",
-                    "datum.device + ': ' + datum.size + ', ' + format(datum.cycles, "
-                    "'.1f') + ' cycles'"}}}}}}}}}}};
-}
-
-Json level_marks() {
-  const Json x{{"scale", "x"}, {"field", "bytes"}};
-  return Json::array({{{"type", "rule"},
-                       {"from", {{"data", "levels"}}},
-                       {"encode",
-                        {{"update",
-                          {{"x", x},
-                           {"y", {{"value", 0}}},
-                           {"y2", {{"signal", "height"}}},
-                           {"stroke", {{"value", "#333"}}},
-                           {"strokeDash", {{"value", {5, 4}}}}}}}}},
-                      {{"type", "text"},
-                       {"from", {{"data", "levels"}}},
-                       {"encode",
-                        {{"update",
-                          {{"x", x},
-                           {"y", {{"signal", "-6 - 13 * datum.line"}}},
-                           {"align", {{"value", "center"}}},
-                           {"fontSize", {{"value", 11}}},
-                           {"text", {{"field", "label"}}}}}}}}});
-}
-
 }  // namespace
+
+Json chart_template(const std::string& name) { return Json::parse(page_file(name + ".json")); }
+
+Json& entry_of(Json& list, std::string_view name) {
+  for (Json& entry : list) {
+    if (entry.at("name") == name) return entry;
+  }
+  throw Error("a chart of the report has no '" + std::string(name) + "'");
+}
 
 std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
@@ -169,38 +105,16 @@ bool is_flagged(const DeviceVerdict& verdict) {
 std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis) {
   const Staircase staircase = collect_staircase(run, analysis);
   if (staircase.points.empty()) return {};
-  Json flagged = Json::array();
-  for (const Json& point : staircase.points) {
-    if (point["flagged"] &&
-        std::find(flagged.begin(), flagged.end(), point["device"]) == flagged.end()) {
-      flagged.push_back(point["device"]);
-    }
-  }
-  Json marks = level_marks();
-  marks.push_back(staircase_lines());
-  Json spec{{"width", 860},
-            {"height", 340},
-            {"padding", 8},
-            {"data",
-             {{{"name", "points"}, {"values", staircase.points}},
-              {{"name", "levels"}, {"values", collect_levels(run, staircase)}}}},
-            {"scales",
-             {{{"name", "x"},
-               {"type", "log"},
-               {"base", 2},
-               {"domain", {staircase.smallest_bytes, staircase.largest_bytes}},
-               {"range", "width"}},
-              {{"name", "y"},
-               {"domain", {0, staircase.largest_cycles * 1.08}},
-               {"range", "height"},
-               {"nice", true}},
-              {{"name", "colour"},
-               {"type", "ordinal"},
-               {"domain", flagged},
-               {"range", flagged_palette}}}},
-            {"axes", staircase_axes(staircase)},
-            {"marks", marks}};
-  if (!flagged.empty()) spec["legends"] = {{{"stroke", "colour"}, {"orient", "bottom"}}};
+  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
+  Json spec = chart_template("staircase");
+  entry_of(spec["data"], "points")["values"] = staircase.points;
+  entry_of(spec["data"], "levels")["values"] = collect_levels(run, staircase);
+  entry_of(spec["scales"], "x")["domain"] = {staircase.smallest_bytes, staircase.largest_bytes};
+  entry_of(spec["scales"], "y")["domain"] = {0, staircase.largest_cycles * 1.08};
+  entry_of(spec["scales"], "colour")["domain"] = staircase.flagged_devices;
+  spec["axes"][0]["values"] =
+      powers_of_two(staircase.smallest_bytes, staircase.largest_bytes, octaves > 14 ? 2 : 1);
+  if (staircase.flagged_devices.empty()) spec.erase("legends");
   return spec;
 }
 

@@ -1,4 +1,4 @@
-// Charts of report.html: Vega specifications with their data inside.
+// Charts of report.html: the Vega specifications of page/ with the data of a run inside.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -10,6 +10,12 @@
 namespace sonde {
 
 using Json = nlohmann::ordered_json;
+
+/// page/<name>.json without its data. Colours: Okabe and Ito 2008, distinct for colour-blind
+/// readers; grey is for devices that are well.
+Json chart_template(const std::string& name);
+/// The entry of that name in a specification's list of data, scales, ... @throws Error if absent
+Json& entry_of(Json& list, std::string_view name);
 
 /// Latency against footprint, log2 x: one line per device, flagged ones coloured and named, dashed
 /// lines at the capacities that were detected. Nothing if no device has the staircase.

@@ -1,4 +1,4 @@
-// What `sonde compare` prints.
+// Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
 #include "analysis/report/content.hpp"
 
 #include <fmt/format.h>

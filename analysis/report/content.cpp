@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 
 #include "analysis/fleet/value_text.hpp"
+#include "base/enum_text.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +12,16 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace sonde {
 namespace {
+
+constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structural"},
+                                               {MetricKind::continuous, "continuous"},
+                                               {MetricKind::fingerprint, "fingerprint"},
+                                               {MetricKind::inventory, "inventory"}};
+constexpr EnumName<Better> better_names[] = {
+    {Better::neither, ""}, {Better::lower, "lower"}, {Better::higher, "higher"}};
 
 constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
 
@@ -24,14 +31,12 @@ std::string number_text(double value, const DisplayUnit& display) {
 
 std::string furthest_text(const RunResult& run, const MetricStatistics& statistics) {
   if (statistics.n < 2 || statistics.furthest.empty()) return "";
-  const Standing& far = statistics.furthest.front();
-  if (std::abs(far.deviation_fraction) < least_shown_fraction) return "";
-  const DeviceResult& device = run.devices[far.device];
-  const std::string deviation = std::isfinite(far.deviation_fraction)
-                                    ? fmt::format("{}{}", far.deviation_fraction < 0 ? "-" : "+",
-                                                  percent_text(far.deviation_fraction))
-                                    : fmt::format("{:+.4g}", far.value - statistics.median);
-  return fmt::format("{} {}", place_of(device), deviation);
+  const Standing& furthest = statistics.furthest.front();
+  if (std::abs(furthest.deviation_fraction) < least_shown_fraction) return "";
+  const std::string deviation = std::isfinite(furthest.deviation_fraction)
+                                    ? signed_percent_text(furthest.deviation_fraction)
+                                    : fmt::format("{:+.4g}", furthest.value - statistics.median);
+  return fmt::format("{} {}", place_of(run.devices[furthest.device]), deviation);
 }
 
 std::string remark_of(const Finding& finding) {
@@ -44,21 +49,12 @@ std::string remark_of(const Finding& finding) {
 
 }  // namespace
 
-std::string_view kind_text(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::structural: return "structural";
-    case MetricKind::continuous: return "continuous";
-    case MetricKind::fingerprint: return "fingerprint";
-    case MetricKind::inventory: break;
-  }
-  return "inventory";
-}
+std::string_view to_text(MetricKind kind) { return name_of(kind_names, kind); }
+std::string_view to_text(Better better) { return name_of(better_names, better); }
 
 std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
-  for (const Metric& known : registry) {
-    if (known.name == metric) return std::string(known.unit);
-  }
-  return "";
+  const Metric* known = find_metric(metric, registry);
+  return known != nullptr ? std::string(known->unit) : "";
 }
 
 std::string place_of(const DeviceResult& device) {
@@ -162,25 +158,37 @@ Table structure_table(const RunResult&, const FleetAnalysis& analysis, std::size
 }
 
 Table gap_table(const RunResult& run) {
-  using Gap = std::tuple<std::string, std::string, std::string, std::string>;
+  struct Gap {
+    std::string job;
+    std::string metric;
+    std::string status;
+    std::string reason;
+    auto operator<=>(const Gap&) const = default;
+  };
   std::map<Gap, std::set<std::string>> gaps;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
       if (job.status != Status::ok) {
-        gaps[{job.job, "(the job)", std::string(to_text(job.status)), job.reason}].insert(
-            device.info.uuid);
+        gaps[{.job = job.job,
+              .metric = "(the job)",
+              .status = std::string(to_text(job.status)),
+              .reason = job.reason}]
+            .insert(device.info.uuid);
       }
       for (const Finding& finding : job.findings) {
         if (finding.status == Status::ok) continue;
-        gaps[{job.job, finding.metric, std::string(to_text(finding.status)), finding.reason}]
+        gaps[{.job = job.job,
+              .metric = finding.metric,
+              .status = std::string(to_text(finding.status)),
+              .reason = finding.reason}]
             .insert(device.info.uuid);
       }
     }
   }
   Table table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
   for (const auto& [gap, devices] : gaps) {
-    table.rows.push_back({std::get<0>(gap), std::get<1>(gap), std::get<2>(gap),
-                          std::to_string(devices.size()), std::get<3>(gap)});
+    table.rows.push_back(
+        {gap.job, gap.metric, gap.status, std::to_string(devices.size()), gap.reason});
   }
   return table;
 }

@@ -8,12 +8,13 @@ namespace sonde {
 
 /// One thing that is wrong: a device with all its findings, or a node or group finding.
 struct Problem {
+  struct Line {
+    std::string_view label;  // "what" (the worst finding), "likely" (the fault), "sure", "also"
+    std::string text;
+  };
   std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
   std::string where;                 // node, rank, UUID; or node; or group
-  std::string what;                  // the worst finding: metric and reason
-  std::string likely;                // fault class, "" if unknown
-  std::string sure;                  // evidence, "" if none
-  std::string also;                  // further findings, "" if none
+  std::vector<Line> lines;           // none is empty
   std::vector<std::string> actions;  // what to do, most useful first
 };
 
@@ -38,8 +39,10 @@ Table gap_table(const RunResult& run);
 Table finding_table(const JobResult& job, std::span<const Metric> registry);
 
 /// "structural", "continuous", ...
-std::string_view kind_text(MetricKind kind);
-/// "" if the registry of the analysis does not know the metric.
+std::string_view to_text(MetricKind kind);
+/// "lower", "higher"; "" where neither is better.
+std::string_view to_text(Better better);
+/// "" if the registry does not know the metric.
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -28,30 +27,15 @@ std::string line(const std::vector<std::string>& cells) {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
-std::vector<std::string> device_cells(const RunResult& run, const FleetAnalysis& analysis,
-                                      std::size_t index) {
-  const DeviceResult& device = run.devices[index];
-  return {run.provenance.started_utc,
-          device.info.uuid,
-          device.info.name,
-          device.node,
-          std::to_string(device.rank),
-          std::string(to_text(analysis.verdicts[index].verdict))};
-}
-
-const std::vector<std::string> device_columns{"started_utc", "uuid", "name",
-                                              "node",        "rank", "verdict"};
-
-std::string long_rows(const std::vector<std::string>& device, const Finding& finding,
-                      const std::string& unit) {
+/// One row; a row for each element if the value is a vector.
+std::string finding_rows(const std::vector<std::string>& device, const Finding& finding,
+                         const std::string& unit) {
   const auto row = [&](const std::string& index, const std::string& value) {
     std::vector<std::string> cells = device;
-    for (const std::string& cell :
-         {finding.metric, index, value, unit, std::string(to_text(finding.status)),
-          number(finding.confidence), std::to_string(finding.samples), number(finding.spread),
-          finding.reason}) {
-      cells.push_back(cell);
-    }
+    cells.insert(cells.end(),
+                 {finding.metric, index, value, unit, std::string(to_text(finding.status)),
+                  number(finding.confidence), std::to_string(finding.samples),
+                  number(finding.spread), finding.reason});
     return line(cells);
   };
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
@@ -66,53 +50,23 @@ std::string long_rows(const std::vector<std::string>& device, const Finding& fin
   return row("", words != nullptr ? *words : "");
 }
 
-/// Scalar numbers that some device has, in the order in which they first appear.
-std::vector<std::string> scalar_metrics(const RunResult& run) {
-  std::vector<std::string> metrics;
-  std::set<std::string> known;
-  for (const DeviceResult& device : run.devices) {
-    for (const JobResult& job : device.jobs) {
-      for (const Finding& finding : job.findings) {
-        if (std::holds_alternative<double>(finding.value) && known.insert(finding.metric).second) {
-          metrics.push_back(finding.metric);
-        }
-      }
-    }
-  }
-  return metrics;
-}
-
 }  // namespace
 
-std::string render_csv_wide(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::vector<std::string> metrics = scalar_metrics(run);
-  std::vector<std::string> header = device_columns;
-  header.insert(header.end(), metrics.begin(), metrics.end());
-  std::string text = line(header);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    std::vector<std::string> cells = device_cells(run, analysis, i);
-    for (const std::string& metric : metrics) {
-      const Finding* finding = find_finding(run.devices[i], metric);
-      const auto* value = finding != nullptr ? std::get_if<double>(&finding->value) : nullptr;
-      cells.push_back(value != nullptr ? number(*value) : "");
-    }
-    text += line(cells);
-  }
-  return text;
-}
-
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
-  std::vector<std::string> header = device_columns;
-  for (const char* column : {"metric", "index", "value", "unit", "status", "confidence", "samples",
-                             "spread", "reason"}) {
-    header.emplace_back(column);
-  }
-  std::string text = line(header);
+  std::string text =
+      "started_utc,uuid,name,node,rank,verdict,"
+      "metric,index,value,unit,status,confidence,samples,spread,reason\n";
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const std::vector<std::string> device = device_cells(run, analysis, i);
-    for (const JobResult& job : run.devices[i].jobs) {
+    const DeviceResult& device = run.devices[i];
+    const std::vector<std::string> cells{run.provenance.started_utc,
+                                         device.info.uuid,
+                                         device.info.name,
+                                         device.node,
+                                         std::to_string(device.rank),
+                                         std::string(to_text(analysis.verdicts[i].verdict))};
+    for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        text += long_rows(device, finding, unit_of(analysis.registry, finding.metric));
+        text += finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
       }
     }
   }

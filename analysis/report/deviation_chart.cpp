@@ -1,4 +1,4 @@
-// The fleet at one look: where devices differ most.
+// The chart of the metrics in which devices of a group differ most.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
 #include "base/units.hpp"
@@ -10,9 +10,7 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t most_rows = 24;
-// Okabe and Ito 2008: distinct for colour-blind readers.
-const char* const well_colour = "#9a9a9a";
-const char* const flagged_colour = "#d55e00";
+constexpr std::size_t row_px = 20;
 
 /// The group's median of a metric, for each device of the group.
 struct Row {
@@ -52,8 +50,7 @@ Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
   for (const Row& row : rows) {
     const MetricStatistics& statistics = *row.statistics;
     for (const std::size_t i : analysis.groups[statistics.group].devices) {
-      const Finding* finding = find_finding(run.devices[i], statistics.metric);
-      const auto value = finding != nullptr ? number_of(*finding) : std::nullopt;
+      const auto value = number_of(run.devices[i], statistics.metric);
       if (!value || statistics.median == 0) continue;
       points.push_back(
           {{"metric", statistics.metric},
@@ -78,47 +75,11 @@ std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& a
       metrics.push_back(row.statistics->metric);
     }
   }
-  const Json band{{"scale", "y"}, {"band", 0.5}};
-  Json dot_y = band;
-  dot_y["field"] = "metric";
-  return Json{
-      {"width", 620},
-      {"height", 20 * metrics.size()},
-      {"padding", 8},
-      {"data", {{{"name", "points"}, {"values", points}}}},
-      {"scales",
-       {{{"name", "x"},
-         {"domain", {{"data", "points"}, {"field", "percent"}}},
-         {"range", "width"},
-         {"nice", true},
-         {"zero", true}},
-        {{"name", "y"}, {"type", "band"}, {"domain", metrics}, {"range", "height"}}}},
-      {"axes",
-       {{{"orient", "bottom"},
-         {"scale", "x"},
-         {"title", "% from the group's median"},
-         {"grid", true},
-         {"gridColor", "#eee"}},
-        {{"orient", "left"},
-         {"scale", "y"},
-         {"grid", true},
-         {"gridColor", "#f4f4f4"},
-         {"labelLimit", 320}}}},
-      {"marks",
-       {{{"type", "symbol"},
-         {"from", {{"data", "points"}}},
-         {"encode",
-          {{"update",
-            {{"x", {{"scale", "x"}, {"field", "percent"}}},
-             {"y", dot_y},
-             {"size", {{"value", 60}}},
-             {"fillOpacity", {{"value", 0.7}}},
-             {"fill",
-              {{{"test", "datum.flagged"}, {"value", flagged_colour}}, {{"value", well_colour}}}},
-             {"tooltip",
-              {{"signal",
-                "datum.device + ': ' + datum.value + ', ' + format(datum.percent, "
-                "'+.2f') + ' %'"}}}}}}}}}}};
+  Json spec = chart_template("deviation");
+  spec["height"] = row_px * metrics.size();
+  entry_of(spec["data"], "points")["values"] = points;
+  entry_of(spec["scales"], "y")["domain"] = metrics;
+  return spec;
 }
 
 }  // namespace sonde

@@ -1,8 +1,7 @@
-// report.html: one page that loads nothing; its policy forbids it to.
+// report.html: one page with a run inside, made of the files of page/.
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
-#include "analysis/report/vega_bundle.hpp"
 
 #include <fmt/format.h>
 
@@ -24,14 +23,9 @@ std::string problem_html(const Problem& problem) {
   std::string text = fmt::format("<div class=\"problem {}\"><h3><b>{}</b> {}</h3>\n<dl>",
                                  escape_html(problem.badge), escape_html(problem.badge),
                                  escape_html(problem.where));
-  const auto add = [&](const char* label, const std::string& line) {
-    if (line.empty()) return;
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", label, escape_html(line));
-  };
-  add("what", problem.what);
-  add("likely", problem.likely);
-  add("sure", problem.sure);
-  add("also", problem.also);
+  for (const Problem::Line& line : problem.lines) {
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_html(line.text));
+  }
   for (const std::string& action : problem.actions) {
     text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_html(action));
   }
@@ -78,6 +72,13 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
   return text;
 }
 
+std::string notes_html(const std::vector<std::string>& remarks) {
+  if (remarks.empty()) return "";
+  std::string text = "<h2>Notes (no verdict)</h2>\n<ul>\n";
+  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
+  return text + "</ul>\n";
+}
+
 /// Headings and places of the charts, and the data that the page's script draws them from.
 std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (vega_bundle().empty()) {
@@ -85,27 +86,21 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   }
   Json charts = Json::object();
   std::string text;
-  if (const auto chart = staircase_chart(run, analysis)) {
-    charts["staircase"] = *chart;
-    text +=
-        "<h2>Latency against footprint</h2>\n<div id=\"staircase\"></div>\n"
-        "<p class=\"note\">Dashed: capacities that were detected. Grey: devices that are well."
-        "</p>\n";
-  }
-  if (const auto chart = deviation_chart(run, analysis)) {
-    charts["deviation"] = *chart;
-    text += "<h2>Where devices differ most</h2>\n<div id=\"deviation\"></div>\n";
-  }
+  const auto add = [&](const std::string& name, const Json& spec) {
+    charts[name] = spec;
+    text += page_file(name + ".html");
+  };
+  if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
+  if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = map_chart(run, analysis)) {
-    charts["map"] = chart->spec;
+    add("map", chart->spec);
     charts["map_devices"] = chart->devices;
-    text += map_controls;
   }
   if (text.empty()) return "";
   return fmt::format(
       "{}<script type=\"application/json\" id=\"charts\">{}</script>\n"
-      "<script>{}</script>\n<script>{}</script>\n",
-      text, script_json(charts), vega_bundle(), page_script);
+      "<script>{}</script>\n<script>\n{}</script>\n",
+      text, script_json(charts), vega_bundle(), page_file("charts.js"));
 }
 
 }  // namespace
@@ -114,25 +109,22 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   const std::string head = headline(run, analysis);
   const std::size_t line_end = head.find('\n');
   const std::vector<Problem> wrong = problems(run, analysis);
-  std::string text = fmt::format(
-      "{}<title>sonde: {}</title>\n<style>{}</style>\n</head>\n<body>\n"
-      "<h1 class=\"{}\">{}</h1>\n<p>{}<br>{}</p>\n",
-      page_head, escape_html(head.substr(0, line_end)), page_style, wrong.empty() ? "well" : "bad",
-      escape_html(head.substr(0, line_end)), escape_html(head.substr(line_end + 1)),
-      escape_html(origin_line(run)));
-  for (const Problem& problem : wrong) text += problem_html(problem);
-  text += paste_html(run, analysis);
+  std::string body;
+  for (const Problem& problem : wrong) body += problem_html(problem);
+  body += paste_html(run, analysis);
   if (run.devices.size() > 1) {
-    text += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
+    body += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
   }
-  text += charts_html(run, analysis);
-  if (run.devices.size() > 1) text += tables_html(run, analysis);
-  text += device_details(run, analysis);
-  const std::vector<std::string> remarks = notes(run, analysis);
-  if (!remarks.empty()) text += "<h2>Notes (no verdict)</h2>\n<ul>\n";
-  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
-  if (!remarks.empty()) text += "</ul>\n";
-  return text + "</body>\n</html>\n";
+  body += charts_html(run, analysis);
+  if (run.devices.size() > 1) body += tables_html(run, analysis);
+  body += device_details(run, analysis);
+  body += notes_html(notes(run, analysis));
+  return fmt::format(fmt::runtime(page_file("page.html")),
+                     fmt::arg("title", escape_html(head.substr(0, line_end))),
+                     fmt::arg("style", page_file("style.css")),
+                     fmt::arg("mood", wrong.empty() ? "well" : "bad"),
+                     fmt::arg("counts", escape_html(head.substr(line_end + 1))),
+                     fmt::arg("origin", escape_html(origin_line(run))), fmt::arg("body", body));
 }
 
 }  // namespace sonde

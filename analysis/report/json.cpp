@@ -105,7 +105,7 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
                      const MetricStatistics& row) {
   Json json{{"metric", row.metric},
             {"unit", row.unit},
-            {"kind", kind_text(row.kind)},
+            {"kind", to_text(row.kind)},
             {"group", analysis.groups[row.group].label},
             {"n", row.n}};
   if (!row.summary.empty()) json["summary"] = row.summary;

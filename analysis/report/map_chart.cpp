@@ -1,4 +1,4 @@
-// The grid of SMs.
+// The grid of SMs: cells of each map, laid out by GPC and TPC.
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t most_devices = 32;
 // Where the GPC of an SM is not known: rows of 16 SMs, about as many as a GPC has.
 constexpr int unknown_row_sms = 16;
-constexpr int cell_px = 34;
 
 struct Cell {
   int sm = 0;
@@ -25,8 +24,7 @@ struct Cell {
 };
 
 std::vector<double> map_values(const DeviceResult& device, std::string_view metric) {
-  const Finding* finding = find_finding(device, metric);
-  const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+  const std::vector<double>* values = vector_of(device, metric);
   return values != nullptr ? *values : std::vector<double>{};
 }
 
@@ -36,13 +34,11 @@ std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
   const std::vector<double> tpcs = map_values(device, "placement.tpc_of_sm");
   std::vector<Cell> cells;
   for (std::size_t sm = 0; sm < sms; ++sm) {
-    Cell cell{static_cast<int>(sm), -1, -1, 0};
-    if (gpcs.size() == sms) cell.gpc = static_cast<int>(gpcs[sm]);
-    if (tpcs.size() == sms) cell.tpc = static_cast<int>(tpcs[sm]);
-    cells.push_back(cell);
-  }
-  if (gpcs.size() != sms) {
-    for (Cell& cell : cells) cell.gpc = cell.sm / unknown_row_sms;
+    const int number = static_cast<int>(sm);
+    cells.push_back(
+        {.sm = number,
+         .gpc = gpcs.size() == sms ? static_cast<int>(gpcs[sm]) : number / unknown_row_sms,
+         .tpc = tpcs.size() == sms ? static_cast<int>(tpcs[sm]) : -1});
   }
   std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return std::tie(a.gpc, a.tpc, a.sm) < std::tie(b.gpc, b.tpc, b.sm);
@@ -72,7 +68,7 @@ Json map_json(const DeviceResult& device, const Metric& metric, const std::set<i
   return {{"metric", metric.name}, {"unit", metric.unit}, {"cells", cells}};
 }
 
-/// Maps that have a value for each SM and a better side.
+/// Maps that have a value for each SM and a better direction.
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
@@ -107,86 +103,6 @@ std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis
   return shown;
 }
 
-Json map_marks() {
-  const Json x{{"scale", "x"}, {"field", "x"}};
-  const Json y{{"scale", "y"}, {"field", "row"}};
-  Json middle_y = y;
-  middle_y["band"] = 0.5;
-  Json middle_x = x;
-  middle_x["offset"] = cell_px / 2.0 - 1;
-  return Json::array(
-      {{{"type", "rect"},
-        {"from", {{"data", "sms"}}},
-        {"encode",
-         {{"update",
-           {{"x", x},
-            {"width", {{"value", cell_px - 2}}},
-            {"y", y},
-            {"height", {{"scale", "y"}, {"band", 1}}},
-            {"fill", {{"scale", "colour"}, {"field", "value"}}},
-            {"stroke", {{"signal", "datum.out ? '#d00' : null"}}},
-            {"strokeWidth", {{"value", 3}}},
-            {"tooltip",
-             {{"signal",
-               "'SM ' + datum.sm + (datum.tpc < 0 ? '' : ', TPC ' + datum.tpc) + ', ' + "
-               "datum.row + ': ' + format(datum.value, '.6~g') + ' ' + unit"}}}}}}}},
-       {{"type", "text"},
-        {"from", {{"data", "sms"}}},
-        {"interactive", false},
-        {"encode",
-         {{"update",
-           {{"x", middle_x},
-            {"y", middle_y},
-            {"align", {{"value", "center"}}},
-            {"baseline", {{"value", "middle"}}},
-            {"fontSize", {{"value", 10}}},
-            {"fill",
-             {{"signal",
-               "(datum.value - low) / max(high - low, 1e-9) > 0.55 ? '#000' : "
-               "'#fff'"}}},
-            {"text", {{"field", "sm"}}}}}}}}});
-}
-
-Json map_spec() {
-  return {{"padding", 8},
-          {"signals",
-           {{{"name", "low"}, {"value", 0}},
-            {{"name", "high"}, {"value", 1}},
-            {{"name", "unit"}, {"value", ""}},
-            {{"name", "columns"},
-             {"update",
-              "max(length(data('sms')) ? extent(pluck(data('sms'), "
-              "'x'))[1] + 1 : 1, 1)"}},
-            {{"name", "width"}, {"update", "columns * " + std::to_string(cell_px)}}}},
-          {"data", {{{"name", "sms"}, {"values", Json::array()}}}},
-          {"height", {{"step", cell_px}}},
-          {"scales",
-           {{{"name", "x"},
-             {"type", "linear"},
-             {"domain", {0, {{"signal", "columns"}}}},
-             {"range", "width"},
-             {"zero", false},
-             {"nice", false}},
-            {{"name", "y"},
-             {"type", "band"},
-             {"domain", {{"data", "sms"}, {"field", "row"}}},
-             {"range", {{"step", cell_px}}},
-             {"paddingInner", 0.12}},
-            {{"name", "colour"},
-             {"type", "linear"},
-             {"domain", {{{"signal", "low"}}, {{"signal", "high"}}}},
-             {"range", {{"scheme", "viridis"}}},
-             {"clamp", true},
-             {"zero", false}}}},
-          {"axes", {{{"orient", "left"}, {"scale", "y"}, {"domain", false}, {"ticks", false}}}},
-          {"legends",
-           {{{"fill", "colour"},
-             {"type", "gradient"},
-             {"title", {{"signal", "unit"}}},
-             {"orient", "right"}}}},
-          {"marks", map_marks()}};
-}
-
 }  // namespace
 
 std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis) {
@@ -200,8 +116,7 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
         {{"label", chart_label(run.devices[index]) + " (" + verdict + ")"}, {"maps", maps}});
   }
   if (chart.devices.empty()) return {};
-  chart.spec = map_spec();
-  chart.spec.erase("height");
+  chart.spec = chart_template("map");
   return chart;
 }
 

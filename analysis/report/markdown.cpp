@@ -8,13 +8,9 @@ namespace {
 
 std::string problem_markdown(const Problem& problem) {
   std::string text = fmt::format("- **{}** `{}`\n", problem.badge, problem.where);
-  const auto add = [&](const char* label, const std::string& line) {
-    if (!line.empty()) text += fmt::format("  - {}: {}\n", label, line);
-  };
-  add("what", problem.what);
-  add("likely", problem.likely);
-  add("sure", problem.sure);
-  add("also", problem.also);
+  for (const Problem::Line& line : problem.lines) {
+    text += fmt::format("  - {}: {}\n", line.label, line.text);
+  }
   for (const std::string& action : problem.actions) text += fmt::format("  - do: `{}`\n", action);
   return text;
 }

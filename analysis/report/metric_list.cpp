@@ -1,21 +1,10 @@
-// `sonde list metrics`, and docs/metrics.md.
+// The registry of metrics as `sonde list metrics` prints it and docs/metrics.md shows it.
 #include "analysis/report/content.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace sonde {
 namespace {
-
-std::string_view better_text(Better better) {
-  switch (better) {
-    case Better::lower: return "lower";
-    case Better::higher: return "higher";
-    case Better::neither: break;
-  }
-  return "";
-}
 
 /// Jobs in the order in which the registry first names them.
 std::vector<std::string_view> jobs_of(std::span<const Metric> metrics) {
@@ -31,9 +20,8 @@ Table job_table(std::span<const Metric> metrics, std::string_view job) {
   for (const Metric& metric : metrics) {
     if (metric.job != job) continue;
     table.rows.push_back({std::string(metric.name), std::string(metric.unit),
-                          std::string(kind_text(metric.kind)),
-                          std::string(better_text(metric.better)), std::string(metric.meaning),
-                          std::string(metric.source)});
+                          std::string(to_text(metric.kind)), std::string(to_text(metric.better)),
+                          std::string(metric.meaning), std::string(metric.source)});
   }
   return table;
 }
@@ -53,25 +41,10 @@ std::string metrics_markdown(std::span<const Metric> metrics) {
   return text;
 }
 
-std::string metrics_json(std::span<const Metric> metrics) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Metric& metric : metrics) {
-    list.push_back({{"name", metric.name},
-                    {"unit", metric.unit},
-                    {"kind", kind_text(metric.kind)},
-                    {"better", better_text(metric.better)},
-                    {"job", metric.job},
-                    {"meaning", metric.meaning},
-                    {"source", metric.source}});
-  }
-  return list.dump(2) + "\n";
-}
-
 }  // namespace
 
 std::string render_metric_list(ListFormat format, std::span<const Metric> metrics) {
   if (format == ListFormat::markdown) return metrics_markdown(metrics);
-  if (format == ListFormat::json) return metrics_json(metrics);
   std::string text;
   for (const std::string_view job : jobs_of(metrics)) {
     text += (text.empty() ? "" : "\n") + std::string(job) + "\n";

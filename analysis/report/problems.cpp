@@ -1,4 +1,5 @@
-// What is wrong, where, how sure, what to do: the part of the report that is read at six o'clock.
+// What is wrong, where, how sure, what to do: from findings and verdicts to what all reports lead
+// with.
 #include "analysis/report/content.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -24,16 +25,12 @@ std::string identity_text(const DeviceResult& device) {
   return text;
 }
 
-std::string signed_percent(double fraction) {
-  return fmt::format("{}{}", fraction < 0 ? "-" : "+", percent_text(fraction));
-}
-
 std::string short_finding(const FleetFinding& finding) {
   if (!finding.sms.empty()) {
     return fmt::format("{} SM {}", finding.metric, fmt::join(finding.sms, ", "));
   }
   return std::isfinite(finding.deviation_fraction)
-             ? fmt::format("{} {}", finding.metric, signed_percent(finding.deviation_fraction))
+             ? fmt::format("{} {}", finding.metric, signed_percent_text(finding.deviation_fraction))
              : fmt::format("{} {}", finding.metric, finding.value);
 }
 
@@ -77,6 +74,15 @@ std::string measure_again(const RunResult& run, const FleetAnalysis& analysis,
                      fmt::join(jobs, ","));
 }
 
+void add_line(Problem& problem, std::string_view label, std::string text) {
+  if (!text.empty()) problem.lines.push_back({.label = label, .text = std::move(text)});
+}
+
+void add_worst(Problem& problem, const FleetFinding& finding, FaultClass likely) {
+  add_line(problem, "what", fmt::format("{}: {}", finding.metric, finding.reason));
+  if (likely != FaultClass::unknown) add_line(problem, "likely", std::string(to_text(likely)));
+}
+
 Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   const DeviceVerdict& verdict = analysis.verdicts[index];
@@ -85,11 +91,12 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   problem.where = identity_text(device);
-  problem.what = verdict.reason;
   std::vector<const FleetFinding*> weighty;
   for (const std::size_t i : verdict.findings) {
     if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
   }
+  if (weighty.empty() || verdict.verdict == Verdict::lost)
+    add_line(problem, "what", verdict.reason);
   if (verdict.verdict == Verdict::lost) {
     problem.actions = {fmt::format("ssh {} dmesg | grep -i xid", device.node),
                        "run again with --resume: only what is missing is measured"};
@@ -99,9 +106,8 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
     problem.actions = {"run again with --resume: only what is missing is measured"};
     return problem;
   }
-  problem.what = fmt::format("{}: {}", weighty.front()->metric, weighty.front()->reason);
-  problem.sure = weighty.front()->evidence;
-  if (verdict.likely != FaultClass::unknown) problem.likely = to_text(verdict.likely);
+  add_worst(problem, *weighty.front(), verdict.likely);
+  add_line(problem, "sure", weighty.front()->evidence);
   std::vector<std::string> also;
   for (std::size_t i = 1; i < weighty.size() && also.size() < most_also; ++i) {
     also.push_back(short_finding(*weighty[i]));
@@ -110,7 +116,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
     also.push_back(fmt::format("and {} more", weighty.size() - most_also - 1));
   }
   if (device.status == "incomplete") also.push_back("some of its jobs were not done");
-  problem.also = fmt::format("{}", fmt::join(also, "; "));
+  add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));
   problem.actions = look_closer(verdict.likely, device.info.uuid);
   const std::string again = measure_again(run, analysis, verdict, device);
   if (!again.empty()) problem.actions.insert(problem.actions.begin(), again);
@@ -121,8 +127,7 @@ Problem common_problem(const FleetFinding& finding) {
   Problem problem;
   problem.badge = finding.severity == Severity::fail ? "FAIL" : "WARN";
   problem.where = finding.node.empty() ? "the whole group" : finding.node;
-  problem.what = fmt::format("{}: {}", finding.metric, finding.reason);
-  problem.likely = finding.fault == FaultClass::unknown ? "" : std::string(to_text(finding.fault));
+  add_worst(problem, finding, finding.fault);
   if (!finding.node.empty()) {
     problem.actions = {
         fmt::format("ssh {} 'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'", finding.node)};
@@ -134,28 +139,28 @@ Problem common_problem(const FleetFinding& finding) {
 
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Problem> all;
-  for (const Verdict wanted :
-       {Verdict::fail, Verdict::lost, Verdict::incomplete, Verdict::warn, Verdict::pass}) {
-    if (wanted == Verdict::incomplete || wanted == Verdict::pass) {
-      const Severity severity = wanted == Verdict::incomplete ? Severity::fail : Severity::warn;
-      for (const FleetFinding& finding : analysis.findings) {
-        if (finding.device == FleetFinding::no_device && finding.severity == severity) {
-          all.push_back(common_problem(finding));
-        }
-      }
-    }
-    if (wanted == Verdict::pass) break;
+  const auto add_devices = [&](Verdict wanted) {
     for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      if (analysis.verdicts[i].verdict == wanted) {
-        all.push_back(device_problem(run, analysis, i));
-      }
+      if (analysis.verdicts[i].verdict == wanted) all.push_back(device_problem(run, analysis, i));
     }
-  }
+  };
+  const auto add_common = [&](Severity wanted) {
+    for (const FleetFinding& finding : analysis.findings) {
+      if (finding.device != FleetFinding::no_device || finding.severity != wanted) continue;
+      all.push_back(common_problem(finding));
+    }
+  };
+  add_devices(Verdict::fail);
+  add_devices(Verdict::lost);
+  add_common(Severity::fail);
+  add_devices(Verdict::incomplete);
+  add_devices(Verdict::warn);
+  add_common(Severity::warn);
   for (const UnauditedDevice& device : run.unaudited) {
     Problem problem;
     problem.badge = "WARN";
     problem.where = fmt::format("{}  {}", device.node, device.uuid);
-    problem.what = "seen but not measured: there were fewer ranks than GPUs";
+    add_line(problem, "what", "seen but not measured: there were fewer ranks than GPUs");
     problem.actions = {"start one rank per GPU"};
     all.push_back(problem);
   }

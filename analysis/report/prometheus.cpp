@@ -82,11 +82,8 @@ std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysi
     }
   }
   for (const auto& [metric, lines] : samples) {
-    std::string_view help = "-";
-    for (const Metric& known : analysis.registry) {
-      if (known.name == metric) help = known.meaning;
-    }
-    text += head(exposed_name(metric), help) + lines;
+    const Metric* known = find_metric(metric, analysis.registry);
+    text += head(exposed_name(metric), known != nullptr ? known->meaning : "-") + lines;
   }
   if (const auto seconds = unix_seconds(run.provenance.started_utc)) {
     const char* name = "sonde_last_run_timestamp_seconds";

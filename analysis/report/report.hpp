@@ -21,9 +21,6 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
 /// "samples", "spread", "reason"}}}], "fleet": [...], "flags": [...]}.
 std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
 
-/// One row per device, one column per number (loads into change-point tools such as Otava).
-std::string render_csv_wide(const RunResult& run, const FleetAnalysis& analysis);
-
 /// One row per device, metric and element of a vector.
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis);
 
@@ -48,7 +45,7 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
 /// Of `sonde compare`.
 std::string render_comparison(const RunComparison& comparison);
 
-enum class ListFormat { plain, markdown, json };
+enum class ListFormat { plain, markdown };
 /// The registry; with `markdown` it is docs/metrics.md, byte for byte.
 std::string render_metric_list(ListFormat format, std::span<const Metric> metrics = all_metrics());
 

@@ -1,10 +1,9 @@
+// Dresses a table as text, Markdown or HTML.
 #include "analysis/report/table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -105,26 +104,6 @@ std::vector<std::string> wrap_text(std::string_view text, std::size_t width) {
     lines.back() += word;
   }
   return lines;
-}
-
-DisplayUnit display_unit(double typical_value, std::string_view unit) {
-  const bool binary = unit == "byte";
-  if (!binary && unit != "byte/s" && unit != "Hz") {
-    return {1, unit == "1" ? "" : std::string(unit)};
-  }
-  constexpr std::array binary_prefixes{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
-  constexpr std::array decimal_prefixes{"", "k", "M", "G", "T", "P"};
-  const double base = binary ? 1024 : 1000;
-  DisplayUnit display;
-  std::size_t power = 0;
-  while (std::abs(typical_value) >= base * display.divisor && power + 1 < binary_prefixes.size()) {
-    display.divisor *= base;
-    ++power;
-  }
-  display.text = binary             ? std::string(binary_prefixes[power]) + "B"
-                 : unit == "byte/s" ? std::string(decimal_prefixes[power]) + "B/s"
-                                    : std::string(decimal_prefixes[power]) + "Hz";
-  return display;
 }
 
 }  // namespace sonde

@@ -29,11 +29,4 @@ std::string escape_html(std::string_view text);
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width);
 
-/// How the numbers of one row are shown, all in the same unit: 4.52e12 byte/s as 4.52 TB/s.
-struct DisplayUnit {
-  double divisor = 1;
-  std::string text;
-};
-DisplayUnit display_unit(double typical_value, std::string_view unit);
-
 }  // namespace sonde

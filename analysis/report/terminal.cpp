@@ -1,4 +1,4 @@
-// The report of a log, a pipe or a terminal.
+// The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,6 @@ std::string title(Colour colour, std::string_view text) {
 
 /// "  label:   text", further lines under the text.
 std::string entry(std::string_view label, std::string_view text) {
-  if (text.empty()) return "";
   std::string lines;
   for (const std::string& line : wrap_text(text, text_width - 14)) {
     lines += fmt::format("      {:<8}{}\n", lines.empty() ? label : "", line);
@@ -38,10 +37,7 @@ std::string entry(std::string_view label, std::string_view text) {
 std::string problem_text(const Problem& problem, Colour colour) {
   std::string text = fmt::format(
       "{}  {}\n", paint(colour, badge_code(problem.badge), problem.badge), problem.where);
-  text += entry("what", problem.what);
-  text += entry("likely", problem.likely);
-  text += entry("sure", problem.sure);
-  text += entry("also", problem.also);
+  for (const Problem::Line& line : problem.lines) text += entry(line.label, line.text);
   for (std::size_t i = 0; i < problem.actions.size(); ++i) {
     text += fmt::format("      {:<8}{}\n", i == 0 ? "do" : "", problem.actions[i]);
   }
@@ -50,9 +46,9 @@ std::string problem_text(const Problem& problem, Colour colour) {
 
 std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
   Table table = device_table(run, analysis);
-  std::size_t hidden = 0;
+  std::size_t left_out = 0;
   if (table.rows.size() > most_listed_devices) {
-    hidden = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
+    left_out = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
   }
   for (auto& row : table.rows) {
     if (row.back().size() > reason_width) {
@@ -60,7 +56,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
-  if (hidden > 0) text += fmt::format("  and {} that pass\n", hidden);
+  if (left_out > 0) text += fmt::format("  and {} that pass\n", left_out);
   return text;
 }
 

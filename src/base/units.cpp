@@ -15,28 +15,32 @@ namespace {
 constexpr std::array binary_prefixes{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
 constexpr std::array decimal_prefixes{"", "k", "M", "G", "T", "P"};
 
-std::string scale(double value, double base, const std::array<const char*, 6>& prefixes,
-                  std::string_view unit) {
-  std::size_t power = 0;
-  while (std::abs(value) >= base && power + 1 < prefixes.size()) {
-    value /= base;
-    ++power;
-  }
-  return fmt::format("{:.4g} {}{}", value, prefixes[power], unit);
-}
-
 }  // namespace
 
-std::string format_bytes(double size_bytes) {
-  return scale(size_bytes, 1024, binary_prefixes, "B");
+DisplayUnit display_unit(double typical_value, std::string_view unit) {
+  const bool binary = unit == "byte";
+  if (!binary && unit != "byte/s" && unit != "Hz") {
+    return {.divisor = 1, .text = unit == "1" ? "" : std::string(unit)};
+  }
+  const double base = binary ? 1024 : 1000;
+  double divisor = 1;
+  std::size_t power = 0;
+  while (std::abs(typical_value) >= base * divisor && power + 1 < binary_prefixes.size()) {
+    divisor *= base;
+    ++power;
+  }
+  const char* prefix = (binary ? binary_prefixes : decimal_prefixes)[power];
+  const char* scaled = binary ? "B" : unit == "Hz" ? "Hz" : "B/s";
+  return {.divisor = divisor, .text = std::string(prefix) + scaled};
 }
 
+std::string format_bytes(double size_bytes) { return format_quantity(size_bytes, "byte"); }
+
 std::string format_quantity(double value, std::string_view unit) {
-  if (unit == "byte") return format_bytes(value);
-  if (unit == "byte/s") return scale(value, 1000, decimal_prefixes, "B/s");
-  if (unit == "Hz") return scale(value, 1000, decimal_prefixes, "Hz");
-  if (unit == "1" || unit.empty()) return fmt::format("{:.6g}", value);
-  return fmt::format("{:.6g} {}", value, unit);
+  const DisplayUnit display = display_unit(value, unit);
+  if (display.text.empty()) return fmt::format("{:.6g}", value);
+  if (display.text == unit && unit != "Hz") return fmt::format("{:.6g} {}", value, unit);
+  return fmt::format("{:.4g} {}", value / display.divisor, display.text);
 }
 
 std::uint64_t parse_bytes(std::string_view text) {

@@ -11,6 +11,14 @@ constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr std::uint64_t operator""_GiB(unsigned long long n) { return n << 30; }
 
+/// How numbers are shown in a unit that suits a typical one: 4.52e12 byte/s as 4.52 TB/s.
+struct DisplayUnit {
+  double divisor = 1;
+  std::string text;
+};
+/// Bytes in binary units, bytes per second and hertz in decimal ones, others as they are.
+DisplayUnit display_unit(double typical_value, std::string_view unit);
+
 /// "48 KiB", "1.5 MiB", "130 MiB": at most three decimals, binary units.
 std::string format_bytes(double size_bytes);
 

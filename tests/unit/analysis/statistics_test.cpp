@@ -38,20 +38,6 @@ TEST(StatisticsTest, modes_are_cut_at_gaps_and_rare_ones_left_out) {
   EXPECT_EQ(modes[1].count, 4u);
 }
 
-TEST(StatisticsTest, histogram_modes_equal_those_of_the_values) {
-  std::vector<std::uint64_t> counts(1000, 0);
-  counts[200] = 1;
-  counts[201] = 2;
-  counts[202] = 1;
-  counts[261] = 4;
-  counts[900] = 1;
-  const auto modes = find_histogram_modes(counts, 10, 0.2);
-  ASSERT_EQ(modes.size(), 2u);
-  EXPECT_DOUBLE_EQ(modes[0].center, 201);
-  EXPECT_DOUBLE_EQ(modes[0].high, 202);
-  EXPECT_EQ(modes[1].count, 4u);
-}
-
 TEST(StatisticsTest, two_touching_groups_are_split_where_variance_says) {
   const TwoModes split = split_in_two({10, 11, 12, 11, 11, 20, 21, 22, 21});
   EXPECT_DOUBLE_EQ(split.threshold, 16);

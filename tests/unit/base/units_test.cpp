@@ -34,5 +34,13 @@ TEST(UnitsTest, refuses_what_is_no_positive_size) {
   }
 }
 
+TEST(UnitsTest, display_units_scale_to_the_value) {
+  EXPECT_EQ(display_unit(4.52e12, "byte/s").text, "TB/s");
+  EXPECT_EQ(display_unit(4.52e12, "byte/s").divisor, 1e12);
+  EXPECT_EQ(display_unit(196608, "byte").text, "KiB");
+  EXPECT_EQ(display_unit(36, "cycle").text, "cycle");
+  EXPECT_EQ(display_unit(5, "1").text, "");
+}
+
 }  // namespace
 }  // namespace sonde

@@ -1,5 +1,7 @@
 #include "analysis/fleet/calibration.hpp"
 
+#include "unit/analysis/fleet/simulate_calibration.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>

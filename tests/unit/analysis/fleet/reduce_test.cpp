@@ -164,6 +164,20 @@ TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {
   EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("throttled: thermal"));
 }
 
+TEST(ReduceTest, an_outlier_is_found_behind_a_metric_that_splits_the_group) {
+  RunResult run = healthy_fleet(24, 1);
+  for (std::size_t device = 0; device < 12; ++device) {
+    scale_finding(run.devices[device], "latency.dram_cycles", 1.5);
+  }
+  scale_finding(run.devices[17], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.failed, 1u);
+  EXPECT_EQ(analysis.verdicts[17].verdict, Verdict::fail);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("two equal halves"));
+}
+
 TEST(ReduceTest, memory_errors_fail_without_peers) {
   RunResult run = healthy_fleet(1, 1);
   run.devices[0].after.ecc_uncorrected = 2;

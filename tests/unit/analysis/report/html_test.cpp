@@ -1,5 +1,5 @@
+#include "analysis/report/page.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/vega_bundle.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

@@ -166,23 +166,6 @@ TEST(JsonTest, what_is_no_number_becomes_null) {
       json.at("devices").at(0).at("findings").at("latency.l1_cycles").at("value").is_null());
 }
 
-TEST(CsvTest, wide_has_a_row_per_device_and_quotes_nothing_needless) {
-  const auto [run, analysis] = rendered(maker::healthy_fleet(3, 7));
-
-  std::istringstream text(render_csv_wide(run, analysis));
-  std::string header, row;
-  std::getline(text, header);
-
-  EXPECT_THAT(header, StartsWith("started_utc,uuid,name,node,rank,verdict,device.sm_count,"));
-  int rows = 0;
-  while (std::getline(text, row)) {
-    ++rows;
-    EXPECT_EQ(std::count(row.begin(), row.end(), ','),
-              std::count(header.begin(), header.end(), ','));
-  }
-  EXPECT_EQ(rows, 3);
-}
-
 TEST(CsvTest, long_has_a_row_per_element_and_escapes_quotes) {
   const auto [run, analysis] = rendered(spoiled_fleet());
 

@@ -32,13 +32,5 @@ TEST(TableTest, wraps_at_blanks_and_never_within_a_word) {
   EXPECT_EQ(wrap_text("indivisible", 4), (std::vector<std::string>{"indivisible"}));
 }
 
-TEST(TableTest, display_units_scale_to_the_value) {
-  EXPECT_EQ(display_unit(4.52e12, "byte/s").text, "TB/s");
-  EXPECT_EQ(display_unit(4.52e12, "byte/s").divisor, 1e12);
-  EXPECT_EQ(display_unit(196608, "byte").text, "KiB");
-  EXPECT_EQ(display_unit(36, "cycle").text, "cycle");
-  EXPECT_EQ(display_unit(5, "1").text, "");
-}
-
 }  // namespace
 }  // namespace sonde

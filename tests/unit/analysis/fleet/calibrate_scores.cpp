@@ -1,5 +1,6 @@
-// Prints the rows of the table in calibration.cpp: `calibrate_scores [groups] [seed]`.
-#include "analysis/fleet/calibration.hpp"
+// Prints the rows of the table in analysis/fleet/calibration.cpp: `calibrate_scores [groups]
+// [seed]`.
+#include "unit/analysis/fleet/simulate_calibration.hpp"
 
 #include <fmt/format.h>
 

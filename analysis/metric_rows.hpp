@@ -1,0 +1,195 @@
+// What the rows of the registry are made of, and the rows that are products: caches, TLB levels,
+// load paths and patterns, each with what is asked of all of its kind. metrics.cpp multiplies them.
+#pragma once
+
+#include "analysis/metrics.hpp"
+
+namespace sonde::registry {
+
+using enum MetricKind;
+using enum Better;
+
+/// What a value is, and how devices are compared by it.
+struct Quantity {
+  std::string_view unit;
+  MetricKind kind;
+  Better better;
+};
+
+/// One metric or, with "{}" in name and meaning, one for each factor of its section.
+struct Row {
+  std::string_view name;
+  Quantity quantity;
+  std::string_view meaning;
+  std::string_view source = "";  // empty: that of the section
+};
+
+/// What stands for "{}" in the rows of a section.
+struct Factor {
+  std::string_view name;
+  std::string_view meaning;
+  std::string_view job = "";  // empty: that of the section, else the name
+};
+
+// Quantities of several rows.
+inline constexpr Quantity latency{"cycle", continuous, lower};
+inline constexpr Quantity count{"1", structural, neither};
+inline constexpr Quantity size{"byte", structural, neither};
+inline constexpr Quantity number{"1", continuous, neither};
+inline constexpr Quantity text{"", structural, neither};
+inline constexpr Quantity curve{"cycle", fingerprint, neither};
+inline constexpr Quantity cycles{"cycle", continuous, neither};
+inline constexpr Quantity alarm{"1", inventory, lower};
+inline constexpr Quantity list{"1", fingerprint, neither};
+inline constexpr Quantity throughput{"byte/s", continuous, higher};
+inline constexpr Quantity gain{"1", continuous, higher};
+inline constexpr Quantity footprints{"byte", fingerprint, neither};
+inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
+inline constexpr Quantity label{"", inventory, neither};
+inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
+inline constexpr Quantity highest_clock{"Hz", structural, neither};
+inline constexpr Quantity amount{"byte", continuous, neither};
+inline constexpr Quantity rates{"1/cycle", fingerprint, neither};
+
+// Sources of several rows: Mei and Chu 2016 and Wong 2010 by section or figure.
+inline constexpr std::string_view mei_4_2 = "Mei and Chu 2016, section 4.2";
+inline constexpr std::string_view mei_4_3 = "Mei and Chu 2016, section 4.3";
+inline constexpr std::string_view mei_4_4 = "Mei and Chu 2016, section 4.4";
+inline constexpr std::string_view mei_5_2 = "Mei and Chu 2016, section 5.2";
+inline constexpr std::string_view mei_6_1 = "Mei and Chu 2016, section 6.1";
+inline constexpr std::string_view mei_fig_12 = "Mei and Chu 2016, figure 12";
+inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
+inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
+inline constexpr std::string_view wong_3 = "Wong 2010, section III";
+inline constexpr std::string_view wong_4 = "Wong 2010, section IV";
+inline constexpr std::string_view plain_loops = "Saavedra 1992, Wong 2010";
+inline constexpr std::string_view littles_law = "Little's law; Mei and Chu 2016, section 5.1";
+inline constexpr std::string_view cache_page = "docs/methods/cache.md";
+inline constexpr std::string_view sets_page = "docs/methods/conflict-sets.md";
+inline constexpr std::string_view index_page = "docs/methods/index-function.md";
+inline constexpr std::string_view latency_page = "docs/methods/latency.md";
+inline constexpr std::string_view policy_page = "docs/methods/replacement.md";
+inline constexpr std::string_view stairs_page = "docs/methods/staircases.md";
+inline constexpr std::string_view global_page = "docs/methods/global-throughput.md";
+
+/// Load paths and what serves them; only plain and read-only loads look into the first cache.
+inline constexpr Factor paths[] = {
+    {"ca.l1", "plain loads that hit the first cache"},
+    {"ca.l2", "plain loads that hit the L2"},
+    {"ca.dram", "plain loads that memory serves, translation at hand"},
+    {"cg.l2", "loads past the L1 that hit the L2"},
+    {"cg.dram", "loads past the L1 that memory serves, translation at hand"},
+    {"nc.l1", "read-only loads that hit the first cache"},
+    {"nc.l2", "read-only loads that hit the L2"},
+    {"nc.dram", "read-only loads that memory serves, translation at hand"},
+    {"cv.l2", "volatile loads that hit the L2"},
+    {"cv.dram", "volatile loads that memory serves, translation at hand"},
+};
+inline constexpr Row path_rows[] = {
+    {"latency.{}_cycles", latency, "latency of {}"},
+    {"latency.{}_amortised_cycles", latency, "the same by a plain loop", plain_loops},
+};
+
+inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 bypassed"}};
+inline constexpr Row pattern_rows[] = {
+    {"latency.{}p1_cycles", latency, "data cache hit, L1 TLB hit{}"},
+    {"latency.{}p2_cycles", latency, "data cache hit, L1 TLB miss, L2 TLB hit{}"},
+    {"latency.{}p3_cycles", cycles, "data cache hit, TLB misses{}"},
+    {"latency.{}p4_cycles", latency, "data cache miss, L1 TLB hit{}"},
+    {"latency.{}p5_cycles", cycles, "data cache miss, TLB misses, page never touched{}"},
+    {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
+};
+
+inline constexpr Factor conflict_ways[] = {
+    {"2", "2"}, {"4", "4"}, {"8", "8"}, {"16", "16"}, {"32", "32"}};
+inline constexpr Row conflict_rows[] = {
+    {"shared.conflict_cycles.{}", latency, "latency under {}-way bank conflicts"},
+};
+
+inline constexpr Factor bypass_patterns[] = {{"thrash", ""}, {"fit", ""}};
+inline constexpr Row bypass_rows[] = {
+    {"bypass.{}.cycles", curve, "cycles of the slowest warp by number of warps that use the L1"},
+    {"bypass.{}.accesses_per_cycle", rates,
+     "performance of an SM by number of warps that use the L1", "Dai 2016, section 7.1 (MIPC)"},
+    {"bypass.{}.hits", list, "L1 hits by number of warps that use the L1"},
+    {"bypass.{}.congestion", curve,
+     "excess over the unloaded latencies on the way through the L1, by number of warps that use "
+     "it"},
+    {"bypass.{}.best_l", number, "number of warps using the L1 that performs best"},
+    {"bypass.{}.model_l", number, "number of warps using the L1 that the model prefers"},
+    {"bypass.{}.model_e", number, "weight of congestion in the model"},
+    {"bypass.{}.exponent", number, "congestion ~ (L/N)^exponent"},
+    {"bypass.{}.exponent_r2", number, "how well congestion follows that power"},
+    {"bypass.{}.speedup", gain, "performance at best_l / with all warps using the L1"},
+    {"bypass.{}.model_speedup", gain, "performance at model_l / with all warps using the L1"},
+};
+
+inline constexpr Factor caches[] = {
+    {"cache.l1", "first cache of plain loads"},
+    {"cache.readonly", "first cache of read-only loads"},
+    {"cache.texture_l1", "first cache of texture fetches"},
+    {"cache.texture_l2", "second cache of texture fetches alone"},
+    {"cache.constant_l1", "first cache of the constant bank"},
+    {"cache.constant_l2", "second cache of the constant bank"},
+    {"cache.constant_l3", "third cache of the constant bank"},
+    {"cache.instruction_l0", "first cache of code", "cache.instruction"},
+    {"cache.instruction_l1", "second cache of code", "cache.instruction"},
+    {"cache.instruction_l2", "third cache of code", "cache.instruction"},
+    {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
+    {"cache.l2", "L2"},
+};
+inline constexpr Row cache_rows[] = {
+    {"{}.size_bytes", size, "size ({})", mei_4_2},
+    {"{}.first_miss_bytes", size,
+     "largest footprint without a miss: less than the size if sets are unequal ({})",
+     "Meltzer 2013"},
+    {"{}.line_bytes", size, "bytes under one tag ({})"},
+    {"{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
+    {"{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
+    {"{}.sets", count, "number of sets ({})", sets_page},
+    {"{}.ways", count, "lines of one set; the mean where sets differ ({})", sets_page},
+    {"{}.ways_per_set", count, "ways of each set, largest first ({})", sets_page},
+    {"{}.tag_reach_bytes", size,
+     "lines of all sets: more than the size if there are more tags than data lines ({})",
+     sets_page},
+    {"{}.index_function", text, "from the address to the set ({})", index_page},
+    {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
+    {"{}.way_probability", number,
+     "chance of each way to be the victim, in the order of first fill ({})", mei_4_3},
+    {"{}.prefetch_bytes", size, "how far ahead of a stream of misses lines are fetched ({})",
+     mei_4_3},
+    {"{}.write_policy", text,
+     "what a store does to a line that is there, and to one that is not ({})"},
+    {"{}.hit_latency_cycles", latency, "latency of a hit ({})", latency_page},
+    {"{}.miss_latency_cycles", latency,
+     "latency of a load that finds its line in the next level ({})", latency_page},
+};
+
+inline constexpr Factor tlb_levels[] = {
+    {"tlb.l1", "first TLB of loads", "tlb"},
+    {"tlb.l2", "second TLB of loads", "tlb"},
+    {"tlb.l3", "third TLB of loads", "tlb"},
+    {"tlb.texture_l1", "first TLB of texture fetches, if they have their own", "tlb"},
+    {"tlb.texture_l2", "second TLB of texture fetches, if they have their own", "tlb"},
+};
+inline constexpr Row tlb_level_rows[] = {
+    {"{}.reach_bytes", size, "largest span of memory whose translations it holds all ({})",
+     mei_4_4},
+    {"{}.entries", count, "entries of all sets; reach / entry where sets are not resolved ({})",
+     mei_4_4},
+    {"{}.entry_bytes", size, "memory under one entry ({})"},
+    {"{}.sub_entries", count, "pages of an entry that are filled one by one ({})"},
+    {"{}.sets", count, "number of sets ({})"},
+    {"{}.ways", count, "entries of one set; the mean where sets differ ({})"},
+    {"{}.ways_per_set", count, "ways of each set, largest first ({})"},
+    {"{}.tag_reach_bytes", size, "entries of all sets x memory under one ({})"},
+    {"{}.index_function", text, "from the offset to the set ({})", index_page},
+    {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
+    {"{}.way_probability", number,
+     "chance of each way to be the victim, in the order of first fill ({})", policy_page},
+    {"{}.scope", text, "which SMs share it: sm, tpc, gpc or device ({})"},
+    {"{}.miss_penalty_cycles", cycles,
+     "what a miss of this level costs beyond a hit of the first ({})"},
+};
+
+}  // namespace sonde::registry
