@@ -1,14 +1,13 @@
-// See inventory.hpp.
+// Reads the inventory of a GPU from the CUDA runtime and NVML; jobs see it as DeviceInfo.
 #include "device/cuda/inventory.hpp"
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/cuda/cuda_check.hpp"
 #include "device/cuda/cuda_device.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-
-#include "base/error.hpp"
 
 namespace sonde {
 namespace cuda {
@@ -57,6 +56,7 @@ void add_cuda_attributes(int ordinal, DeviceInfo& info) {
   info.reserved_shared_bytes_per_block =
       bytes_attribute(cudaDevAttrReservedSharedMemoryPerBlock, ordinal);
   info.shared_carveouts_bytes = shared_carveouts(info.compute_major, info.compute_minor);
+  info.sm_partition_instruction_caches = has_partition_instruction_caches(info.compute_major);
   info.sm_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrClockRate, ordinal);
   info.memory_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrMemoryClockRate, ordinal);
   info.memory_bus_bits = attribute_or_zero(cudaDevAttrGlobalMemoryBusWidth, ordinal);
@@ -85,6 +85,8 @@ std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor
     default: return {};
   }
 }
+
+bool has_partition_instruction_caches(int compute_major) { return compute_major >= 7; }
 
 std::string read_uuid(int ordinal) {
   cudaDeviceProp properties{};
@@ -136,13 +138,13 @@ std::vector<DeviceChoice> list_cuda_devices() {
     // The runtime says this without any driver, too.
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
     throw DeviceError(
-        "the NVIDIA driver is older than this build of sonde needs (no kernel can be "
-        "loaded). Update the driver, or build with its CUDA version");
+        "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "
+        "Update the driver, or build with its CUDA version");
   }
   if (error != cudaSuccess) {
     throw DeviceError(
-        fmt::format("the NVIDIA driver cannot list its GPUs: {} (they cannot be "
-                    "measured). Look at nvidia-smi and dmesg",
+        fmt::format("the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at "
+                    "nvidia-smi and dmesg",
                     cudaGetErrorString(error)));
   }
   std::vector<DeviceChoice> choices;

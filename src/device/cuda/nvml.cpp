@@ -1,4 +1,5 @@
-// See nvml.hpp. Prototypes, buffer sizes and enumerators are those of nvml.h (NVML API reference).
+// Asks NVML what CUDA does not know, for inventory and health. Prototypes, buffer sizes and
+// enumerators are those of nvml.h (NVML API reference).
 #include "device/cuda/nvml.hpp"
 
 #include <dlfcn.h>
@@ -49,7 +50,6 @@ struct Nvml::Library {
   int (*temperature)(Device, unsigned, unsigned*) = nullptr;
   int (*power)(Device, unsigned*) = nullptr;
   int (*throttle_reasons)(Device, unsigned long long*) = nullptr;
-  int (*ecc_mode)(Device, unsigned*, unsigned*) = nullptr;
   int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
   int (*ecc_errors)(Device, unsigned, unsigned, unsigned long long*) = nullptr;
   int (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
@@ -69,7 +69,6 @@ struct Nvml::Library {
     find(handle, "nvmlDeviceGetTemperature", temperature);
     find(handle, "nvmlDeviceGetPowerUsage", power);
     find(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
-    find(handle, "nvmlDeviceGetEccMode", ecc_mode);
     find(handle, "nvmlDeviceGetMigMode", mig_mode);
     find(handle, "nvmlDeviceGetTotalEccErrors", ecc_errors);
     find(handle, "nvmlDeviceGetRemappedRows", remapped_rows);
@@ -98,8 +97,9 @@ struct Nvml::Library {
     if (processes == nullptr) return 0;
     std::vector<ProcessInfo> infos(64);
     unsigned count = static_cast<unsigned>(infos.size());
-    if (processes(device, &count, infos.data()) == insufficient_size)
+    if (processes(device, &count, infos.data()) == insufficient_size) {
       return static_cast<int>(count);
+    }
     const auto self = static_cast<unsigned>(getpid());
     int foreign = 0;
     for (unsigned i = 0; i < count && i < infos.size(); ++i) foreign += infos[i].pid != self;
@@ -129,9 +129,6 @@ NvmlInventory Nvml::inventory() const {
   result.max_memory_clock_hz = 1e6 * Library::read(0u, nvml.max_clock, device_, clock_mem);
   unsigned pending = 0;
   unsigned current = 0;
-  if (nvml.ecc_mode != nullptr && nvml.ecc_mode(device_, &current, &pending) == success) {
-    result.ecc = current != 0;
-  }
   if (nvml.mig_mode != nullptr && nvml.mig_mode(device_, &current, &pending) == success) {
     result.mig = current != 0;
   }

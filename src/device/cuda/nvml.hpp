@@ -16,7 +16,6 @@ struct NvmlInventory {
   std::string driver_version;
   double max_sm_clock_hz = 0;
   double max_memory_clock_hz = 0;
-  bool ecc = false;
   bool mig = false;
   int foreign_processes = 0;
 };

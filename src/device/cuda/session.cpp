@@ -1,7 +1,8 @@
-// See session.hpp.
+// Opens a GPU, holds its memory, and runs what the players queue; conditions go into their traces.
 #include "device/cuda/session.hpp"
 
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "device/cuda/inventory.hpp"
 #include "kernels/memory.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// cudaMalloc maps large blocks with pages of this size (see docs/methods.md, TLBs).
-constexpr std::uint64_t page_bytes = 2_MiB;
 /// Left for the driver when all other memory is taken for its pages.
 constexpr std::uint64_t spare_bytes = 1_GiB;
 /// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
@@ -43,7 +42,8 @@ Session::Session(int ordinal, std::uint64_t seed)
     : ordinal_(ordinal),
       seed_(seed),
       nvml_(open_nvml(ordinal)),
-      info_(open_device(ordinal, nvml_.get())) {}
+      info_(open_device(ordinal, nvml_.get())),
+      arrays_(stream()) {}
 
 Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
 
@@ -54,7 +54,7 @@ std::byte* Session::data(std::uint64_t size_bytes) {
     flush_.release();
     if (!data_.try_reserve(size_bytes)) {
       throw DeviceError(fmt::format(
-          "the GPU has no {} of memory in one piece (the probe walks through that much). Ask for "
+          "the GPU has no {} of memory in one piece (the probe spans that much). Ask for "
           "less, or look for other processes on the GPU",
           format_bytes(static_cast<double>(size_bytes))));
     }
@@ -70,17 +70,43 @@ void Session::flush_caches(std::uint64_t kept_bytes) {
   if (free_bytes > 2 * spare_bytes) {
     rest_.release();
     SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    rest_.try_reserve((free_bytes - spare_bytes) / page_bytes * page_bytes);
+    rest_.try_reserve((free_bytes - spare_bytes) / large_page_bytes * large_page_bytes);
   }
   auto* sink = flush_.get<std::uint32_t>();
-  const std::uint64_t kept_pages = (kept_bytes + page_bytes - 1) / page_bytes;
-  const std::uint64_t kept = std::min(kept_pages * page_bytes, data_.size_bytes());
+  const std::uint64_t kept_pages = (kept_bytes + large_page_bytes - 1) / large_page_bytes;
+  const std::uint64_t kept = std::min(kept_pages * large_page_bytes, data_.size_bytes());
   SONDE_CUDA_CHECK(kernels::touch_pages(data_.get<std::byte>() + kept, data_.size_bytes() - kept,
-                                        page_bytes, info_.sm_count, sink, stream()));
-  SONDE_CUDA_CHECK(kernels::touch_pages(rest_.get(), rest_.size_bytes(), page_bytes, info_.sm_count,
-                                        sink, stream()));
+                                        large_page_bytes, info_.sm_count, sink, stream()));
+  SONDE_CUDA_CHECK(kernels::touch_pages(rest_.get(), rest_.size_bytes(), large_page_bytes,
+                                        info_.sm_count, sink, stream()));
   SONDE_CUDA_CHECK(
       kernels::read_range(flush_.get(), flush_.size_bytes(), info_.sm_count, sink, stream()));
+}
+
+Trace Session::measure(const std::function<Trace()>& play) {
+  if (lost_) {
+    throw DeviceLostError(
+        "the GPU was lost by an earlier probe (nothing more can be measured on it in this "
+        "process)");
+  }
+  try {
+    Conditions conditions = start_conditions();
+    arrays_.clear();
+    Trace trace = play();
+    finish_conditions(conditions);
+    trace.conditions = conditions;
+    return trace;
+  } catch (const DeviceLostError&) {
+    lost_ = true;
+    throw;
+  }
+}
+
+void Session::run(TimeLimit limit, const std::function<void()>& queue) {
+  arrays_.upload();
+  queue();
+  arrays_.download();
+  wait(limit.host());
 }
 
 void Session::wait(std::chrono::nanoseconds limit) {
@@ -92,7 +118,6 @@ void Session::wait(std::chrono::nanoseconds limit) {
     if (state != cudaErrorNotReady) throw_cuda_error(state, "waiting for a kernel");
     const auto waited = steady_clock::now() - begin;
     if (waited > limit) {
-      lost_ = true;
       throw DeviceLostError(fmt::format(
           "the GPU was still at work after {:.1f} s (a kernel did not heed its own deadline; it "
           "hangs). Look at dmesg, and reset the GPU before it is used again",

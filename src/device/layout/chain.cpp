@@ -1,5 +1,6 @@
-// See chain.hpp.
-#include "device/cuda/chain.hpp"
+// Lays the lists of a chase out as chains of words, or as scripts; the backend puts them into
+// memory.
+#include "device/layout/chain.hpp"
 
 #include "base/error.hpp"
 
@@ -7,16 +8,16 @@
 #include <bit>
 #include <limits>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
 
-/// Which words of a sector are taken, a bit each: a plain array where the buffer is small beside
+/// Which words of a sector are taken, a bit each: a plain array where the buffer is small against
 /// the lists, else an open hash table, because a buffer may span the whole memory.
 class SectorTable {
  public:
-  SectorTable(std::uint64_t sectors, std::uint64_t visits)
-      : dense_(sectors <= 64 * visits ? sectors : 0),
-        slots_(dense_.empty() ? std::bit_ceil(2 * visits) : 0),
+  SectorTable(std::uint64_t sectors, std::uint64_t accesses)
+      : dense_(sectors <= 64 * accesses ? sectors : 0),
+        slots_(dense_.empty() ? std::bit_ceil(2 * accesses) : 0),
         shift_(64 - std::countr_zero(std::max<std::uint64_t>(slots_.size(), 2))) {}
 
   std::uint8_t& taken(std::uint64_t sector) {
@@ -88,16 +89,16 @@ bool append_chain(const std::vector<std::uint64_t>& list, const WordLayout& layo
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
                                      const WordLayout& layout) {
   const std::vector<std::size_t> first = find_equal_lists(lanes);
-  std::uint64_t visits = 0;
+  std::uint64_t entries = 0;
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (first[i] != i) continue;
-    visits += lanes[i].offsets_bytes.size();
+    entries += lanes[i].offsets_bytes.size();
     largest = std::max(largest, *std::ranges::max_element(lanes[i].offsets_bytes));
   }
-  SectorTable table(largest / (layout.word_bytes * layout.group_words) + 1, visits);
+  SectorTable table(largest / (layout.word_bytes * layout.group_words) + 1, entries);
   ChainPlan plan;
-  plan.words.reserve(visits);
+  plan.words.reserve(entries);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (first[i] != i) {
       plan.first_offsets_bytes.push_back(plan.first_offsets_bytes[first[i]]);
@@ -127,8 +128,8 @@ ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   plan.unit_bytes = 1u << unit_log2;
   if (largest / plan.unit_bytes > std::numeric_limits<std::uint32_t>::max()) {
     throw DeviceError(
-        "a chase visits sectors more than four times over too wide a buffer (the order then stands "
-        "in shared memory as 32-bit numbers). Visit each sector at most four times, or use offsets "
+        "a chase reads sectors more than four times over too wide a buffer (the order then stands "
+        "in shared memory as 32-bit numbers). Read each sector at most four times, or use offsets "
         "with a larger common factor");
   }
   for (const ChaseLane& lane : lanes) {
@@ -141,4 +142,4 @@ ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   return plan;
 }
 
-}  // namespace sonde::cuda
+}  // namespace sonde::layout
