@@ -115,16 +115,7 @@ DeviceInfo read_inventory(int ordinal, const Nvml* nvml) {
   info.driver_version = "CUDA " + format_version(version);
   add_cuda_attributes(ordinal, info);
   info.mig = info.uuid.starts_with("MIG");
-  if (nvml != nullptr) {
-    const NvmlInventory more = nvml->inventory();
-    info.serial = more.serial;
-    info.vbios = more.vbios;
-    if (!more.driver_version.empty()) info.driver_version = more.driver_version;
-    if (more.max_sm_clock_hz > 0) info.sm_clock_hz = more.max_sm_clock_hz;
-    if (more.max_memory_clock_hz > 0) info.memory_clock_hz = more.max_memory_clock_hz;
-    info.mig = info.mig || more.mig;
-    info.foreign_processes = more.foreign_processes;
-  }
+  if (nvml != nullptr) nvml->add_to(info);
   return info;
 }
 

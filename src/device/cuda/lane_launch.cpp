@@ -5,24 +5,25 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 namespace sonde::cuda {
 namespace {
 
+/// What became of a lane that did not end well.
+constexpr std::array failures{
+    std::pair{kernels::LaneStatus::never_ran, "the lane on SM {} did not run (its block was lost)"},
+    std::pair{kernels::LaneStatus::timed_out,
+              "the lane on SM {} passed its deadline (memory or clock is far too slow). Look at "
+              "the GPU's health, or ask for fewer accesses"},
+    std::pair{kernels::LaneStatus::moved,
+              "the block on SM {} was moved while it measured (its cycles mix two clocks). Look "
+              "for other processes on the GPU"}};
+
 void check_lane(const kernels::LaneResult& result, int sm) {
-  switch (result.status) {
-    case kernels::LaneStatus::done: break;
-    case kernels::LaneStatus::never_ran:
-      throw DeviceError(fmt::format("the lane on SM {} did not run (its block was lost)", sm));
-    case kernels::LaneStatus::timed_out:
-      throw DeviceError(fmt::format(
-          "the lane on SM {} passed its deadline (memory or clock is far too slow). Look at the "
-          "GPU's health, or ask for fewer accesses",
-          sm));
-    case kernels::LaneStatus::moved:
-      throw DeviceError(fmt::format(
-          "the block on SM {} was moved while it measured (its cycles mix two clocks). Look for "
-          "other processes on the GPU",
-          sm));
+  for (const auto& [status, text] : failures) {
+    if (result.status == status) throw DeviceError(fmt::format(fmt::runtime(text), sm));
   }
   require(result.sm == static_cast<std::uint32_t>(sm), "a lane ran on another SM than planned");
 }

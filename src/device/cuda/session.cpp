@@ -26,8 +26,6 @@ constexpr std::uint64_t flush_factor = 3;
 constexpr std::uint64_t least_data_share = 64;
 constexpr auto health_period = std::chrono::milliseconds(50);
 
-std::unique_ptr<Nvml> open_nvml(int ordinal) { return Nvml::open(read_uuid(ordinal)); }
-
 /// Inventory first: it counts foreign processes, and this process joins them with its context.
 DeviceInfo open_device(int ordinal, const Nvml* nvml) {
   DeviceInfo info = read_inventory(ordinal, nvml);
@@ -41,7 +39,7 @@ DeviceInfo open_device(int ordinal, const Nvml* nvml) {
 Session::Session(int ordinal, std::uint64_t seed)
     : ordinal_(ordinal),
       seed_(seed),
-      nvml_(open_nvml(ordinal)),
+      nvml_(Nvml::open(read_uuid(ordinal))),
       info_(open_device(ordinal, nvml_.get())),
       arrays_(stream()) {}
 
@@ -90,11 +88,13 @@ Trace Session::measure(const std::function<Trace()>& play) {
         "process)");
   }
   try {
-    Conditions conditions = start_conditions();
+    SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));  // this thread may be another than last time
     arrays_.clear();
+    const auto start = std::chrono::system_clock::now().time_since_epoch();
     Trace trace = play();
-    finish_conditions(conditions);
-    trace.conditions = conditions;
+    trace.conditions = read_conditions();
+    trace.conditions.start_unix_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(start).count();
     return trace;
   } catch (const DeviceLostError&) {
     lost_ = true;
@@ -129,26 +129,17 @@ void Session::wait(std::chrono::nanoseconds limit) {
   }
 }
 
-Conditions Session::start_conditions() const {
-  SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));  // the caller's thread may be another than last time
-  Conditions conditions;
-  conditions.seed = seed_;
-  conditions.start_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                 std::chrono::system_clock::now().time_since_epoch())
-                                 .count();
-  return conditions;
-}
-
-void Session::finish_conditions(Conditions& conditions) {
+Conditions Session::read_conditions() {
   const auto now = steady_clock::now();
   if (nvml_ && now - last_health_at_ > health_period) {
     last_health_ = nvml_->health();
     last_health_at_ = now;
   }
-  conditions.sm_clock_hz = last_health_.sm_clock_hz;
-  conditions.memory_clock_hz = last_health_.memory_clock_hz;
-  conditions.temperature_c = last_health_.temperature_c;
-  conditions.throttle_reasons = last_health_.throttle_reasons;
+  return {.sm_clock_hz = last_health_.sm_clock_hz,
+          .memory_clock_hz = last_health_.memory_clock_hz,
+          .temperature_c = last_health_.temperature_c,
+          .throttle_reasons = last_health_.throttle_reasons,
+          .seed = seed_};
 }
 
 }  // namespace sonde::cuda

@@ -60,8 +60,7 @@ class Session {
 
  private:
   void wait(std::chrono::nanoseconds limit);
-  Conditions start_conditions() const;
-  void finish_conditions(Conditions& conditions);
+  Conditions read_conditions();
 
   int ordinal_;
   std::uint64_t seed_;

@@ -7,38 +7,26 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_map>
 
 namespace sonde::layout {
 namespace {
 
 /// Which words of a sector are taken, a bit each: a plain array where the buffer is small against
-/// the lists, else an open hash table, because a buffer may span the whole memory.
+/// the lists, else a hash table, because a buffer may span the whole memory.
 class SectorTable {
  public:
   SectorTable(std::uint64_t sectors, std::uint64_t accesses)
-      : dense_(sectors <= 64 * accesses ? sectors : 0),
-        slots_(dense_.empty() ? std::bit_ceil(2 * accesses) : 0),
-        shift_(64 - std::countr_zero(std::max<std::uint64_t>(slots_.size(), 2))) {}
-
+      : dense_(sectors <= 64 * accesses ? sectors : 0) {
+    if (dense_.empty()) sparse_.reserve(accesses);
+  }
   std::uint8_t& taken(std::uint64_t sector) {
-    if (!dense_.empty()) return dense_[sector];
-    const std::uint64_t key = sector + 1;
-    const std::uint64_t hash = key * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
-    for (std::uint64_t i = hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[i];
-      if (slot.sector_plus_one == 0) slot.sector_plus_one = key;
-      if (slot.sector_plus_one == key) return slot.taken;
-    }
+    return dense_.empty() ? sparse_[sector] : dense_[sector];
   }
 
  private:
-  struct Slot {
-    std::uint64_t sector_plus_one = 0;
-    std::uint8_t taken = 0;
-  };
   std::vector<std::uint8_t> dense_;
-  std::vector<Slot> slots_;
-  int shift_;
+  std::unordered_map<std::uint64_t, std::uint8_t> sparse_;
 };
 
 /// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
