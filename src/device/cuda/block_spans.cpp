@@ -1,6 +1,7 @@
 // Sets the times of all SMs to what a minimum and a maximum begin with, and reads them afterwards.
 #include "device/cuda/block_spans.hpp"
 
+#include "base/error.hpp"
 #include "kernels/placement.hpp"
 
 namespace sonde::cuda {
@@ -8,7 +9,9 @@ namespace sonde::cuda {
 BlockSpans::BlockSpans(Session& session)
     : session_(session),
       spans_(session.arrays().add_output<kernels::SmSpan>(kernels::max_sms)),
-      timed_out_(session.arrays().add_output<std::uint32_t>(1)) {}
+      timed_out_(session.arrays().add_output<std::uint32_t>(1)) {
+  require(session.info().sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
+}
 
 void BlockSpans::clear() const {
   session_.arrays().clear(timed_out_);

@@ -15,10 +15,18 @@ namespace {
 static_assert(kernels::chase_bins == histogram_bins);
 static_assert(kernels::sink_bytes == record_overhead_bytes);
 
-TimeLimit limit_of(const LaneWork& work) {
-  const std::uint64_t accesses = work.warmup + work.timed + work.amortised;
-  const bool in_turn = work.concurrency == Concurrency::in_turn;
-  return limit_for(accesses * (in_turn ? work.lane_sms.size() : 1));
+TimeLimit limit_of(const ChaseProbe& probe) {
+  const std::uint64_t accesses =
+      probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
+  const bool in_turn = probe.concurrency == Concurrency::in_turn;
+  return limit_for(accesses * (in_turn ? probe.lanes.size() : 1));
+}
+
+Lanes lanes_of(const ChaseProbe& probe) {
+  Lanes lanes{.sms = {}, .recorded = probe.recorded_accesses, .accesses = probe.timed_accesses};
+  if (probe.timed_accesses == 0) lanes.accesses = probe.amortised_accesses;
+  for (const ChaseLane& lane : probe.lanes) lanes.sms.push_back(lane.sm);
+  return lanes;
 }
 
 /// Lanes on the SM that has most of them.
@@ -30,26 +38,10 @@ std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
 
 }  // namespace
 
-LaneWork work_of(const ChaseProbe& probe) {
-  LaneWork work;
-  for (const ChaseLane& lane : probe.lanes) work.lane_sms.push_back(lane.sm);
-  work.warmup = probe.warmup_accesses;
-  work.timed = probe.timed_accesses;
-  work.recorded = probe.recorded_accesses;
-  work.amortised = probe.amortised_accesses;
-  work.concurrency = probe.concurrency;
-  work.shared_carveout_bytes = probe.shared_carveout_bytes;
-  return work;
-}
-
-ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const LaneWork& work)
-    : session_(session),
-      lanes_(session,
-             {.sms = work.lane_sms,
-              .recorded = work.recorded,
-              .accesses = work.timed > 0 ? work.timed : work.amortised},
-             limit_of(work)) {
-  const RankedSms ranked = rank_sms(work.lane_sms);
+ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
+                                 std::uint32_t script_capacity)
+    : session_(session), lanes_(session, lanes_of(probe), limit_of(probe)) {
+  const RankedSms ranked = rank_sms(lanes_of(probe).sms);
   launch_.warps = most_lanes_on_sm(ranked.ranks);
   if (launch_.warps > kernels::max_lanes_per_sm) {
     throw DeviceError(
@@ -57,30 +49,30 @@ ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const LaneWork& work)
                     "Ask for fewer",
                     launch_.warps, kernels::max_lanes_per_sm));
   }
-  const std::uint64_t lanes = work.lane_sms.size();
+  const std::uint64_t lanes = probe.lanes.size();
   lane_of_warp_ = session.arrays().add_input<std::int32_t>(ranked.sms.size() * launch_.warps);
   tasks_ = session.arrays().add_input<kernels::ChaseTask>(lanes);
-  const bool counting = work.timed > work.recorded;
+  const bool counting = probe.timed_accesses > probe.recorded_accesses;
   histograms_ = session.arrays().add_output<std::uint32_t>(counting ? lanes * histogram_bins : 0);
-  describe_launch(work);
+  launch_.script_capacity = script_capacity;
+  describe_launch(probe);
   shared_ = layout::plan_shared(session.info(), kernels::chase_shared_bytes(launch_),
-                                work.shared_carveout_bytes);
+                                probe.shared_carveout_bytes);
   fill_tasks(ranked.ranks);
 }
 
-void ChaseLaunchPlan::describe_launch(const LaneWork& work) {
+void ChaseLaunchPlan::describe_launch(const ChaseProbe& probe) {
   LaunchArrays& arrays = session_.arrays();
   lanes_.describe(launch_);
   launch_.lane_of_warp = arrays.device(lane_of_warp_);
   launch_.tasks = arrays.device(tasks_);
   launch_.histograms = histograms_.count > 0 ? arrays.device(histograms_) : nullptr;
-  launch_.warmup = work.warmup;
-  launch_.timed = work.timed;
-  launch_.recorded = work.recorded;
-  launch_.amortised = work.amortised;
-  launch_.lanes = static_cast<std::uint32_t>(work.lane_sms.size());
-  launch_.script_capacity = work.script_capacity;
-  launch_.in_turn = work.concurrency == Concurrency::in_turn;
+  launch_.warmup = probe.warmup_accesses;
+  launch_.timed = probe.timed_accesses;
+  launch_.recorded = probe.recorded_accesses;
+  launch_.amortised = probe.amortised_accesses;
+  launch_.lanes = static_cast<std::uint32_t>(probe.lanes.size());
+  launch_.in_turn = probe.concurrency == Concurrency::in_turn;
 }
 
 void ChaseLaunchPlan::fill_tasks(const std::vector<int>& rank_of_lane) {
@@ -113,13 +105,10 @@ ScriptArrays::ScriptArrays(Session& session, const std::vector<ChaseLane>& lanes
   }
 }
 
-LaneWork ScriptArrays::work_of(const ChaseProbe& probe) const {
-  LaneWork work = cuda::work_of(probe);
-  for (const auto& script : plan_.scripts) {
-    work.script_capacity =
-        std::max(work.script_capacity, static_cast<std::uint32_t>(script.size()));
-  }
-  return work;
+std::uint32_t ScriptArrays::capacity() const {
+  std::size_t longest = 0;
+  for (const auto& script : plan_.scripts) longest = std::max(longest, script.size());
+  return static_cast<std::uint32_t>(longest);
 }
 
 void ScriptArrays::fill(std::span<kernels::ChaseTask> tasks) const {

@@ -12,33 +12,20 @@
 
 namespace sonde::cuda {
 
-/// What a set of lanes is to do; one entry of `lane_sms` for each lane.
-struct LaneWork {
-  std::vector<int> lane_sms;
-  std::uint64_t warmup = 0;
-  std::uint64_t timed = 0;
-  std::uint64_t recorded = 0;
-  std::uint64_t amortised = 0;
-  Concurrency concurrency = Concurrency::together;
-  std::uint32_t script_capacity = 0;
-  std::optional<std::uint64_t> shared_carveout_bytes;
-};
-
-/// The lanes, counts and carve-out of a chase.
-LaneWork work_of(const ChaseProbe& probe);
-
 /// Construct it when all other arrays of the launch are added, fill tasks(), run.
 class ChaseLaunchPlan {
  public:
+  /// @param probe its lanes and counts; the lists of its lanes are not looked at
+  /// @param script_capacity entries that each warp keeps in shared memory
   /// @throws DeviceError if the records do not fit, or too many lanes share an SM
-  ChaseLaunchPlan(Session& session, const LaneWork& work);
+  ChaseLaunchPlan(Session& session, const ChaseProbe& probe, std::uint32_t script_capacity = 0);
 
   /// [lane] Start, script and stores are the caller's to fill.
   std::span<kernels::ChaseTask> tasks() const { return session_.arrays().host(tasks_); }
   kernels::ChaseLaunch& launch() { return launch_; }
 
   /// @param queue queues what must come before the kernel, and the kernel with launch()
-  /// @return windows, histograms and elapsed cycles of all lanes
+  /// @return timed windows, histograms and elapsed cycles of all lanes
   /// @throws DeviceError if a lane did not end well
   Trace run(const std::function<void(const kernels::LaunchShape&)>& queue);
 
@@ -46,7 +33,7 @@ class ChaseLaunchPlan {
   const LaneLaunch& lanes() const { return lanes_; }
 
  private:
-  void describe_launch(const LaneWork& work);
+  void describe_launch(const ChaseProbe& probe);
   void fill_tasks(const std::vector<int>& rank_of_lane);
 
   Session& session_;
@@ -64,8 +51,8 @@ class ScriptArrays {
   /// Adds them to the session's arrays. @throws DeviceError if the lists make no scripts
   ScriptArrays(Session& session, const std::vector<ChaseLane>& lanes);
 
-  /// The lanes' work, with room for the longest script.
-  LaneWork work_of(const ChaseProbe& probe) const;
+  /// Entries of the longest one.
+  std::uint32_t capacity() const;
   std::uint32_t unit_bytes() const { return plan_.unit_bytes; }
 
   /// Copies the scripts to their arrays and tells the tasks of them.

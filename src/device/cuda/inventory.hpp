@@ -13,7 +13,7 @@ std::string read_uuid(int ordinal);
 /// @throws DeviceError
 DeviceInfo read_inventory(int ordinal, const Nvml* nvml);
 
-/// Shared parts into which the L1 array of a compute capability can be cut, ascending (CUDA
+/// Shared parts that the L1 array of a compute capability can give up, ascending (CUDA
 /// programming guide, compute capabilities). Empty if unknown.
 std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor);
 

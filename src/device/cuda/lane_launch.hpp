@@ -10,7 +10,7 @@ namespace sonde::cuda {
 /// The lanes of a launch, in the order of the kernel's results.
 struct Lanes {
   std::vector<int> sms;        // of each lane
-  std::uint64_t recorded = 0;  // windows that each lane keeps
+  std::uint64_t recorded = 0;  // timed windows that each lane keeps
   std::uint64_t accesses = 0;  // of each lane, in its elapsed cycles
 };
 

@@ -32,7 +32,7 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const layout::Chain
     words.push_back({word.offset_bytes, memory.place(word.next_offset_bytes)});
   }
   memory.add(std::move(words));
-  ChaseLaunchPlan plan(session, work_of(probe));
+  ChaseLaunchPlan plan(session, probe);
   memory.fill(plan);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.tasks()[lane].start = memory.place(chains.first_offsets_bytes[lane]);
@@ -59,7 +59,7 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
     for (std::uint64_t offset_bytes : lane.offsets_bytes) words.push_back({offset_bytes, 0});
   }
   memory.add(std::move(words));
-  ChaseLaunchPlan plan(session, scripts.work_of(probe));
+  ChaseLaunchPlan plan(session, probe, scripts.capacity());
   memory.fill(plan);
   plan.launch().script_unit = layout::script_unit(probe.path, scripts.unit_bytes());
   scripts.fill(plan.tasks());

@@ -32,11 +32,10 @@ int count_clusters(const DeviceInfo& info, const ClusterProbe& probe, unsigned s
 }  // namespace
 
 Trace play(Session& session, const ClockProbe& probe) {
-  LaneWork work;
-  work.lane_sms = probe.sms;
-  work.timed = probe.samples;
-  work.recorded = probe.samples;
-  ChaseLaunchPlan plan(session, work);
+  ChaseProbe chase;  // the same without lists
+  for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
+  chase.timed_accesses = chase.recorded_accesses = probe.samples;
+  ChaseLaunchPlan plan(session, chase);
   const auto overhead =
       probe.window == ClockWindow::empty ? kernels::Overhead::empty : kernels::Overhead::sink;
   return plan.run([&](const kernels::LaunchShape& shape) {

@@ -49,7 +49,7 @@ Trace play_code(Session& session, const ChaseProbe& probe) {
   const layout::CodeMap map = read_code_map();
   check_code(probe, map);
   const ScriptArrays scripts(session, probe.lanes);
-  ChaseLaunchPlan plan(session, scripts.work_of(probe));
+  ChaseLaunchPlan plan(session, probe, scripts.capacity());
   scripts.fill(plan.tasks());
   for (kernels::ChaseTask& task : plan.tasks()) task.start = map.first_address;
   plan.launch().script_unit = scripts.unit_bytes();
