@@ -1,11 +1,9 @@
 // Lays out the lanes of a chase: which warp plays which lane, where its script and histogram lie.
 #include "device/cuda/chase_launch.hpp"
 
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/device.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
 
 #include <algorithm>
 
@@ -44,10 +42,9 @@ ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
   const RankedSms ranked = rank_sms(lanes_of(probe).sms);
   launch_.warps = most_lanes_on_sm(ranked.ranks);
   if (launch_.warps > kernels::max_lanes_per_sm) {
-    throw DeviceError(
-        fmt::format("{} lanes share one SM (at most {} can, each with its own warp). "
-                    "Ask for fewer",
-                    launch_.warps, kernels::max_lanes_per_sm));
+    throw_device_error(
+        "{} lanes share one SM (at most {} can, each with its own warp). Ask for fewer",
+        launch_.warps, kernels::max_lanes_per_sm);
   }
   const std::uint64_t lanes = probe.lanes.size();
   lane_of_warp_ = session.arrays().add_input<std::int32_t>(ranked.sms.size() * launch_.warps);

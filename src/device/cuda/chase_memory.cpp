@@ -2,6 +2,7 @@
 #include "device/cuda/chase_memory.hpp"
 
 #include "base/error.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/place.hpp"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
   const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
   if (std::ranges::none_of(probe_.lanes, stores_some)) return;
   if (probe_.path == LoadPath::texture_2d) {
-    throw DeviceError(
+    throw_device_error(
         "a chase stores into a two-dimensional texture (plain stores do not reach its array). "
         "Store through another path");
   }

@@ -1,10 +1,8 @@
 // A GPU by CUDA: lets its session measure, and plays each kind of probe by an overload of play.
 #include "device/cuda/cuda_device.hpp"
 
-#include "base/error.hpp"
 #include "device/cuda/play.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
 
 namespace sonde {
 namespace {
@@ -14,10 +12,9 @@ class CudaDevice final : public Device {
   CudaDevice(const DeviceChoice& choice, std::uint64_t seed)
       : session_(std::make_unique<cuda::Session>(choice.ordinal, seed)) {
     if (info().uuid != choice.uuid) {
-      throw DeviceError(
-          fmt::format("GPU {} is {} and not {} (the GPUs changed since they were listed). Start "
-                      "again",
-                      choice.ordinal, info().uuid, choice.uuid));
+      throw_device_error(
+          "GPU {} is {} and not {} (the GPUs changed since they were listed). Start again",
+          choice.ordinal, info().uuid, choice.uuid);
     }
   }
   /// What a lost GPU holds is left to the end of the process: to free it could hang.

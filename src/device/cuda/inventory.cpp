@@ -1,10 +1,10 @@
 // Reads the inventory of a GPU from the CUDA runtime and NVML; jobs see it as DeviceInfo.
 #include "device/cuda/inventory.hpp"
 
-#include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/cuda/cuda_check.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/device_error.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -128,15 +128,15 @@ std::vector<DeviceChoice> list_cuda_devices() {
   if (error == cudaErrorInsufficientDriver) {
     // The runtime says this without any driver, too.
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
-    throw DeviceError(
+    throw_device_error(
         "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "
         "Update the driver, or build with its CUDA version");
   }
   if (error != cudaSuccess) {
-    throw DeviceError(
-        fmt::format("the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at "
-                    "nvidia-smi and dmesg",
-                    cudaGetErrorString(error)));
+    throw_device_error(
+        "the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at nvidia-smi "
+        "and dmesg",
+        cudaGetErrorString(error));
   }
   std::vector<DeviceChoice> choices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {

@@ -2,6 +2,7 @@
 #include "device/cuda/lane_launch.hpp"
 
 #include "base/error.hpp"
+#include "device/device_error.hpp"
 
 #include <fmt/format.h>
 
@@ -68,10 +69,10 @@ LaneTrace LaneLaunch::read(std::size_t lane) const {
 
 void LaneLaunch::check_final_value(std::size_t lane, std::uint64_t wanted) const {
   if (final_value(lane) == wanted) return;
-  throw DeviceError(fmt::format(
+  throw_device_error(
       "wrong data: lane {} on SM {} ended at {:#x} instead of {:#x} (a load returned what nobody "
       "wrote, so its times mean nothing). Check the GPU's memory and ECC counters",
-      lane, lanes_.sms[lane], final_value(lane), wanted));
+      lane, lanes_.sms[lane], final_value(lane), wanted);
 }
 
 }  // namespace sonde::cuda

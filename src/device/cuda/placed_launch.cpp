@@ -2,8 +2,7 @@
 #include "device/cuda/placed_launch.hpp"
 
 #include "base/error.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -77,10 +76,10 @@ void PlacedLaunch::run(kernels::LaunchShape shape,
     if (shape.grid_blocks == most) break;
     shape.grid_blocks = most;
   }
-  throw DeviceError(
-      fmt::format("only {} of {} SMs took a block (the probe must run on all of them). Look for "
-                  "other processes on the GPU, or for disabled SMs",
-                  claimed(), sms_.size()));
+  throw_device_error(
+      "only {} of {} SMs took a block (the probe must run on all of them). Look for other "
+      "processes on the GPU, or for disabled SMs",
+      claimed(), sms_.size());
 }
 
 RankedSms rank_sms(const std::vector<int>& sms) {

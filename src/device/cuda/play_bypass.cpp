@@ -1,12 +1,10 @@
 // Mixes of warps that use the L1 and warps that bypass it.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "device/cuda/lane_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "kernels/bypass.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -21,17 +19,17 @@ std::uint64_t span_bytes(const BypassProbe& probe) {
 
 void check_bypass(const DeviceInfo& info, const BypassProbe& probe) {
   if (probe.warps * info.warp_threads > info.max_threads_per_block) {
-    throw DeviceError(fmt::format("{} warps do not fit into one block (at most {}). Ask for fewer",
-                                  probe.warps, info.max_threads_per_block / info.warp_threads));
+    throw_device_error("{} warps do not fit into one block (at most {}). Ask for fewer",
+                       probe.warps, info.max_threads_per_block / info.warp_threads);
   }
   if (probe.working_set_bytes >= 2_GiB) {
-    throw DeviceError("the working set of a bypass mix must be below 2 GiB (offsets are 32 bits)");
+    throw_device_error("the working set of a bypass mix must be below 2 GiB (offsets are 32 bits)");
   }
   if ((probe.warp_base_step_bytes | probe.access_step_bytes | probe.thread_stride_bytes |
        probe.working_set_bytes) %
           4 !=
       0) {
-    throw DeviceError("the steps of a bypass mix must be multiples of 4 bytes (it loads words)");
+    throw_device_error("the steps of a bypass mix must be multiples of 4 bytes (it loads words)");
   }
 }
 

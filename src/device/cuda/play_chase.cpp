@@ -1,12 +1,10 @@
 // Chases through data: puts the lists into memory as chains, or into shared memory as scripts where
 // that cannot be, and checks that every lane ended where its list says.
-#include "base/error.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/chase_memory.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/place.hpp"
-
-#include <fmt/format.h>
 
 namespace sonde::cuda {
 namespace {
@@ -46,11 +44,11 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const layout::Chain
 
 Trace play_scripts(Session& session, const ChaseProbe& probe) {
   if (probe.amortised_accesses > 0) {
-    throw DeviceError(fmt::format(
-        "an amortised chase reads a sector more often than the {} words it has on the path {} "
-        "(its loop would hold the reading of the order, too). Read each sector less often, or "
-        "time the accesses one by one",
-        layout::word_layout(probe.path).group_words, to_text(probe.path)));
+    throw_device_error(
+        "an amortised chase reads a sector more often than the {} words it has on the path {} (its "
+        "loop would hold the reading of the order, too). Read each sector less often, or time the "
+        "accesses one by one",
+        layout::word_layout(probe.path).group_words, to_text(probe.path));
   }
   const ScriptArrays scripts(session, probe.lanes);
   ChaseMemory memory(session, probe, kernels::Order::script);

@@ -1,11 +1,9 @@
 // Timed windows without a load, timestamps of all clocks, and cluster launches.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "kernels/clocks.hpp"
-
-#include <fmt/format.h>
 
 namespace sonde::cuda {
 namespace {
@@ -13,18 +11,16 @@ namespace {
 /// How many clusters can be on the GPU at once, one block per SM.
 int count_clusters(const DeviceInfo& info, const ClusterProbe& probe, unsigned shared_bytes) {
   if (probe.cluster_blocks > info.max_cluster_blocks) {
-    throw DeviceError(
-        fmt::format("clusters of {} blocks do not exist on this GPU (at most {}). Ask for smaller "
-                    "ones",
-                    probe.cluster_blocks, info.max_cluster_blocks));
+    throw_device_error(
+        "clusters of {} blocks do not exist on this GPU (at most {}). Ask for smaller ones",
+        probe.cluster_blocks, info.max_cluster_blocks);
   }
   int clusters = 0;
   SONDE_CUDA_CHECK(kernels::max_active_clusters(probe.cluster_blocks, shared_bytes, &clusters));
   if (clusters == 0) {
-    throw DeviceError(
-        fmt::format("no cluster of {} blocks fits on this GPU (no GPC has so many SMs). Ask for "
-                    "smaller ones",
-                    probe.cluster_blocks));
+    throw_device_error(
+        "no cluster of {} blocks fits on this GPU (no GPC has so many SMs). Ask for smaller ones",
+        probe.cluster_blocks);
   }
   return clusters;
 }

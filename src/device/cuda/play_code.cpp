@@ -1,11 +1,9 @@
 // Chases through code: the order stands in shared memory, the blocks are part of the program.
-#include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/code_map.hpp"
-
-#include <fmt/format.h>
 
 namespace sonde::cuda {
 namespace {
@@ -22,25 +20,24 @@ layout::CodeMap read_code_map() {
 
 void check_code(const ChaseProbe& probe, const layout::CodeMap& map) {
   if (probe.amortised_accesses > 0) {
-    throw DeviceError(
+    throw_device_error(
         "a chase through code cannot be amortised (its loop would hold the reading of the order, "
         "too). Time the accesses one by one");
   }
   const std::uint64_t code_bytes = map.blocks * code_block_bytes;
   if (probe.buffer_bytes > code_bytes) {
-    throw DeviceError(fmt::format("the probe spans {} of code (there are {}). Ask for less",
-                                  format_bytes(static_cast<double>(probe.buffer_bytes)),
-                                  format_bytes(static_cast<double>(code_bytes))));
+    throw_device_error("the probe spans {} of code (there are {}). Ask for less",
+                       format_bytes(static_cast<double>(probe.buffer_bytes)),
+                       format_bytes(static_cast<double>(code_bytes)));
   }
 }
 
 void check_additions(std::uint64_t found, std::uint64_t wanted, std::size_t lane) {
   if (found == wanted) return;
-  throw DeviceError(fmt::format(
-      "lane {} executed {} additions instead of {} (it entered other code than planned, "
-      "so its times mean nothing). Build sonde with this GPU's architecture in "
-      "CMAKE_CUDA_ARCHITECTURES",
-      lane, found, wanted));
+  throw_device_error(
+      "lane {} executed {} additions instead of {} (it entered other code than planned, so its "
+      "times mean nothing). Build sonde with this GPU's architecture in CMAKE_CUDA_ARCHITECTURES",
+      lane, found, wanted);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // Shared memory: conflict latency and copies.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/cuda/block_spans.hpp"
 #include "device/cuda/lane_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "kernels/shared.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -15,7 +13,7 @@ namespace {
 
 kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   if (probe.thread_offsets_bytes.size() > warp_threads) {
-    throw DeviceError(
+    throw_device_error(
         "a shared chase has more than 32 threads (it is played by one warp). Give at most 32 "
         "offsets");
   }
@@ -53,34 +51,34 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
   const std::uint64_t needed_bytes =
       2 * elements_of_block(probe) * static_cast<std::uint64_t>(probe.element_bytes);
   if (needed_bytes > block_bytes) {
-    throw DeviceError(
-        fmt::format("{} blocks of {} B of shared memory do not fit on an SM (each can have {} B). "
-                    "Ask for fewer blocks, threads or elements",
-                    probe.blocks_per_sm, needed_bytes, block_bytes));
+    throw_device_error(
+        "{} blocks of {} B of shared memory do not fit on an SM (each can have {} B). Ask for "
+        "fewer blocks, threads or elements",
+        probe.blocks_per_sm, needed_bytes, block_bytes);
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_sm / probe.blocks_per_sm);
   if (!kernels::stream_ilp_exists(probe.ilp) || probe.block_threads > most) {
-    throw DeviceError(
-        fmt::format("a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 8, "
-                    "16; at most {} threads). Ask for another",
-                    probe.ilp, probe.block_threads, most));
+    throw_device_error(
+        "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 8, 16; at most "
+        "{} threads). Ask for another",
+        probe.ilp, probe.block_threads, most);
   }
 }
 
 void check_shares(std::span<const std::uint32_t> blocks_on_sm, std::uint32_t wanted) {
   for (std::size_t sm = 0; sm < blocks_on_sm.size(); ++sm) {
     if (blocks_on_sm[sm] == wanted) continue;
-    throw DeviceError(
-        fmt::format("SM {} got {} blocks instead of {} (its share of the work is wrong). Look for "
-                    "other processes on the GPU",
-                    sm, blocks_on_sm[sm], wanted));
+    throw_device_error(
+        "SM {} got {} blocks instead of {} (its share of the work is wrong). Look for other "
+        "processes on the GPU",
+        sm, blocks_on_sm[sm], wanted);
   }
 }
 
 void refuse_bank_mode(BankMode mode) {
   if (mode == BankMode::four_bytes) return;
-  throw DeviceError(
+  throw_device_error(
       "shared memory banks of 8 bytes do not exist on this GPU (only Kepler had the choice). Ask "
       "for banks of 4 bytes");
 }
@@ -130,7 +128,7 @@ Trace play(Session& session, const SharedStreamProbe& probe) {
                                                    session.stream()));
   });
   if (spans.timed_out()) {
-    throw DeviceError(
+    throw_device_error(
         "a shared stream passed its deadline, or its blocks were not all resident at once (its "
         "times mean nothing). Look for other processes on the GPU");
   }

@@ -3,11 +3,10 @@
 #include "device/cuda/block_spans.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/carveout.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/stream.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -37,30 +36,29 @@ kernels::Load to_load(LoadPath path) {
     case LoadPath::nc: return kernels::Load::nc;
     case LoadPath::cv: return kernels::Load::cv;
     default:
-      throw DeviceError(
-          fmt::format("no stream goes through the path {} (streams are of plain loads). Ask for "
-                      "ca, cg, nc or cv",
-                      to_text(path)));
+      throw_device_error(
+          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
+          "cv",
+          to_text(path));
   }
 }
 
 void check_stream(const Session& session, const StreamProbe& probe) {
   if (!kernels::stream_ilp_exists(probe.ilp)) {
-    throw DeviceError(
-        fmt::format("a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). "
-                    "Ask for one of these",
-                    probe.ilp));
+    throw_device_error(
+        "a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). Ask for one of these",
+        probe.ilp);
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             session.info().max_threads_per_block);
   if (probe.block_threads > most) {
-    throw DeviceError(
-        fmt::format("a stream with ilp {} and {} B elements has at most {} threads in "
-                    "a block (more would spill registers). Ask for fewer",
-                    probe.ilp, probe.element_bytes, most));
+    throw_device_error(
+        "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
+        "spill registers). Ask for fewer",
+        probe.ilp, probe.element_bytes, most);
   }
   if (probe.footprint_bytes % 64 != 0) {
-    throw DeviceError("the footprint of a stream must be a multiple of 64 B");
+    throw_device_error("the footprint of a stream must be a multiple of 64 B");
   }
 }
 
@@ -136,7 +134,7 @@ class StreamRun {
       session_.run(limit_, [&] { queue(shape); });
     }
     if (spans_.timed_out()) {
-      throw DeviceError(
+      throw_device_error(
           "a stream passed its deadline (memory or clock is far too slow). Look at the GPU's "
           "health");
     }
@@ -157,10 +155,10 @@ class StreamRun {
     });
     const auto wrong = session_.arrays().host(mismatches_).front();
     if (wrong == 0) return;
-    throw DeviceError(
-        fmt::format("wrong data: {} of the checked elements of a {} are not what was stored (its "
-                    "bandwidth means nothing). Check the GPU's memory and ECC counters",
-                    wrong, to_text(probe_.kind)));
+    throw_device_error(
+        "wrong data: {} of the checked elements of a {} are not what was stored (its bandwidth "
+        "means nothing). Check the GPU's memory and ECC counters",
+        wrong, to_text(probe_.kind));
   }
 
   Trace last_trace() const {

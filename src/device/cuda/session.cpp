@@ -5,6 +5,7 @@
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "device/cuda/inventory.hpp"
+#include "device/device_error.hpp"
 #include "kernels/memory.hpp"
 
 #include <fmt/format.h>
@@ -51,10 +52,10 @@ std::byte* Session::data(std::uint64_t size_bytes) {
     rest_.release();
     flush_.release();
     if (!data_.try_reserve(size_bytes)) {
-      throw DeviceError(fmt::format(
-          "the GPU has no {} of memory in one piece (the probe spans that much). Ask for "
-          "less, or look for other processes on the GPU",
-          format_bytes(static_cast<double>(size_bytes))));
+      throw_device_error(
+          "the GPU has no {} of memory in one piece (the probe spans that much). Ask for less, or "
+          "look for other processes on the GPU",
+          format_bytes(static_cast<double>(size_bytes)));
     }
   }
   return data_.get<std::byte>();

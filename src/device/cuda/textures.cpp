@@ -1,11 +1,9 @@
 // Makes the textures that chases fetch from, and refuses sizes that the device cannot have.
 #include "device/cuda/textures.hpp"
 
-#include "base/error.hpp"
 #include "base/units.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/place.hpp"
-
-#include <fmt/format.h>
 
 namespace sonde::cuda {
 namespace {
@@ -24,11 +22,11 @@ int current_device() {
 
 void check_size(std::uint64_t size_bytes, std::uint64_t most_bytes, const char* kind) {
   if (size_bytes <= most_bytes) return;
-  throw DeviceError(
-      fmt::format("a {} texture of this device spans at most {} (the probe's buffer and the place "
-                  "behind it for rehearsal take {}). Ask for a smaller buffer",
-                  kind, format_bytes(static_cast<double>(most_bytes)),
-                  format_bytes(static_cast<double>(size_bytes))));
+  throw_device_error(
+      "a {} texture of this device spans at most {} (the probe's buffer and the place behind it "
+      "for rehearsal take {}). Ask for a smaller buffer",
+      kind, format_bytes(static_cast<double>(most_bytes)),
+      format_bytes(static_cast<double>(size_bytes)));
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 // Chooses the shared part of the L1 array for a launch; the launch then asks the driver for it.
 #include "device/layout/carveout.hpp"
 
-#include "base/error.hpp"
 #include "base/units.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
 
 #include <algorithm>
 
@@ -12,11 +10,11 @@ namespace sonde::layout {
 namespace {
 
 [[noreturn]] void throw_too_small(std::uint64_t needed_bytes, std::uint64_t there_bytes) {
-  throw DeviceError(fmt::format(
+  throw_device_error(
       "a block needs {} of shared memory for its record, and has {} (accesses are recorded there). "
       "Record fewer accesses, or ask for a larger shared part of the L1",
       format_bytes(static_cast<double>(needed_bytes)),
-      format_bytes(static_cast<double>(there_bytes))));
+      format_bytes(static_cast<double>(there_bytes)));
 }
 
 }  // namespace

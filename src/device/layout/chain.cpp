@@ -2,7 +2,7 @@
 // memory.
 #include "device/layout/chain.hpp"
 
-#include "base/error.hpp"
+#include "device/device_error.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -115,7 +115,7 @@ ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   const int unit_log2 = all_bits == 0 ? 3 : std::min(std::countr_zero(all_bits), 30);
   plan.unit_bytes = 1u << unit_log2;
   if (largest / plan.unit_bytes > std::numeric_limits<std::uint32_t>::max()) {
-    throw DeviceError(
+    throw_device_error(
         "a chase reads sectors more than four times over too wide a buffer (the order then stands "
         "in shared memory as 32-bit numbers). Read each sector at most four times, or use offsets "
         "with a larger common factor");

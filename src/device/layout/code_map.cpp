@@ -2,9 +2,8 @@
 #include "device/layout/code_map.hpp"
 
 #include "base/error.hpp"
+#include "device/device_error.hpp"
 #include "device/probe.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -14,10 +13,10 @@ CodeMap map_code(std::vector<std::uint64_t> addresses, std::uint64_t instruction
   std::ranges::sort(addresses);
   for (std::size_t i = 1; i < addresses.size(); ++i) {
     if (addresses[i] - addresses[i - 1] == code_block_bytes) continue;
-    throw DeviceError(fmt::format(
+    throw_device_error(
         "the blocks of code lie {} bytes apart instead of {} (the compiler for this GPU made "
         "something else of them). Build sonde for this GPU's own architecture",
-        addresses[i] - addresses[i - 1], code_block_bytes));
+        addresses[i] - addresses[i - 1], code_block_bytes);
   }
   require(addresses.size() > 2, "a map of code needs blocks");
   const std::uint64_t into_line = addresses.front() % code_block_bytes;
