@@ -10,8 +10,6 @@ namespace sonde {
 namespace {
 
 constexpr const char* l0 = "cache.instruction_l0";
-// Parts of an SM have caches of their own since Volta (Jia 2018, section 3.4).
-constexpr int first_major_with_l0 = 7;
 // Four times the largest instruction cache before the L2 known (Volta: 128 KB, Jia 2018).
 constexpr std::uint64_t most_code_bytes = 512_KiB;
 constexpr std::uint64_t least_code_bytes = 8_KiB;
@@ -39,11 +37,10 @@ void run_cache_instruction(JobRun& run) {
                  .caches = {"cache.instruction_l1", "cache.instruction_l2", "cache.instruction_l3"},
                  .space_bytes = 0,
                  .survey_bytes = 0};
-  const bool has_l0 = run.info().compute_major >= first_major_with_l0;
-  if (has_l0) {
+  if (run.info().sm_partition_instruction_caches) {
     path.caches.insert(path.caches.begin(), l0);
   } else {
-    report_absent(run, l0, "parts of an SM have no instruction cache of their own before Volta");
+    report_absent(run, l0, "parts of an SM have no instruction cache of their own on this GPU");
   }
   std::string reason;
   path.space_bytes = path.survey_bytes = find_code(run, reason);

@@ -1,7 +1,7 @@
 // Bypass kernel. Hardware effect: contention for lines and miss resources of one L1 among warps
-// that use it and warps that do not. A window ends when the last of a warp's 32 loads has arrived;
-// each address depends on the value before (a zero that only the memory knows), so that every warp
-// has one access in flight.
+// that use it and warps that do not. A timed window ends when the last of a warp's 32 loads has
+// arrived; each address depends on the value before (a zero that only the memory knows), so that
+// every warp has one access in flight.
 #include "kernels/bypass.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
@@ -30,7 +30,7 @@ __device__ std::uint32_t in_register(std::uint32_t parameter) { return parameter
 
 /// Where a thread stands. The address of the next access is ready but for the value of the last
 /// one.
-struct Walk {
+struct Cursor {
   std::uint64_t base;
   std::uint64_t next;
   std::uint32_t offset;
@@ -49,33 +49,33 @@ struct Walk {
 };
 
 template <Load load>
-__device__ void walk_untimed(Walk& walk, std::uint64_t count, const Deadline& deadline) {
+__device__ void untimed_accesses(Cursor& cursor, std::uint64_t count, const Deadline& deadline) {
   for (std::uint64_t done = 0; done < count && !deadline.passed(); done += chunk_accesses) {
     const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
 #pragma unroll 4
-    for (unsigned i = 0; i < chunk; ++i) walk.value = load_word<load>(walk.next_address());
+    for (unsigned i = 0; i < chunk; ++i) cursor.value = load_word<load>(cursor.next_address());
   }
 }
 
-__device__ void walk_untimed(bool cached, Walk& walk, std::uint64_t count,
-                             const Deadline& deadline) {
+__device__ void untimed_accesses(bool cached, Cursor& cursor, std::uint64_t count,
+                                 const Deadline& deadline) {
   if (cached) {
-    walk_untimed<Load::ca>(walk, count, deadline);
+    untimed_accesses<Load::ca>(cursor, count, deadline);
   } else {
-    walk_untimed<Load::cg>(walk, count, deadline);
+    untimed_accesses<Load::cg>(cursor, count, deadline);
   }
 }
 
 template <Load load>
-__device__ void walk_timed(Walk& walk, std::uint32_t count, std::uint32_t sink,
-                           std::uint32_t record) {
+__device__ void timed_accesses(Cursor& cursor, std::uint32_t count, std::uint32_t sink,
+                               std::uint32_t record) {
   const unsigned one = unknown_one();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < count; i += one) {
-    const std::uint64_t address = walk.next_address();
+    const std::uint64_t address = cursor.next_address();
     const std::uint64_t begin = read_clock();
-    walk.value = load_word<load>(address);
-    store_shared_u32(sink, walk.value);
+    cursor.value = load_word<load>(address);
+    store_shared_u32(sink, cursor.value);
     const std::uint64_t end = read_clock();
     const std::uint32_t cycles = cycles_between(begin, end);
     if (threadIdx.x % 32 == 0) store_shared_u16(record, cycles);
@@ -98,23 +98,23 @@ __global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ By
   const std::uint64_t base = reinterpret_cast<std::uint64_t>(launch.base) +
                              warp * launch.warp_base_step_bytes +
                              thread * launch.thread_stride_bytes;
-  Walk walk{
+  Cursor cursor{
       base, base, 0, in_register(launch.access_step_bytes), in_register(launch.working_set_bytes),
       0};
   if (threadIdx.x == 0) start_together(launch.placement, launch.placement.wanted, deadline);
   __syncthreads();
-  walk_untimed(cached, walk, launch.warmup, deadline);
+  untimed_accesses(cached, cursor, launch.warmup, deadline);
   if (!pass_barrier()) return;
   if (cached) {
-    walk_timed<Load::ca>(walk, launch.accesses, sink, record);
+    timed_accesses<Load::ca>(cursor, launch.accesses, sink, record);
   } else {
-    walk_timed<Load::cg>(walk, launch.accesses, sink, record);
+    timed_accesses<Load::cg>(cursor, launch.accesses, sink, record);
   }
   if (!pass_barrier()) return;
-  // Once more without windows: the time of a warp shall not hold what recording costs.
+  // Once more without timed windows: the time of a warp shall not hold what recording costs.
   const std::uint64_t begin = read_clock();
-  walk_untimed(cached, walk, launch.accesses, deadline);
-  store_shared_u32(sink, walk.value);
+  untimed_accesses(cached, cursor, launch.accesses, deadline);
+  store_shared_u32(sink, cursor.value);
   const std::uint64_t elapsed_cycles = read_clock() - begin;
   const bool in_time = !deadline.passed();
   __syncthreads();
@@ -124,10 +124,7 @@ __global__ void __launch_bounds__(1024) bypass_kernel(const __grid_constant__ By
     launch.records[lane * launch.accesses + i] = windows[i];
   }
   if (thread == 0) {
-    const LaneStatus status = read_sm() != sm ? LaneStatus::moved
-                              : in_time       ? LaneStatus::done
-                                              : LaneStatus::timed_out;
-    launch.results[lane] = {status, sm, elapsed_cycles, walk.value};
+    launch.results[lane] = {lane_status(in_time, sm), sm, elapsed_cycles, cursor.value};
   }
 }
 

@@ -11,7 +11,7 @@ namespace sonde::kernels {
 
 struct BypassLaunch {
   Placement placement;
-  const void* base = nullptr;        // zeros over all that is visited
+  const void* base = nullptr;        // zeros over all that is read
   LaneResult* results = nullptr;     // [rank * warps + warp]
   std::uint16_t* records = nullptr;  // [(rank * warps + warp) * accesses]
   std::uint32_t working_set_bytes = 0;

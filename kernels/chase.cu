@@ -41,8 +41,8 @@ cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
 cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,
                             cudaStream_t stream) {
   const ChaseKernel kernel = overhead == Overhead::empty
-                                 ? chase_kernel<NoWalk<Overhead::empty>, true>
-                                 : chase_kernel<NoWalk<Overhead::sink>, true>;
+                                 ? chase_kernel<NoChase<Overhead::empty>, true>
+                                 : chase_kernel<NoChase<Overhead::sink>, true>;
   return launch_kernel(kernel, launch, shape, stream);
 }
 

@@ -1,6 +1,6 @@
 // Dependent chains of loads on chosen SMs: each load timed on its own, or a plain loop timed as a
-// whole (Mei and Chu 2016; Saavedra 1992). Also the same kernel without the load: its windows are
-// the overhead of the others.
+// whole (Mei and Chu 2016; Saavedra 1992). Also the same kernel without the load: its timed windows
+// are the overhead of the others.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -19,7 +19,7 @@ enum class ChasePath { ca, cg, nc, cv, atomic, constant, texture_1d, texture_2d 
 /// order stands in shared memory, and a word's value, zero, is added to the next place.
 enum class Order { chain, script };
 
-/// What stands between the clock reads of a window without a load.
+/// What stands between the clock reads of a timed window without a load.
 enum class Overhead { empty, sink };
 
 /// Lanes on one SM are warps of one block; each has its sink word in the block's first 64 bytes.
@@ -35,7 +35,7 @@ inline constexpr unsigned row_texels = 1u << row_texels_log2;
 inline constexpr unsigned code_block_bytes = 128;
 inline constexpr unsigned code_blocks = 4097;
 inline constexpr unsigned code_additions = 7;
-/// Windows of the last bin or longer share it.
+/// Timed windows of the last bin or longer share it.
 inline constexpr unsigned chase_bins = 2048;
 
 /// A word of global memory to be stored, and what it holds already.
@@ -93,13 +93,13 @@ cudaError_t fill_constant_bank(const void* bytes, cudaStream_t stream);
 /// apart.
 cudaError_t read_code_addresses(std::uint64_t* addresses);
 
-/// Queues a chase by script whose visits execute code: a place is the address where a visit enters.
+/// Queues a chase by script whose accesses execute code: a place is the address where one enters.
 /// Timed windows only. A lane's final value is the number of additions that it executed, or 2^24 if
 /// there were more; a whole block makes code_additions.
 cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
                               cudaStream_t stream);
 
-/// Queues `launch.timed` windows without a load.
+/// Queues `launch.timed` timed windows without a load.
 cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,
                             cudaStream_t stream);
 

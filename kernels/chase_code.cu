@@ -1,9 +1,9 @@
-// Chases through code. Hardware effect: the time to fetch a block of 128 bytes of instructions. A
-// visit calls the block, which adds 1 seven times and returns; the window holds the call, the block
-// and the return. What could spoil it: the caller's own code lies in the same caches (the timed
-// loop, some 600 bytes), and so does whatever else the SM executes. The order stands in shared
-// memory and the address is made before the window, so that no table is read there. A fence empties
-// no instruction cache: what was executed before stays until other code displaces it.
+// Chases through code. Hardware effect: the time to fetch a block of 128 bytes of instructions. An
+// access calls the block, which adds 1 seven times and returns; the timed window holds the call,
+// the block and the return. What could spoil it: the caller's own code lies in the same caches (the
+// timed loop, some 600 bytes), and so does whatever else the SM executes. The order stands in
+// shared memory and the address is made before the timed window, so that no table is read there. A
+// fence empties no instruction cache: what was executed before stays until other code displaces it.
 #include "kernels/chase_kernel.cuh"
 
 #include <utility>
@@ -41,23 +41,23 @@ __device__ CodeTable code_table = make_table(std::make_integer_sequence<int, cod
 
 /// The functions lie behind the kernel without gaps; so many instructions more make its length a
 /// multiple of a line. Other compilers may need other numbers: see tests/sass. Where functions do
-/// not begin with a line, visits still do, and leave by the return that comes next.
+/// not begin with a line, accesses still do, and leave by the return that comes next.
 constexpr int padding_instructions = 2;
 
-class CodeWalk {
+class CodeChase {
  public:
   struct Source {
     explicit __device__ Source(const ChaseLaunch&) {}
   };
-  __device__ CodeWalk(const Source&, const ChaseTask& task, std::uint32_t script,
-                      std::uint32_t unit)
+  __device__ CodeChase(const Source&, const ChaseTask& task, std::uint32_t script,
+                       std::uint32_t unit)
       : script_(script, task.script_length), base_(task.start), unit_(unit) {}
   __device__ __forceinline__ void prepare() {
     address_ = AddressPlaces::at(base_, script_.next(), unit_, 0);
   }
   __device__ __forceinline__ void make_ready() {}
   __device__ __forceinline__ void step() { count_ = reinterpret_cast<CodeBlock>(address_)(count_); }
-  __device__ __forceinline__ void visit(std::uint32_t) { step(); }
+  __device__ __forceinline__ void access(std::uint32_t) { step(); }
   __device__ __forceinline__ void settle(std::uint32_t sink) {
     store_shared_u32(sink, __float_as_uint(count_));
   }
@@ -88,7 +88,7 @@ cudaError_t read_code_addresses(std::uint64_t* addresses) {
 
 cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
                               cudaStream_t stream) {
-  return launch_kernel(chase_kernel<CodeWalk, true>, launch, shape, stream);
+  return launch_kernel(chase_kernel<CodeChase, true>, launch, shape, stream);
 }
 
 }  // namespace sonde::kernels

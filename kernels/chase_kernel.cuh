@@ -1,14 +1,15 @@
-// The chase kernels, as templates over a walk (walk.cuh). Hardware effect: the time from a load's
-// issue to its value's arrival. What could spoil it, and what is done: instruction misses (the
-// timed loop is rehearsed on a place of its own and the L1 is then emptied by a fence), other
-// blocks on the SM (one block per SM, the others have left), clock reads that move (volatile
-// assembly, checked in SASS), L1 lines of the kernel's own tables (read past the L1).
+// The chase kernels, as templates over the steps of a chase (chase_steps.cuh). Hardware effect: the
+// time from a load's issue to its value's arrival. What could spoil it, and what is done:
+// instruction misses (the timed loop is rehearsed on a place of its own and the L1 is then emptied
+// by a fence), other blocks on the SM (one block per SM, the others have left), clock reads that
+// move (volatile assembly, checked in SASS), L1 lines of the kernel's own tables (read past the
+// L1).
 #pragma once
 
-#include "kernels/chase.hpp"
+#include "kernels/chase_paths.hpp"
+#include "kernels/chase_steps.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
-#include "kernels/walk.cuh"
 
 namespace sonde::kernels {
 
@@ -37,7 +38,7 @@ __device__ inline LaneMemory lane_memory(const ChaseLaunch& launch, std::uint32_
 }
 
 template <Keep keep>
-__device__ __forceinline__ void keep_window(std::uint32_t cycles, std::uint32_t histogram,
+__device__ __forceinline__ void keep_cycles(std::uint32_t cycles, std::uint32_t histogram,
                                             std::uint32_t& record) {
   if constexpr (keep != Keep::histogram) {
     store_shared_u16(record, cycles);
@@ -50,8 +51,8 @@ __device__ __forceinline__ void keep_window(std::uint32_t cycles, std::uint32_t 
 }
 
 /// @return false if the deadline passed
-template <Keep keep, class Walk>
-__device__ bool timed_accesses(Walk& walk, std::uint64_t count, const LaneMemory& memory,
+template <Keep keep, class Chase>
+__device__ bool timed_accesses(Chase& chase, std::uint64_t count, const LaneMemory& memory,
                                const Deadline& deadline) {
   std::uint32_t record = memory.record;
   const unsigned one = unknown_one();
@@ -59,47 +60,47 @@ __device__ bool timed_accesses(Walk& walk, std::uint64_t count, const LaneMemory
     const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
 #pragma unroll 1
     for (unsigned i = 0; i < chunk; i += one) {
-      walk.prepare();
-      walk.make_ready();
+      chase.prepare();
+      chase.make_ready();
       const std::uint64_t begin = read_clock();
-      walk.visit(memory.sink);
+      chase.access(memory.sink);
       const std::uint64_t end = read_clock();
-      keep_window<keep>(cycles_between(begin, end), memory.histogram, record);
+      keep_cycles<keep>(cycles_between(begin, end), memory.histogram, record);
     }
     if (deadline.passed()) return done + chunk == count;
   }
   return true;
 }
 
-template <int unroll, class Walk>
-__device__ __forceinline__ bool untimed_accesses(Walk& walk, std::uint64_t count,
+template <int unroll, class Chase>
+__device__ __forceinline__ bool untimed_accesses(Chase& chase, std::uint64_t count,
                                                  const Deadline& deadline) {
   constexpr std::uint64_t chunk = 65536;
   for (; count >= chunk; count -= chunk) {
 #pragma unroll unroll
     for (unsigned i = 0; i < chunk; ++i) {
-      walk.prepare();
-      walk.step();
+      chase.prepare();
+      chase.step();
     }
     if (deadline.passed()) return false;
   }
 #pragma unroll unroll
   for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
-    walk.prepare();
-    walk.step();
+    chase.prepare();
+    chase.step();
   }
   return true;
 }
 
 /// The first recorded accesses, then the rest into the histogram alone.
-template <class Walk>
-__device__ __forceinline__ bool all_timed_accesses(const ChaseLaunch& launch, Walk& walk,
+template <class Chase>
+__device__ __forceinline__ bool all_timed_accesses(const ChaseLaunch& launch, Chase& chase,
                                                    const LaneMemory& memory,
                                                    const Deadline& deadline, std::uint64_t recorded,
                                                    std::uint64_t counted) {
-  if (!launch.histograms) return timed_accesses<Keep::record>(walk, recorded, memory, deadline);
-  return timed_accesses<Keep::both>(walk, recorded, memory, deadline) &&
-         timed_accesses<Keep::histogram>(walk, counted, memory, deadline);
+  if (!launch.histograms) return timed_accesses<Keep::record>(chase, recorded, memory, deadline);
+  return timed_accesses<Keep::both>(chase, recorded, memory, deadline) &&
+         timed_accesses<Keep::histogram>(chase, counted, memory, deadline);
 }
 
 __device__ inline bool start_lane(const ChaseLaunch& launch, const ChaseTask& task,
@@ -125,11 +126,6 @@ __device__ inline void store_words(const ChaseTask& task) {
   }
 }
 
-__device__ inline LaneStatus lane_status(bool in_time, std::uint32_t sm) {
-  if (read_sm() != sm) return LaneStatus::moved;
-  return in_time ? LaneStatus::done : LaneStatus::timed_out;
-}
-
 /// A script of one step, 0 units from its start.
 __device__ inline ChaseTask rehearsal_task(const ChaseLaunch& launch) {
   ChaseTask task;
@@ -145,54 +141,54 @@ __device__ inline void clear_histogram(const ChaseLaunch& launch, const LaneMemo
   }
 }
 
-/// Runs twice through the same code. The first time only a place that no list visits is read, to
+/// Runs twice through the same code. The first time only a place that is in no list is read, to
 /// bring the code into the instruction caches; the fence then drops it from the L1 (CCTL.IVALL).
-template <class Walk>
+template <class Chase>
 __device__ void run_timed_lane(const ChaseLaunch& launch, const ChaseTask& task,
-                               const typename Walk::Source& source, const LaneMemory& memory,
+                               const typename Chase::Source& source, const LaneMemory& memory,
                                LaneResult& result) {
   const Deadline deadline(launch.placement.limit_ns);
   const std::uint32_t sm = read_sm();
   for (std::uint32_t round = 0; round < launch.rounds; ++round) {
     const bool rehearsal = round == 0;
-    Walk walk = rehearsal ? Walk(source, rehearsal_task(launch), memory.script, 0)
-                          : Walk(source, task, memory.script, launch.script_unit);
+    Chase chase = rehearsal ? Chase(source, rehearsal_task(launch), memory.script, 0)
+                            : Chase(source, task, memory.script, launch.script_unit);
     const std::uint64_t recorded =
         rehearsal ? min(launch.recorded, rehearsal_accesses) : launch.recorded;
     const std::uint64_t counted = rehearsal ? rehearsal_accesses : launch.timed - launch.recorded;
     bool in_time = rehearsal || (start_lane(launch, task, deadline) &&
-                                 untimed_accesses<8>(walk, launch.warmup, deadline));
-    walk.settle(memory.sink);
+                                 untimed_accesses<8>(chase, launch.warmup, deadline));
+    chase.settle(memory.sink);
     if (!rehearsal) store_words(task);
     const std::uint64_t begin = read_clock();
-    in_time = in_time && all_timed_accesses(launch, walk, memory, deadline, recorded, counted);
+    in_time = in_time && all_timed_accesses(launch, chase, memory, deadline, recorded, counted);
     const std::uint64_t end = read_clock();
     if (rehearsal) {
       clear_histogram(launch, memory);
       __threadfence();
     } else {
-      result = {lane_status(in_time, sm), sm, end - begin, walk.final_value()};
+      result = {lane_status(in_time, sm), sm, end - begin, chase.final_value()};
     }
   }
   if (launch.in_turn) pass_turn(launch.placement);
 }
 
-template <class Walk>
+template <class Chase>
 __device__ void run_amortised_lane(const ChaseLaunch& launch, const ChaseTask& task,
-                                   const typename Walk::Source& source, const LaneMemory& memory,
+                                   const typename Chase::Source& source, const LaneMemory& memory,
                                    LaneResult& result) {
   const Deadline deadline(launch.placement.limit_ns);
   const std::uint32_t sm = read_sm();
-  Walk walk(source, task, memory.script, launch.script_unit);
+  Chase chase(source, task, memory.script, launch.script_unit);
   bool in_time =
-      start_lane(launch, task, deadline) && untimed_accesses<8>(walk, launch.warmup, deadline);
-  walk.settle(memory.sink);
+      start_lane(launch, task, deadline) && untimed_accesses<8>(chase, launch.warmup, deadline);
+  chase.settle(memory.sink);
   store_words(task);
   const std::uint64_t begin = read_clock();
-  in_time = in_time && untimed_accesses<64>(walk, launch.amortised, deadline);
-  walk.settle(memory.sink);
+  in_time = in_time && untimed_accesses<64>(chase, launch.amortised, deadline);
+  chase.settle(memory.sink);
   const std::uint64_t end = read_clock();
-  result = {lane_status(in_time, sm), sm, end - begin, walk.final_value()};
+  result = {lane_status(in_time, sm), sm, end - begin, chase.final_value()};
   if (launch.in_turn) pass_turn(launch.placement);
 }
 
@@ -226,7 +222,7 @@ __device__ inline void write_out(const ChaseLaunch& launch, const LaneMemory& me
 }
 
 /// Warp `w` of the block on a wanted SM is that SM's w-th lane; one thread of it measures.
-template <class Walk, bool timed>
+template <class Chase, bool timed>
 __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
     chase_kernel(const __grid_constant__ ChaseLaunch launch) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -239,13 +235,13 @@ __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
   const LaneMemory memory = lane_memory(launch, base, warp);
   const ChaseTask task = load_task(&launch.tasks[lane]);
   load_script(task, memory.script);
-  const typename Walk::Source source(launch);
+  const typename Chase::Source source(launch);
   __syncwarp();
   if (threadIdx.x % 32 == 0) {
     if constexpr (timed) {
-      run_timed_lane<Walk>(launch, task, source, memory, launch.results[lane]);
+      run_timed_lane<Chase>(launch, task, source, memory, launch.results[lane]);
     } else {
-      run_amortised_lane<Walk>(launch, task, source, memory, launch.results[lane]);
+      run_amortised_lane<Chase>(launch, task, source, memory, launch.results[lane]);
     }
   }
   __syncwarp();
@@ -253,13 +249,11 @@ __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
   write_out(launch, memory, static_cast<const std::uint16_t*>(record), lane);
 }
 
-using ChaseKernel = void (*)(ChaseLaunch);
-
 /// The kernel for chains or scripts through a source; null: scripts are not amortised.
 template <class Source>
 ChaseKernel chase_kernel_of(Order order, bool timed) {
-  if (order == Order::script) return timed ? chase_kernel<ScriptWalk<Source>, true> : nullptr;
-  return timed ? chase_kernel<ChainWalk<Source>, true> : chase_kernel<ChainWalk<Source>, false>;
+  if (order == Order::script) return timed ? chase_kernel<ScriptChase<Source>, true> : nullptr;
+  return timed ? chase_kernel<ChainChase<Source>, true> : chase_kernel<ChainChase<Source>, false>;
 }
 
 }  // namespace sonde::kernels

@@ -1,8 +1,8 @@
 // Chases through textures of 8-byte texels. Hardware effect: the latency of a fetch by coordinates,
 // without filter, by one thread. A texel holds the next coordinates, so the fetch needs no
 // arithmetic. What could spoil it: from sm_90 the handle lies in uniform registers, which ptxas
-// fills where they are first used. A fetch that is switched off brings that before the window; it
-// passes the pipe all the same (some 95 cycles on an H200) and is waited for there.
+// fills where they are first used. A fetch that is switched off brings that before the timed
+// window; it passes the pipe all the same (some 95 cycles on an H200) and is waited for there.
 #include "kernels/chase_kernel.cuh"
 #include "kernels/chase_paths.hpp"
 

@@ -1,6 +1,6 @@
-// See clocks.hpp. A timestamp pair is read back to back by one thread; what could spoil it is
-// preemption (the SM is checked at the end). Clusters need large shared memory, so that no SM gets
-// two blocks.
+// Timestamps of SM clock and device-wide timer, and clusters. A timestamp pair is read back to back
+// by one thread; what could spoil it is preemption (the SM is checked at the end). Clusters need
+// large shared memory, so that no SM gets two blocks.
 #include "kernels/clocks.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
@@ -24,10 +24,7 @@ __global__ void timestamp_kernel(const __grid_constant__ TimestampLaunch launch)
       shared_pairs[i] = {clock_cycles, globaltimer_ns};
     }
     const std::uint64_t end = read_clock();
-    const LaneStatus status = read_sm() != sm ? LaneStatus::moved
-                              : in_time       ? LaneStatus::done
-                                              : LaneStatus::timed_out;
-    launch.results[rank] = {status, sm, end - begin, 0};
+    launch.results[rank] = {lane_status(in_time, sm), sm, end - begin, 0};
   }
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < launch.samples; i += blockDim.x) {

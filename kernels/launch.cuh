@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <type_traits>
+
 namespace sonde::kernels {
 
 /// Sets what the kernel needs of shared memory and queues it.
@@ -20,6 +22,22 @@ cudaError_t launch_kernel(void (*kernel)(Parameters), const Parameters& paramete
   if (error != cudaSuccess) return error;
   kernel<<<shape.grid_blocks, shape.block_threads, shape.shared_bytes, stream>>>(parameters);
   return cudaGetLastError();
+}
+
+/// Turns a number known at run time into a template argument.
+/// @param make called with the one of `values` that equals `asked`, as a std::integral_constant
+/// @return what it returned; null if none is equal
+template <class Kernel, int... values, class Make>
+Kernel select_kernel(int asked, const Make& make) {
+  Kernel kernel = nullptr;
+  ((asked == values ? void(kernel = make(std::integral_constant<int, values>{})) : void()), ...);
+  return kernel;
+}
+
+/// The same for the unroll factors of streams (stream_ilp_exists).
+template <class Kernel, class Make>
+Kernel select_by_ilp(int ilp, const Make& make) {
+  return select_kernel<Kernel, 1, 2, 4, 8, 16>(ilp, make);
 }
 
 }  // namespace sonde::kernels

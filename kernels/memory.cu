@@ -1,4 +1,4 @@
-// Untimed helpers: see memory.hpp. All of them are grid-stride loops over plain memory.
+// What is done to memory before and after the timed kernels, by grid-stride loops.
 #include "kernels/memory.hpp"
 #include "kernels/pattern.cuh"
 

@@ -67,6 +67,12 @@ __device__ inline int hold_wanted_sm(const Placement& placement) {
 /// @return true
 __device__ inline bool pass_barrier() { return __syncthreads_or(1) != 0; }
 
+/// @param sm on which the lane began
+__device__ inline LaneStatus lane_status(bool in_time, std::uint32_t sm) {
+  if (read_sm() != sm) return LaneStatus::moved;
+  return in_time ? LaneStatus::done : LaneStatus::timed_out;
+}
+
 /// Waits until all lanes are here, so that they start within about a microsecond.
 __device__ inline bool start_together(const Placement& placement, std::uint32_t lanes,
                                       const Deadline& deadline) {
@@ -83,6 +89,15 @@ __device__ inline bool wait_for_turn(const Placement& placement, std::uint32_t t
     if (deadline.passed()) return false;
     __nanosleep(min((turn - now) * 500u, 100000u));
   }
+}
+
+/// By the whole block when its work is done, which began at `begin_cycles`.
+__device__ inline void note_span(SmSpan* spans, std::uint64_t begin_cycles) {
+  if (!pass_barrier() || threadIdx.x > 0) return;
+  const std::uint64_t end_cycles = read_clock();
+  SmSpan& span = spans[read_sm()];
+  atomicMin(&span.first_cycles, begin_cycles);
+  atomicMax(&span.last_cycles, end_cycles);
 }
 
 __device__ inline void pass_turn(const Placement& placement) {

@@ -45,6 +45,12 @@ struct LaneResult {
   std::uint64_t final_value = 0;  // where a chain ended, or what a script summed up
 };
 
+/// First start and last end of the blocks on one SM, by its clock; first must be all ones before.
+struct SmSpan {
+  unsigned long long first_cycles;
+  unsigned long long last_cycles;
+};
+
 /// How a kernel is launched. `carveout_percent` is the preferred shared part of the L1 array.
 struct LaunchShape {
   unsigned grid_blocks = 0;

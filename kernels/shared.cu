@@ -88,8 +88,7 @@ __global__ void __launch_bounds__(32, 1)
     launch.records[static_cast<std::uint64_t>(rank) * launch.accesses + i] = record[i];
   }
   if (threadIdx.x == 0) {
-    const LaneStatus status = read_sm() != sm ? LaneStatus::moved : LaneStatus::done;
-    launch.results[rank] = {status, sm, elapsed_cycles, wrong ? 1u : 0u};
+    launch.results[rank] = {lane_status(true, sm), sm, elapsed_cycles, wrong ? 1u : 0u};
   }
 }
 
@@ -136,26 +135,15 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
       break;
     }
   }
-  if (pass_barrier() && threadIdx.x == 0) {
-    const std::uint64_t end = read_clock();
-    SmSpan& span = launch.spans[read_sm()];
-    atomicMin(&span.first_cycles, begin);
-    atomicMax(&span.last_cycles, end);
-  }
+  note_span(launch.spans, begin);
 }
 
 using StreamKernel = void (*)(SharedStreamLaunch);
 
 template <int bytes>
 StreamKernel stream_kernel_of(int ilp) {
-  switch (ilp) {
-    case 1: return shared_stream_kernel<bytes, 1>;
-    case 2: return shared_stream_kernel<bytes, 2>;
-    case 4: return shared_stream_kernel<bytes, 4>;
-    case 8: return shared_stream_kernel<bytes, 8>;
-    case 16: return shared_stream_kernel<bytes, 16>;
-    default: return nullptr;
-  }
+  return select_by_ilp<StreamKernel>(
+      ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value>; });
 }
 
 }  // namespace

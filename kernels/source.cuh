@@ -1,6 +1,6 @@
-// What a walk steps through: how a place is named there, how it is read, and how a script's step
+// What a chase steps through: how a place is named there, how it is read, and how a script's step
 // becomes a place. What was read is itself a place (chains) or a zero (scripts); the arithmetic of
-// at() stands outside of windows.
+// at() stands outside of timed windows.
 #pragma once
 
 #include "kernels/chase.hpp"
@@ -8,8 +8,8 @@
 
 namespace sonde::kernels {
 
-/// Sources whose loads need nothing before the window. Others do it in make_ready() and return from
-/// readied() a zero that depends on it.
+/// Sources whose loads need nothing before the timed window. Others do it in make_ready() and
+/// return from readied() a zero that depends on it.
 struct ReadySource {
   static __device__ __forceinline__ void make_ready() {}
   static __device__ __forceinline__ std::uint32_t readied() { return 0; }

@@ -153,67 +153,45 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     }
   }
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
-  if (pass_barrier() && threadIdx.x == 0) {
-    const std::uint64_t end = read_clock();
-    SmSpan& span = launch.spans[read_sm()];
-    atomicMin(&span.first_cycles, begin);
-    atomicMax(&span.last_cycles, end);
-  }
+  note_span(launch.spans, begin);
 }
 
-using Kernel = void (*)(StreamLaunch);
+using StreamKernel = void (*)(StreamLaunch);
 
-template <StreamWork work, Load load, int bytes>
-Kernel kernel_of(int ilp) {
-  switch (ilp) {
-    case 1: return stream_kernel<work, load, bytes, 1>;
-    case 2: return stream_kernel<work, load, bytes, 2>;
-    case 4: return stream_kernel<work, load, bytes, 4>;
-    case 8: return stream_kernel<work, load, bytes, 8>;
-    case 16: return stream_kernel<work, load, bytes, 16>;
-    default: return nullptr;
-  }
-}
-
-template <StreamWork work, Load load>
-Kernel kernel_of(int element_bytes, int ilp) {
-  switch (element_bytes) {
-    case 4: return kernel_of<work, load, 4>(ilp);
-    case 8: return kernel_of<work, load, 8>(ilp);
-    case 16: return kernel_of<work, load, 16>(ilp);
-    default: return nullptr;
-  }
-}
-
-template <StreamWork work>
-Kernel kernel_of(Load load, int element_bytes, int ilp) {
-  if constexpr (work == StreamWork::write) {
-    return kernel_of<work, Load::ca>(element_bytes, ilp);
-  } else {
-    switch (load) {
-      case Load::ca: return kernel_of<work, Load::ca>(element_bytes, ilp);
-      case Load::cg: return kernel_of<work, Load::cg>(element_bytes, ilp);
-      case Load::nc: return kernel_of<work, Load::nc>(element_bytes, ilp);
-      case Load::cv: return kernel_of<work, Load::cv>(element_bytes, ilp);
-    }
-    return nullptr;
-  }
-}
-
-Kernel kernel_of(StreamWork work, Load load, int element_bytes, int ilp) {
-  switch (work) {
-    case StreamWork::read: return kernel_of<StreamWork::read>(load, element_bytes, ilp);
-    case StreamWork::write: return kernel_of<StreamWork::write>(load, element_bytes, ilp);
-    case StreamWork::copy: return kernel_of<StreamWork::copy>(load, element_bytes, ilp);
+/// Writes do not load: one kernel stands for all load paths.
+template <int bytes, int ilp>
+StreamKernel kernel_of(StreamWork work, Load load) {
+  if (work == StreamWork::write) return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
+  const bool reads = work == StreamWork::read;
+  switch (load) {
+    case Load::ca:
+      return reads ? stream_kernel<StreamWork::read, Load::ca, bytes, ilp>
+                   : stream_kernel<StreamWork::copy, Load::ca, bytes, ilp>;
+    case Load::cg:
+      return reads ? stream_kernel<StreamWork::read, Load::cg, bytes, ilp>
+                   : stream_kernel<StreamWork::copy, Load::cg, bytes, ilp>;
+    case Load::nc:
+      return reads ? stream_kernel<StreamWork::read, Load::nc, bytes, ilp>
+                   : stream_kernel<StreamWork::copy, Load::nc, bytes, ilp>;
+    case Load::cv:
+      return reads ? stream_kernel<StreamWork::read, Load::cv, bytes, ilp>
+                   : stream_kernel<StreamWork::copy, Load::cv, bytes, ilp>;
   }
   return nullptr;
+}
+
+StreamKernel kernel_of(StreamWork work, Load load, int element_bytes, int ilp) {
+  return select_kernel<StreamKernel, 4, 8, 16>(element_bytes, [=](auto bytes) {
+    return select_by_ilp<StreamKernel>(
+        ilp, [=](auto factor) { return kernel_of<bytes.value, factor.value>(work, load); });
+  });
 }
 
 }  // namespace
 
 cudaError_t launch_stream(const StreamLaunch& launch, StreamWork work, Load load, int element_bytes,
                           int ilp, const LaunchShape& shape, cudaStream_t stream) {
-  const Kernel kernel = kernel_of(work, load, element_bytes, ilp);
+  const StreamKernel kernel = kernel_of(work, load, element_bytes, ilp);
   if (kernel == nullptr) return cudaErrorInvalidValue;
   return launch_kernel(kernel, launch, shape, stream);
 }

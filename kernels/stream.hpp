@@ -11,12 +11,6 @@ namespace sonde::kernels {
 
 enum class StreamWork { read, write, copy };
 
-/// First start and last end of the blocks on one SM, by its clock; first must be all ones before.
-struct SmSpan {
-  unsigned long long first_cycles;
-  unsigned long long last_cycles;
-};
-
 struct StreamLaunch {
   Placement placement;           // wanted == 0: all blocks work, wherever they are
   const void* source = nullptr;  // read, copy

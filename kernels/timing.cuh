@@ -9,7 +9,7 @@
 namespace sonde::kernels {
 
 /// SM clock. All 64 bits are used by cycles_between, or else ptxas reads the low half by S2UR,
-/// which takes some 30 cycles on sm_75 and sm_80 and falls into the window.
+/// which takes some 30 cycles on sm_75 and sm_80 and falls into the timed window.
 __device__ __forceinline__ std::uint64_t read_clock() {
   std::uint64_t cycles;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
@@ -33,7 +33,7 @@ __device__ __forceinline__ std::uint32_t read_sm() {
 /// windows of an unrolled loop differ by 1 or 2 cycles.
 __device__ __forceinline__ unsigned unknown_one() { return 1 + threadIdx.y; }
 
-/// Length of a window as it is recorded: 65535 means that or more.
+/// Length of a timed window as it is recorded: 65535 means that or more.
 __device__ __forceinline__ std::uint32_t cycles_between(std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t cycles = end - begin;
   return static_cast<std::uint32_t>(cycles < 65535u ? cycles : 65535u);

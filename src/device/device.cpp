@@ -1,4 +1,4 @@
-// What every backend shares: checks before a probe, and the visited addresses after it.
+// What every backend shares: checks before a probe, and the accessed addresses after it.
 #include "device/device.hpp"
 
 #include "base/error.hpp"
@@ -9,7 +9,7 @@ namespace sonde {
 namespace {
 
 /// Recorded accesses of a chase lane start behind its warm-up and go round its list.
-void fill_visited_offsets(const ChaseProbe& probe, Trace& trace) {
+void fill_accessed_offsets(const ChaseProbe& probe, Trace& trace) {
   require(trace.lanes.size() == probe.lanes.size(), "a backend lost a lane of a chase");
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     const auto& list = probe.lanes[i].offsets_bytes;
@@ -28,7 +28,7 @@ void fill_visited_offsets(const ChaseProbe& probe, Trace& trace) {
 Trace Device::run(const ProbeSpec& spec) {
   validate_probe(spec, info().sm_count);
   Trace trace = play(spec);
-  if (const auto* chase = std::get_if<ChaseProbe>(&spec)) fill_visited_offsets(*chase, trace);
+  if (const auto* chase = std::get_if<ChaseProbe>(&spec)) fill_accessed_offsets(*chase, trace);
   return trace;
 }
 

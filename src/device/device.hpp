@@ -11,8 +11,8 @@
 
 namespace sonde {
 
-/// A recorded access takes two bytes of shared memory: a window of up to 65534 cycles, or 65535 for
-/// that many or more; the block keeps 64 bytes more for the sink of its loads.
+/// A recorded access takes two bytes of shared memory: a timed window of up to 65534 cycles, or
+/// 65535 for that many or more; the block keeps 64 bytes more for the sink of its loads.
 inline constexpr std::uint64_t record_bytes = 2;
 inline constexpr std::uint64_t record_overhead_bytes = 64;
 /// A chase with more timed than recorded accesses also keeps a histogram of this many 4-byte bins

@@ -1,4 +1,4 @@
-// The one switch between the backends, and the one place that knows whether CUDA is there.
+// The one table of backends, and the one place that knows which of them are part of this build.
 #include "device/open_device.hpp"
 
 #include "base/error.hpp"
@@ -9,7 +9,20 @@
 #include "device/cuda/cuda_device.hpp"
 #endif
 
+#include <algorithm>
+#include <array>
+
 namespace sonde {
+
+/// How GPUs of one kind are reached.
+struct Backend {
+  std::string_view name;
+  bool has_models = false;  // the name is followed by a colon and models
+  void (*check)(const BackendChoice&);
+  std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
+  std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed);
+};
+
 namespace {
 
 constexpr const char* usage =
@@ -19,71 +32,85 @@ constexpr const char* usage =
 #ifndef SONDE_HAS_CUDA
 [[noreturn]] void refuse_cuda() {
   throw ConfigError(
-      "this sonde was built without CUDA (it cannot see real GPUs) build it where "
-      "nvcc is found, or use --backend sim:<model>");
+      "this sonde was built without CUDA (it cannot see real GPUs) build it where nvcc is found, "
+      "or "
+      "use --backend sim:<model>");
 }
 std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t) { refuse_cuda(); }
 #endif
 
-void check_cuda() {
+void check_cuda(const BackendChoice&) {
 #ifndef SONDE_HAS_CUDA
   refuse_cuda();
 #endif
 }
 
+void check_models(const BackendChoice& choice) {
+  for (const std::string& model : choice.models) sim::load_faulty_model(model);
+}
+
+/// A simulated rank sees the one GPU that was made for its place in the world.
+std::vector<DeviceChoice> list_simulated(int world_rank, std::uint64_t seed) {
+  return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
+}
+
 /// Models are dealt to the ranks in order and over again; the ordinal of a simulated GPU is the
 /// rank that it was made for.
-const std::string& model_of(const BackendChoice& backend, int world_rank) {
-  return backend.models[static_cast<std::size_t>(world_rank) % backend.models.size()];
+std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const DeviceChoice& choice,
+                                       std::uint64_t seed) {
+  const auto rank = static_cast<std::size_t>(choice.ordinal);
+  return std::make_unique<sim::SimDevice>(
+      sim::load_faulty_model(backend.models[rank % backend.models.size()]),
+      sim::die_seed(seed, choice.ordinal));
+}
+
+constexpr std::array backends{
+    Backend{.name = "cuda",
+            .check = check_cuda,
+            .list = [](int, std::uint64_t) { return list_cuda_devices(); },
+            .open = [](const BackendChoice&, const DeviceChoice& choice,
+                       std::uint64_t seed) { return open_cuda_device(choice, seed); }},
+    Backend{.name = "sim",
+            .has_models = true,
+            .check = check_models,
+            .list = list_simulated,
+            .open = open_simulated}};
+
+std::vector<std::string> split_models(const std::string& text, std::size_t at) {
+  std::vector<std::string> models;
+  while (at <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    models.push_back(text.substr(at, comma - at));
+    if (models.back().empty()) throw ConfigError("an empty model name in '" + text + "'" + usage);
+    at = comma + 1;
+  }
+  return models;
 }
 
 }  // namespace
 
 BackendChoice parse_backend(const std::string& text) {
-  if (text == "cuda") return {.kind = BackendChoice::Kind::cuda, .models = {}};
-  if (!text.starts_with("sim:")) throw ConfigError("no backend '" + text + "'" + usage);
-  BackendChoice backend{.kind = BackendChoice::Kind::sim, .models = {}};
-  for (std::size_t at = 4; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    backend.models.push_back(text.substr(at, comma - at));
-    if (backend.models.back().empty()) {
-      throw ConfigError("an empty model name in '" + text + "'" + usage);
-    }
-    at = comma + 1;
+  const std::size_t colon = text.find(':');
+  for (const Backend& backend : backends) {
+    if (backend.name != text.substr(0, colon)) continue;
+    if (backend.has_models != (colon != std::string::npos)) break;
+    if (!backend.has_models) return {.backend = &backend, .models = {}};
+    return {.backend = &backend, .models = split_models(text, colon + 1)};
   }
-  return backend;
+  throw ConfigError("no backend '" + text + "'" + usage);
 }
 
-void check_backend(const BackendChoice& backend) {
-  switch (backend.kind) {
-    case BackendChoice::Kind::cuda: check_cuda(); return;
-    case BackendChoice::Kind::sim:
-      for (const std::string& model : backend.models) sim::load_faulty_model(model);
-      return;
-  }
-}
+void check_backend(const BackendChoice& choice) { choice.backend->check(choice); }
 
-std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int world_rank,
+std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int world_rank,
                                                std::uint64_t seed) {
-  switch (backend.kind) {
-    case BackendChoice::Kind::cuda: return list_cuda_devices();
-    case BackendChoice::Kind::sim:
-      return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
-  }
-  throw Error("unknown backend");
+  return choice.backend->list(world_rank, seed);
 }
 
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed) {
-  switch (backend.kind) {
-    case BackendChoice::Kind::cuda: return open_cuda_device(choice, seed);
-    case BackendChoice::Kind::sim:
-      return std::make_unique<sim::SimDevice>(
-          sim::load_faulty_model(model_of(backend, choice.ordinal)),
-          sim::die_seed(seed, choice.ordinal));
-  }
-  throw Error("unknown backend");
+  return backend.backend->open(backend, choice, seed);
 }
 
 std::vector<std::string> list_models() {

@@ -1,14 +1,16 @@
-// The one switch between the backends.
+// From --backend to devices: what a backend is and which there are, open_device.cpp alone knows.
 #pragma once
 
 #include "device/device.hpp"
 
 namespace sonde {
 
+struct Backend;
+
 /// What --backend says: "cuda", or "sim:" with models (names of shipped ones or paths to JSON
 /// files, each with optional faults "+slow_sm=17:3") that are dealt to the ranks in order.
 struct BackendChoice {
-  enum class Kind { cuda, sim } kind = Kind::cuda;
+  const Backend* backend = nullptr;
   std::vector<std::string> models;
 };
 

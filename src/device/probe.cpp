@@ -6,25 +6,50 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <bit>
-#include <type_traits>
+#include <utility>
 
 namespace sonde {
 namespace {
 
 using nlohmann::json;
 
-template <class... Cases>
-struct Overload : Cases... {
-  using Cases::operator()...;
-};
+constexpr std::array path_names{std::pair{LoadPath::ca, "ca"},
+                                std::pair{LoadPath::cg, "cg"},
+                                std::pair{LoadPath::nc, "nc"},
+                                std::pair{LoadPath::cv, "cv"},
+                                std::pair{LoadPath::constant, "constant"},
+                                std::pair{LoadPath::texture_1d, "texture_1d"},
+                                std::pair{LoadPath::texture_2d, "texture_2d"},
+                                std::pair{LoadPath::atomic, "atomic"},
+                                std::pair{LoadPath::instruction, "instruction"}};
+static_assert(path_names.size() == load_path_count);
 
-std::string_view to_text(Preparation preparation) {
-  return preparation == Preparation::flushed ? "flushed" : "as_is";
-}
+constexpr std::array stream_names{std::pair{StreamKind::read, "read"},
+                                  std::pair{StreamKind::write, "write"},
+                                  std::pair{StreamKind::copy, "copy"}};
 
-std::string_view to_text(Concurrency concurrency) {
-  return concurrency == Concurrency::in_turn ? "in_turn" : "together";
+constexpr std::array preparation_names{std::pair{Preparation::as_is, "as_is"},
+                                       std::pair{Preparation::flushed, "flushed"}};
+
+constexpr std::array concurrency_names{std::pair{Concurrency::together, "together"},
+                                       std::pair{Concurrency::in_turn, "in_turn"}};
+
+constexpr std::array clock_names{std::pair{ClockWindow::empty, "empty"},
+                                 std::pair{ClockWindow::sink, "sink"}};
+
+/// In the order of ProbeSpec.
+constexpr std::array kind_names{"chase",  "clock",        "timestamp",     "cluster",
+                                "stream", "shared_chase", "shared_stream", "bypass"};
+static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
+
+template <class Names, class Enum>
+std::string_view name_in(const Names& names, Enum wanted) {
+  for (const auto& [value, name] : names) {
+    if (value == wanted) return name;
+  }
+  throw Error("an enumerator has no name");
 }
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
@@ -43,16 +68,15 @@ json describe(const ChaseProbe& probe) {
                  {"timed_accesses", probe.timed_accesses},
                  {"recorded_accesses", probe.recorded_accesses},
                  {"amortised_accesses", probe.amortised_accesses},
-                 {"preparation", to_text(probe.preparation)},
-                 {"concurrency", to_text(probe.concurrency)}};
+                 {"preparation", name_in(preparation_names, probe.preparation)},
+                 {"concurrency", name_in(concurrency_names, probe.concurrency)}};
   if (stores > 0) result["stores"] = stores;
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
 
 json describe(const ClockProbe& probe) {
-  return {{"window", probe.window == ClockWindow::sink ? "sink" : "empty"},
-          {"samples", probe.samples}};
+  return {{"window", name_in(clock_names, probe.window)}, {"samples", probe.samples}};
 }
 
 json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}; }
@@ -117,12 +141,9 @@ void check_offsets(const ChaseProbe& probe, const std::vector<std::uint64_t>& of
   const std::uint64_t unit = probe.path == LoadPath::instruction ? code_block_bytes : 8;
   static_assert(std::has_single_bit(code_block_bytes));  // a division by it would take long
   for (std::uint64_t offset : offsets) {
-    const bool good = (offset & (unit - 1)) == 0 && offset + unit <= probe.buffer_bytes;
+    if ((offset & (unit - 1)) == 0 && offset + unit <= probe.buffer_bytes) continue;
     // The text is made only when needed: lists are long, and every probe is checked.
-    if (!good) {
-      throw Error(
-          fmt::format("offset {} must be a multiple of {} inside the buffer", offset, unit));
-    }
+    throw Error(fmt::format("offset {} must be a multiple of {} inside the buffer", offset, unit));
   }
 }
 
@@ -145,14 +166,17 @@ void check(const ChaseProbe& probe, int sm_count) {
           "a chase through the constant bank must stay within its 64 KiB");
 }
 
+void check_samples(std::uint64_t samples, const std::vector<int>& sms, int sm_count) {
+  require(samples > 0 && !sms.empty(), "a probe of clocks needs samples and SMs");
+  check_sms(sms, sm_count);
+}
+
 void check(const ClockProbe& probe, int sm_count) {
-  require(probe.samples > 0 && !probe.sms.empty(), "a clock probe needs samples and SMs");
-  check_sms(probe.sms, sm_count);
+  check_samples(probe.samples, probe.sms, sm_count);
 }
 
 void check(const TimestampProbe& probe, int sm_count) {
-  require(probe.samples > 0 && !probe.sms.empty(), "a timestamp probe needs samples and SMs");
-  check_sms(probe.sms, sm_count);
+  check_samples(probe.samples, probe.sms, sm_count);
 }
 
 void check(const ClusterProbe& probe, int) {
@@ -195,41 +219,11 @@ void check(const BypassProbe& probe, int sm_count) {
 
 }  // namespace
 
-std::string_view to_text(LoadPath path) {
-  switch (path) {
-    case LoadPath::ca: return "ca";
-    case LoadPath::cg: return "cg";
-    case LoadPath::nc: return "nc";
-    case LoadPath::cv: return "cv";
-    case LoadPath::constant: return "constant";
-    case LoadPath::texture_1d: return "texture_1d";
-    case LoadPath::texture_2d: return "texture_2d";
-    case LoadPath::atomic: return "atomic";
-    case LoadPath::instruction: return "instruction";
-  }
-  throw Error("unknown load path");
-}
+std::string_view to_text(LoadPath path) { return name_in(path_names, path); }
 
-std::string_view to_text(StreamKind kind) {
-  switch (kind) {
-    case StreamKind::read: return "read";
-    case StreamKind::write: return "write";
-    case StreamKind::copy: return "copy";
-  }
-  throw Error("unknown stream kind");
-}
+std::string_view to_text(StreamKind kind) { return name_in(stream_names, kind); }
 
-std::string_view probe_kind(const ProbeSpec& spec) {
-  return std::visit(
-      Overload{[](const ChaseProbe&) { return "chase"; }, [](const ClockProbe&) { return "clock"; },
-               [](const TimestampProbe&) { return "timestamp"; },
-               [](const ClusterProbe&) { return "cluster"; },
-               [](const StreamProbe&) { return "stream"; },
-               [](const SharedChaseProbe&) { return "shared_chase"; },
-               [](const SharedStreamProbe&) { return "shared_stream"; },
-               [](const BypassProbe&) { return "bypass"; }},
-      spec);
-}
+std::string_view probe_kind(const ProbeSpec& spec) { return kind_names.at(spec.index()); }
 
 std::string describe_probe(const ProbeSpec& spec) {
   return std::visit([](const auto& probe) { return describe(probe).dump(); }, spec);

@@ -12,14 +12,13 @@
 
 namespace sonde {
 
-/// The ways into the hierarchy. PTX cache operators of a global load (PTX ISA, ld): all levels, L2
-/// only, read-only path, volatile (fetch again). `constant`: the constant bank, a space of its own
-/// of at most 64 KiB. `texture_1d`: fetches from a linear texture. `texture_2d`: from one of rows
-/// of texture_row_bytes in whatever order of tiles the device keeps; an offset is row *
-/// texture_row_bytes
-/// + place in the row. `atomic`: answered at the point of coherence. `instruction`: a visit
-/// executes the block of code at that offset, a multiple of code_block_bytes, in a space of its
-/// own.
+/// The ways into the hierarchy. docs/load-paths.md says what each is in CUDA and in HIP. Loads of
+/// global memory: through all levels, past the L1, through the read-only path, fetched anew each
+/// time. `constant`: the constant bank, a space of its own of at most 64 KiB. `texture_1d`: fetches
+/// from a linear texture. `texture_2d`: from one of rows of texture_row_bytes in whatever order of
+/// tiles the device keeps; an offset is row * texture_row_bytes + place in the row. `atomic`:
+/// answered at the point of coherence. `instruction`: an access executes the block of code at that
+/// offset, a multiple of code_block_bytes, in a space of its own.
 enum class LoadPath { ca, cg, nc, cv, constant, texture_1d, texture_2d, atomic, instruction };
 inline constexpr std::size_t load_path_count = 9;
 
@@ -34,7 +33,7 @@ enum class Preparation { as_is, flushed };
 /// Lanes of a chase run all at once, or one after the other so that no lane disturbs another.
 enum class Concurrency { together, in_turn };
 
-/// One thread's walk: SM, and the offsets to visit, cyclically, one dependent load each.
+/// One thread's chase: SM, and the offsets to access, cyclically, one dependent load each.
 struct ChaseLane {
   int sm = 0;
   std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
@@ -66,10 +65,10 @@ struct ChaseProbe {
 /// What lies between two clock reads.
 enum class ClockWindow {
   empty,  // nothing: the overhead of reading the clock
-  sink,   // only the dependent store that a chase window holds beside its load
+  sink,   // only the dependent store that a chase's timed window holds besides its load
 };
 
-/// The chase's window without its load: its windows are what to subtract from chase windows.
+/// The timed window of a chase without its load: what to subtract from those of chases.
 struct ClockProbe {
   ClockWindow window = ClockWindow::empty;
   std::vector<int> sms;
@@ -135,12 +134,12 @@ struct SharedStreamProbe {
   int passes = 1;
 };
 
-/// `warps` warps of one block per SM walk memory; the first `cached_warps` with ca, the others
-/// bypass the L1 with cg (Dai 2016). Access i of thread t of warp w lies at
+/// `warps` warps of one block per SM read memory; the first `cached_warps` through all levels, the
+/// others past the L1 (Dai 2016). Access i of thread t of warp w lies at
 ///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t *
 ///   thread_stride_bytes.
-/// One lane per SM and warp, with a window per access; elapsed_cycles covers as many accesses
-/// again, made after them without windows.
+/// One lane per SM and warp, with a timed window per access; elapsed_cycles covers as many accesses
+/// again, made after them without such windows.
 struct BypassProbe {
   int warps = 1;
   int cached_warps = 0;

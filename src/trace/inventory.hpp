@@ -34,10 +34,17 @@ struct DeviceInfo {
   double memory_clock_hz = 0;                         // highest, as the driver prints it
   int memory_bus_bits = 0;
   int memory_data_rate = 0;  // transfers per memory clock
+  /// Parts of an SM have an instruction cache of their own before the one that they share.
+  bool sm_partition_instruction_caches = false;
   bool ecc = false;
   bool mig = false;
   bool mps = false;
   int foreign_processes = 0;  // compute processes of others on this GPU
+
+  /// 0 if shared memory and L1 are apart.
+  std::uint64_t largest_carveout_bytes() const {
+    return shared_carveouts_bytes.empty() ? 0 : shared_carveouts_bytes.back();
+  }
 
   /// memory_clock_hz x memory_data_rate x bus width (Mei and Chu 2016, section 5.1); 0 if unknown.
   double theoretical_bytes_per_s() const {

@@ -39,7 +39,7 @@ TEST_F(ChaseGpuTest, bypassing_loads_are_served_by_the_l2) {
   }
 }
 
-TEST_F(ChaseGpuTest, l1_overflows_between_the_cut_and_twice_the_array) {
+TEST_F(ChaseGpuTest, l1_overflows_between_the_carveout_and_twice_the_array) {
   const std::uint64_t array_bytes = 256_KiB;
   if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
 
@@ -52,16 +52,16 @@ TEST_F(ChaseGpuTest, l1_overflows_between_the_cut_and_twice_the_array) {
 }
 
 TEST_F(ChaseGpuTest, a_larger_shared_part_makes_the_l1_smaller) {
-  const auto& cuts = device().info().shared_carveouts_bytes;
-  if (cuts.empty()) GTEST_SKIP() << "shared memory and L1 are apart";
+  const auto& carveouts = device().info().shared_carveouts_bytes;
+  if (carveouts.empty()) GTEST_SKIP() << "shared memory and L1 are apart";
   ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(64_KiB, 128), 1000);
 
   const Trace most_l1 = device().run(probe);
-  probe.shared_carveout_bytes = cuts.back();
+  probe.shared_carveout_bytes = carveouts.back();
   const Trace least_l1 = device().run(probe);
 
-  EXPECT_EQ(least_l1.shared_carveout_bytes, cuts.back());
-  EXPECT_LT(most_l1.shared_carveout_bytes, cuts.back());
+  EXPECT_EQ(least_l1.shared_carveout_bytes, carveouts.back());
+  EXPECT_LT(most_l1.shared_carveout_bytes, carveouts.back());
   EXPECT_GT(mean(least_l1.lanes[0].window_cycles), 2 * mean(most_l1.lanes[0].window_cycles));
 }
 

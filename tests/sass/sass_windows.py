@@ -254,18 +254,18 @@ def global_load(load, width):
 
 
 def check_chase(name, code):
-    if "CodeWalk" in name:
+    if "CodeChase" in name:
         return check_code_chase(code)
-    walk, argument, timed = re.search(
-        r"chase_kernelINS0_\d+(ChainWalk|ScriptWalk|NoWalk)I(\w+?)EELb([01])E", name).groups()
-    if walk == "NoWalk":
+    steps, argument, timed = re.search(
+        r"chase_kernelINS0_\d+(ChainChase|ScriptChase|NoChase)I(\w+?)EELb([01])E", name).groups()
+    if steps == "NoChase":
         return check_timed(code, "" if "OverheadE0" in argument else None, 3, False)
     flavour = re.search(r"LoadE(\d)", argument)
     load = global_load(int(flavour.group(1)), r"\.64") if flavour else next(
         pattern for source, pattern in OTHER_LOADS.items() if source in argument)
     if timed == "0":
         return check_amortised(code, load)
-    faults = check_timed(code, load, 3, walk == "ChainWalk") + fence_faults(code) + wait_faults(code)
+    faults = check_timed(code, load, 3, steps == "ChainChase") + fence_faults(code) + wait_faults(code)
     return faults + (constant_faults(code) if load == "LDC" else [])
 
 

@@ -5,7 +5,7 @@ import unittest
 
 import sass_windows
 
-CHAIN = "_ZN12chase_kernelINS0_9ChainWalkILNS0_4LoadE0EEELb1EEEvNS0_11ChaseLaunchE"
+CHAIN = "_ZN12chase_kernelINS0_10ChainChaseILNS0_4LoadE0EEELb1EEEvNS0_11ChaseLaunchE"
 
 WINDOW = """
         /*0100*/                   CS2R R4, SR_CLOCKLO ;      /* 0x0000000000047805 */

@@ -1,10 +1,9 @@
-// The part that chases and clock windows have in common: lanes on SMs, records and histograms.
+// The part that chases and timed windows without a load have in common: warps for the lanes of each
+// SM, tasks, scripts and histograms.
 #pragma once
 
-#include "device/cuda/carveout.hpp"
-#include "device/cuda/chain.hpp"
-#include "device/cuda/placed_launch.hpp"
-#include "device/probe.hpp"
+#include "device/cuda/lane_launch.hpp"
+#include "device/layout/chain.hpp"
 #include "kernels/chase.hpp"
 
 #include <functional>
@@ -13,64 +12,56 @@
 
 namespace sonde::cuda {
 
-/// What a set of lanes is to do; one entry of `lane_sms` for each lane.
-struct LaneWork {
-  std::vector<int> lane_sms;
-  std::uint64_t warmup = 0;
-  std::uint64_t timed = 0;
-  std::uint64_t recorded = 0;
-  std::uint64_t amortised = 0;
-  Concurrency concurrency = Concurrency::together;
-  std::uint32_t script_capacity = 0;
-  std::optional<std::uint64_t> shared_carveout_bytes;
-};
-
-/// The lanes, counts and carve-out of a chase.
-LaneWork work_of(const ChaseProbe& probe);
-
-/// Owns the layout of one launch. Construct, add arrays of your own, commit, fill tasks(), run.
+/// Construct it when all other arrays of the launch are added, fill tasks(), run.
 class ChaseLaunchPlan {
  public:
+  /// @param probe its lanes and counts; the lists of its lanes are not looked at
+  /// @param script_capacity entries that each warp keeps in shared memory
   /// @throws DeviceError if the records do not fit, or too many lanes share an SM
-  ChaseLaunchPlan(Session& session, const LaneWork& work);
+  ChaseLaunchPlan(Session& session, const ChaseProbe& probe, std::uint32_t script_capacity = 0);
 
-  /// After the caller's own arrays are added. Fills everything but the tasks.
-  void commit();
-  std::span<kernels::ChaseTask> tasks() const { return session_.inputs.host(tasks_); }
+  /// [lane] Start, script and stores are the caller's to fill.
+  std::span<kernels::ChaseTask> tasks() const { return session_.arrays().host(tasks_); }
   kernels::ChaseLaunch& launch() { return launch_; }
 
-  using Launcher =
-      std::function<cudaError_t(const kernels::ChaseLaunch&, const kernels::LaunchShape&)>;
-  void run(const std::function<void()>& before, const Launcher& launcher);
-
+  /// @param queue queues what must come before the kernel, and the kernel with launch()
+  /// @return timed windows, histograms and elapsed cycles of all lanes
   /// @throws DeviceError if a lane did not end well
-  std::span<const kernels::LaneResult> results() const;
-  /// Windows, histograms and elapsed cycles of all lanes.
-  Trace trace() const;
+  Trace run(const std::function<void(const kernels::LaunchShape&)>& queue);
+
+  /// What the lanes loaded last.
+  const LaneLaunch& lanes() const { return lanes_; }
 
  private:
+  void describe_launch(const ChaseProbe& probe);
+  void fill_tasks(const std::vector<int>& rank_of_lane);
+
   Session& session_;
-  LaneWork work_;
-  RankedSms ranked_;
-  PlacedLaunch placed_;
-  Slot<std::int32_t> lane_of_warp_;
-  Slot<kernels::ChaseTask> tasks_;
-  Slot<kernels::LaneResult> results_;
-  Slot<std::uint16_t> records_;
-  Slot<std::uint32_t> histograms_;
-  SharedPlan shared_;
+  LaneLaunch lanes_;
+  Input<std::int32_t> lane_of_warp_;
+  Input<kernels::ChaseTask> tasks_;
+  Output<std::uint32_t> histograms_;
+  layout::SharedPlan shared_;
   kernels::ChaseLaunch launch_;
 };
 
-/// Entries of the longest script: what each warp keeps in shared memory.
-std::uint32_t longest_script(const ScriptPlan& scripts);
+/// The lists of a chase as scripts, in arrays that warps copy to shared memory.
+class ScriptArrays {
+ public:
+  /// Adds them to the session's arrays. @throws DeviceError if the lists make no scripts
+  ScriptArrays(Session& session, const std::vector<ChaseLane>& lanes);
 
-/// Room for the scripts of all lanes; before the session's inputs are committed.
-std::vector<Slot<std::uint32_t>> add_scripts(Session& session, const ScriptPlan& scripts);
+  /// Entries of the longest one.
+  std::uint32_t capacity() const;
+  std::uint32_t unit_bytes() const { return plan_.unit_bytes; }
 
-/// Copies the scripts there and tells the tasks of them; after that.
-void fill_scripts(Session& session, const ScriptPlan& scripts,
-                  const std::vector<Slot<std::uint32_t>>& slots,
-                  std::span<kernels::ChaseTask> tasks);
+  /// Copies the scripts to their arrays and tells the tasks of them.
+  void fill(std::span<kernels::ChaseTask> tasks) const;
+
+ private:
+  Session& session_;
+  layout::ScriptPlan plan_;
+  std::vector<Input<std::uint32_t>> scripts_;  // [lane]
+};
 
 }  // namespace sonde::cuda

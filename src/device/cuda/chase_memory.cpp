@@ -1,15 +1,20 @@
-// See chase_memory.hpp.
+// Fills the memory, the constant bank or the texture that the kernel of a chase then loads from.
 #include "device/cuda/chase_memory.hpp"
 
 #include "base/error.hpp"
-#include "device/cuda/chase_place.hpp"
+#include "device/device_error.hpp"
+#include "device/layout/place.hpp"
 
 #include <algorithm>
 
 namespace sonde::cuda {
 namespace {
 
-/// Lines, and tiles of any order, that lie beside the buffer and not within it.
+static_assert(kernels::row_texels * layout::texel_bytes == texture_row_bytes);
+static_assert(kernels::bank_bytes == constant_bank_bytes);
+
+/// The place of the rehearsal lies so far behind the buffer that they share no line, and no tile of
+/// any order.
 constexpr std::uint64_t apart_bytes = 1024;
 constexpr std::uint64_t apart_rows = 16;
 
@@ -18,6 +23,21 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
 }
 
 }  // namespace
+
+kernels::ChasePath to_chase_path(LoadPath path) {
+  switch (path) {
+    case LoadPath::ca: return kernels::ChasePath::ca;
+    case LoadPath::cg: return kernels::ChasePath::cg;
+    case LoadPath::nc: return kernels::ChasePath::nc;
+    case LoadPath::cv: return kernels::ChasePath::cv;
+    case LoadPath::constant: return kernels::ChasePath::constant;
+    case LoadPath::texture_1d: return kernels::ChasePath::texture_1d;
+    case LoadPath::texture_2d: return kernels::ChasePath::texture_2d;
+    case LoadPath::atomic: return kernels::ChasePath::atomic;
+    case LoadPath::instruction: break;
+  }
+  throw Error("code is executed, not loaded");
+}
 
 ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order)
     : session_(session), probe_(probe), zeros_(order == kernels::Order::script) {
@@ -31,10 +51,10 @@ ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Ord
   }
   data_ = session.data(buffer_bytes());
   if (probe.path == LoadPath::texture_1d) {
-    texture_ = session.texture.over_memory(data_, buffer_bytes());
+    texture_ = session.texture().over_memory(data_, buffer_bytes());
   }
   if (probe.path == LoadPath::texture_2d) {
-    texture_ = session.texture.over_rows(buffer_bytes() / texture_row_bytes);
+    texture_ = session.texture().over_rows(buffer_bytes() / texture_row_bytes);
   }
 }
 
@@ -46,7 +66,7 @@ std::uint64_t ChaseMemory::buffer_bytes() const {
 }
 
 std::uint64_t ChaseMemory::place(std::uint64_t offset_bytes) const {
-  return place_of(probe_.path, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
+  return layout::place_of(probe_.path, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
 }
 
 void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
@@ -54,21 +74,22 @@ void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
   if (probe_.path == LoadPath::constant) {
     std::vector<std::uint64_t> taken;
     for (const kernels::WordWrite& word : words_) taken.push_back(word.offset_bytes);
-    rehearsal_offset_bytes_ = free_bank_offset(taken);
+    rehearsal_offset_bytes_ = layout::free_bank_offset(taken);
     if (!zeros_ && std::ranges::find(taken, rehearsal_offset_bytes_) == taken.end()) {
       words_.push_back({rehearsal_offset_bytes_, rehearsal_offset_bytes_});
     }
-    bank_ = session_.inputs.add<std::uint32_t>(kernels::bank_bytes / 4);
+    bank_ = session_.arrays().add_input<std::uint32_t>(kernels::bank_bytes / 4);
     return;
   }
-  if (has_addresses(probe_.path)) {
-    rehearsal_ = session_.inputs.add<std::uint64_t>(1);
+  if (layout::has_addresses(probe_.path)) {
+    rehearsal_ = session_.arrays().add_input<std::uint64_t>(1);
   } else {
     words_.push_back({rehearsal_offset_bytes_, zeros_ ? 0 : place(rehearsal_offset_bytes_)});
   }
-  writes_ = session_.inputs.add<kernels::WordWrite>(words_.size());
+  writes_ = session_.arrays().add_input<kernels::WordWrite>(words_.size());
   for (const ChaseLane& lane : probe_.lanes) {
-    stores_.push_back(session_.inputs.add<kernels::StoredWord>(lane.stored_offsets_bytes.size()));
+    stores_.push_back(
+        session_.arrays().add_input<kernels::StoredWord>(lane.stored_offsets_bytes.size()));
   }
 }
 
@@ -77,17 +98,17 @@ void ChaseMemory::fill(ChaseLaunchPlan& plan) {
   launch.texture = texture_;
   launch.rehearsal_place = place(rehearsal_offset_bytes_);
   if (probe_.path == LoadPath::constant) {
-    const auto bank = session_.inputs.host(bank_);
+    const auto bank = session_.arrays().host(bank_);
     std::ranges::fill(bank, 0u);
     for (const kernels::WordWrite& word : words_) {
       bank[word.offset_bytes / 4] = static_cast<std::uint32_t>(word.value);
     }
     return;
   }
-  std::ranges::copy(words_, session_.inputs.host(writes_).begin());
-  if (has_addresses(probe_.path)) {
-    launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.inputs.device(rehearsal_));
-    session_.inputs.host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
+  std::ranges::copy(words_, session_.arrays().host(writes_).begin());
+  if (layout::has_addresses(probe_.path)) {
+    launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.arrays().device(rehearsal_));
+    session_.arrays().host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
   }
   fill_stores(plan);
 }
@@ -96,17 +117,17 @@ void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
   const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
   if (std::ranges::none_of(probe_.lanes, stores_some)) return;
   if (probe_.path == LoadPath::texture_2d) {
-    throw DeviceError(
+    throw_device_error(
         "a chase stores into a two-dimensional texture (plain stores do not reach its array). "
         "Store through another path");
   }
   std::ranges::sort(words_, {}, &kernels::WordWrite::offset_bytes);
   for (std::size_t lane = 0; lane < stores_.size(); ++lane) {
-    auto store = session_.inputs.host(stores_[lane]).begin();
+    auto store = session_.arrays().host(stores_[lane]).begin();
     for (std::uint64_t offset_bytes : probe_.lanes[lane].stored_offsets_bytes) {
       *store++ = {reinterpret_cast<std::uint64_t>(data_ + offset_bytes), held_value(offset_bytes)};
     }
-    plan.tasks()[lane].stores = session_.inputs.device(stores_[lane]);
+    plan.tasks()[lane].stores = session_.arrays().device(stores_[lane]);
     plan.tasks()[lane].store_count = static_cast<std::uint32_t>(stores_[lane].count);
   }
 }
@@ -121,12 +142,12 @@ std::uint64_t ChaseMemory::held_value(std::uint64_t offset_bytes) const {
 void ChaseMemory::queue() {
   const cudaStream_t stream = session_.stream();
   if (probe_.path == LoadPath::constant) {
-    SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.inputs.device(bank_), stream));
+    SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.arrays().device(bank_), stream));
   } else {
     SONDE_CUDA_CHECK(
-        kernels::scatter_words(data_, session_.inputs.device(writes_), writes_.count, stream));
+        kernels::scatter_words(data_, session_.arrays().device(writes_), writes_.count, stream));
   }
-  if (probe_.path == LoadPath::texture_2d) session_.texture.fill_rows(data_, stream);
+  if (probe_.path == LoadPath::texture_2d) session_.texture().fill_rows(data_, stream);
   if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes());
 }
 

@@ -9,6 +9,9 @@
 
 namespace sonde::cuda {
 
+/// The kernel's name of a load path. @throws Error for `instruction`, whose blocks are not loaded
+kernels::ChasePath to_chase_path(LoadPath path);
+
 class ChaseMemory {
  public:
   /// Has the memory that the path reads. @throws DeviceError if it cannot span the probe's buffer
@@ -17,11 +20,11 @@ class ChaseMemory {
   /// What a word holds that leads to an offset.
   std::uint64_t place(std::uint64_t offset_bytes) const;
 
-  /// Takes the words that the loads will find and adds arrays to the session's inputs; before they
-  /// are committed.
+  /// Takes the words that the loads will find and adds arrays to the session's; before the launch
+  /// is planned.
   void add(std::vector<kernels::WordWrite> words);
 
-  /// Fills these arrays, and what the launch must know of them; after they are committed.
+  /// Fills these arrays, and what the launch must know of them.
   void fill(ChaseLaunchPlan& plan);
 
   /// Queues the words on their way, and the flush if there is to be one.
@@ -39,10 +42,10 @@ class ChaseMemory {
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
   bool zeros_ = false;                        // a script's words
   std::vector<kernels::WordWrite> words_;
-  Slot<kernels::WordWrite> writes_;
-  Slot<std::uint64_t> rehearsal_;
-  Slot<std::uint32_t> bank_;
-  std::vector<Slot<kernels::StoredWord>> stores_;  // [lane]
+  Input<kernels::WordWrite> writes_;
+  Input<std::uint64_t> rehearsal_;
+  Input<std::uint32_t> bank_;
+  std::vector<Input<kernels::StoredWord>> stores_;  // [lane]
 };
 
 }  // namespace sonde::cuda

@@ -1,4 +1,4 @@
-// See cuda_check.hpp.
+// Decides which CUDA errors cost a probe and which the GPU.
 #include "device/cuda/cuda_check.hpp"
 
 #include "base/error.hpp"

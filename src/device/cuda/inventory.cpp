@@ -1,14 +1,13 @@
-// See inventory.hpp.
+// Reads the inventory of a GPU from the CUDA runtime and NVML; jobs see it as DeviceInfo.
 #include "device/cuda/inventory.hpp"
 
 #include "base/units.hpp"
 #include "device/cuda/cuda_check.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/device_error.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-
-#include "base/error.hpp"
 
 namespace sonde {
 namespace cuda {
@@ -57,6 +56,7 @@ void add_cuda_attributes(int ordinal, DeviceInfo& info) {
   info.reserved_shared_bytes_per_block =
       bytes_attribute(cudaDevAttrReservedSharedMemoryPerBlock, ordinal);
   info.shared_carveouts_bytes = shared_carveouts(info.compute_major, info.compute_minor);
+  info.sm_partition_instruction_caches = has_partition_instruction_caches(info.compute_major);
   info.sm_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrClockRate, ordinal);
   info.memory_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrMemoryClockRate, ordinal);
   info.memory_bus_bits = attribute_or_zero(cudaDevAttrGlobalMemoryBusWidth, ordinal);
@@ -86,6 +86,8 @@ std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor
   }
 }
 
+bool has_partition_instruction_caches(int compute_major) { return compute_major >= 7; }
+
 std::string read_uuid(int ordinal) {
   cudaDeviceProp properties{};
   SONDE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
@@ -113,16 +115,7 @@ DeviceInfo read_inventory(int ordinal, const Nvml* nvml) {
   info.driver_version = "CUDA " + format_version(version);
   add_cuda_attributes(ordinal, info);
   info.mig = info.uuid.starts_with("MIG");
-  if (nvml != nullptr) {
-    const NvmlInventory more = nvml->inventory();
-    info.serial = more.serial;
-    info.vbios = more.vbios;
-    if (!more.driver_version.empty()) info.driver_version = more.driver_version;
-    if (more.max_sm_clock_hz > 0) info.sm_clock_hz = more.max_sm_clock_hz;
-    if (more.max_memory_clock_hz > 0) info.memory_clock_hz = more.max_memory_clock_hz;
-    info.mig = info.mig || more.mig;
-    info.foreign_processes = more.foreign_processes;
-  }
+  if (nvml != nullptr) nvml->add_to(info);
   return info;
 }
 
@@ -135,15 +128,15 @@ std::vector<DeviceChoice> list_cuda_devices() {
   if (error == cudaErrorInsufficientDriver) {
     // The runtime says this without any driver, too.
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
-    throw DeviceError(
-        "the NVIDIA driver is older than this build of sonde needs (no kernel can be "
-        "loaded). Update the driver, or build with its CUDA version");
+    throw_device_error(
+        "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "
+        "Update the driver, or build with its CUDA version");
   }
   if (error != cudaSuccess) {
-    throw DeviceError(
-        fmt::format("the NVIDIA driver cannot list its GPUs: {} (they cannot be "
-                    "measured). Look at nvidia-smi and dmesg",
-                    cudaGetErrorString(error)));
+    throw_device_error(
+        "the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at nvidia-smi "
+        "and dmesg",
+        cudaGetErrorString(error));
   }
   std::vector<DeviceChoice> choices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {

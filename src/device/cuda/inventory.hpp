@@ -13,8 +13,12 @@ std::string read_uuid(int ordinal);
 /// @throws DeviceError
 DeviceInfo read_inventory(int ordinal, const Nvml* nvml);
 
-/// Shared parts into which the L1 array of a compute capability can be cut, ascending (CUDA
+/// Shared parts that the L1 array of a compute capability can give up, ascending (CUDA
 /// programming guide, compute capabilities). Empty if unknown.
 std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor);
+
+/// Whether parts of an SM have instruction caches of their own: since Volta (Jia et al. 2018,
+/// Dissecting Volta, section 3.4).
+bool has_partition_instruction_caches(int compute_major);
 
 }  // namespace sonde::cuda

@@ -1,4 +1,5 @@
-// See nvml.hpp. Prototypes, buffer sizes and enumerators are those of nvml.h (NVML API reference).
+// Asks NVML what CUDA does not know, for inventory and health. Prototypes, buffer sizes and
+// enumerators are those of nvml.h (NVML API reference).
 #include "device/cuda/nvml.hpp"
 
 #include <dlfcn.h>
@@ -29,52 +30,43 @@ struct ProcessInfo {
   unsigned compute_instance;
 };
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-}
+/// An entry of a shared library; null if it has none of that name.
+struct Symbol {
+  void* address = nullptr;
+  template <class Function>
+  operator Function*() const {
+    return reinterpret_cast<Function*>(address);
+  }
+};
 
 }  // namespace
 
 struct Nvml::Library {
-  void* handle = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*handle_by_uuid)(const char*, Device*) = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*serial)(Device, char*, unsigned) = nullptr;
-  int (*vbios)(Device, char*, unsigned) = nullptr;
-  int (*clock)(Device, unsigned, unsigned*) = nullptr;
-  int (*max_clock)(Device, unsigned, unsigned*) = nullptr;
-  int (*temperature)(Device, unsigned, unsigned*) = nullptr;
-  int (*power)(Device, unsigned*) = nullptr;
-  int (*throttle_reasons)(Device, unsigned long long*) = nullptr;
-  int (*ecc_mode)(Device, unsigned*, unsigned*) = nullptr;
-  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
-  int (*ecc_errors)(Device, unsigned, unsigned, unsigned long long*) = nullptr;
-  int (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
-  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  void* handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  int (*init)() = find("nvmlInit_v2");
+  int (*shutdown)() = find("nvmlShutdown");
+  int (*handle_by_uuid)(const char*, Device*) = find("nvmlDeviceGetHandleByUUID");
+  int (*driver_version)(char*, unsigned) = find("nvmlSystemGetDriverVersion");
+  int (*serial)(Device, char*, unsigned) = find("nvmlDeviceGetSerial");
+  int (*vbios)(Device, char*, unsigned) = find("nvmlDeviceGetVbiosVersion");
+  int (*clock)(Device, unsigned, unsigned*) = find("nvmlDeviceGetClockInfo");
+  int (*max_clock)(Device, unsigned, unsigned*) = find("nvmlDeviceGetMaxClockInfo");
+  int (*temperature)(Device, unsigned, unsigned*) = find("nvmlDeviceGetTemperature");
+  int (*power)(Device, unsigned*) = find("nvmlDeviceGetPowerUsage");
+  int (*throttle_reasons)(Device,
+                          unsigned long long*) = find("nvmlDeviceGetCurrentClocksThrottleReasons");
+  int (*mig_mode)(Device, unsigned*, unsigned*) = find("nvmlDeviceGetMigMode");
+  int (*ecc_errors)(Device, unsigned, unsigned,
+                    unsigned long long*) = find("nvmlDeviceGetTotalEccErrors");
+  int (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*,
+                       unsigned*) = find("nvmlDeviceGetRemappedRows");
+  int (*processes)(Device, unsigned*,
+                   ProcessInfo*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
+  bool usable =
+      init != nullptr && shutdown != nullptr && handle_by_uuid != nullptr && init() == success;
 
-  bool load() {
-    handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return false;
-    find(handle, "nvmlInit_v2", init);
-    find(handle, "nvmlShutdown", shutdown);
-    find(handle, "nvmlDeviceGetHandleByUUID", handle_by_uuid);
-    find(handle, "nvmlSystemGetDriverVersion", driver_version);
-    find(handle, "nvmlDeviceGetSerial", serial);
-    find(handle, "nvmlDeviceGetVbiosVersion", vbios);
-    find(handle, "nvmlDeviceGetClockInfo", clock);
-    find(handle, "nvmlDeviceGetMaxClockInfo", max_clock);
-    find(handle, "nvmlDeviceGetTemperature", temperature);
-    find(handle, "nvmlDeviceGetPowerUsage", power);
-    find(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
-    find(handle, "nvmlDeviceGetEccMode", ecc_mode);
-    find(handle, "nvmlDeviceGetMigMode", mig_mode);
-    find(handle, "nvmlDeviceGetTotalEccErrors", ecc_errors);
-    find(handle, "nvmlDeviceGetRemappedRows", remapped_rows);
-    find(handle, "nvmlDeviceGetComputeRunningProcesses_v3", processes);
-    return init != nullptr && shutdown != nullptr && handle_by_uuid != nullptr && init() == success;
+  Symbol find(const char* name) const {
+    return {handle == nullptr ? nullptr : dlsym(handle, name)};
   }
   /// The handle stays open: unloading a library that the CUDA driver may share gains nothing.
   ~Library() {
@@ -98,8 +90,9 @@ struct Nvml::Library {
     if (processes == nullptr) return 0;
     std::vector<ProcessInfo> infos(64);
     unsigned count = static_cast<unsigned>(infos.size());
-    if (processes(device, &count, infos.data()) == insufficient_size)
+    if (processes(device, &count, infos.data()) == insufficient_size) {
       return static_cast<int>(count);
+    }
     const auto self = static_cast<unsigned>(getpid());
     int foreign = 0;
     for (unsigned i = 0; i < count && i < infos.size(); ++i) foreign += infos[i].pid != self;
@@ -115,28 +108,26 @@ Nvml::~Nvml() = default;
 std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
   auto library = std::make_unique<Library>();
   Device device = nullptr;
-  if (!library->load() || library->handle_by_uuid(uuid.c_str(), &device) != success) return nullptr;
+  if (!library->usable || library->handle_by_uuid(uuid.c_str(), &device) != success) return nullptr;
   return std::unique_ptr<Nvml>(new Nvml(std::move(library), device));
 }
 
-NvmlInventory Nvml::inventory() const {
+void Nvml::add_to(DeviceInfo& info) const {
   const Library& nvml = *library_;
-  NvmlInventory result;
-  result.driver_version = Library::read_text(nvml.driver_version);
-  result.serial = Library::read_text(nvml.serial, device_);
-  result.vbios = Library::read_text(nvml.vbios, device_);
-  result.max_sm_clock_hz = 1e6 * Library::read(0u, nvml.max_clock, device_, clock_sm);
-  result.max_memory_clock_hz = 1e6 * Library::read(0u, nvml.max_clock, device_, clock_mem);
-  unsigned pending = 0;
+  info.serial = Library::read_text(nvml.serial, device_);
+  info.vbios = Library::read_text(nvml.vbios, device_);
+  const std::string driver_version = Library::read_text(nvml.driver_version);
+  if (!driver_version.empty()) info.driver_version = driver_version;
+  const unsigned sm_mhz = Library::read(0u, nvml.max_clock, device_, clock_sm);
+  if (sm_mhz > 0) info.sm_clock_hz = 1e6 * sm_mhz;
+  const unsigned memory_mhz = Library::read(0u, nvml.max_clock, device_, clock_mem);
+  if (memory_mhz > 0) info.memory_clock_hz = 1e6 * memory_mhz;
   unsigned current = 0;
-  if (nvml.ecc_mode != nullptr && nvml.ecc_mode(device_, &current, &pending) == success) {
-    result.ecc = current != 0;
-  }
+  unsigned pending = 0;
   if (nvml.mig_mode != nullptr && nvml.mig_mode(device_, &current, &pending) == success) {
-    result.mig = current != 0;
+    info.mig = info.mig || current != 0;
   }
-  result.foreign_processes = nvml.count_foreign_processes(device_);
-  return result;
+  info.foreign_processes = nvml.count_foreign_processes(device_);
 }
 
 Health Nvml::health() const {

@@ -9,18 +9,6 @@
 
 namespace sonde::cuda {
 
-/// What NVML knows and CUDA does not.
-struct NvmlInventory {
-  std::string serial;
-  std::string vbios;
-  std::string driver_version;
-  double max_sm_clock_hz = 0;
-  double max_memory_clock_hz = 0;
-  bool ecc = false;
-  bool mig = false;
-  int foreign_processes = 0;
-};
-
 /// One GPU through NVML. Every call is allowed to fail: fields then keep their defaults.
 class Nvml {
  public:
@@ -30,8 +18,9 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Processes other than this one count as foreign.
-  NvmlInventory inventory() const;
+  /// Fills in what CUDA does not know, or knows less well. Processes other than this one count as
+  /// foreign.
+  void add_to(DeviceInfo& info) const;
   Health health() const;
 
  private:

@@ -1,9 +1,8 @@
-// See placed_launch.hpp.
+// Makes sure that every wanted SM holds one block of a launch before any lane measures.
 #include "device/cuda/placed_launch.hpp"
 
 #include "base/error.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -18,29 +17,29 @@ constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute c
 }  // namespace
 
 TimeLimit limit_for(std::uint64_t accesses) {
-  // 4 us an access: some three times a cold load with a walk through all page tables.
+  // 4 us an access: some three times a cold load with a page walk through all levels.
   return {std::chrono::seconds(1) + std::chrono::microseconds(4) * accesses};
 }
 
 PlacedLaunch::PlacedLaunch(Session& session, std::vector<int> sms, TimeLimit limit)
     : session_(session), sms_(std::move(sms)), limit_(limit) {
   require(session.info().sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
-  ranks_ = session_.inputs.add<std::int32_t>(kernels::max_sms);
-  state_ = session_.outputs.add<kernels::PlacementState>(1);
+  ranks_ = session_.arrays().add_input<std::int32_t>(kernels::max_sms);
+  state_ = session_.arrays().add_output<kernels::PlacementState>(1);
 }
 
 kernels::Placement PlacedLaunch::placement() const {
   kernels::Placement placement;
-  placement.rank_of_sm = session_.inputs.device(ranks_);
-  placement.state = session_.outputs.device(state_);
+  placement.rank_of_sm = session_.arrays().device(ranks_);
+  placement.state = session_.arrays().device(state_);
   placement.wanted = static_cast<std::uint32_t>(sms_.size());
   placement.claim_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(claim_limit).count());
-  placement.limit_ns = static_cast<std::uint64_t>(limit_.kernel.count());
+  placement.limit_ns = limit_.kernel_ns();
   return placement;
 }
 
 void PlacedLaunch::fill_ranks() {
-  const auto ranks = session_.inputs.host(ranks_);
+  const auto ranks = session_.arrays().host(ranks_);
   std::fill(ranks.begin(), ranks.end(), -1);
   for (std::size_t rank = 0; rank < sms_.size(); ++rank) {
     ranks[static_cast<std::size_t>(sms_[rank])] = static_cast<std::int32_t>(rank);
@@ -48,7 +47,7 @@ void PlacedLaunch::fill_ranks() {
 }
 
 std::uint32_t PlacedLaunch::claimed() const {
-  return session_.outputs.host(state_).front().claimed;
+  return session_.arrays().host(state_).front().claimed;
 }
 
 unsigned PlacedLaunch::most_resident_blocks(const kernels::LaunchShape& shape) const {
@@ -61,29 +60,26 @@ unsigned PlacedLaunch::most_resident_blocks(const kernels::LaunchShape& shape) c
   return static_cast<unsigned>(per_sm) * static_cast<unsigned>(info.sm_count);
 }
 
-void PlacedLaunch::run(kernels::LaunchShape shape, const std::function<void()>& before,
-                       const std::function<cudaError_t(const kernels::LaunchShape&)>& launch) {
+void PlacedLaunch::run(kernels::LaunchShape shape,
+                       const std::function<void(const kernels::LaunchShape&)>& queue) {
   fill_ranks();
-  // One block per SM if each takes all the shared memory there is; if the driver cut the L1 in
+  // One block per SM if each takes all the shared memory there is; if the driver divided the L1 in
   // another way, as many as could be resident, so that each SM gets one.
   shape.grid_blocks = static_cast<unsigned>(session_.info().sm_count);
   const unsigned most = most_resident_blocks(shape);
   for (;;) {
-    session_.inputs.upload(session_.stream());
-    session_.outputs.fill_device(state_, 0, session_.stream());
-    before();
-    SONDE_CUDA_CHECK(launch(shape));
-    session_.outputs.download(session_.stream());
-    session_.wait(limit_.host());
+    session_.run(limit_, [&] {
+      session_.arrays().clear(state_);
+      queue(shape);
+    });
     if (claimed() == sms_.size()) return;
     if (shape.grid_blocks == most) break;
     shape.grid_blocks = most;
   }
-  throw DeviceError(
-      fmt::format("only {} of {} SMs took a block (the probe must run on all of them). Look for "
-                  "other processes "
-                  "on the GPU, or for disabled SMs",
-                  claimed(), sms_.size()));
+  throw_device_error(
+      "only {} of {} SMs took a block (the probe must run on all of them). Look for other "
+      "processes on the GPU, or for disabled SMs",
+      claimed(), sms_.size());
 }
 
 RankedSms rank_sms(const std::vector<int>& sms) {
@@ -100,25 +96,6 @@ std::vector<int> all_sms(const DeviceInfo& info) {
   std::vector<int> sms(static_cast<std::size_t>(info.sm_count));
   std::iota(sms.begin(), sms.end(), 0);
   return sms;
-}
-
-void check_lane(const kernels::LaneResult& result, int sm) {
-  switch (result.status) {
-    case kernels::LaneStatus::done: break;
-    case kernels::LaneStatus::never_ran:
-      throw DeviceError(fmt::format("the lane on SM {} did not run (its block was lost)", sm));
-    case kernels::LaneStatus::timed_out:
-      throw DeviceError(fmt::format(
-          "the lane on SM {} passed its deadline (memory or clock is far too slow). Look at the "
-          "GPU's health, or ask for fewer accesses",
-          sm));
-    case kernels::LaneStatus::moved:
-      throw DeviceError(fmt::format(
-          "the block on SM {} was moved while it measured (its cycles mix two clocks). Look for "
-          "other processes on the GPU",
-          sm));
-  }
-  require(result.sm == static_cast<std::uint32_t>(sm), "a lane ran on another SM than planned");
 }
 
 }  // namespace sonde::cuda

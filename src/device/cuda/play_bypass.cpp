@@ -1,37 +1,35 @@
 // Mixes of warps that use the L1 and warps that bypass it.
-#include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "device/cuda/carveout.hpp"
-#include "device/cuda/placed_launch.hpp"
-#include "device/cuda/players.hpp"
+#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
 #include "kernels/bypass.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace sonde::cuda {
 namespace {
 
-/// From the first to behind the last byte that any warp visits.
+/// From the first to behind the last byte that any warp reads.
 std::uint64_t span_bytes(const BypassProbe& probe) {
   return static_cast<std::uint64_t>(probe.warps - 1) * probe.warp_base_step_bytes +
-         probe.working_set_bytes + 32 * probe.thread_stride_bytes;
+         probe.working_set_bytes + warp_threads * probe.thread_stride_bytes;
 }
 
 void check_bypass(const DeviceInfo& info, const BypassProbe& probe) {
   if (probe.warps * info.warp_threads > info.max_threads_per_block) {
-    throw DeviceError(fmt::format("{} warps do not fit into one block (at most {}). Ask for fewer",
-                                  probe.warps, info.max_threads_per_block / info.warp_threads));
+    throw_device_error("{} warps do not fit into one block (at most {}). Ask for fewer",
+                       probe.warps, info.max_threads_per_block / info.warp_threads);
   }
   if (probe.working_set_bytes >= 2_GiB) {
-    throw DeviceError("the working set of a bypass mix must be below 2 GiB (offsets are 32 bits)");
+    throw_device_error("the working set of a bypass mix must be below 2 GiB (offsets are 32 bits)");
   }
   if ((probe.warp_base_step_bytes | probe.access_step_bytes | probe.thread_stride_bytes |
        probe.working_set_bytes) %
           4 !=
       0) {
-    throw DeviceError("the steps of a bypass mix must be multiples of 4 bytes (it loads words)");
+    throw_device_error("the steps of a bypass mix must be multiples of 4 bytes (it loads words)");
   }
 }
 
@@ -49,57 +47,33 @@ kernels::BypassLaunch describe_launch(const BypassProbe& probe) {
   return launch;
 }
 
+/// The lanes of each SM are the warps of its block.
+Lanes lanes_of(const std::vector<int>& sms, const kernels::BypassLaunch& launch) {
+  Lanes lanes{.sms = {}, .recorded = launch.accesses, .accesses = launch.accesses};
+  for (int sm : rank_sms(sms).sms) lanes.sms.insert(lanes.sms.end(), launch.warps, sm);
+  return lanes;
+}
+
 }  // namespace
 
-Trace play_bypass(Session& session, const BypassProbe& probe) {
+Trace play(Session& session, const BypassProbe& probe) {
   const DeviceInfo& info = session.info();
   check_bypass(info, probe);
-  session.inputs.clear_layout();
-  session.outputs.clear_layout();
   kernels::BypassLaunch launch = describe_launch(probe);
-  const SharedPlan shared = plan_shared(info, kernels::bypass_shared_bytes(launch));
-  const std::vector<int> wanted = probe.sms.empty() ? all_sms(info) : probe.sms;
-  PlacedLaunch placed(session, rank_sms(wanted).sms,
-                      limit_for((probe.warmup_accesses + probe.accesses) * launch.warps));
-  const std::vector<int>& sms = placed.sms();
-  const std::uint64_t lanes = sms.size() * launch.warps;
-  const auto results = session.outputs.add<kernels::LaneResult>(lanes);
-  const auto records = session.outputs.add<std::uint16_t>(lanes * launch.accesses);
-  session.inputs.commit();
-  session.outputs.commit();
+  const layout::SharedPlan shared = layout::plan_shared(info, kernels::bypass_shared_bytes(launch));
+  LaneLaunch lanes(session, lanes_of(probe.sms.empty() ? all_sms(info) : probe.sms, launch),
+                   limit_for((probe.warmup_accesses + probe.accesses) * launch.warps));
+  lanes.describe(launch);
   std::byte* data = session.data(span_bytes(probe));
-  launch.placement = placed.placement();
   launch.base = data;
-  launch.results = session.outputs.device(results);
-  launch.records = session.outputs.device(records);
-  placed.run(
-      {0, launch.warps * 32, shared.dynamic_bytes, shared.carveout_percent},
-      [&] {
-        session.outputs.fill_device(results, 0, session.stream());
+  Trace trace =
+      lanes.run(launch.warps * warp_threads, shared, [&](const kernels::LaunchShape& shape) {
         SONDE_CUDA_CHECK(cudaMemsetAsync(data, 0, span_bytes(probe), session.stream()));
-      },
-      [&](const kernels::LaunchShape& shape) {
-        return kernels::launch_bypass(launch, shape, session.stream());
+        SONDE_CUDA_CHECK(kernels::launch_bypass(launch, shape, session.stream()));
       });
-  Trace trace;
-  trace.shared_carveout_bytes = shared.carveout_bytes;
-  for (std::uint64_t at = 0; at < lanes; ++at) {
-    const kernels::LaneResult& result = session.outputs.host(results)[at];
-    LaneTrace lane;
-    lane.sm = sms[at / launch.warps];
-    lane.warp = static_cast<int>(at % launch.warps);
-    check_lane(result, lane.sm);
-    if (result.final_value != 0) {
-      throw DeviceError(
-          fmt::format("wrong data: a load on SM {} returned {:#x} instead of zero (its "
-                      "times mean nothing). Check the GPU's ECC counters",
-                      lane.sm, result.final_value));
-    }
-    const auto row = session.outputs.host(records).subspan(at * launch.accesses, launch.accesses);
-    lane.window_cycles.assign(row.begin(), row.end());
-    lane.elapsed_cycles = result.elapsed_cycles;
-    lane.accesses = launch.accesses;
-    trace.lanes.push_back(std::move(lane));
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    lanes.check_final_value(lane, 0);
+    trace.lanes[lane].warp = static_cast<int>(lane % launch.warps);
   }
   return trace;
 }

@@ -1,12 +1,12 @@
 // Streams over global memory.
 #include "base/error.hpp"
-#include "device/cuda/carveout.hpp"
+#include "device/cuda/block_spans.hpp"
 #include "device/cuda/placed_launch.hpp"
-#include "device/cuda/players.hpp"
+#include "device/cuda/play.hpp"
+#include "device/device_error.hpp"
+#include "device/layout/carveout.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/stream.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -35,35 +35,30 @@ kernels::Load to_load(LoadPath path) {
     case LoadPath::cg: return kernels::Load::cg;
     case LoadPath::nc: return kernels::Load::nc;
     case LoadPath::cv: return kernels::Load::cv;
-    case LoadPath::constant:
-    case LoadPath::texture_1d:
-    case LoadPath::texture_2d:
-    case LoadPath::atomic:
-    case LoadPath::instruction: break;
+    default:
+      throw_device_error(
+          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
+          "cv",
+          to_text(path));
   }
-  throw DeviceError(
-      fmt::format("no stream goes through the path {} (streams are of plain loads). "
-                  "Ask for ca, cg, nc or cv",
-                  to_text(path)));
 }
 
 void check_stream(const Session& session, const StreamProbe& probe) {
   if (!kernels::stream_ilp_exists(probe.ilp)) {
-    throw DeviceError(
-        fmt::format("a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). "
-                    "Ask for one of these",
-                    probe.ilp));
+    throw_device_error(
+        "a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). Ask for one of these",
+        probe.ilp);
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             session.info().max_threads_per_block);
   if (probe.block_threads > most) {
-    throw DeviceError(
-        fmt::format("a stream with ilp {} and {} B elements has at most {} threads in "
-                    "a block (more would spill registers). Ask for fewer",
-                    probe.ilp, probe.element_bytes, most));
+    throw_device_error(
+        "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
+        "spill registers). Ask for fewer",
+        probe.ilp, probe.element_bytes, most);
   }
   if (probe.footprint_bytes % 64 != 0) {
-    throw DeviceError("the footprint of a stream must be a multiple of 64 B");
+    throw_device_error("the footprint of a stream must be a multiple of 64 B");
   }
 }
 
@@ -93,12 +88,12 @@ TimeLimit limit_of(const StreamProbe& probe) {
   return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
 }
 
-/// On chosen SMs one block takes all of the smallest cut; else the cut leaves room for as many
-/// blocks as the threads allow, each with its reserved part.
-SharedPlan cut_for(const DeviceInfo& info, const StreamProbe& probe) {
-  if (!probe.sms.empty()) return plan_shared(info, 0);
+/// On chosen SMs one block takes all of the smallest carve-out; else the carve-out has room for as
+/// many blocks as the threads allow, each with its reserved part.
+layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
+  if (!probe.sms.empty()) return layout::plan_shared(info, 0);
   const auto resident = static_cast<std::uint64_t>(info.max_threads_per_sm / probe.block_threads);
-  return plan_shared(
+  return layout::plan_shared(
       info, (std::max<std::uint64_t>(resident, 1) - 1) * info.reserved_shared_bytes_per_block);
 }
 
@@ -106,47 +101,42 @@ SharedPlan cut_for(const DeviceInfo& info, const StreamProbe& probe) {
 class StreamRun {
  public:
   StreamRun(Session& session, const StreamProbe& probe)
-      : session_(clear_layouts(session)),
+      : session_(session),
         probe_(probe),
         limit_(limit_of(probe)),
-        shared_(cut_for(session.info(), probe)),
-        placed_(session, rank_sms(probe.sms).sms, limit_),
-        spans_(session.outputs.add<kernels::SmSpan>(kernels::max_sms)),
-        flags_(session.outputs.add<std::uint32_t>(2)),
-        mismatches_(session.outputs.add<unsigned long long>(1)) {
-    session.inputs.commit();
-    session.outputs.commit();
+        shared_(plan_for(session.info(), probe)),
+        spans_(session),
+        sink_(session.arrays().add_output<std::uint32_t>(1)),
+        mismatches_(session.arrays().add_output<unsigned long long>(1)) {
+    if (!probe.sms.empty()) placed_.emplace(session, rank_sms(probe.sms).sms, limit_);
+    launch_.placement.limit_ns = limit_.kernel_ns();
+    if (placed_) launch_.placement = placed_->placement();
+    spans_.describe(launch_);
+    launch_.sink = session.arrays().device(sink_);
     data_ = lay_data(session, probe);
-    launch_.placement = placed_.placement();
     launch_.source = data_.source;
     launch_.destination = data_.destination;
     launch_.elements = data_.pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
     launch_.passes = static_cast<std::uint32_t>(probe.passes);
-    launch_.spans = session.outputs.device(spans_);
-    launch_.sink = session.outputs.device(flags_);
-    launch_.timed_out = session.outputs.device(flags_) + 1;
   }
 
   /// @return wall time by device events
   double run_once_ns() {
-    const auto clear = [this] { clear_outputs(); };
-    const auto queue = [this](const kernels::LaunchShape& shape) { return queue_kernel(shape); };
-    const auto threads = static_cast<unsigned>(probe_.block_threads);
-    kernels::LaunchShape shape{static_cast<unsigned>(probe_.blocks), threads, 0,
-                               shared_.carveout_percent};
-    if (probe_.sms.empty()) {
-      clear();
-      SONDE_CUDA_CHECK(queue(shape));
-      session_.outputs.download(session_.stream());
-      session_.wait(limit_.host());
-    } else {
+    const auto queue = [this](const kernels::LaunchShape& shape) { queue_kernel(shape); };
+    kernels::LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
+                               .block_threads = static_cast<unsigned>(probe_.block_threads),
+                               .shared_bytes = 0,
+                               .carveout_percent = shared_.carveout_percent};
+    if (placed_) {
       shape.shared_bytes = shared_.dynamic_bytes;
-      placed_.run(shape, clear, queue);
+      placed_->run(shape, queue);
+    } else {
+      session_.run(limit_, [&] { queue(shape); });
     }
-    if (session_.outputs.host(flags_)[1] != 0) {
-      throw DeviceError(
-          "a stream passed its deadline (memory or clock is far too slow). Look at "
-          "the GPU's health");
+    if (spans_.timed_out()) {
+      throw_device_error(
+          "a stream passed its deadline (memory or clock is far too slow). Look at the GPU's "
+          "health");
     }
     float elapsed_ms = 0;
     SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin_.get(), end_.get()));
@@ -156,68 +146,46 @@ class StreamRun {
   /// @throws DeviceError if what was written is not what had to be
   void check_data() {
     if (probe_.kind == StreamKind::read) return;
-    session_.outputs.fill_device(mismatches_, 0, session_.stream());
-    // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
-    SONDE_CUDA_CHECK(kernels::count_mismatches(data_.destination, data_.pass_bytes, 0, 61,
-                                               session_.outputs.device(mismatches_),
-                                               session_.stream()));
-    session_.outputs.download(session_.stream());
-    session_.wait(limit_.host());
-    const auto wrong = session_.outputs.host(mismatches_).front();
+    session_.run(limit_, [&] {
+      session_.arrays().clear(mismatches_);
+      // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
+      SONDE_CUDA_CHECK(kernels::count_mismatches(data_.destination, data_.pass_bytes, 0, 61,
+                                                 session_.arrays().device(mismatches_),
+                                                 session_.stream()));
+    });
+    const auto wrong = session_.arrays().host(mismatches_).front();
     if (wrong == 0) return;
-    throw DeviceError(
-        fmt::format("wrong data: {} of the checked elements of a {} are not what was stored (its "
-                    "bandwidth means "
-                    "nothing). Check the GPU's memory and ECC counters",
-                    wrong, to_text(probe_.kind)));
+    throw_device_error(
+        "wrong data: {} of the checked elements of a {} are not what was stored (its bandwidth "
+        "means nothing). Check the GPU's memory and ECC counters",
+        wrong, to_text(probe_.kind));
   }
 
   Trace last_trace() const {
     Trace trace;
     trace.shared_carveout_bytes = shared_.carveout_bytes;
-    const auto spans = session_.outputs.host(spans_);
-    for (std::size_t sm = 0; sm < spans.size(); ++sm) {
-      if (spans[sm].last_cycles == 0) continue;
-      LaneTrace lane;
-      lane.sm = static_cast<int>(sm);
-      lane.elapsed_cycles = spans[sm].last_cycles - spans[sm].first_cycles;
-      trace.lanes.push_back(std::move(lane));
-    }
+    trace.lanes = spans_.read();
     return trace;
   }
 
  private:
-  static Session& clear_layouts(Session& session) {
-    session.inputs.clear_layout();
-    session.outputs.clear_layout();
-    return session;
-  }
-  void clear_outputs() {
-    const cudaStream_t stream = session_.stream();
-    session_.outputs.fill_device(flags_, 0, stream);
-    session_.outputs.fill_device(spans_, 0, stream);
-    // The first member of every span is a minimum: all ones.
-    SONDE_CUDA_CHECK(cudaMemset2DAsync(session_.outputs.device(spans_), sizeof(kernels::SmSpan),
-                                       0xff, sizeof(kernels::SmSpan::first_cycles), spans_.count,
-                                       stream));
-  }
-  cudaError_t queue_kernel(const kernels::LaunchShape& shape) {
+  void queue_kernel(const kernels::LaunchShape& shape) {
+    spans_.clear();
     SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), session_.stream()));
-    const cudaError_t error =
-        kernels::launch_stream(launch_, to_work(probe_.kind), to_load(probe_.path),
-                               probe_.element_bytes, probe_.ilp, shape, session_.stream());
+    SONDE_CUDA_CHECK(kernels::launch_stream(launch_, to_work(probe_.kind), to_load(probe_.path),
+                                            probe_.element_bytes, probe_.ilp, shape,
+                                            session_.stream()));
     SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), session_.stream()));
-    return error;
   }
 
   Session& session_;
   const StreamProbe& probe_;
   TimeLimit limit_;
-  SharedPlan shared_;
-  PlacedLaunch placed_;
-  Slot<kernels::SmSpan> spans_;
-  Slot<std::uint32_t> flags_;  // a sink that is never written, and whether a deadline passed
-  Slot<unsigned long long> mismatches_;
+  layout::SharedPlan shared_;
+  BlockSpans spans_;
+  Output<std::uint32_t> sink_;  // never written
+  Output<unsigned long long> mismatches_;
+  std::optional<PlacedLaunch> placed_;  // on chosen SMs
   StreamData data_;
   kernels::StreamLaunch launch_;
   Event begin_;
@@ -226,7 +194,7 @@ class StreamRun {
 
 }  // namespace
 
-Trace play_stream(Session& session, const StreamProbe& probe) {
+Trace play(Session& session, const StreamProbe& probe) {
   check_stream(session, probe);
   StreamRun run(session, probe);
   run.run_once_ns();  // loads the kernel's code and warms the TLBs; not counted

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace sonde::cuda {
 
@@ -24,14 +23,9 @@ class Stream {
 class Event {
  public:
   Event() { SONDE_CUDA_CHECK(cudaEventCreate(&event_)); }
-  ~Event() {
-    if (event_ != nullptr) SONDE_CUDA_WARN(cudaEventDestroy(event_));
-  }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
+  ~Event() { SONDE_CUDA_WARN(cudaEventDestroy(event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
   cudaEvent_t get() const { return event_; }
 
  private:

@@ -1,18 +1,29 @@
-// All that one open GPU holds between probes, and the two things that every probe does with it:
-// have memory, and wait for the GPU no longer than it may take.
+// One open GPU and all that it holds between probes: stream, memory, textures, arrays of a launch.
+// CudaDevice measures through it, the players (play.hpp) launch through it.
 #pragma once
 
-#include "device/cuda/mirror.hpp"
+#include "device/cuda/launch_arrays.hpp"
 #include "device/cuda/nvml.hpp"
-#include "device/cuda/resources.hpp"
 #include "device/cuda/textures.hpp"
 #include "trace/trace.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 
 namespace sonde::cuda {
 
+/// Time that a kernel's lanes may take; the host waits some seconds longer before it gives the GPU
+/// up.
+struct TimeLimit {
+  std::chrono::nanoseconds kernel;
+  std::chrono::nanoseconds host() const { return 2 * kernel + std::chrono::seconds(5); }
+  std::uint64_t kernel_ns() const { return static_cast<std::uint64_t>(kernel.count()); }
+};
+
+/// Owns the GPU. One probe at a time is measured; within it, the arrays are those of that probe
+/// alone, and whoever plays it adds arrays, asks for memory and runs launches, in this order. All
+/// work goes through one stream, and none is left in it when a launch has been run.
 class Session {
  public:
   /// Makes the context and reads the inventory. @throws DeviceError
@@ -20,43 +31,45 @@ class Session {
 
   const DeviceInfo& info() const { return info_; }
   Health health();
-  cudaStream_t stream() const { return stream_.get(); }
 
-  /// Arrays for kernels to read, and arrays that they write.
-  Mirror inputs;
-  Mirror outputs;
-  Texture texture;
-
-  /// The memory that probes walk through: at least that much, old content undefined.
-  /// @throws DeviceError if the GPU has not so much
-  std::byte* data(std::uint64_t size_bytes);
-
-  /// Queues loads that put other addresses into all caches and TLBs: one load from each 2 MB of all
-  /// memory that nobody else holds, then a read of three times the L2.
-  /// @param kept_bytes start of the data that must not be touched
-  void flush_caches(std::uint64_t kept_bytes);
-
-  /// Waits for all that was queued. A kernel has its own, shorter deadline.
-  /// @throws DeviceLostError if the GPU is still at work after `limit`: the kernel ignored its
-  /// deadline
-  void wait(std::chrono::nanoseconds limit);
-
-  /// Conditions at the start of a probe; finish_conditions adds clocks and temperature after it, at
-  /// most some 50 ms old.
-  Conditions start_conditions() const;
-  void finish_conditions(Conditions& conditions);
+  /// Calls `play` with empty arrays, and adds the conditions under which it ran: clocks and
+  /// temperature are those after it, at most some 50 ms old.
+  /// @throws DeviceLostError if the GPU was lost, now or before
+  Trace measure(const std::function<Trace()>& play);
 
   /// After a hang or a sticky error nothing on this GPU may be touched, or freed.
   bool lost() const { return lost_; }
-  void mark_lost() { lost_ = true; }
+
+  cudaStream_t stream() const { return stream_.get(); }
+  LaunchArrays& arrays() { return arrays_; }
+  Texture& texture() { return texture_; }
+
+  /// The memory that probes read and write: at least that much, old content undefined.
+  /// @throws DeviceError if the GPU has not so much
+  std::byte* data(std::uint64_t size_bytes);
+
+  /// Queues loads that put other addresses into all caches and TLBs: one load from each 2 MiB of
+  /// all memory that nobody else holds, then a read of three times the L2.
+  /// @param kept_bytes start of the data that must not be touched
+  void flush_caches(std::uint64_t kept_bytes);
+
+  /// Uploads the inputs, has `queue` queue kernels, downloads the outputs and waits for all of it.
+  /// @throws DeviceLostError if the GPU is still at work after `limit`: the kernel ignored its own,
+  /// shorter deadline
+  void run(TimeLimit limit, const std::function<void()>& queue);
 
  private:
+  void wait(std::chrono::nanoseconds limit);
+  Conditions read_conditions();
+
   int ordinal_;
   std::uint64_t seed_;
   std::unique_ptr<Nvml> nvml_;
   DeviceInfo info_;
   Stream stream_;
   Event done_;
+  LaunchArrays arrays_;
+  Texture texture_;
   DeviceBuffer data_;
   DeviceBuffer flush_;  // three times the L2
   DeviceBuffer rest_;   // what is left of the memory, for its pages alone

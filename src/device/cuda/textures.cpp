@@ -1,16 +1,14 @@
-// See textures.hpp.
+// Makes the textures that chases fetch from, and refuses sizes that the device cannot have.
 #include "device/cuda/textures.hpp"
 
-#include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/probe.hpp"
-
-#include <fmt/format.h>
+#include "device/device_error.hpp"
+#include "device/layout/place.hpp"
 
 namespace sonde::cuda {
 namespace {
 
-constexpr std::uint64_t texel_bytes = 8;
+using layout::texel_bytes;
 
 cudaChannelFormatDesc texel_format() {
   return cudaCreateChannelDesc(32, 32, 0, 0, cudaChannelFormatKindUnsigned);
@@ -24,11 +22,11 @@ int current_device() {
 
 void check_size(std::uint64_t size_bytes, std::uint64_t most_bytes, const char* kind) {
   if (size_bytes <= most_bytes) return;
-  throw DeviceError(
-      fmt::format("a {} texture of this device spans at most {} (the probe's buffer and the place "
-                  "beside it for rehearsal take {}). Ask for a smaller buffer",
-                  kind, format_bytes(static_cast<double>(most_bytes)),
-                  format_bytes(static_cast<double>(size_bytes))));
+  throw_device_error(
+      "a {} texture of this device spans at most {} (the probe's buffer and the place behind it "
+      "for rehearsal take {}). Ask for a smaller buffer",
+      kind, format_bytes(static_cast<double>(most_bytes)),
+      format_bytes(static_cast<double>(size_bytes)));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ DeviceInfo read_device(Fields fields) {
   info.memory_clock_hz = fields.number("memory_clock_hz", 1);
   info.memory_bus_bits = static_cast<int>(fields.count("memory_bus_bits", 1));
   info.memory_data_rate = static_cast<int>(fields.count("memory_data_rate", 1));
+  info.sm_partition_instruction_caches = fields.flag_or("sm_partition_instruction_caches", false);
   info.ecc = fields.flag_or("ecc", false);
   info.vbios = fields.text_or("vbios", "");
   info.driver_version = fields.text_or("driver_version", "");

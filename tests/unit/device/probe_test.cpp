@@ -48,7 +48,7 @@ class EchoDevice final : public Device {
   DeviceInfo info_;
 };
 
-TEST(ProbeTest, recorded_accesses_carry_the_address_they_visited) {
+TEST(ProbeTest, recorded_accesses_carry_the_address_they_read) {
   EchoDevice device;
 
   const Trace trace = device.run(small_chase());

@@ -1,15 +1,13 @@
-#include "device/cuda/chase_place.hpp"
-
-#include "base/error.hpp"
+#include "device/layout/place.hpp"
 
 #include <gmock/gmock.h>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
 
 constexpr std::uint64_t base_address = 0x7f0000000000;
 
-TEST(ChasePlaceTest, places_of_global_memory_are_addresses) {
+TEST(PlaceTest, places_of_global_memory_are_addresses) {
   for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv, LoadPath::atomic}) {
     EXPECT_EQ(place_of(path, base_address, 4104), base_address + 4104) << to_text(path);
     EXPECT_TRUE(has_addresses(path)) << to_text(path);
@@ -17,12 +15,12 @@ TEST(ChasePlaceTest, places_of_global_memory_are_addresses) {
   }
 }
 
-TEST(ChasePlaceTest, places_of_the_constant_bank_are_offsets) {
+TEST(PlaceTest, places_of_the_constant_bank_are_offsets) {
   EXPECT_EQ(place_of(LoadPath::constant, base_address, 65532), 65532u);
   EXPECT_EQ(script_unit(LoadPath::constant, 64), 64u);
 }
 
-TEST(ChasePlaceTest, places_of_textures_are_texels) {
+TEST(PlaceTest, places_of_textures_are_texels) {
   const std::uint64_t offset_bytes = 3 * texture_row_bytes + 40;
 
   EXPECT_EQ(place_of(LoadPath::texture_1d, base_address, offset_bytes), offset_bytes / 8);
@@ -32,11 +30,9 @@ TEST(ChasePlaceTest, places_of_textures_are_texels) {
   EXPECT_EQ(script_unit(LoadPath::texture_2d, 64), 8u);
 }
 
-TEST(ChasePlaceTest, code_is_not_loaded) {
-  EXPECT_THROW(to_chase_path(LoadPath::instruction), Error);
-}
+TEST(PlaceTest, code_is_not_loaded) { EXPECT_FALSE(has_addresses(LoadPath::instruction)); }
 
-TEST(ChasePlaceTest, words_that_stand_for_each_other_share_a_sector) {
+TEST(PlaceTest, words_that_stand_for_each_other_share_a_sector) {
   for (LoadPath path : {LoadPath::ca, LoadPath::constant, LoadPath::texture_2d}) {
     const WordLayout layout = word_layout(path);
     const std::vector<ChaseLane> often = {
@@ -55,7 +51,7 @@ TEST(ChasePlaceTest, words_that_stand_for_each_other_share_a_sector) {
   }
 }
 
-TEST(ChasePlaceTest, rehearsal_in_the_bank_stays_away_from_visited_words) {
+TEST(PlaceTest, rehearsal_in_the_bank_stays_away_from_taken_words) {
   EXPECT_EQ(free_bank_offset({0, 64, 128}), constant_bank_bytes - 4);
   EXPECT_EQ(free_bank_offset({constant_bank_bytes - 8, constant_bank_bytes - 4}),
             constant_bank_bytes - 12);
@@ -65,4 +61,4 @@ TEST(ChasePlaceTest, rehearsal_in_the_bank_stays_away_from_visited_words) {
 }
 
 }  // namespace
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

@@ -1,12 +1,14 @@
-#include "device/cuda/code_map.hpp"
+#include "device/layout/code_map.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"
 
 #include <gmock/gmock.h>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
+
+constexpr std::uint64_t instruction_bytes = 16;
 
 std::vector<std::uint64_t> functions_from(std::uint64_t address, std::size_t count) {
   std::vector<std::uint64_t> addresses;
@@ -17,20 +19,20 @@ std::vector<std::uint64_t> functions_from(std::uint64_t address, std::size_t cou
 }
 
 TEST(CodeMapTest, functions_that_begin_with_a_line_are_the_blocks) {
-  const CodeMap map = map_code(functions_from(0x5680, 100));
+  const CodeMap map = map_code(functions_from(0x5680, 100), instruction_bytes);
 
   EXPECT_EQ(map.first_address, 0x5680u);
   EXPECT_EQ(map.blocks, 99u);
   EXPECT_EQ(map.rehearsal_address, 0x5680u + 99 * 128);
-  EXPECT_EQ(map.additions_per_visit, 7u);
+  EXPECT_EQ(map.additions_per_access, 7u);
 }
 
 TEST(CodeMapTest, lines_that_begin_within_a_function_end_with_its_return) {
-  const CodeMap map = map_code(functions_from(0x5680 + 3 * 16, 100));
+  const CodeMap map = map_code(functions_from(0x5680 + 3 * 16, 100), instruction_bytes);
 
   // The line at 0x5700 holds the last three instructions of the first function.
   EXPECT_EQ(map.first_address, 0x5700u);
-  EXPECT_EQ(map.additions_per_visit, 2u);
+  EXPECT_EQ(map.additions_per_access, 2u);
   // The last line, which is the rehearsal's, is left by the return of the last function.
   EXPECT_EQ(map.blocks, 99u);
   EXPECT_EQ(map.rehearsal_address, 0x5700u + 99 * 128);
@@ -40,15 +42,15 @@ TEST(CodeMapTest, gaps_between_functions_are_refused) {
   auto addresses = functions_from(0x5680, 100);
   *std::ranges::max_element(addresses) += 16;
 
-  EXPECT_THROW(map_code(addresses), DeviceError);
+  EXPECT_THROW(map_code(addresses, instruction_bytes), DeviceError);
 }
 
 TEST(CodeMapTest, additions_are_counted_as_far_as_a_float_can) {
-  const CodeMap map = map_code(functions_from(0, 10));
+  const CodeMap map = map_code(functions_from(0, 10), instruction_bytes);
 
   EXPECT_EQ(counted_additions(map, 1000), 7000u);
   EXPECT_EQ(counted_additions(map, 1u << 30), 1u << 24);
 }
 
 }  // namespace
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

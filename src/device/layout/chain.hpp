@@ -1,6 +1,6 @@
-// From the lists of offsets of a chase to words in memory: pure, no GPU. A load needs no arithmetic
-// if the word it reads holds the next address; a list that comes back to an offset then needs
-// another word there.
+// From the lists of offsets of a chase to words in memory. A load needs no arithmetic if the word
+// it reads holds the next address; a list that comes back to an offset then needs another word
+// there.
 #pragma once
 
 #include "device/probe.hpp"
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 
 /// Words that a load may read in place of each other: they lie in one sector.
 struct WordLayout {
@@ -29,10 +29,11 @@ struct ChainPlan {
   std::vector<std::uint64_t> final_offsets_bytes;  // [lane] what its last load must return
 };
 
-/// Chains through which every lane visits its list. The k-th visit of a sector reads another of its
-/// words, so the lines and sectors are the ones asked for; lanes with equal lists walk one chain.
+/// Chains through which every lane chases its list. The k-th access to a sector reads another of
+/// its words, so the lines and sectors are the ones asked for; lanes with equal lists share one
+/// chain.
 /// @param accesses loads that each lane makes, from the start of its list
-/// @return nothing if a sector is visited more often than it has words
+/// @return nothing if a sector is accessed more often than it has words
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
                                      const WordLayout& layout = {});
 
@@ -45,4 +46,4 @@ struct ScriptPlan {
 /// @throws DeviceError if the offsets have no common unit that fits 32 bits
 ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes);
 
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

@@ -1,12 +1,11 @@
-#include "device/cuda/carveout.hpp"
+#include "device/layout/carveout.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/cuda/inventory.hpp"
 
 #include <gtest/gtest.h>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
 
 DeviceInfo hopper() {
@@ -14,36 +13,37 @@ DeviceInfo hopper() {
   info.shared_bytes_per_block = 227_KiB;
   info.shared_bytes_per_sm = 228_KiB;
   info.reserved_shared_bytes_per_block = 1_KiB;
-  info.shared_carveouts_bytes = shared_carveouts(9, 0);
+  info.shared_carveouts_bytes = {0,       8_KiB,   16_KiB,  32_KiB,  64_KiB,
+                                 100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB};
   return info;
 }
 
-TEST(CarveoutTest, takes_the_smallest_cut_that_holds_the_block) {
+TEST(CarveoutTest, takes_the_smallest_carveout_that_holds_the_block) {
   EXPECT_EQ(plan_shared(hopper(), 64).carveout_bytes, 8_KiB);
   EXPECT_EQ(plan_shared(hopper(), 7_KiB).carveout_bytes, 8_KiB);
   EXPECT_EQ(plan_shared(hopper(), 7_KiB + 1).carveout_bytes, 16_KiB);
   EXPECT_EQ(plan_shared(hopper(), 227_KiB).carveout_bytes, 228_KiB);
 }
 
-TEST(CarveoutTest, a_block_takes_the_whole_cut_so_that_no_second_fits) {
+TEST(CarveoutTest, a_block_takes_the_whole_carveout_so_that_no_second_fits) {
   for (std::uint64_t needed : {64_KiB, 1_KiB, 120_KiB}) {
     const SharedPlan plan = plan_shared(hopper(), needed);
     EXPECT_EQ(plan.dynamic_bytes + 1_KiB, plan.carveout_bytes);
   }
 }
 
-TEST(CarveoutTest, the_percentage_rounds_up_to_the_cut_that_is_meant) {
+TEST(CarveoutTest, the_percentage_rounds_up_to_the_carveout_that_is_meant) {
   const DeviceInfo info = hopper();
-  const auto& cuts = info.shared_carveouts_bytes;
-  for (std::size_t i = 1; i < cuts.size(); ++i) {
-    const SharedPlan plan = plan_shared(info, 64, cuts[i]);
+  const auto& carveouts = info.shared_carveouts_bytes;
+  for (std::size_t i = 1; i < carveouts.size(); ++i) {
+    const SharedPlan plan = plan_shared(info, 64, carveouts[i]);
     const auto hinted = static_cast<std::uint64_t>(plan.carveout_percent) * 228_KiB / 100;
-    EXPECT_LE(hinted, cuts[i]);
-    EXPECT_GT(hinted, cuts[i - 1]);
+    EXPECT_LE(hinted, carveouts[i]);
+    EXPECT_GT(hinted, carveouts[i - 1]);
   }
 }
 
-TEST(CarveoutTest, an_asked_cut_is_kept_or_refused) {
+TEST(CarveoutTest, an_asked_carveout_is_kept_or_refused) {
   EXPECT_EQ(plan_shared(hopper(), 64, 100_KiB).carveout_bytes, 100_KiB);
   EXPECT_EQ(plan_shared(hopper(), 64, 90_KiB).carveout_bytes, 100_KiB);
   EXPECT_THROW(plan_shared(hopper(), 20_KiB, 16_KiB), DeviceError);
@@ -60,4 +60,4 @@ TEST(CarveoutTest, without_a_choice_a_block_gets_what_it_needs) {
 }
 
 }  // namespace
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

@@ -1,4 +1,4 @@
-#include "device/cuda/chain.hpp"
+#include "device/layout/chain.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -8,16 +8,16 @@
 #include <map>
 #include <set>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
 
 std::vector<ChaseLane> one_lane(std::vector<std::uint64_t> offsets_bytes) {
   return {{0, std::move(offsets_bytes), {}}};
 }
 
-/// Plays the words as the GPU would. @return the sectors visited by `accesses` loads of a lane
-std::vector<std::uint64_t> walk_sectors(const ChainPlan& plan, std::size_t lane,
-                                        std::uint64_t accesses, std::uint64_t& final_offset) {
+/// Plays the words as the GPU would. @return the sectors read by `accesses` loads of a lane
+std::vector<std::uint64_t> chase_sectors(const ChainPlan& plan, std::size_t lane,
+                                         std::uint64_t accesses, std::uint64_t& final_offset) {
   std::map<std::uint64_t, std::uint64_t> memory;
   for (const ChainWord& word : plan.words) memory[word.offset_bytes] = word.next_offset_bytes;
   std::vector<std::uint64_t> sectors;
@@ -30,14 +30,14 @@ std::vector<std::uint64_t> walk_sectors(const ChainPlan& plan, std::size_t lane,
   return sectors;
 }
 
-TEST(ChainTest, visits_the_list_cyclically) {
+TEST(ChainTest, chases_the_list_cyclically) {
   const std::vector<std::uint64_t> list = {0, 4096, 128, 64, 8192};
 
   const auto plan = plan_chains(one_lane(list), 12);
 
   ASSERT_TRUE(plan);
   std::uint64_t end = 0;
-  const auto sectors = walk_sectors(*plan, 0, 12, end);
+  const auto sectors = chase_sectors(*plan, 0, 12, end);
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(sectors[i], list[i % 5] / 32);
   EXPECT_EQ(end, plan->final_offsets_bytes[0]);
   EXPECT_EQ(end, 128u);  // 12 mod 5 = 2
@@ -62,7 +62,7 @@ TEST(ChainTest, repeats_read_other_words_of_the_same_sector) {
   for (const ChainWord& word : plan->words) words.insert(word.offset_bytes);
   EXPECT_EQ(words.size(), list.size());
   std::uint64_t end = 0;
-  const auto sectors = walk_sectors(*plan, 0, 7, end);
+  const auto sectors = chase_sectors(*plan, 0, 7, end);
   for (std::size_t i = 0; i < list.size(); ++i) EXPECT_EQ(sectors[i], list[i] / 32);
 }
 
@@ -81,17 +81,17 @@ TEST(ChainTest, equal_lists_share_a_chain_and_others_do_not) {
   EXPECT_EQ(plan->first_offsets_bytes[0], plan->first_offsets_bytes[2]);
   EXPECT_NE(plan->first_offsets_bytes[0], plan->first_offsets_bytes[1]);
   std::uint64_t end = 0;
-  EXPECT_THAT(walk_sectors(*plan, 1, 3, end), testing::ElementsAre(4, 0, 4));
+  EXPECT_THAT(chase_sectors(*plan, 1, 3, end), testing::ElementsAre(4, 0, 4));
 }
 
-TEST(ChainTest, wide_and_narrow_buffers_give_the_same_walk) {
+TEST(ChainTest, wide_and_narrow_buffers_give_the_same_chain) {
   Random random(5);
   std::vector<std::uint64_t> narrow;
   for (int i = 0; i < 500; ++i) narrow.push_back(random.below(400) * 8);
   std::vector<std::uint64_t> list;
-  std::map<std::uint64_t, int> visits;
+  std::map<std::uint64_t, int> accesses;
   for (std::uint64_t offset : narrow) {
-    if (++visits[offset / 32] <= 4) list.push_back(offset);
+    if (++accesses[offset / 32] <= 4) list.push_back(offset);
   }
   std::vector<std::uint64_t> wide = list;
   wide.push_back(std::uint64_t{1} << 36);  // sparse: the table is hashed
@@ -120,4 +120,4 @@ TEST(ChainTest, scripts_refuse_offsets_beyond_32_bits) {
 }
 
 }  // namespace
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

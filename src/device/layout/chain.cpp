@@ -1,43 +1,32 @@
-// See chain.hpp.
-#include "device/cuda/chain.hpp"
+// Lays the lists of a chase out as chains of words, or as scripts; the backend puts them into
+// memory.
+#include "device/layout/chain.hpp"
 
-#include "base/error.hpp"
+#include "device/device_error.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_map>
 
-namespace sonde::cuda {
+namespace sonde::layout {
 namespace {
 
-/// Which words of a sector are taken, a bit each: a plain array where the buffer is small beside
-/// the lists, else an open hash table, because a buffer may span the whole memory.
+/// Which words of a sector are taken, a bit each: a plain array where the buffer is small against
+/// the lists, else a hash table, because a buffer may span the whole memory.
 class SectorTable {
  public:
-  SectorTable(std::uint64_t sectors, std::uint64_t visits)
-      : dense_(sectors <= 64 * visits ? sectors : 0),
-        slots_(dense_.empty() ? std::bit_ceil(2 * visits) : 0),
-        shift_(64 - std::countr_zero(std::max<std::uint64_t>(slots_.size(), 2))) {}
-
+  SectorTable(std::uint64_t sectors, std::uint64_t accesses)
+      : dense_(sectors <= 64 * accesses ? sectors : 0) {
+    if (dense_.empty()) sparse_.reserve(accesses);
+  }
   std::uint8_t& taken(std::uint64_t sector) {
-    if (!dense_.empty()) return dense_[sector];
-    const std::uint64_t key = sector + 1;
-    const std::uint64_t hash = key * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
-    for (std::uint64_t i = hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[i];
-      if (slot.sector_plus_one == 0) slot.sector_plus_one = key;
-      if (slot.sector_plus_one == key) return slot.taken;
-    }
+    return dense_.empty() ? sparse_[sector] : dense_[sector];
   }
 
  private:
-  struct Slot {
-    std::uint64_t sector_plus_one = 0;
-    std::uint8_t taken = 0;
-  };
   std::vector<std::uint8_t> dense_;
-  std::vector<Slot> slots_;
-  int shift_;
+  std::unordered_map<std::uint64_t, std::uint8_t> sparse_;
 };
 
 /// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
@@ -88,16 +77,16 @@ bool append_chain(const std::vector<std::uint64_t>& list, const WordLayout& layo
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
                                      const WordLayout& layout) {
   const std::vector<std::size_t> first = find_equal_lists(lanes);
-  std::uint64_t visits = 0;
+  std::uint64_t entries = 0;
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (first[i] != i) continue;
-    visits += lanes[i].offsets_bytes.size();
+    entries += lanes[i].offsets_bytes.size();
     largest = std::max(largest, *std::ranges::max_element(lanes[i].offsets_bytes));
   }
-  SectorTable table(largest / (layout.word_bytes * layout.group_words) + 1, visits);
+  SectorTable table(largest / (layout.word_bytes * layout.group_words) + 1, entries);
   ChainPlan plan;
-  plan.words.reserve(visits);
+  plan.words.reserve(entries);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (first[i] != i) {
       plan.first_offsets_bytes.push_back(plan.first_offsets_bytes[first[i]]);
@@ -126,9 +115,9 @@ ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   const int unit_log2 = all_bits == 0 ? 3 : std::min(std::countr_zero(all_bits), 30);
   plan.unit_bytes = 1u << unit_log2;
   if (largest / plan.unit_bytes > std::numeric_limits<std::uint32_t>::max()) {
-    throw DeviceError(
-        "a chase visits sectors more than four times over too wide a buffer (the order then stands "
-        "in shared memory as 32-bit numbers). Visit each sector at most four times, or use offsets "
+    throw_device_error(
+        "a chase reads sectors more than four times over too wide a buffer (the order then stands "
+        "in shared memory as 32-bit numbers). Read each sector at most four times, or use offsets "
         "with a larger common factor");
   }
   for (const ChaseLane& lane : lanes) {
@@ -141,4 +130,4 @@ ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   return plan;
 }
 
-}  // namespace sonde::cuda
+}  // namespace sonde::layout

@@ -1,5 +1,5 @@
-// The ways to step through a source that the chase kernels are instantiated with. A walk does its
-// arithmetic in prepare(), outside of the window; visit() is all that the window holds.
+// The ways to step through a source that the chase kernels are instantiated with. A chase does its
+// arithmetic in prepare(), outside of the timed window; access() is all that the window holds.
 #pragma once
 
 #include "kernels/chase.hpp"
@@ -10,16 +10,16 @@ namespace sonde::kernels {
 
 /// Exposes the latency of one load: its place is what the load before returned, nothing else.
 template <class Source_>
-class ChainWalk {
+class ChainChase {
  public:
   using Source = Source_;
-  __device__ ChainWalk(const Source& source, const ChaseTask& task, std::uint32_t, std::uint32_t)
+  __device__ ChainChase(const Source& source, const ChaseTask& task, std::uint32_t, std::uint32_t)
       : source_(source), place_(Source::from_word(task.start)) {}
   __device__ __forceinline__ void prepare() {}
   __device__ __forceinline__ void make_ready() { source_.make_ready(); }
   __device__ __forceinline__ void step() { place_ = source_.load(place_); }
   /// The store waits for the load and so holds back the clock read behind it.
-  __device__ __forceinline__ void visit(std::uint32_t sink) {
+  __device__ __forceinline__ void access(std::uint32_t sink) {
     step();
     settle(sink);
   }
@@ -52,14 +52,14 @@ class Script {
   std::uint32_t at_;
 };
 
-/// For lists that visit a sector more often than it has words. The loaded value is zero, but only
+/// For lists that access a sector more often than it has words. The loaded value is zero, but only
 /// the memory knows: adding it keeps the chain dependent.
 template <class Source_>
-class ScriptWalk {
+class ScriptChase {
  public:
   using Source = Source_;
-  __device__ ScriptWalk(const Source& source, const ChaseTask& task, std::uint32_t script,
-                        std::uint32_t unit)
+  __device__ ScriptChase(const Source& source, const ChaseTask& task, std::uint32_t script,
+                         std::uint32_t unit)
       : source_(source),
         script_(script, task.script_length),
         base_(Source::from_word(task.start)),
@@ -69,7 +69,7 @@ class ScriptWalk {
   }
   __device__ __forceinline__ void make_ready() { source_.make_ready(); }
   __device__ __forceinline__ void step() { value_ = source_.load(place_); }
-  __device__ __forceinline__ void visit(std::uint32_t sink) {
+  __device__ __forceinline__ void access(std::uint32_t sink) {
     step();
     settle(sink);
   }
@@ -91,16 +91,16 @@ class ScriptWalk {
 
 /// No load: what the clock reads cost, alone or with the sink's store.
 template <Overhead overhead>
-class NoWalk {
+class NoChase {
  public:
   struct Source {
     explicit __device__ Source(const ChaseLaunch&) {}
   };
-  __device__ NoWalk(const Source&, const ChaseTask&, std::uint32_t, std::uint32_t) {}
+  __device__ NoChase(const Source&, const ChaseTask&, std::uint32_t, std::uint32_t) {}
   __device__ __forceinline__ void prepare() {}
   __device__ __forceinline__ void make_ready() {}
   __device__ __forceinline__ void step() {}
-  __device__ __forceinline__ void visit(std::uint32_t sink) {
+  __device__ __forceinline__ void access(std::uint32_t sink) {
     if constexpr (overhead == Overhead::sink) store_shared_u32(sink, sink);
   }
   __device__ __forceinline__ void settle(std::uint32_t) {}

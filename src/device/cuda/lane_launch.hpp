@@ -1,0 +1,54 @@
+// A launch on chosen SMs whose lanes each leave a result and a record of timed windows: the one
+// place that lays these out for the kernel and reads them into a trace.
+#pragma once
+
+#include "device/cuda/placed_launch.hpp"
+#include "device/layout/carveout.hpp"
+
+namespace sonde::cuda {
+
+/// The lanes of a launch, in the order of the kernel's results.
+struct Lanes {
+  std::vector<int> sms;        // of each lane
+  std::uint64_t recorded = 0;  // timed windows that each lane keeps
+  std::uint64_t accesses = 0;  // of each lane, in its elapsed cycles
+};
+
+class LaneLaunch {
+ public:
+  /// Adds its arrays to those of the session.
+  LaneLaunch(Session& session, Lanes lanes, TimeLimit limit);
+
+  /// Tells the kernel of its SMs and of the lanes' arrays; after all arrays were added.
+  template <class Launch>
+  void describe(Launch& launch) const {
+    launch.placement = placed_.placement();
+    launch.results = session_.arrays().device(results_);
+    if constexpr (requires { launch.records; }) {
+      launch.records = session_.arrays().device(records_);
+    }
+  }
+
+  /// Launches with cleared results. @param queue as that of PlacedLaunch::run
+  /// @return what the lanes recorded
+  /// @throws DeviceError if an SM could not be had, or a lane did not run to its end on its SM
+  Trace run(unsigned block_threads, const layout::SharedPlan& shared,
+            const std::function<void(const kernels::LaunchShape&)>& queue);
+
+  /// After a run. @throws DeviceError if the lane's loads did not end with that value
+  void check_final_value(std::size_t lane, std::uint64_t wanted) const;
+  std::uint64_t final_value(std::size_t lane) const {
+    return session_.arrays().host(results_)[lane].final_value;
+  }
+
+ private:
+  LaneTrace read(std::size_t lane) const;
+
+  Session& session_;
+  Lanes lanes_;
+  PlacedLaunch placed_;
+  Output<kernels::LaneResult> results_;
+  Output<std::uint16_t> records_;
+};
+
+}  // namespace sonde::cuda

@@ -1,0 +1,23 @@
+// How a GPU plays each kind of probe, within Session::measure: one overload for each, so a missing
+// one does not compile. They lay out the launch, run it, check it, and fill the trace.
+#pragma once
+
+#include "device/cuda/session.hpp"
+#include "device/probe.hpp"
+
+namespace sonde::cuda {
+
+/// @throws DeviceError, DeviceLostError; likewise the others
+Trace play(Session& session, const ChaseProbe& probe);
+Trace play(Session& session, const ClockProbe& probe);
+Trace play(Session& session, const TimestampProbe& probe);
+Trace play(Session& session, const ClusterProbe& probe);
+Trace play(Session& session, const StreamProbe& probe);
+Trace play(Session& session, const SharedChaseProbe& probe);
+Trace play(Session& session, const SharedStreamProbe& probe);
+Trace play(Session& session, const BypassProbe& probe);
+
+/// A chase through code: the part of chases that loads nothing.
+Trace play_code(Session& session, const ChaseProbe& probe);
+
+}  // namespace sonde::cuda

@@ -1,0 +1,17 @@
+// How backends of real GPUs say that a probe, or a whole GPU, cannot go on and why.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+namespace sonde {
+
+/// @throws DeviceError with the formatted text: `<problem> (<why it matters>) <what to do>`
+template <class... Arguments>
+[[noreturn]] void throw_device_error(fmt::format_string<Arguments...> text,
+                                     Arguments&&... arguments) {
+  throw DeviceError(fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace sonde

@@ -1,0 +1,45 @@
+// Chooses the shared part of the L1 array for a launch; the launch then asks the driver for it.
+#include "device/layout/carveout.hpp"
+
+#include "base/units.hpp"
+#include "device/device_error.hpp"
+
+#include <algorithm>
+
+namespace sonde::layout {
+namespace {
+
+[[noreturn]] void throw_too_small(std::uint64_t needed_bytes, std::uint64_t there_bytes) {
+  throw_device_error(
+      "a block needs {} of shared memory for its record, and has {} (accesses are recorded there). "
+      "Record fewer accesses, or ask for a larger shared part of the L1",
+      format_bytes(static_cast<double>(needed_bytes)),
+      format_bytes(static_cast<double>(there_bytes)));
+}
+
+}  // namespace
+
+SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
+                       std::optional<std::uint64_t> asked_bytes) {
+  if (needed_bytes > info.shared_bytes_per_block) {
+    throw_too_small(needed_bytes, info.shared_bytes_per_block);
+  }
+  if (info.shared_carveouts_bytes.empty()) {
+    return {.dynamic_bytes = static_cast<unsigned>(needed_bytes)};
+  }
+  const std::uint64_t reserved = info.reserved_shared_bytes_per_block;
+  const auto& carveouts = info.shared_carveouts_bytes;
+  const std::uint64_t wanted = asked_bytes.value_or(needed_bytes + reserved);
+  const auto carveout = std::lower_bound(carveouts.begin(), carveouts.end(), wanted);
+  if (carveout == carveouts.end()) throw_too_small(wanted, carveouts.back());
+  if (*carveout < needed_bytes + reserved) {
+    throw_too_small(needed_bytes, *carveout > reserved ? *carveout - reserved : 0);
+  }
+  const std::uint64_t block_bytes = std::min(*carveout - reserved, info.shared_bytes_per_block);
+  // A percentage between two carve-outs means the larger, so rounding down is right.
+  return {.carveout_bytes = *carveout,
+          .dynamic_bytes = static_cast<unsigned>(block_bytes),
+          .carveout_percent = static_cast<int>(*carveout * 100 / info.shared_bytes_per_sm)};
+}
+
+}  // namespace sonde::layout

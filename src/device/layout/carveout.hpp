@@ -1,0 +1,24 @@
+// How the L1 array is divided for a kernel: arithmetic on the device's list of shared parts. The
+// backend asks the driver for the plan's share when it launches.
+#pragma once
+
+#include "trace/inventory.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace sonde::layout {
+
+struct SharedPlan {
+  std::uint64_t carveout_bytes = 0;  // in force while the kernel runs
+  unsigned dynamic_bytes = 0;  // what a block asks for: all of it, so that no second block fits
+  int carveout_percent = -1;   // of the largest carve-out, as drivers are asked; -1: no choice
+};
+
+/// @param asked_bytes the carve-out that the probe wants; else the smallest that holds
+///   `needed_bytes`
+/// @throws DeviceError if a block cannot have that much, or the asked carve-out does not hold it
+SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
+                       std::optional<std::uint64_t> asked_bytes = std::nullopt);
+
+}  // namespace sonde::layout

@@ -1,0 +1,27 @@
+// Where the blocks of code lie that an instruction chase executes: from the addresses that a
+// backend reads to the places that its kernel calls.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde::layout {
+
+/// Blocks of code_block_bytes, one behind the other, each at a multiple of its size. The last one
+/// is for the rehearsal alone.
+struct CodeMap {
+  std::uint64_t first_address = 0;
+  std::uint64_t blocks = 0;  // without the one for the rehearsal
+  std::uint64_t rehearsal_address = 0;
+  std::uint64_t additions_per_access = 0;
+};
+
+/// @param addresses of the functions that are the blocks, in any order; each is additions and, as
+///   its last instruction, a return
+/// @throws DeviceError if they do not lie one block apart
+CodeMap map_code(std::vector<std::uint64_t> addresses, std::uint64_t instruction_bytes);
+
+/// What a lane's final value must be after so many accesses: it counts in a float, up to 2^24.
+std::uint64_t counted_additions(const CodeMap& map, std::uint64_t accesses);
+
+}  // namespace sonde::layout
