@@ -2,6 +2,7 @@
 // spread.
 #pragma once
 
+#include "base/enum_names.hpp"
 #include "jobs/job.hpp"
 
 #include <span>
@@ -10,6 +11,9 @@ namespace sonde {
 
 /// In running order: a job stands behind everything that it builds on.
 std::span<const Job> all_jobs();
+
+inline constexpr EnumName<SuiteLevel> suite_level_names[]{
+    {SuiteLevel::quick, "quick"}, {SuiteLevel::standard, "standard"}, {SuiteLevel::full, "full"}};
 
 /// @throws ConfigError for a name that is no suite
 SuiteLevel parse_suite_level(std::string_view name);

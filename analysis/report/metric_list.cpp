@@ -1,8 +1,6 @@
 // `sonde list metrics`, and docs/metrics.md.
 #include "analysis/report/content.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
 namespace sonde {
@@ -53,25 +51,10 @@ std::string metrics_markdown(std::span<const Metric> metrics) {
   return text;
 }
 
-std::string metrics_json(std::span<const Metric> metrics) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Metric& metric : metrics) {
-    list.push_back({{"name", metric.name},
-                    {"unit", metric.unit},
-                    {"kind", kind_text(metric.kind)},
-                    {"better", better_text(metric.better)},
-                    {"job", metric.job},
-                    {"meaning", metric.meaning},
-                    {"source", metric.source}});
-  }
-  return list.dump(2) + "\n";
-}
-
 }  // namespace
 
 std::string render_metric_list(ListFormat format, std::span<const Metric> metrics) {
   if (format == ListFormat::markdown) return metrics_markdown(metrics);
-  if (format == ListFormat::json) return metrics_json(metrics);
   std::string text;
   for (const std::string_view job : jobs_of(metrics)) {
     text += (text.empty() ? "" : "\n") + std::string(job) + "\n";

@@ -2,7 +2,7 @@
 #include "fleet/rendezvous.hpp"
 
 #include "base/error.hpp"
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include <fmt/format.h>
 

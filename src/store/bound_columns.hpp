@@ -47,6 +47,12 @@ struct Kept<Status> {
   static type to(Status value) { return std::string(to_text(value)); }
   static Status from(const type& value) { return parse_status(value); }
 };
+template <>
+struct Kept<DeviceOutcome> {
+  using type = std::string;
+  static type to(DeviceOutcome value) { return std::string(to_text(value)); }
+  static DeviceOutcome from(const type& value) { return parse_device_outcome(value); }
+};
 
 template <class T>
 constexpr ElementType element_type() {

@@ -45,7 +45,7 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
   std::vector<Candidate> candidates;
   for (const DeviceResult& device : reader.read_inventory()) {
     candidates.push_back({file, candidates.size(), std::nullopt, device.info.uuid,
-                          reader.provenance().started_utc, device.status == "complete",
+                          reader.provenance().started_utc, device.status == DeviceOutcome::complete,
                           device.rank});
   }
   return candidates;

@@ -71,8 +71,8 @@ struct Shard::State {
     file->flush(hdf5::Durability::synced);
   }
 
-  void close(const std::string& status, const std::string& reason) {
-    device.status = status;
+  void close(DeviceOutcome outcome, const std::string& reason) {
+    device.status = outcome;
     device.reason = reason;
     step([this] {
       write_device();
@@ -103,7 +103,7 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceI
   state->device.info = info;
   state->device.node = node;
   state->device.rank = rank;
-  state->device.status = "lost";
+  state->device.status = DeviceOutcome::lost;
   state->device.reason = "its rank did not finish";
   try {
     state->file = hdf5::File::create(path);
@@ -184,10 +184,10 @@ void Shard::set_health_after(const Health& health) {
   state_->step([this] { state_->write_device(); });
 }
 
-void Shard::suspend(const std::string& reason) { state_->close("incomplete", reason); }
+void Shard::suspend(const std::string& reason) { state_->close(DeviceOutcome::incomplete, reason); }
 
-void Shard::finish(const std::string& status, const std::string& reason) {
-  state_->close(status, reason);
+void Shard::finish(DeviceOutcome outcome, const std::string& reason) {
+  state_->close(outcome, reason);
   rename_or_fail(state_->path, state_->finished);
 }
 

@@ -44,9 +44,8 @@ class Shard {
   /// `incomplete` with this reason. @throws StoreError
   void suspend(const std::string& reason);
 
-  /// Writes the device's outcome (`complete`, `incomplete` or `lost`), closes and renames.
-  /// @throws StoreError
-  void finish(const std::string& status, const std::string& reason);
+  /// Writes the device's outcome, closes and renames. @throws StoreError
+  void finish(DeviceOutcome outcome, const std::string& reason);
 
  private:
   struct State;

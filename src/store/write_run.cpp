@@ -2,7 +2,7 @@
 #include "store/write_run.hpp"
 
 #include "base/error.hpp"
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 #include "store/flatten.hpp"
 #include "store/output.hpp"
 #include "store/run_header.hpp"

@@ -1,7 +1,7 @@
 // A run whose rank 1 is lost, in the steps of `sonde run`: lost_rank <run file> hang|die. Rank 0
 // must write the file from the shards and end everybody with status 3, in bounded time.
 #include "base/error.hpp"
-#include "fleet/mpi_session.hpp"
+#include "mpi/session.hpp"
 #include "fleet/rendezvous.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
@@ -31,16 +31,16 @@ int main(int argc, char** argv) {
       if (argv[2] == std::string("die")) raise(SIGKILL);
       while (true) pause();  // SIGTERM only sets a flag: as deaf as a rank whose GPU hangs
     }
-    shard.finish("complete", "");
+    shard.finish(DeviceOutcome::complete, "");
     const Attendance attendance = rendezvous(mpi.world(), {2, 20});
     if (attendance.complete()) return 5;
     if (mpi.rank() == 0) {
       sleep(1);  // a merge takes its time; the others must not end it
       write_run_from_shards(argv[1], test::some_provenance(), list_shards(parts), {}, {});
     }
-    mpi.leave_after_loss(3);
+    mpi.leave_after_loss(ExitStatus::incomplete);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
-    mpi.abort(1);
+    mpi.abort(ExitStatus::error);
   }
 }

@@ -81,7 +81,7 @@ TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
   const auto back = read_shard(unfinished(), WithTraces::yes);
 
   ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(back->status, "lost");
+  EXPECT_EQ(back->status, DeviceOutcome::lost);
   ASSERT_EQ(back->jobs.size(), 2U);
   EXPECT_EQ(print(back->jobs[0]), print(ok_));
   EXPECT_EQ(print(back->jobs[1]), print(failed_));
@@ -101,7 +101,7 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(print(done[0]), print(ok_));
   shard.append(with_status("tlb", Status::ok));
-  shard.finish("complete", "");
+  shard.finish(DeviceOutcome::complete, "");
   const auto back = read_shard(finished(), WithTraces::yes);
   ASSERT_EQ(back->jobs.size(), 2U);
   EXPECT_EQ(back->jobs[1].status, Status::ok);
@@ -113,7 +113,7 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
 TEST_F(ShardTest, resume_of_a_finished_shard_finds_all_done) {
   Shard shard = create();
   shard.append(ok_);
-  shard.finish("complete", "");
+  shard.finish(DeviceOutcome::complete, "");
 
   const auto resumed = resume();
 
@@ -158,7 +158,7 @@ TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
 
   const auto back = read_shard(unfinished(), WithTraces::no);
 
-  EXPECT_EQ(back->status, "incomplete");
+  EXPECT_EQ(back->status, DeviceOutcome::incomplete);
   EXPECT_EQ(back->reason, "stopped by a signal");
   EXPECT_EQ(resume().done.size(), 1U);
 }
@@ -217,11 +217,11 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   other.jobs = {failed_};
   Shard shard = Shard::create(folder_.path(), other.info, provenance_, other.node, other.rank);
   shard.append(failed_);
-  shard.finish("complete", "");
+  shard.finish(DeviceOutcome::complete, "");
   DeviceResult never;
   never.info.uuid = "GPU-never";
   never.rank = 2;
-  never.status = "lost";
+  never.status = DeviceOutcome::lost;
   std::ofstream(folder_ / "GPU-broken.h5") << "broken";
 
   const MergeNotes notes = write_run_from_shards(
@@ -231,7 +231,7 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   ASSERT_EQ(run.devices.size(), 3U);
   EXPECT_EQ(run.devices[0].info.uuid, other.info.uuid);
   EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
-  EXPECT_EQ(run.devices[1].status, "lost");
+  EXPECT_EQ(run.devices[1].status, DeviceOutcome::lost);
   EXPECT_EQ(run.devices[2].info.uuid, "GPU-never");
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
   ASSERT_EQ(notes.notes.size(), 1U);

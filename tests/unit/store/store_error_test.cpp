@@ -199,7 +199,7 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
         Shard::create(folder.path(), device.info, test::some_provenance(), device.node, 1);
     shard.append(small);
     const std::string text = store_error([&] { shard.append(large); });
-    const std::string again = store_error([&] { shard.finish("complete", ""); });
+    const std::string again = store_error([&] { shard.finish(DeviceOutcome::complete, ""); });
     return text.find("File too large") != std::string::npos &&
            again.find("writing failed before") != std::string::npos;
   }));

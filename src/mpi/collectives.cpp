@@ -1,5 +1,5 @@
 // Texts and outcomes between all ranks.
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include "base/error.hpp"
 
