@@ -39,15 +39,28 @@ DeviceOutcome parse_device_outcome(std::string_view text) { return parse(outcome
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
               double spread) {
-  return {std::move(metric), std::move(value), Status::ok, "", confidence, samples, spread};
+  return {.metric = std::move(metric),
+          .value = std::move(value),
+          .status = Status::ok,
+          .reason = "",
+          .confidence = confidence,
+          .samples = samples,
+          .spread = spread};
 }
 
 Finding not_present(std::string metric, std::string reason) {
-  return {std::move(metric), {}, Status::not_present, std::move(reason), 1, 0, 0};
+  return {.metric = std::move(metric),
+          .value = {},
+          .status = Status::not_present,
+          .reason = std::move(reason),
+          .confidence = 1};
 }
 
 Finding not_resolvable(std::string metric, std::string reason) {
-  return {std::move(metric), {}, Status::not_resolvable, std::move(reason), 0, 0, 0};
+  return {.metric = std::move(metric),
+          .value = {},
+          .status = Status::not_resolvable,
+          .reason = std::move(reason)};
 }
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric) {

@@ -2,7 +2,7 @@
 #include "commands/analyze.hpp"
 
 #include "commands/commands.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,15 +21,18 @@ FleetRow make_row(const RunResult& run, const FleetAnalysis& analysis,
   for (const Standing& standing : statistics.furthest) {
     outliers.push_back(run.devices[standing.device].info.uuid);
   }
-  return {analysis.groups[statistics.group].label,
-          statistics.metric,
-          statistics.n,
-          statistics.median,
-          statistics.mad,
-          statistics.min,
-          statistics.max,
-          statistics.cv,
-          fmt::format("{}", fmt::join(outliers, " "))};
+  return {.group = analysis.groups[statistics.group].label,
+          .metric = statistics.metric,
+          .unit = statistics.unit,
+          .n = statistics.n,
+          .median = statistics.median,
+          .mad = statistics.mad,
+          .min = statistics.min,
+          .max = statistics.max,
+          .cv = statistics.cv,
+          .consensus = statistics.consensus,
+          .agreeing = statistics.agreeing,
+          .outliers = fmt::format("{}", fmt::join(outliers, " "))};
 }
 
 /// mpirun gives its ranks a terminal even if its own output goes to a file: no colours there.
@@ -42,7 +45,7 @@ Colour stdout_colour() {
 }  // namespace
 
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis) {
-  AnalysisRecord record{.json = render_json(run, analysis), .fleet = {}, .verdicts = {}};
+  AnalysisRecord record{.json = render_json(run, analysis)};
   for (const MetricStatistics& statistics : analysis.statistics) {
     record.fleet.push_back(make_row(run, analysis, statistics));
   }

@@ -1,6 +1,6 @@
 // `sonde compare`: what changed between two run files.
 #include "commands/commands.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 
 #include <iostream>
 

@@ -1,7 +1,7 @@
 // `sonde export`: a run file and its analysis, in one of the formats of analysis/report.
 #include "base/error.hpp"
 #include "commands/commands.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -53,11 +53,8 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
 
 /// A new shard, or with --resume the one of an earlier run, whose jobs come back in `result`.
 Shard open_shard(const MeasurePlan& plan, DeviceResult& result) {
-  if (!plan.options.resume) {
-    return Shard::create(plan.parts, result.info, plan.provenance, plan.node, plan.rank);
-  }
-  ResumedShard resumed =
-      Shard::resume(plan.parts, result.info, plan.provenance, plan.node, plan.rank);
+  if (!plan.options.resume) return Shard::create(plan.parts, result, plan.provenance);
+  ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance);
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);
   return std::move(resumed.shard);
@@ -138,7 +135,6 @@ Measured measure_device(const MeasurePlan& plan, const DeviceChoice& choice,
   const std::unique_ptr<Device> device = open_to_measure(plan, choice, result);
   std::string lost = result.reason;
   Shard shard = open_shard(plan, result);
-  shard.set_health_before(result.before);
 
   Reporter reporter(plan, result, on_progress);
   for (const Job* job : plan.jobs) {
@@ -154,10 +150,9 @@ Measured measure_device(const MeasurePlan& plan, const DeviceChoice& choice,
   }
 
   if (lost.empty()) result.after = device->health();
-  shard.set_health_after(result.after);
   result.status = is_whole(result) ? DeviceOutcome::complete : DeviceOutcome::incomplete;
   result.reason = lost;
-  shard.finish(result.status, result.reason);
+  shard.finish(result);
   reporter.finish();
   return {.device = std::move(result)};
 }

@@ -3,7 +3,7 @@
 #include "base/log.hpp"
 #include "commands/commands.hpp"
 #include "store/output.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 

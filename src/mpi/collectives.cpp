@@ -111,9 +111,10 @@ std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const s
   const int mine = outcome == Outcome::ok ? ranks : rank;
   const int first = lowest(comm, mine, outcome, patience_s);
   if (first == ranks) return std::nullopt;
-  RankFailure failure{first, broadcast_from(comm, first, host_name()), ""};
-  failure.reason = broadcast_from(comm, first, reason);
-  return failure;
+  // Broadcasts in the order of the members: braces are evaluated from left to right.
+  return RankFailure{.rank = first,
+                     .host = broadcast_from(comm, first, host_name()),
+                     .reason = broadcast_from(comm, first, reason)};
 }
 
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {

@@ -19,11 +19,11 @@ namespace {
 
 /// A device of some file, or one given in memory.
 struct Candidate {
-  fs::path file;
+  fs::path file{};
   std::uint64_t row = 0;
-  std::optional<DeviceResult> given;
-  std::string uuid;
-  std::string started_utc;
+  std::optional<DeviceResult> given{};
+  std::string uuid{};
+  std::string started_utc{};
   bool complete = false;
   int rank = 0;
 };
@@ -44,9 +44,12 @@ void write_candidates(const fs::path& path, const Provenance& provenance,
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
   std::vector<Candidate> candidates;
   for (const DeviceResult& device : reader.read_inventory()) {
-    candidates.push_back({file, candidates.size(), std::nullopt, device.info.uuid,
-                          reader.provenance().started_utc, device.status == DeviceOutcome::complete,
-                          device.rank});
+    candidates.push_back({.file = file,
+                          .row = candidates.size(),
+                          .uuid = device.info.uuid,
+                          .started_utc = reader.provenance().started_utc,
+                          .complete = device.status == DeviceOutcome::complete,
+                          .rank = device.rank});
   }
   return candidates;
 }
@@ -116,7 +119,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Provenance& provena
   }
   for (const DeviceResult& device : expected) {
     if (std::ranges::find(chosen, device.info.uuid, &Candidate::uuid) == chosen.end()) {
-      chosen.push_back({{}, 0, device, device.info.uuid, "", false, device.rank});
+      chosen.push_back({.given = device, .uuid = device.info.uuid, .rank = device.rank});
     }
   }
   std::ranges::stable_sort(chosen, {}, &Candidate::rank);

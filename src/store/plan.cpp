@@ -47,7 +47,12 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 }  // namespace
 
 TablePlan plan_alone(const Table& table) {
-  TablePlan plan{table.key, table.columns, {}, table.rows(), {0}, {table.rows()}};
+  TablePlan plan{.key = table.key,
+                 .columns = table.columns,
+                 .element_bytes = {},
+                 .rows = table.rows(),
+                 .first_row = {0},
+                 .row_counts = {table.rows()}};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     plan.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
   }

@@ -128,8 +128,13 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
     result.probes.push_back(assemble_probe(row, spans, traces));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
-    result.findings.push_back({row.metric, value_of(row, spans), row.status, row.reason,
-                               row.confidence, row.samples, row.spread});
+    result.findings.push_back({.metric = row.metric,
+                               .value = value_of(row, spans),
+                               .status = row.status,
+                               .reason = row.reason,
+                               .confidence = row.confidence,
+                               .samples = row.samples,
+                               .spread = row.spread});
   }
   return result;
 }
@@ -221,6 +226,13 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces trac
     }
     return devices;
   });
+}
+
+RunResult read_run(const std::filesystem::path& path, WithTraces traces) {
+  const RunReader reader(path);
+  return {.provenance = reader.provenance(),
+          .devices = reader.read_devices({0, reader.device_count()}, traces),
+          .unaudited = reader.read_unaudited()};
 }
 
 }  // namespace sonde

@@ -49,9 +49,9 @@ std::string write_toml(const std::string& text) {
 }
 
 TEST(CommandLineTest, reads_the_options_of_a_run) {
-  const RunOptions options = parse_run(
-      {"--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs", "cache.l1,tlb",
-             "--seed", "7", "-o", "night.h5", "--resume"});
+  const RunOptions options =
+      parse_run({"--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs", "cache.l1,tlb",
+                 "--seed", "7", "-o", "night.h5", "--resume"});
 
   EXPECT_EQ(options.backend, "sim:gtx980,gtx780");
   EXPECT_EQ(options.suite, "quick");
@@ -119,8 +119,9 @@ TEST(CommandLineTest, values_in_the_file_are_checked_and_the_command_line_wins) 
 }
 
 TEST(CommandLineTest, a_printed_config_reads_back_the_same) {
-  const RunOptions options = parse_run({"--backend", "sim:h200,h200+slow_sm=17:3", "--jobs", "tlb,shared",
-                         "--seed", "99", "--job-timeout-s", "12.5", "-o", "a b.h5"});
+  const RunOptions options =
+      parse_run({"--backend", "sim:h200,h200+slow_sm=17:3", "--jobs", "tlb,shared", "--seed", "99",
+                 "--job-timeout-s", "12.5", "-o", "a b.h5"});
   const std::string path = write_toml(to_toml(options));
 
   const RunOptions again = parse_run({"--config", path.c_str()});

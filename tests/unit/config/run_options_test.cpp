@@ -26,9 +26,9 @@ TEST(RunOptionsTest, the_hash_follows_what_decides_the_results) {
 TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
   const RunOptions options{.suite = "quick", .jobs = {"clock", "tlb"}, .dry_run = true};
 
-  EXPECT_THAT(to_json(options), AllOf(HasSubstr(R"("suite":"quick")"),
-                                      HasSubstr(R"("jobs":["clock","tlb"])"),
-                                      HasSubstr(R"("job_timeout_s":600.0)"), Not(HasSubstr("dry"))));
+  EXPECT_THAT(to_json(options),
+              AllOf(HasSubstr(R"("suite":"quick")"), HasSubstr(R"("jobs":["clock","tlb"])"),
+                    HasSubstr(R"("job_timeout_s":600.0)"), Not(HasSubstr("dry"))));
   EXPECT_THAT(to_toml(options),
               AllOf(HasSubstr("suite = \"quick\"\n"), HasSubstr("jobs = [\"clock\", \"tlb\"]\n"),
                     HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
