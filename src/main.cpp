@@ -1,7 +1,7 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "commands/command_line.hpp"
+#include "commands/commands.hpp"
 #include "store/output.hpp"
 
 #include <fmt/format.h>

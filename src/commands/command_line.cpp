@@ -1,6 +1,6 @@
 // The one file that includes CLI11: flags, and TOML keys of the same names, bound to the options of
 // each command.
-#include "commands/command_line.hpp"
+#include "commands/commands.hpp"
 
 #include "base/error.hpp"
 #include "base/version.hpp"

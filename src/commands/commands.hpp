@@ -9,6 +9,7 @@
 #include "config/run_options.hpp"
 #include "mpi/session.hpp"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +63,11 @@ struct StatusOptions {
 using FileCommand = std::variant<AnalyzeOptions, ReportOptions, ExportOptions, CompareOptions,
                                  MergeOptions, ListOptions, StatusOptions>;
 using Command = std::variant<RunOptions, FileCommand>;
+
+/// @param argv as main got it
+/// @returns the command's options, or nothing when help or a version was printed to stdout
+/// @throws ConfigError with the parser's message for bad usage, unknown keys, bad values
+std::optional<Command> parse_command_line(int argc, const char* const* argv);
 
 /// What `run` will do, checked before MPI starts so that a typo costs nothing.
 /// @throws ConfigError

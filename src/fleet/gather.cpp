@@ -10,8 +10,7 @@ namespace {
 
 /// The lowest world rank that shares memory with this one.
 int find_node(MPI_Comm comm) {
-  int rank = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  const int rank = rank_of(comm);
   MPI_Comm node = MPI_COMM_NULL;
   SONDE_MPI_CHECK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
   int first = rank;

@@ -17,6 +17,23 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr EnumName<RankState> state_names[]{
+    {RankState::measuring, "measuring"},
+    {RankState::done, "done"},
+};
+
+}  // namespace
+
+// The JSON library finds these by name.
+static void to_json(nlohmann::json& json, RankState state) { json = name_of(state_names, state); }
+static void from_json(const nlohmann::json& json, RankState& state) {
+  state = find_value(state_names, json.get<std::string>()).value_or(RankState::measuring);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
+                                   jobs_total, probes_done, elapsed_s, beat)
+
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
 // Often enough for a person, rare enough for a shared file system with thousands of ranks.
@@ -27,30 +44,10 @@ fs::path file_of(const fs::path& parts, int rank) {
   return parts / fmt::format("{}{}", rank, suffix);
 }
 
-constexpr EnumName<RankState> state_names[]{
-    {RankState::measuring, "measuring"},
-    {RankState::done, "done"},
-};
-
 std::optional<Progress> read_one(const fs::path& path) {
   std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
   try {
-    Progress progress;
-    json.at("rank").get_to(progress.rank);
-    json.at("ranks").get_to(progress.ranks);
-    json.at("node").get_to(progress.node);
-    json.at("uuid").get_to(progress.uuid);
-    json.at("job").get_to(progress.job);
-    progress.state =
-        find_value(state_names, json.at("state").get<std::string>()).value_or(RankState::measuring);
-    json.at("jobs_done").get_to(progress.jobs_done);
-    json.at("jobs_total").get_to(progress.jobs_total);
-    json.at("probes_done").get_to(progress.probes_done);
-    json.at("elapsed_s").get_to(progress.elapsed_s);
-    json.at("beat").get_to(progress.beat);
-    return progress;
+    return nlohmann::json::parse(file).get<Progress>();
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -80,20 +77,9 @@ void ProgressFile::update(Progress progress) {
   progress.beat = last_.beat + 1;
   last_ = progress;
   written_ = Clock::now();
-  const nlohmann::json json{{"rank", progress.rank},
-                            {"ranks", progress.ranks},
-                            {"node", progress.node},
-                            {"uuid", progress.uuid},
-                            {"job", progress.job},
-                            {"state", name_of(state_names, progress.state)},
-                            {"jobs_done", progress.jobs_done},
-                            {"jobs_total", progress.jobs_total},
-                            {"probes_done", progress.probes_done},
-                            {"elapsed_s", progress.elapsed_s},
-                            {"beat", progress.beat}};
   const fs::path part = path_.string() + ".part";
   std::ofstream file(part);
-  file << json.dump() << '\n';
+  file << nlohmann::json(progress) << '\n';
   file.close();
   std::error_code error;
   if (file) fs::rename(part, path_, error);

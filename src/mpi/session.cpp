@@ -59,8 +59,8 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-  SONDE_MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
-  SONDE_MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  rank_ = rank_of(MPI_COMM_WORLD);
+  size_ = size_of(MPI_COMM_WORLD);
 }
 
 MpiSession::~MpiSession() {

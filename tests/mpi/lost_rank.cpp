@@ -2,6 +2,7 @@
 // must write the file from the shards and end everybody with status 3, in bounded time.
 #include "base/error.hpp"
 #include "fleet/rendezvous.hpp"
+#include "mpi/collectives.hpp"
 #include "mpi/session.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"

@@ -5,6 +5,7 @@
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
+#include "store/shard.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "commands/command_line.hpp"
+#include "commands/commands.hpp"
 
 #include "base/error.hpp"
 
