@@ -1,7 +1,7 @@
 // Names of outcomes, and the three ways to state a finding.
 #include "analysis/results.hpp"
 
-#include "base/enum_names.hpp"
+#include "base/enum_text.hpp"
 #include "base/error.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 // spread.
 #pragma once
 
-#include "base/enum_names.hpp"
+#include "base/enum_text.hpp"
 #include "jobs/job.hpp"
 
 #include <span>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/report/report.hpp"
-#include "base/enum_names.hpp"
+#include "base/enum_text.hpp"
 #include "base/exit_status.hpp"
 #include "commands/measure.hpp"
 #include "config/run_options.hpp"

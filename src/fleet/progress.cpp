@@ -1,7 +1,7 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
-#include "base/enum_names.hpp"
+#include "base/enum_text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
