@@ -1,4 +1,4 @@
-// Names of outcomes, and the three ways to state a finding.
+// Names of outcomes, and the ways to state a finding.
 #include "analysis/results.hpp"
 
 #include "base/enum_text.hpp"
@@ -48,19 +48,20 @@ Finding found(std::string metric, Value value, double confidence, std::uint64_t 
           .spread = spread};
 }
 
-Finding not_present(std::string metric, std::string reason) {
+Finding no_answer(std::string metric, Status status, std::string reason) {
   return {.metric = std::move(metric),
           .value = {},
-          .status = Status::not_present,
+          .status = status,
           .reason = std::move(reason),
-          .confidence = 1};
+          .confidence = status == Status::not_present ? 1.0 : 0.0};
+}
+
+Finding not_present(std::string metric, std::string reason) {
+  return no_answer(std::move(metric), Status::not_present, std::move(reason));
 }
 
 Finding not_resolvable(std::string metric, std::string reason) {
-  return {.metric = std::move(metric),
-          .value = {},
-          .status = Status::not_resolvable,
-          .reason = std::move(reason)};
+  return no_answer(std::move(metric), Status::not_resolvable, std::move(reason));
 }
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric) {

@@ -33,6 +33,8 @@ struct Finding {
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
               double spread = 0);
+/// A finding without a value. An absence is an answer (confidence 1), all else is none.
+Finding no_answer(std::string metric, Status status, std::string reason);
 Finding not_present(std::string metric, std::string reason);
 Finding not_resolvable(std::string metric, std::string reason);
 

@@ -1,10 +1,10 @@
-// The bypass job: N warps of a block walk memory while only L of them use the L1. Measures the best
-// L, and what the model of Dai et al. (DAC 2016) makes of the same numbers
+// The bypass job: N warps of a block chase memory while only L of them use the L1. Measures the
+// best L, and what the model of Dai et al. (DAC 2016) makes of the same numbers
 // (docs/methods/bypass.md).
 #include "analysis/bypass_model.hpp"
 #include "base/units.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/windows.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 
@@ -33,8 +33,8 @@ struct Pattern {
 };
 
 /// "thrash": uncoalesced loads, eight lines for each access, fill the resources for misses; each
-/// warp walks 0.3 of the L1, so that three of eight fit and all together are 2.4 times its size.
-/// "fit": coalesced loads; all warps together walk half of the L1. No line is shared by warps: a
+/// warp chases 0.3 of the L1, so that three of eight fit and all together are 2.4 times its size.
+/// "fit": coalesced loads; all warps together chase half of the L1. No line is shared by warps: a
 /// load that bypasses the L1 would throw it out there.
 std::vector<Pattern> make_patterns(std::uint64_t l1_bytes) {
   const auto part_of_l1 = [l1_bytes](double part, std::uint64_t step_bytes) {

@@ -1,10 +1,10 @@
 // Job `cache.instruction`: the caches of code, `cache.instruction_l0` to `_l3`.
 // Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
-#include "jobs/attempt.hpp"
-#include "jobs/cache_levels.hpp"
-#include "jobs/cache_report.hpp"
+#include "jobs/cache/path_levels.hpp"
+#include "jobs/cache/report.hpp"
 #include "jobs/jobs.hpp"
+#include "jobs/run/attempt.hpp"
 
 namespace sonde {
 namespace {

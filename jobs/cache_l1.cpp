@@ -5,12 +5,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cache_behaviour.hpp"
-#include "jobs/cache_measure.hpp"
-#include "jobs/cache_report.hpp"
-#include "jobs/cache_sets.hpp"
+#include "jobs/cache/carveouts.hpp"
+#include "jobs/cache/geometry.hpp"
+#include "jobs/cache/report.hpp"
+#include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/l1_carveouts.hpp"
+#include "jobs/sets/cache_sets.hpp"
 
 #include <fmt/format.h>
 
@@ -25,13 +25,13 @@ constexpr std::uint64_t largest_l1_bytes = 512_KiB;
 
 /// The cache that loads of `setup.path` meet before the L2, if there is one: its hits are faster
 /// than loads that pass it by.
-std::optional<CacheSubject> find_first_cache(JobRun& run, const ChaseSetup& setup,
-                                             const std::string& name,
-                                             const std::vector<double>& hits,
-                                             const std::vector<double>& l2_latencies) {
+std::optional<CacheUnderTest> find_first_cache(JobRun& run, const ChaseSetup& setup,
+                                               const std::string& name,
+                                               const std::vector<double>& hits,
+                                               const std::vector<double>& l2_latencies) {
   const auto classes = separate_hits(hits, l2_latencies, least_gap_cycles);
   if (!classes) return std::nullopt;
-  CacheSubject cache{.name = name, .setup = setup};
+  CacheUnderTest cache{.name = name, .setup = setup};
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
@@ -45,22 +45,22 @@ std::string explain_carveout(const ChaseSetup& setup) {
 }
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.
-std::vector<double> measure_misses(JobRun& run, const CacheSubject& cache, std::uint64_t size_bytes,
-                                   std::uint64_t line_bytes) {
-  WalkPlan plan;
-  plan.offsets = shuffled_walk(4 * size_bytes, line_bytes, cache.seed);
+std::vector<double> measure_misses(JobRun& run, const CacheUnderTest& cache,
+                                   std::uint64_t size_bytes, std::uint64_t line_bytes) {
+  ChasePlan plan;
+  plan.offsets = shuffled_order(4 * size_bytes, line_bytes, cache.seed);
   plan.warmup_passes = 2;
   plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.setup.recordable_accesses);
   std::vector<double> misses;
-  for (double cycles : measure_walk(run, cache.setup, cache.name + " misses", plan).cycles) {
+  for (double cycles : measure_chase(run, cache.setup, cache.name + " misses", plan).cycles) {
     if (cycles > cache.threshold_cycles) misses.push_back(cycles);
   }
   return misses;
 }
 
 /// Sets first: where plain footprints fill them unevenly they tell the size.
-std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache, CacheShape& shape,
-                                        const std::vector<double>& hits) {
+std::optional<SetFindings> report_cache(JobRun& run, const CacheUnderTest& cache,
+                                        CacheGeometry& shape, const std::vector<double>& hits) {
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
     sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
@@ -70,7 +70,7 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache, 
     report_no_sets(run, cache.name, Status::not_resolvable,
                    "the quick suite does not look for sets");
   }
-  report_shape(run, cache.name, shape, explain_carveout(cache.setup), {});
+  report_geometry(run, cache.name, shape, explain_carveout(cache.setup), {});
   const std::vector<double> misses =
       measure_misses(run, cache, shape.size_bytes(), shape.line_bytes);
   if (misses.empty()) {
@@ -87,7 +87,7 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheSubject& cache, 
 }
 
 void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
-  const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::beside_largest_l1);
+  const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::with_largest_l1);
   const std::vector<double> hits = measure_resident_latencies(run, setup, "cache.l1 hits");
   const auto cache = find_first_cache(run, setup, "cache.l1", hits, l2_latencies);
   std::string reason = fmt::format(
@@ -98,9 +98,9 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
     report_carveouts_absent(run, reason);
     return;
   }
-  auto shape = measure_outline(run, *cache, reason);
+  auto shape = measure_geometry(run, *cache, reason);
   if (!shape) {
-    report_shapeless(run, "cache.l1", reason);
+    report_no_geometry(run, "cache.l1", reason);
     return;
   }
   measure_size(run, *cache, *shape);
@@ -109,7 +109,7 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
 }
 
 void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies) {
-  const ChaseSetup setup = set_up_chase(run, LoadPath::nc, RecordSpace::beside_largest_l1);
+  const ChaseSetup setup = set_up_chase(run, LoadPath::nc, RecordSpace::with_largest_l1);
   std::vector<double> hits;
   try {
     hits = measure_resident_latencies(run, setup, "cache.readonly hits");
@@ -125,17 +125,17 @@ void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies)
     return;
   }
   std::string reason;
-  if (auto shape = measure_outline(run, *cache, reason)) {
+  if (auto shape = measure_geometry(run, *cache, reason)) {
     measure_size(run, *cache, *shape);
     report_cache(run, *cache, *shape, hits);
   } else {
-    report_shapeless(run, "cache.readonly", reason);
+    report_no_geometry(run, "cache.readonly", reason);
   }
 }
 
 /// Latencies of loads that pass the first caches by.
 std::vector<double> measure_passing(JobRun& run, const std::string& label) {
-  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::beside_largest_l1);
+  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::with_largest_l1);
   return measure_resident_latencies(run, passing, label);
 }
 

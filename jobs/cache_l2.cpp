@@ -1,15 +1,15 @@
 // Job `cache.l2`: the cache in front of the memory, by loads that pass the L1 by (cg). Where it has
-// two halves, one SM fills the near one first: its edge is the segment, that of both the size.
+// two halves, one SM fills the near one first: its bound is the segment, that of both the size.
 // Method: docs/methods/cache.md.
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cache_behaviour.hpp"
-#include "jobs/cache_measure.hpp"
-#include "jobs/cache_report.hpp"
-#include "jobs/cache_sets.hpp"
+#include "jobs/cache/geometry.hpp"
+#include "jobs/cache/l2_partitions.hpp"
+#include "jobs/cache/report.hpp"
+#include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/l2_sides.hpp"
+#include "jobs/sets/cache_sets.hpp"
 
 #include <fmt/format.h>
 
@@ -46,32 +46,32 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
 
 /// Lines all over a span that every L2 holds.
 std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup) {
-  WalkPlan plan;
-  plan.offsets = shuffled_walk(64_KiB, 128, run.seed());
+  ChasePlan plan;
+  plan.offsets = shuffled_order(64_KiB, 128, run.seed());
   plan.warmup_passes = 2;
   plan.passes = 8;
-  return position_medians(measure_walk(run, setup, "cache.l2 hits", plan));
+  return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
 }
 
-/// Latencies of a steady walk through a span, as many as are worth keeping.
-std::vector<double> sample_walk(JobRun& run, const CacheSubject& cache, std::uint64_t span_bytes,
+/// Latencies of a steady chase through a span, as many as are worth keeping.
+std::vector<double> sample_walk(JobRun& run, const CacheUnderTest& cache, std::uint64_t span_bytes,
                                 std::uint64_t line_bytes) {
   constexpr std::uint64_t enough = 8192;
-  WalkPlan plan;
-  plan.offsets = shuffled_walk(span_bytes / line_bytes * line_bytes, line_bytes, cache.seed);
+  ChasePlan plan;
+  plan.offsets = shuffled_order(span_bytes / line_bytes * line_bytes, line_bytes, cache.seed);
   plan.recorded =
       std::min<std::uint64_t>({plan.offsets.size(), cache.setup.recordable_accesses, enough});
-  return measure_walk(run, cache.setup, fmt::format("cache.l2 span {}", span_bytes), plan).cycles;
+  return measure_chase(run, cache.setup, fmt::format("cache.l2 span {}", span_bytes), plan).cycles;
 }
 
-/// Hits in the other half, as a walk through 1.5 times the near half shows them.
+/// Hits in the other half, as a chase through 1.5 times the near half shows them.
 struct FarSide {
   FarBand band;
   std::vector<double> hits_cycles;
-  double fraction = 0;  // of that walk
+  double fraction = 0;  // of that chase
 };
 
-FarSide look_for_far_side(JobRun& run, const CacheSubject& cache, const CacheShape& outline,
+FarSide look_for_far_side(JobRun& run, const CacheUnderTest& cache, const CacheGeometry& outline,
                           const FarBand& band, std::uint64_t span_bytes) {
   FarSide side{band, {}, 0};
   const std::vector<double> sample = sample_walk(run, cache, span_bytes, outline.line_bytes);
@@ -85,25 +85,25 @@ FarSide look_for_far_side(JobRun& run, const CacheSubject& cache, const CacheSha
 /// The footprint where far hits vanish, and how finely that can be seen: as the lines of the two
 /// sides are mixed.
 struct WholeEdge {
-  Edge edge;
+  CapacityBound bound;
   std::uint64_t mixing_bytes = 0;
   bool is_step = false;
 };
 
 /// To 1/32, and where hits end in a step on the way back after a fill.
-WholeEdge measure_whole_edge(JobRun& run, const CacheSubject& cache, const FarSide& side,
-                             const CacheShape& near_half) {
+WholeEdge measure_whole_edge(JobRun& run, const CacheUnderTest& cache, const FarSide& side,
+                             const CacheGeometry& near_half) {
   const auto ask = [&](std::uint64_t span_bytes) {
     const FarSide now = look_for_far_side(run, cache, near_half, side.band, span_bytes);
     return now.fraction < side.fraction / 2 ? Fit::overflows : Fit::fits;
   };
-  const std::uint64_t start_bytes = near_half.edge.fitting_bytes / 2 * 3;
-  const Edge coarse =
-      find_edge({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 64}, ask);
+  const std::uint64_t start_bytes = near_half.bound.fitting_bytes / 2 * 3;
+  const CapacityBound coarse =
+      find_capacity_bound({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 64}, ask);
   if (coarse.overflowing_bytes == 0 || near_half.soft) return {coarse, 0, false};
   constexpr double mixing_seen = 0.4;  // sides change every few hundred KB at most
   constexpr double most_hits_behind = 0.002;
-  CacheSubject far_lines = cache;
+  CacheUnderTest far_lines = cache;
   far_lines.name = "cache.l2 whole";
   far_lines.threshold_cycles = side.band.high_cycles;
   const HitBoundary boundary = measure_return_boundary(run, far_lines, coarse, near_half.line_bytes,
@@ -123,19 +123,19 @@ void report_one_part(JobRun& run) {
 /// Size of both halves. They are equal if the end of far hits is where two equal ones would end;
 /// finer than the mixing of the two sides that end cannot be seen. Where victims are drawn, far
 /// hits fade out far beyond the size.
-std::string characterize_halves(JobRun& run, const CacheSubject& cache, const FarSide& side,
-                                CacheShape& shape) {
+std::string characterize_halves(JobRun& run, const CacheUnderTest& cache, const FarSide& side,
+                                CacheGeometry& shape) {
   constexpr double step_tolerance = 0.005;
   constexpr double most_mixing = 1.0 / 4;
   constexpr double fading_tolerance = 1.0 / 8;
   const WholeEdge whole = measure_whole_edge(run, cache, side, shape);
   const std::uint64_t segment_bytes = shape.part_bytes();
-  const double whole_bytes = static_cast<double>(whole.edge.fitting_bytes);
+  const double whole_bytes = static_cast<double>(whole.bound.fitting_bytes);
   const double twice_bytes = 2 * static_cast<double>(segment_bytes);
   const double mixing = static_cast<double>(whole.mixing_bytes) / twice_bytes;
   const double off = std::abs(whole_bytes / twice_bytes - 1);
   const bool equal = whole.is_step && off < std::max(step_tolerance, std::min(mixing, most_mixing));
-  shape.whole_bytes = equal ? 2 * segment_bytes : whole.edge.fitting_bytes;
+  shape.whole_bytes = equal ? 2 * segment_bytes : whole.bound.fitting_bytes;
   if (!whole.is_step && off > fading_tolerance) {
     shape.no_size = fmt::format(
         "hits in the far half fade out at {}, those in the near one at {}: victims seem to be "
@@ -155,13 +155,13 @@ void report_no_l2(JobRun& run, const std::string& reason) {
   report_absent(run, "cache.l2", reason);
   run.report(not_present("cache.l2.segment_bytes", reason));
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
-  report_no_sides(run, reason);
+  report_no_l2_partitions(run, reason);
 }
 
 /// Sets, and what they tell of the size. The memory is an order of magnitude slower than an L1:
 /// sets of an L2 with very many lines would take minutes to look for.
 /// @param cache its near half, where it has two
-void report_structure(JobRun& run, CacheSubject cache, CacheShape& shape) {
+void report_structure(JobRun& run, CacheUnderTest cache, CacheGeometry& shape) {
   constexpr std::uint64_t most_lines = 1 << 17;
   if (run.level() == SuiteLevel::quick) {
     const char* reason = "the quick suite does not look for sets";
@@ -195,22 +195,22 @@ void run_cache_l2(JobRun& run) {
                                   median(hits), median(misses)));
     return;
   }
-  CacheSubject cache{.name = "cache.l2", .setup = setup};
+  CacheUnderTest cache{.name = "cache.l2", .setup = setup};
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);
   cache.seed = derive_seed(run.seed(), "cache.l2");
   report_latencies(run, "cache.l2", hits, misses);
   std::string reason;
-  auto shape = measure_outline(run, cache, reason);
+  auto shape = measure_geometry(run, cache, reason);
   if (!shape) {
-    report_shapeless(run, "cache.l2", reason);
+    report_no_geometry(run, "cache.l2", reason);
     run.report(not_resolvable("cache.l2.segment_bytes", reason));
     run.report(not_resolvable("cache.l2.far_hit_latency_cycles", reason));
-    report_sides(run);
+    report_l2_partitions(run);
     return;
   }
   const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
-                                         shape->edge.fitting_bytes / 2 * 3);
+                                         shape->bound.fitting_bytes / 2 * 3);
   std::string remark;
   if (side.fraction < least_far_fraction || side.fraction > most_far_fraction) {
     const bool sooner = side.fraction > most_far_fraction;
@@ -229,13 +229,13 @@ void run_cache_l2(JobRun& run) {
                                       (quantile(hits, 0.98) + quantile(side.hits_cycles, 0.5)) / 2);
   }
   report_structure(run, cache, *shape);
-  report_shape(run, "cache.l2", *shape, remark);
+  report_geometry(run, "cache.l2", *shape, remark);
   report_write_policy(run, cache, shape->line_bytes);
   report_prefetch(run, cache, shape->fetch.bytes);
   if (run.level() == SuiteLevel::quick) {
-    report_no_sides(run, "the quick suite does not look for sets");
+    report_no_l2_partitions(run, "the quick suite does not look for sets");
   } else {
-    report_sides(run);
+    report_l2_partitions(run);
   }
 }
 

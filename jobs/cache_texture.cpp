@@ -1,9 +1,9 @@
 // Jobs `cache.texture_l1` and `cache.texture_l2`: the caches of texture fetches.
 // Method: docs/methods/cache-levels.md.
-#include "analysis/structure/tile_walk.hpp"
+#include "analysis/structure/capacity/texel_block.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "jobs/cache_levels.hpp"
+#include "jobs/cache/path_levels.hpp"
 #include "jobs/jobs.hpp"
 
 #include <fmt/format.h>
@@ -21,20 +21,20 @@ constexpr const char* tile_rows_metric = "cache.texture_l1.tile_rows";
 
 CachePath texture_path() {
   return {.path = LoadPath::texture_1d,
-          .record_space = RecordSpace::beside_largest_l1,
+          .record_space = RecordSpace::with_largest_l1,
           .caches = {"cache.texture_l1", "cache.texture_l2"},
           .space_bytes = 0,
           .survey_bytes = largest_footprint_bytes};
 }
 
-/// Misses of a first visit to a square of texels, from the last one up, so that no prefetcher that
-/// follows the rows helps. A row of it is short beside every cache: what a miss brings is still
-/// there when the next row is visited.
+/// Misses of a first access to a square of texels, from the last one up, so that no prefetcher that
+/// follows the rows helps. A row of it is short co_resident every cache: what a miss brings is
+/// still there when the next row is accessed.
 TexelMisses visit_texels(JobRun& run, const PathSurvey& survey, double threshold_cycles) {
-  TexelMisses visit{.rows = 32, .columns = 32, .missed = {}};
-  WalkPlan plan;
-  for (std::size_t row = 0; row < visit.rows; ++row) {
-    for (std::size_t column = 0; column < visit.columns; ++column) {
+  TexelMisses access{.rows = 32, .columns = 32, .missed = {}};
+  ChasePlan plan;
+  for (std::size_t row = 0; row < access.rows; ++row) {
+    for (std::size_t column = 0; column < access.columns; ++column) {
       plan.offsets.push_back(row * texture_row_bytes + column * texel_bytes);
     }
   }
@@ -44,11 +44,11 @@ TexelMisses visit_texels(JobRun& run, const PathSurvey& survey, double threshold
   plan.preparation = Preparation::flushed;
   ChaseSetup setup = survey.setup;
   setup.path = LoadPath::texture_2d;
-  setup.buffer_bytes = visit.rows * texture_row_bytes;
-  const WalkLatencies walk = measure_walk(run, setup, "cache.texture_l1 tiles", plan);
-  visit.missed = positions_above(walk, threshold_cycles, 2);
-  std::reverse(visit.missed.begin(), visit.missed.end());
-  return visit;
+  setup.buffer_bytes = access.rows * texture_row_bytes;
+  const ChaseLatencies chase = measure_chase(run, setup, "cache.texture_l1 tiles", plan);
+  access.missed = positions_above(chase, threshold_cycles, 2);
+  std::reverse(access.missed.begin(), access.missed.end());
+  return access;
 }
 
 void report_tile(JobRun& run, const PathSurvey& survey) {

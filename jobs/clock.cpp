@@ -1,9 +1,9 @@
 // The clock job: what reading the clock costs, how it ticks, and which SMs share it. The first job
 // of a suite, because every other one subtracts its window.
-#include "analysis/structure/clock.hpp"
+#include "analysis/structure/cores/clock.hpp"
 #include "analysis/statistics.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/windows.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
 #include <cmath>

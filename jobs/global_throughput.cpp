@@ -4,8 +4,8 @@
 #include "analysis/throughput.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "jobs/attempt.hpp"
 #include "jobs/jobs.hpp"
+#include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 // The placement job: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM
 // at a time; which SMs form TPCs and GPCs; the SM that stands out (docs/methods/placement.md).
 #include "analysis/statistics.hpp"
-#include "analysis/structure/near_far.hpp"
+#include "analysis/structure/latency/near_far.hpp"
 #include "analysis/topology.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cores/topology.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/topology.hpp"
-#include "jobs/windows.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 
@@ -112,9 +112,9 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   return measure_map(run, "L2 by SM", overhead_cycles, probe);
 }
 
-/// Cold lines of one SM, no line twice and none that another SM visits. They lie in four of as many
-/// pages as there are SMs, since pages differ in their distance from an SM; the SMs that meet in a
-/// page take turns there.
+/// Cold lines of one SM, no line twice and none that another SM accesses. They lie in four of as
+/// many pages as there are SMs, since pages differ in their distance from an SM; the SMs that meet
+/// in a page take turns there.
 ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
   constexpr std::uint64_t lines_per_page = dram_lines / dram_pages;
   constexpr std::uint64_t slot_bytes =

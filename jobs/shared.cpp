@@ -2,11 +2,11 @@
 // the copy throughput of an SM over its shapes (Mei and Chu 2016, section 6;
 // docs/methods/shared.md).
 #include "analysis/statistics.hpp"
-#include "analysis/structure/shared_banks.hpp"
-#include "jobs/attempt.hpp"
+#include "analysis/structure/cores/shared_banks.hpp"
+#include "jobs/cores/shared_copy.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/shared_copy.hpp"
-#include "jobs/windows.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 

@@ -142,7 +142,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
   const auto elapsed_s = [start] {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  JobRun run(device, level, derive_seed(seed, job.name), earlier, [&] {
+  JobRun run(device, job.name, level, derive_seed(seed, job.name), earlier, [&] {
     if (on_probe) on_probe();
     if (elapsed_s() > time_limit_s) {
       throw OverTime(fmt::format("took longer than {:.0f} s (see --job-timeout-s)", time_limit_s));
@@ -161,6 +161,8 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
     status = Status::failed;
     reason = error.what();
   }
+  run.report_rest("", Status::failed,
+                  reason.empty() ? "the job ended without an answer (a defect of sonde)" : reason);
   JobOutcome outcome{run.take_result(), device_lost};
   outcome.result.job = job.name;
   outcome.result.status = status;

@@ -3,11 +3,24 @@
 #pragma once
 
 #include "base/enum_text.hpp"
-#include "jobs/job.hpp"
+#include "jobs/run/job_run.hpp"
 
+#include <array>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sonde {
+
+struct Job {
+  std::string_view name;
+  std::string_view summary;
+  SuiteLevel level;  // the smallest suite that holds it
+  void (*run)(JobRun&);
+  std::array<std::string_view, 5> builds_on = {};  // jobs whose findings it reads
+};
 
 /// In running order: a job stands behind everything that it builds on.
 std::span<const Job> all_jobs();
@@ -29,7 +42,8 @@ struct JobOutcome {
 };
 
 /// Runs one job. A failed probe ends the job, not the suite: the result then has status `failed`,
-/// the reason, and everything found before.
+/// the reason, and everything found before. Metrics of the job that it left without a finding are
+/// reported as failed: each metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,

@@ -3,8 +3,8 @@
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/tlb_levels.hpp"
-#include "jobs/tlb_texture.hpp"
+#include "jobs/tlb/levels.hpp"
+#include "jobs/tlb/texture.hpp"
 
 #include <fmt/format.h>
 
@@ -23,13 +23,13 @@ constexpr std::uint64_t window_span_bytes = 4_GiB;
 
 std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
-void report_page(JobRun& run, const std::vector<BlockSize>& granules) {
-  if (granules.empty()) {
+void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
+  if (granularities.empty()) {
     run.report(not_resolvable("tlb.page_bytes", "no translation ever cost anything"));
     return;
   }
   const auto smallest =
-      std::min_element(granules.begin(), granules.end(),
+      std::min_element(granularities.begin(), granularities.end(),
                        [](const BlockSize& a, const BlockSize& b) { return a.bytes < b.bytes; });
   if (smallest->bytes > largest_page_bytes) {
     run.report(not_resolvable(
@@ -42,8 +42,8 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granules) {
                    smallest->observations));
 }
 
-/// Pages whose first visit costs clearly more than that of others, at regular distances.
-void report_window(JobRun& run, const PageSetup& setup, std::uint64_t page_step_bytes) {
+/// Pages whose first access costs clearly more than that of others, at regular distances.
+void report_window(JobRun& run, const PageChaseSetup& setup, std::uint64_t page_step_bytes) {
   constexpr double largest_share = 0.3;  // windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
@@ -75,11 +75,11 @@ void report_window(JobRun& run, const PageSetup& setup, std::uint64_t page_step_
 }  // namespace
 
 void run_tlb(JobRun& run) {
-  PageSetup setup = set_up_page_walks(run);
-  const std::vector<PageWalkCosts> walks = measure_growing_walks(run, setup);
-  TlbLevels levels = find_levels(walks, level_names.size());
-  characterize_tlb_levels(run, setup, walks, level_names, levels);
-  report_page(run, levels.granules);
+  PageChaseSetup setup = set_up_page_chases(run);
+  const std::vector<PageChaseCosts> chases = measure_growing_chases(run, setup);
+  TlbLevels levels = find_levels(chases, level_names.size());
+  characterize_tlb_levels(run, setup, chases, level_names, levels);
+  report_page(run, levels.granularities);
   report_window(run, setup, std::max<std::uint64_t>(levels.largest_entry_bytes, 2_MiB));
   report_texture_tlbs(run, levels);
 }

@@ -1,6 +1,6 @@
 // The job cache.l1 gives back the first cache of each path of every shipped model.
 #include "jobs/jobs.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 namespace sonde::test {
 namespace {

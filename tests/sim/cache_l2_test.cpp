@@ -1,6 +1,6 @@
 // The job cache.l2 gives back the L2 of every shipped model, with its halves.
 #include "jobs/jobs.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 namespace sonde::test {
 namespace {
@@ -31,7 +31,7 @@ TEST_P(CacheL2Test, gives_back_the_l2) {
     EXPECT_EQ(sim_.status("cache.l2.far_hit_latency_cycles"), Status::not_present);
     return;
   }
-  // At 1.5 halves of 30 MiB the walk has more pages than the first level of the TLB: some far hits
+  // At 1.5 halves of 30 MiB the chase has more pages than the first level of the TLB: some far hits
   // pay for that.
   const double translation = cg.far_hit[1] - cg.far_hit[0];
   EXPECT_EQ(sim_.number("cache.l2.segment_bytes"), part);

@@ -1,9 +1,9 @@
 // The caches of textures, constants and code come back level behind level, as the models declare
 // them: what Wong et al. 2010 and Mei and Chu 2016 found, and those of the H200.
-#include "jobs/cache_report.hpp"
+#include "jobs/cache/report.hpp"
 #include "jobs/jobs.hpp"
-#include "tests/sim/finding_verdict.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/finding_verdict.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 #include <gmock/gmock.h>
 
@@ -201,12 +201,12 @@ TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
   static const auto report = [](JobRun& run, const std::string& cache, double line_contrast,
                                 bool sets_confirmed) {
-    const CacheShape shape{.edge = {4096, 4352},
-                           .line_bytes = 256,
-                           .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
-                           .line_contrast = line_contrast,
-                           .sets_confirmed = sets_confirmed};
-    report_shape(run, cache, shape, {}, {});
+    const CacheGeometry shape{.bound = {4096, 4352},
+                              .line_bytes = 256,
+                              .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
+                              .line_contrast = line_contrast,
+                              .sets_confirmed = sets_confirmed};
+    report_geometry(run, cache, shape, {}, {});
   };
 
   sim.run([](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });

@@ -1,5 +1,5 @@
 // From a model's declaration to the values that ought to be found.
-#include "tests/sim/declared_structure.hpp"
+#include "sim/declared_structure.hpp"
 
 #include "base/units.hpp"
 #include "device/sim/set_index.hpp"
@@ -110,7 +110,7 @@ void add_second_level(Values& values, const sim::Model& model) {
   // must overfill them.
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
                          static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
-  for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].hidden = scattered;
+  for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].excluded = scattered;
   const bool halves = model.partitions.count == 2 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", halves ? Declared(part_bytes) : Absent{}});
 }
@@ -129,7 +129,7 @@ std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
 
 void add_tlbs(Values& values, const sim::PageModel& pages) {
   constexpr std::array names{"tlb.l1", "tlb.l2", "tlb.l3"};
-  std::uint64_t granule_bytes = ~std::uint64_t{0};
+  std::uint64_t granularity_bytes = ~std::uint64_t{0};
   for (std::size_t level = 0; level < names.size(); ++level) {
     const std::string name = names[level];
     if (level >= pages.tlbs.size()) {
@@ -145,11 +145,11 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     values.push_back(
         {name + ".reach_bytes", static_cast<double>(fitting_entries(tlb) * tlb.line_bytes)});
     add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
-    granule_bytes = std::min(granule_bytes, tlb.sector_bytes);
+    granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }
-  const bool seen = granule_bytes <= largest_page_bytes;
+  const bool seen = granularity_bytes <= largest_page_bytes;
   values.push_back(
-      {"tlb.page_bytes", seen ? Declared(static_cast<double>(granule_bytes)) : Absent{}});
+      {"tlb.page_bytes", seen ? Declared(static_cast<double>(granularity_bytes)) : Absent{}});
   const auto window_bytes = static_cast<double>(pages.window_bytes);
   values.push_back({"tlb.page_window_bytes", window_bytes > 0 ? Declared(window_bytes) : Absent{}});
 }

@@ -40,10 +40,10 @@ struct DeclaredValue {
   /// Not every version of the jobs looks for it: no finding is no mistake.
   bool optional = false;
   /// It is there, and no load can show it: "not resolvable" is right.
-  bool hidden = false;
+  bool excluded = false;
 };
 
-/// @param chosen_carveout_bytes the shared part beside which caches were measured
+/// @param chosen_carveout_bytes the shared part co_resident which caches were measured
 /// @param recordable_carveouts_bytes all shared parts that hold a record
 std::vector<DeclaredValue> declared_values(
     const sim::Model& model, std::uint64_t chosen_carveout_bytes,

@@ -1,10 +1,10 @@
 // Verdicts, one overload for each kind of declared value.
-#include "tests/sim/finding_verdict.hpp"
+#include "sim/finding_verdict.hpp"
 
-#include "analysis/structure/replacement_models.hpp"
+#include "analysis/structure/replacement/policies.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "tests/sim/index_text.hpp"
+#include "sim/index_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,7 +32,7 @@ sonde::Policy in_words_of_analysis(sim::Policy policy) {
   throw Error("unknown policy");
 }
 
-/// Policies that no walk tells from this one in sets of so many ways.
+/// Policies that no chase tells from this one in sets of so many ways.
 std::vector<sonde::Policy> twins_of(sonde::Policy policy, std::uint32_t ways) {
   using enum sonde::Policy;
   constexpr std::array classes{std::array{lru, tree_plru, nru}, std::array{fifo, clock, clock}};
@@ -140,8 +140,8 @@ Verdict judge(const DeclaredValue& declared, const Finding* finding) {
     case Status::not_present:
       return std::holds_alternative<Absent>(declared.value) ? Verdict::right : Verdict::wrong;
     case Status::not_resolvable:
-      return declared.hidden || is_beyond_sight(declared.value) ? Verdict::right
-                                                                : Verdict::unresolvable;
+      return declared.excluded || is_beyond_sight(declared.value) ? Verdict::right
+                                                                  : Verdict::unresolvable;
     default: return Verdict::wrong;
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "tests/sim/declared_structure.hpp"
+#include "sim/declared_structure.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/sim/die.hpp"
-#include "tests/sim/job_on_sim.hpp"
+#include "sim/job_on_sim.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Reads the text of an index function back and plays it beside the declared one.
-#include "tests/sim/index_text.hpp"
+// Reads the text of an index function back and plays it co_resident the declared one.
+#include "sim/index_text.hpp"
 
 #include "base/error.hpp"
 #include "base/random.hpp"

@@ -1,7 +1,7 @@
 // Index functions as text, compared as what they are: ways to part addresses into sets.
 #pragma once
 
-#include "tests/sim/declared_structure.hpp"
+#include "sim/declared_structure.hpp"
 
 #include <string>
 

@@ -1,12 +1,14 @@
-// Runs jobs on a simulated GPU and hands back what they found, beside the declared truth.
+// Runs jobs on a simulated GPU and hands back what they found, co_resident the declared truth.
 #pragma once
 
 #include "device/open_device.hpp"
 #include "device/sim/model.hpp"
-#include "jobs/job.hpp"
+#include "jobs/run/job_run.hpp"
+#include "jobs/suite.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,7 +37,9 @@ class JobOnSim {
   }
 
   void run(void (*job)(JobRun&), SuiteLevel level = SuiteLevel::standard) {
-    JobRun run(*device_, level, seed_, results_);
+    const auto entry = std::find_if(all_jobs().begin(), all_jobs().end(),
+                                    [job](const Job& known) { return known.run == job; });
+    JobRun run(*device_, entry == all_jobs().end() ? "" : entry->name, level, seed_, results_);
     try {
       job(run);
     } catch (...) {

@@ -1,7 +1,7 @@
 // The job latency gives back the declared latencies of every shipped model: levels by path, and
 // Mei and Chu's patterns.
 #include "jobs/jobs.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 #include <optional>
 

@@ -1,10 +1,10 @@
 // GPUs drawn at random: the jobs on caches and TLBs find what their files declare, or say that
 // they cannot. SONDE_RANDOM_GPUS is how many, or which ("17-17"); docs/methods/confidence.md.
-#include "tests/support/random_gpu.hpp"
+#include "support/random_gpu.hpp"
 #include "base/error.hpp"
 #include "jobs/jobs.hpp"
-#include "tests/sim/finding_verdict.hpp"
-#include "tests/sim/job_on_sim.hpp"
+#include "sim/finding_verdict.hpp"
+#include "sim/job_on_sim.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // The structure of the first caches and the L2 of the papers' GPUs comes back from loads alone,
 // over ten seeds. The GTX 280 has neither: its caches are in cache_levels_test.cpp.
 #include "jobs/jobs.hpp"
-#include "tests/sim/finding_verdict.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/finding_verdict.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
 // The classical staircases of the job latency: right about a textbook cache, and in contradiction
 // with each other or with the declared truth on caches that are none.
 #include "device/sim/shipped_models.hpp"
-#include "jobs/latency_parts.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "jobs/latency/parts.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // not aligned, as on the real one, and one that replaces in the order of filling.
 #include "device/sim/shipped_models.hpp"
 #include "jobs/jobs.hpp"
-#include "tests/sim/job_on_sim.hpp"
+#include "sim/job_on_sim.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,7 +21,7 @@ json shipped(std::string_view name) {
   return json::parse(found->json);
 }
 
-/// A file with the model of a small H200: fewer SMs, and smaller walks for the same levels.
+/// A file with the model of a small H200: fewer SMs, and smaller chases for the same levels.
 std::string write_model(const std::string& name, const json& second_level) {
   json model = shipped("h200");
   model["chip"]["gpcs"] = 2;

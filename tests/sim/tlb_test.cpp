@@ -1,7 +1,7 @@
 // The job tlb gives back every TLB of every shipped model: levels, structure, who shares them, the
 // page and its window.
 #include "jobs/jobs.hpp"
-#include "tests/sim/hierarchy_truth.hpp"
+#include "sim/hierarchy_truth.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ std::string text_of(sim::Scope scope) {
   return "device";
 }
 
-/// The last cache of the path, or the memory: what page walks hit beside the TLB.
+/// The last cache of the path, or the memory: what page chases hit co_resident the TLB.
 const sim::LatencyRow& row_of(const sim::PathModel& path) {
   return path.hit.empty() ? path.dram : path.hit.back();
 }

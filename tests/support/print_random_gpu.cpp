@@ -1,6 +1,6 @@
 // Prints the model file of a random GPU, to be looked into: print_random_gpu 17 > gpu.json, then
 // sonde run --backend sim:./gpu.json --seed 17.
-#include "tests/support/random_gpu.hpp"
+#include "support/random_gpu.hpp"
 
 #include <iostream>
 #include <string>

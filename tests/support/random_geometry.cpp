@@ -1,7 +1,7 @@
 // Draws of sets, index functions and policies.
-#include "tests/support/random_geometry.hpp"
+#include "support/random_geometry.hpp"
 
-#include "analysis/structure/gf2.hpp"
+#include "analysis/structure/index/gf2.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // (docs/simulated-gpus.md). Used by random_gpu.cpp.
 #pragma once
 
-#include "tests/support/draws.hpp"
+#include "support/draws.hpp"
 
 #include <nlohmann/json.hpp>
 

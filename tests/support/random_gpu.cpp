@@ -1,8 +1,8 @@
 // Draws of whole GPUs: each section of the model file from a part of the seed of its own.
-#include "tests/support/random_gpu.hpp"
+#include "support/random_gpu.hpp"
 
 #include "base/units.hpp"
-#include "tests/support/random_geometry.hpp"
+#include "support/random_geometry.hpp"
 
 #include <fmt/format.h>
 
@@ -91,8 +91,8 @@ json describe_tlb(Draws& draws, const char* name, const char* scope, std::uint64
   return tlb;
 }
 
-/// Two levels, of which the nearer reaches beyond the L2, as those of every GPU known, and the
-/// farther at least three times as far; pages, memory and window of the plan.
+/// Two levels, of which the inner reaches beyond the L2, as those of every GPU known, and the
+/// outer at least three times as far; pages, memory and window of the plan.
 json draw_pages(Draws& draws, Plan& plan) {
   constexpr std::uint64_t most_memory_bytes = 64_GiB;
   constexpr std::uint64_t most_sub_entries = 16;

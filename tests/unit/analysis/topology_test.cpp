@@ -1,7 +1,7 @@
 // A chip with uneven GPCs comes back from the clusters that fit into it.
 #include "analysis/topology.hpp"
 
-#include "analysis/structure/near_far.hpp"
+#include "analysis/structure/latency/near_far.hpp"
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
@@ -126,6 +127,26 @@ TEST(SuiteTest, a_failed_probe_ends_the_job_and_keeps_what_was_found) {
   EXPECT_FALSE(outcome.device_lost);
   EXPECT_EQ(outcome.result.findings.size(), 1u);
   EXPECT_EQ(outcome.result.probes.size(), 1u);
+}
+
+TEST(SuiteTest, what_a_job_forgets_is_reported_as_failed) {
+  FailingDevice device(0, FailingDevice::Failure::probe);
+  const Job forgetful{"clock", "", SuiteLevel::quick, [](JobRun& run) {
+                        run.report(found("clock.overhead_cycles", 2.0, 1, 1));
+                        run.report_rest("clock.g", Status::not_present, "no timer");
+                      }};
+
+  const JobOutcome outcome = run_job(forgetful, device, SuiteLevel::quick, 1, {}, 60, {});
+
+  const auto& findings = outcome.result.findings;
+  const auto of_job = std::count_if(all_metrics().begin(), all_metrics().end(),
+                                    [](const Metric& metric) { return metric.job == "clock"; });
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(findings.size()), of_job);
+  EXPECT_EQ(find_finding(findings, "clock.overhead_cycles")->status, Status::ok);
+  EXPECT_EQ(find_finding(findings, "clock.granularity_cycles")->status, Status::not_present);
+  EXPECT_EQ(find_finding(findings, "clock.granularity_cycles")->confidence, 1);
+  EXPECT_EQ(find_finding(findings, "clock.scope")->status, Status::failed);
+  EXPECT_EQ(find_finding(findings, "clock.scope")->confidence, 0);
 }
 
 TEST(SuiteTest, a_lost_device_is_reported_as_lost) {

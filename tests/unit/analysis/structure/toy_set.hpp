@@ -2,7 +2,7 @@
 // independent of the models under test.
 #pragma once
 
-#include "analysis/structure/replacement.hpp"
+#include "analysis/structure/replacement/match.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -191,12 +191,12 @@ inline std::unique_ptr<ToyPolicy> make_toy(Policy policy, std::size_t ways, std:
   }
 }
 
-/// Walks an empty set; a visit in 1 / noise is slow without being a miss.
-inline SetRecord walk_toy(ToyPolicy& policy, std::size_t ways,
-                          const std::vector<std::uint16_t>& lines, double noise,
-                          std::uint64_t seed) {
+/// Walks an empty set; a access in 1 / noise is slow without being a miss.
+inline AccessRecord walk_toy(ToyPolicy& policy, std::size_t ways,
+                             const std::vector<std::uint16_t>& lines, double noise,
+                             std::uint64_t seed) {
   Random random(seed);
-  SetRecord record{lines, {}};
+  AccessRecord record{lines, {}};
   std::vector<std::uint16_t> held;
   for (std::uint16_t line : lines) {
     const auto at = std::find(held.begin(), held.end(), line);

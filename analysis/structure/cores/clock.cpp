@@ -1,0 +1,167 @@
+// See clock.hpp. An bound is a pair of neighbouring readings between which the timer moved.
+#include "analysis/structure/cores/clock.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sonde {
+namespace {
+
+/// Two offsets agree within six standard deviations of their mean: a hundred SMs that share a clock
+/// are then never parted by chance.
+constexpr double resolution_sigmas = 6;
+/// The way to the timer differs between SMs: on an H200 by up to 10 cycles within a GPC, whose SMs
+/// share one clock, while the clocks of two GPCs lie millions of cycles apart.
+constexpr double least_resolution_cycles = 24;
+
+/// A timer step, and the clock halfway between the readings on its two sides.
+struct CapacityBound {
+  double timer_ns = 0;
+  double clock_cycles = 0;
+};
+
+std::vector<CapacityBound> find_edges(const LaneTrace& lane, std::uint64_t timer_origin_ns) {
+  std::vector<CapacityBound> bounds;
+  const std::size_t count = std::min(lane.clock_cycles.size(), lane.globaltimer_ns.size());
+  for (std::size_t i = 1; i < count; ++i) {
+    if (lane.globaltimer_ns[i] <= lane.globaltimer_ns[i - 1]) continue;
+    const auto before = lane.clock_cycles[i - 1] - lane.clock_cycles.front();
+    const auto after = lane.clock_cycles[i] - lane.clock_cycles.front();
+    bounds.push_back({static_cast<double>(lane.globaltimer_ns[i] - timer_origin_ns),
+                      (static_cast<double>(before) + static_cast<double>(after)) / 2});
+  }
+  return bounds;
+}
+
+/// Slope between the first and the last third of the bounds: as good as least squares here, and an
+/// bound that came late (a preempted reading) moves it by a median only.
+double cycles_per_ns(const std::vector<CapacityBound>& bounds) {
+  const std::size_t third = std::max<std::size_t>(1, bounds.size() / 3);
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < third; ++i) {
+    const CapacityBound& early = bounds[i];
+    const CapacityBound& late = bounds[bounds.size() - third + i];
+    slopes.push_back((late.clock_cycles - early.clock_cycles) / (late.timer_ns - early.timer_ns));
+  }
+  return median(std::move(slopes));
+}
+
+/// A step lies anywhere between its two readings; the mean over all steps is that much better.
+double offset_resolution(double interval_cycles, std::size_t steps) {
+  const double one_step = interval_cycles / std::sqrt(12.0);
+  return std::max(least_resolution_cycles,
+                  resolution_sigmas * one_step / std::sqrt(static_cast<double>(steps)));
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> counter_moves(const std::vector<std::uint64_t>& readings) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    if (readings[i] > readings[i - 1]) result.push_back(readings[i] - readings[i - 1]);
+  }
+  return result;
+}
+
+double common_step(std::span<const std::vector<std::uint64_t>> differences_by_kind) {
+  std::uint64_t smallest = UINT64_MAX;
+  for (const auto& differences : differences_by_kind) {
+    for (std::uint64_t difference : differences) {
+      if (difference > 0) smallest = std::min(smallest, difference);
+    }
+  }
+  if (smallest == UINT64_MAX) return 0;
+  for (std::uint64_t step = smallest; step > 1; --step) {
+    const bool fits_all = std::all_of(
+        differences_by_kind.begin(), differences_by_kind.end(), [step](const auto& differences) {
+          const auto fits = std::count_if(differences.begin(), differences.end(),
+                                          [step](auto value) { return value % step == 0; });
+          return static_cast<std::size_t>(fits) >= differences.size() - differences.size() / 100;
+        });
+    if (fits_all) return static_cast<double>(step);
+  }
+  return 1;
+}
+
+std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
+  std::uint64_t origin_ns = UINT64_MAX;
+  for (const LaneTrace& lane : lanes) {
+    if (!lane.globaltimer_ns.empty()) origin_ns = std::min(origin_ns, lane.globaltimer_ns.front());
+  }
+  std::vector<std::vector<CapacityBound>> edges_of_line;
+  std::vector<ClockLine> lines;
+  std::vector<double> slopes;
+  std::vector<double> times_ns;
+  for (const LaneTrace& lane : lanes) {
+    std::vector<CapacityBound> bounds = find_edges(lane, origin_ns);
+    if (bounds.size() < 3) continue;
+    const auto steps = counter_moves(lane.clock_cycles);
+    slopes.push_back(cycles_per_ns(bounds));
+    times_ns.push_back((bounds.front().timer_ns + bounds.back().timer_ns) / 2);
+    const double interval_cycles = median(std::vector<double>(steps.begin(), steps.end()));
+    lines.push_back({lane.sm, slopes.back() * 1e9, static_cast<double>(lane.clock_cycles.front()),
+                     offset_resolution(interval_cycles, bounds.size()), bounds.size()});
+    edges_of_line.push_back(std::move(bounds));
+  }
+  const double slope = median(slopes);
+  const double reference_ns = median(times_ns);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::vector<double> offsets;
+    for (const CapacityBound& bound : edges_of_line[i]) {
+      offsets.push_back(bound.clock_cycles - slope * (bound.timer_ns - reference_ns));
+    }
+    lines[i].offset_cycles += trimmed_mean(std::move(offsets), 0.1);
+  }
+  return lines;
+}
+
+std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count) {
+  std::vector<ClockLine> sorted = lines;
+  std::sort(sorted.begin(), sorted.end(), [](const ClockLine& a, const ClockLine& b) {
+    return a.offset_cycles < b.offset_cycles;
+  });
+  std::vector<int> raw_group(static_cast<std::size_t>(sm_count), -1);
+  int group = -1;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool joins = i > 0 && sorted[i].offset_cycles - sorted[i - 1].offset_cycles <=
+                                    sorted[i].resolution_cycles;
+    if (!joins) ++group;
+    raw_group[static_cast<std::size_t>(sorted[i].sm)] = group;
+  }
+  std::map<int, int> number;  // by lowest SM
+  for (int& value : raw_group) {
+    if (value >= 0)
+      value = number.try_emplace(value, static_cast<int>(number.size())).first->second;
+  }
+  return raw_group;
+}
+
+std::string_view name_clock_scope(const std::vector<int>& group_of_sm) {
+  std::map<int, int> sizes;
+  for (int group : group_of_sm) {
+    if (group >= 0) ++sizes[group];
+  }
+  int largest = 0;
+  for (const auto& [group, size] : sizes) largest = std::max(largest, size);
+  if (sizes.size() == 1) return "device";
+  if (largest <= 1) return "sm";
+  return largest <= 3 ? "tpc" : "gpc";
+}
+
+double timer_step_ns(const std::vector<LaneTrace>& lanes) {
+  std::vector<std::uint64_t> steps;
+  std::size_t pairs = 0;
+  for (const LaneTrace& lane : lanes) {
+    const auto lane_steps = counter_moves(lane.globaltimer_ns);
+    steps.insert(steps.end(), lane_steps.begin(), lane_steps.end());
+    if (!lane.globaltimer_ns.empty()) pairs += lane.globaltimer_ns.size() - 1;
+  }
+  // Readings denser than the steps see each step on its own; sparser ones see multiples of it.
+  if (2 * steps.size() < pairs) return median(std::vector<double>(steps.begin(), steps.end()));
+  return common_step(std::span(&steps, 1));
+}
+
+}  // namespace sonde

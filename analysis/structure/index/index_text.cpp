@@ -1,0 +1,59 @@
+// An index function in the words of a reader: bits and XORs of bits, lowest first.
+#include "analysis/structure/index/index_function.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+
+namespace sonde {
+namespace {
+
+std::vector<int> bits_of(std::uint64_t mask) {
+  std::vector<int> bits;
+  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
+  return bits;
+}
+
+/// "7-8, 11" of bits 7, 8 and 11. @pre ascending
+std::vector<std::string> join_runs(const std::vector<int>& bits) {
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < bits.size();) {
+    std::size_t end = i + 1;
+    while (end < bits.size() && bits[end] == bits[end - 1] + 1) ++end;
+    runs.push_back(end - i == 1 ? std::to_string(bits[i])
+                                : fmt::format("{}-{}", bits[i], bits[end - 1]));
+    i = end;
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::string describe(const IndexFunction& function) {
+  switch (function.kind) {
+    case IndexKind::one_set: return "one set";
+    case IndexKind::unresolved: return "unresolved";
+    case IndexKind::modulo:
+      return fmt::format("(address / {}) mod {}",
+                         format_bytes(static_cast<double>(function.granularity_bytes)),
+                         function.sets);
+    case IndexKind::bit_field:
+    case IndexKind::xor_masks: break;
+  }
+  std::vector<int> plain;
+  std::vector<std::string> folded;
+  for (std::uint64_t mask : function.masks) {
+    if (std::has_single_bit(mask)) {
+      plain.push_back(std::countr_zero(mask));
+    } else {
+      folded.push_back(fmt::format("{}", fmt::join(bits_of(mask), "^")));
+    }
+  }
+  std::vector<std::string> parts = join_runs(plain);
+  parts.insert(parts.end(), folded.begin(), folded.end());
+  return fmt::format("{} {}", function.masks.size() == 1 ? "bit" : "bits", fmt::join(parts, ", "));
+}
+
+}  // namespace sonde

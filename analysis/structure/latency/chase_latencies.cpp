@@ -1,0 +1,83 @@
+// Medians and counts over the passes of a chase.
+#include "analysis/structure/latency/chase_latencies.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace sonde {
+
+std::vector<double> position_medians(const ChaseLatencies& chase) {
+  const std::size_t passes = chase.passes();
+  std::vector<double> medians(chase.positions);
+  std::vector<double> column(passes);
+  for (std::size_t position = 0; position < chase.positions; ++position) {
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+      column[pass] = chase.cycles[pass * chase.positions + position];
+    }
+    medians[position] = passes == 1 ? column[0] : median(column);
+  }
+  return medians;
+}
+
+std::vector<bool> positions_between(const ChaseLatencies& chase, double low_cycles,
+                                    double high_cycles, std::size_t least_passes) {
+  std::vector<std::size_t> counts(chase.positions, 0);
+  for (std::size_t i = 0; i < chase.cycles.size(); ++i) {
+    const double cycles = chase.cycles[i];
+    if (cycles > low_cycles && cycles <= high_cycles) ++counts[i % chase.positions];
+  }
+  std::vector<bool> flags(chase.positions);
+  for (std::size_t i = 0; i < chase.positions; ++i) flags[i] = counts[i] >= least_passes;
+  return flags;
+}
+
+std::vector<bool> positions_above(const ChaseLatencies& chase, double threshold_cycles,
+                                  std::size_t least_passes) {
+  return positions_between(chase, threshold_cycles, std::numeric_limits<double>::infinity(),
+                           least_passes);
+}
+
+HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
+  HitBoundary boundary;
+  double sum = 0;
+  double best = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    sum += (hits[i] ? 1 : 0) - density / 2;
+    if (sum > best) {
+      best = sum;
+      boundary.position = i + 1;
+    }
+  }
+  for (std::size_t i = 0, gap = 0; i < boundary.position; ++i) {
+    gap = hits[i] ? 0 : gap + 1;
+    boundary.longest_gap = std::max(boundary.longest_gap, gap);
+  }
+  const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
+  if (first_behind != hits.end()) {
+    boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
+                           static_cast<double>(hits.end() - first_behind);
+  }
+  std::size_t agreeing = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    agreeing += hits[i] == (i < boundary.position) ? 1 : 0;
+  }
+  if (!hits.empty()) {
+    boundary.agreement = static_cast<double>(agreeing) / static_cast<double>(hits.size());
+  }
+  return boundary;
+}
+
+std::size_t count_set(const std::vector<bool>& flags) {
+  return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), true));
+}
+
+double fraction_above(const ChaseLatencies& chase, double threshold_cycles) {
+  if (chase.cycles.empty()) return 0;
+  const auto above = std::count_if(chase.cycles.begin(), chase.cycles.end(),
+                                   [=](double cycles) { return cycles > threshold_cycles; });
+  return static_cast<double>(above) / static_cast<double>(chase.cycles.size());
+}
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// Levels of a path by latency: who serves the loads of chases through growing footprints. The first
+// step towards caches that lie behind one another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sonde {
+
+/// Latencies of a steady cyclic chase.
+struct FootprintChase {
+  std::uint64_t span_bytes = 0;
+  std::vector<double> cycles;
+};
+
+/// Loads that were served from one place.
+struct LatencyClass {
+  std::uint64_t first_span_bytes = 0;  // the smallest footprint that sees it steadily
+  double low_cycles = 0;               // bounds of its latencies in those that do
+  double high_cycles = 0;
+  std::vector<double> cycles;  // its latencies there
+};
+
+/// Classes that serve at least half of the loads of some chase, nearest first: what is seen in
+/// passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are of
+/// different classes.
+std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
+                                               double gap_cycles);
+
+/// Halfway between the latencies of two neighbouring classes.
+double threshold_between(const LatencyClass& inner, const LatencyClass& outer);
+
+}  // namespace sonde

@@ -1,0 +1,111 @@
+// Patterns by what they were built to exceed.
+#include "analysis/structure/latency/latency_patterns.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t place(Pattern pattern) { return static_cast<std::size_t>(pattern); }
+
+// Levels and sides differ by more than jitter, and what a phase was built for is met often.
+constexpr double least_partition_gap_cycles = 40;
+constexpr double least_hit_gap_cycles = 4;
+constexpr double least_share = 0.15;
+
+std::vector<double> values_of(const Mode& mode, const std::vector<double>& latencies) {
+  std::vector<double> values;
+  for (double cycles : latencies) {
+    if (cycles >= mode.low && cycles <= mode.high) values.push_back(cycles);
+  }
+  return values;
+}
+
+PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
+  PatternFinding finding;
+  const std::vector<double> values = values_of(mode, latencies);
+  finding.status = Status::ok;
+  finding.cycles = mode.center;
+  finding.samples = values.size();
+  finding.spread_cycles = median_absolute_deviation(values);
+  return finding;
+}
+
+PatternFinding nothing(const std::string& reason) {
+  PatternFinding finding;
+  finding.reason = reason;
+  return finding;
+}
+
+/// Of hits: the largest group.
+PatternFinding summarize_hits(const std::vector<double>& latencies) {
+  if (latencies.empty()) return nothing("the chase had no such phase");
+  const auto modes = find_modes(latencies, least_hit_gap_cycles, least_share);
+  if (modes.empty()) return nothing("its latencies do not gather in one place");
+  const auto largest = std::max_element(
+      modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.count < b.count; });
+  PatternFinding finding = take(*largest, latencies);
+  finding.confidence = static_cast<double>(finding.samples) / static_cast<double>(latencies.size());
+  return finding;
+}
+
+/// Of memory: the faster of at most two sides.
+PatternFinding summarize_memory(const std::vector<double>& latencies) {
+  if (latencies.empty()) return nothing("the chase had no such phase");
+  const auto modes = find_modes(latencies, least_partition_gap_cycles, least_share);
+  if (modes.empty()) return nothing("its latencies do not gather in one place");
+  PatternFinding finding = take(modes.front(), latencies);
+  std::uint64_t gathered = 0;
+  for (const Mode& mode : modes) gathered += mode.count;
+  finding.confidence = static_cast<double>(gathered) / static_cast<double>(latencies.size());
+  if (modes.size() > 1) {
+    finding.reason = fmt::format("the near side; the far one takes {:.0f}", modes.back().center);
+  }
+  return finding;
+}
+
+void remove(PatternFinding& finding, const std::string& reason) {
+  finding = nothing(reason);
+  finding.status = Status::not_present;
+}
+
+}  // namespace
+
+std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
+                                                         double least_step_cycles) {
+  std::array<PatternFinding, pattern_count> found;
+  for (std::size_t i = 0; i < pattern_count; ++i) {
+    found[i] =
+        i < place(Pattern::p4) ? summarize_hits(latencies[i]) : summarize_memory(latencies[i]);
+  }
+  auto& [p1, p2, p3, p4, p5, p6] = found;
+  const auto equal = [=](const PatternFinding& slower, const PatternFinding& faster) {
+    return slower.status == Status::ok && faster.status == Status::ok &&
+           slower.cycles - faster.cycles < least_step_cycles;
+  };
+  const bool no_cache = equal(p4, p1);
+  const bool no_tlb = equal(p5, p4);
+  const bool hits_need_no_translation = equal(p2, p1);
+  const bool no_outer_level = equal(p3, p2);
+  if (equal(p6, p5)) remove(p6, "a first visit beyond the window costs no more than P5");
+  if (no_tlb) {
+    for (auto* pattern : {&p2, &p3, &p5, &p6})
+      remove(*pattern, "a page never touched costs no more");
+  } else if (hits_need_no_translation) {
+    for (auto* pattern : {&p2, &p3}) {
+      remove(*pattern, "hits need no translation: the cache is addressed virtually");
+    }
+  } else if (no_outer_level) {
+    remove(p3, "no farther level of the TLB shows");
+  }
+  if (no_cache) {
+    for (auto* pattern : {&p1, &p2, &p3}) remove(*pattern, "no data cache on this path");
+  }
+  return found;
+}
+
+}  // namespace sonde

@@ -1,0 +1,148 @@
+// See near_far.hpp.
+#include "analysis/structure/latency/near_far.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+/// A normal spread cut at its middle explains 0.64 of its variance, a uniform one 0.75.
+constexpr double least_explained = 0.82;
+/// Both halves serve a fair part of the lines, by design of the hash that deals them.
+constexpr double least_fraction = 0.1;
+/// A normal group reaches that many standard deviations; what lies beyond is a tail (refreshes and
+/// row conflicts of DRAM) that must not hide the groups.
+constexpr double group_reach = 3;
+constexpr double normal_scale = 1.4826;  // from median absolute deviation to standard deviation
+/// SMs in the middle of the chip see both halves at much the same distance (on an H200 about every
+/// second one, for L2 hits).
+constexpr double least_sm_fraction = 0.25;
+constexpr std::size_t grid_points = 128;
+
+/// Density of the values over an even grid from the smallest to the largest: Epanechnikov kernel,
+/// bandwidth by Silverman's rule (Silverman 1986, eq. 3.31, and the kernel's factor of 2.34).
+struct Density {
+  std::vector<double> at;
+  std::vector<double> height;
+};
+
+Density estimate_density(const std::vector<double>& values) {
+  const double count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double variance = 0;
+  for (double value : values) variance += (value - mean) * (value - mean) / count;
+  const double quartiles = quantile(values, 0.75) - quantile(values, 0.25);
+  const double deviation = std::sqrt(variance);
+  const double scale = quartiles > 0 ? std::min(deviation, quartiles / 1.34) : deviation;
+  const double reach = 2.34 * 0.9 * scale * std::pow(count, -0.2);
+
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  Density density;
+  for (std::size_t i = 0; i < grid_points; ++i) {
+    const double at = std::lerp(*low, *high, static_cast<double>(i) / (grid_points - 1));
+    double height = 0;
+    for (double value : values) {
+      const double distance = (value - at) / reach;
+      height += std::max(0.0, 1 - distance * distance);
+    }
+    density.at.push_back(at);
+    density.height.push_back(height);
+  }
+  return density;
+}
+
+/// Where the density is lowest between its highest peak and the one that stands out most
+/// co_resident it.
+std::optional<double> find_valley(const Density& density) {
+  const std::vector<double>& height = density.height;
+  const auto top = static_cast<std::size_t>(
+      std::distance(height.begin(), std::max_element(height.begin(), height.end())));
+  double best_prominence = 0;
+  std::optional<double> valley;
+  for (std::size_t i = 0; i < height.size(); ++i) {
+    const auto [first, last] = std::minmax(i, top);
+    const auto lowest = std::min_element(height.begin() + static_cast<std::ptrdiff_t>(first),
+                                         height.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    const double prominence = height[i] - *lowest;
+    if (prominence <= best_prominence) continue;
+    best_prominence = prominence;
+    valley = density.at[static_cast<std::size_t>(std::distance(height.begin(), lowest))];
+  }
+  return valley;
+}
+
+struct Group {
+  double center = 0;
+  std::vector<double> members;  // without the tails
+};
+
+Group without_tails(std::vector<double> values) {
+  Group group{median(values), {}};
+  const double reach = group_reach * normal_scale * median_absolute_deviation(values);
+  for (double value : values) {
+    // Whole cycles: a group may have no deviation at all.
+    if (std::abs(value - group.center) <= std::max(reach, 1.0)) group.members.push_back(value);
+  }
+  return group;
+}
+
+double explained_fraction(const Group& near, const Group& far) {
+  double within = 0;
+  for (const Group* group : {&near, &far}) {
+    for (double value : group->members) {
+      within += (value - group->center) * (value - group->center);
+    }
+  }
+  const double near_count = static_cast<double>(near.members.size());
+  const double far_count = static_cast<double>(far.members.size());
+  const double distance = far.center - near.center;
+  const double between = near_count * far_count / (near_count + far_count) * distance * distance;
+  return between / (between + within);
+}
+
+struct Split {
+  double near_cycles = 0;
+  double far_cycles = 0;
+  double near_fraction = 0;
+};
+
+std::optional<Split> split_lines(const std::vector<double>& latencies) {
+  const auto [low, high] = std::minmax_element(latencies.begin(), latencies.end());
+  if (latencies.size() < 2 || *low == *high) return std::nullopt;
+  const auto valley = find_valley(estimate_density(latencies));
+  if (!valley) return std::nullopt;
+  std::vector<double> below, above;
+  for (double latency : latencies) (latency < *valley ? below : above).push_back(latency);
+  const double near_fraction =
+      static_cast<double>(below.size()) / static_cast<double>(latencies.size());
+  if (std::min(near_fraction, 1 - near_fraction) < least_fraction) return std::nullopt;
+  const Group near = without_tails(std::move(below));
+  const Group far = without_tails(std::move(above));
+  if (explained_fraction(near, far) < least_explained) return std::nullopt;
+  return Split{near.center, far.center, near_fraction};
+}
+
+}  // namespace
+
+std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm) {
+  std::vector<double> near_cycles, far_cycles, near_fractions;
+  for (const std::vector<double>& latencies : latencies_of_sm) {
+    const auto split = split_lines(latencies);
+    if (!split) continue;
+    near_cycles.push_back(split->near_cycles);
+    far_cycles.push_back(split->far_cycles);
+    near_fractions.push_back(split->near_fraction);
+  }
+  const double sms_in_two = static_cast<double>(near_cycles.size());
+  const double all_sms = static_cast<double>(latencies_of_sm.size());
+  if (near_cycles.empty() || sms_in_two < least_sm_fraction * all_sms) return std::nullopt;
+  const int sms = static_cast<int>(near_cycles.size());
+  return NearFar{median(std::move(near_cycles)), median(std::move(far_cycles)),
+                 median(std::move(near_fractions)), sms};
+}
+
+}  // namespace sonde

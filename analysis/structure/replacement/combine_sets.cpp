@@ -1,0 +1,107 @@
+// Several sets of one cache: agreement, duelling, or neither.
+#include "analysis/structure/replacement/match.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+// Sets that a foreign line disturbed may say nothing or something else; this share must agree.
+constexpr double least_agreeing_sets = 0.8;
+
+bool enough(std::size_t count, const std::vector<ReplacementFit>& sets) {
+  return static_cast<double>(count) >= least_agreeing_sets * static_cast<double>(sets.size());
+}
+
+std::vector<Policy> allowed_by(const ReplacementFit& fit) {
+  return fit.policy ? std::vector<Policy>{*fit.policy} : fit.alike;
+}
+
+bool allows(const ReplacementFit& fit, Policy policy) {
+  const std::vector<Policy> allowed = allowed_by(fit);
+  return std::find(allowed.begin(), allowed.end(), policy) != allowed.end();
+}
+
+std::size_t count_of(const std::vector<ReplacementFit>& sets, Policy policy) {
+  return static_cast<std::size_t>(std::count_if(
+      sets.begin(), sets.end(), [&](const ReplacementFit& fit) { return fit.policy == policy; }));
+}
+
+/// Shares of ways, agreement and confidence as the mean over the sets that allow a policy.
+void average(ReplacementFit& cache, const std::vector<ReplacementFit>& sets, Policy policy) {
+  double agreeing = 0;
+  for (const ReplacementFit& fit : sets) {
+    if (!allows(fit, policy)) continue;
+    ++agreeing;
+    cache.agreement += fit.agreement;
+    cache.confidence += fit.confidence;
+    cache.way_probability.resize(
+        std::max(cache.way_probability.size(), fit.way_probability.size()));
+    for (std::size_t way = 0; way < fit.way_probability.size(); ++way) {
+      cache.way_probability[way] += fit.way_probability[way];
+    }
+  }
+  cache.agreement /= agreeing;
+  cache.confidence *= 1 / static_cast<double>(sets.size());  // sets that disagree count as 0
+  for (double& share : cache.way_probability) share /= agreeing;
+}
+
+/// The policies that most sets allow, if enough of them do.
+std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
+  std::vector<Policy> common;
+  std::size_t most = 1;
+  for (Policy policy :
+       {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock, Policy::srrip,
+        Policy::brrip, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
+    const auto count = static_cast<std::size_t>(std::count_if(
+        sets.begin(), sets.end(), [&](const auto& fit) { return allows(fit, policy); }));
+    if (count < most || !enough(count, sets)) continue;
+    if (count > most) common.clear();
+    most = count;
+    common.push_back(policy);
+  }
+  return common;
+}
+
+}  // namespace
+
+ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets) {
+  ReplacementFit cache;
+  if (sets.empty()) {
+    cache.reason = "no set was walked";
+    return cache;
+  }
+  const std::size_t near = count_of(sets, Policy::srrip);
+  const std::size_t far = count_of(sets, Policy::brrip);
+  if (near > 0 && far > 0 && enough(near + far, sets)) {
+    cache.policy = Policy::set_duelling;
+    for (const ReplacementFit& fit : sets) {
+      cache.confidence += fit.confidence / static_cast<double>(sets.size());
+      cache.agreement += fit.agreement / static_cast<double>(sets.size());
+    }
+    cache.reason = fmt::format("{} of {} sets follow SRRIP, {} BRRIP", near, sets.size(), far);
+    return cache;
+  }
+  const std::vector<Policy> common = common_policies(sets);
+  if (common.empty()) {
+    cache.reason = sets.size() == 1 ? sets.front().reason
+                                    : fmt::format("{} sets follow no common policy: {}",
+                                                  sets.size(), sets.front().reason);
+    return cache;
+  }
+  average(cache, sets, common.front());
+  cache.scores = sets.front().scores;
+  const auto told = std::find_if(sets.begin(), sets.end(),
+                                 [&](const auto& fit) { return allows(fit, common.front()); });
+  cache.reason = told->reason;
+  if (common.size() == 1) {
+    cache.policy = common.front();
+  } else {
+    cache.alike = common;
+  }
+  return cache;
+}
+
+}  // namespace sonde

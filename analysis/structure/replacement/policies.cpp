@@ -1,0 +1,236 @@
+// The policies, each in a few lines; linear searches are fast enough for hundreds of ways.
+#include "analysis/structure/replacement/policies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace sonde {
+namespace {
+
+using Clearing = ModelRule::Clearing;
+using Fill = ModelRule::Fill;
+using Promotion = ModelRule::Promotion;
+using Search = ModelRule::Search;
+
+constexpr std::array model_rules = {
+    ModelRule{.policy = Policy::lru},
+    ModelRule{.policy = Policy::fifo},
+    ModelRule{.policy = Policy::tree_plru},
+    ModelRule{.policy = Policy::nru},
+    ModelRule{.policy = Policy::clock,
+              .clearing = Clearing::by_hand,
+              .search = Search::after_last_victim},
+    ModelRule{.policy = Policy::srrip},
+    ModelRule{.policy = Policy::guarded_lru},
+    ModelRule{.policy = Policy::tree_plru,
+              .variant = "the tree chooses empty ways too",
+              .fill = Fill::by_tree},
+    ModelRule{.policy = Policy::nru,
+              .variant = "searched from the last victim on",
+              .search = Search::after_last_victim},
+    ModelRule{.policy = Policy::nru, .variant = "only hits set the bit", .fill = Fill::unmarked},
+    ModelRule{.policy = Policy::nru,
+              .variant = "bits cleared when a victim is needed",
+              .clearing = Clearing::for_victim},
+    ModelRule{.policy = Policy::nru,
+              .variant = "bits cleared when a victim is needed, searched from the last one on",
+              .clearing = Clearing::for_victim,
+              .search = Search::after_last_victim},
+    ModelRule{.policy = Policy::clock,
+              .variant = "only hits set the bit",
+              .fill = Fill::unmarked,
+              .clearing = Clearing::by_hand,
+              .search = Search::after_last_victim},
+    ModelRule{.policy = Policy::srrip,
+              .variant = "a hit brings a line one step nearer",
+              .promotion = Promotion::by_one},
+    ModelRule{.policy = Policy::srrip, .variant = "inserted at 1 of 3", .inserted = 1},
+    ModelRule{.policy = Policy::srrip,
+              .variant = "three bits, inserted at 6 of 7",
+              .distant = 7,
+              .inserted = 6},
+};
+
+bool keeps_times(Policy policy) {
+  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
+}
+
+bool uses_bits(Policy policy) { return policy == Policy::nru || policy == Policy::clock; }
+
+}  // namespace
+
+std::string_view to_text(Policy policy) {
+  switch (policy) {
+    case Policy::lru: return "LRU";
+    case Policy::fifo: return "FIFO";
+    case Policy::tree_plru: return "tree PLRU";
+    case Policy::nru: return "NRU";
+    case Policy::clock: return "CLOCK";
+    case Policy::srrip: return "SRRIP";
+    case Policy::brrip: return "BRRIP";
+    case Policy::guarded_lru: return "LRU guarding the last two hits";
+    case Policy::random: return "random";
+    case Policy::weighted_ways: return "weighted ways";
+    case Policy::set_duelling: return "set duelling";
+  }
+  return "unknown";
+}
+
+std::span<const ModelRule> all_model_rules() { return model_rules; }
+
+SetModel::SetModel(const ModelRule& rule, std::uint32_t ways, std::size_t lines)
+    : rule_(rule), ways_(ways), way_of_(lines, nowhere), line_in_(ways, nowhere) {
+  if (keeps_times(rule.policy)) {
+    touched_.resize(ways);
+  } else {
+    marks_.resize(rule.policy == Policy::tree_plru ? std::bit_ceil(ways) : ways);
+  }
+}
+
+bool SetModel::access(std::uint16_t line) {
+  ++now_;
+  if (holds(line)) {
+    on_hit(way_of_[line]);
+    return false;
+  }
+  const bool empty_first = rule_.fill != Fill::by_tree && filled_ < ways_;
+  const std::uint32_t way = empty_first ? filled_++ : victim();
+  if (line_in_[way] != nowhere) way_of_[line_in_[way]] = nowhere;
+  line_in_[way] = line;
+  way_of_[line] = way;
+  on_fill(way);
+  return true;
+}
+
+bool SetModel::is_guarded(std::uint32_t way) const {
+  return std::find(guard_.begin(), guard_.end(), way) != guard_.end();
+}
+
+void SetModel::guard(std::uint32_t way) {
+  guard_.push_back(way);
+  if (guard_.size() <= rule_.guarded_hits) return;
+  const std::uint32_t released = guard_.front();
+  guard_.erase(guard_.begin());
+  if (!is_guarded(released)) touched_[released] = now_;
+}
+
+/// In a set no wider than the guard every way may be guarded: then the one guarded longest.
+std::uint32_t SetModel::oldest_unguarded() const {
+  std::uint32_t oldest = nowhere;
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    if (is_guarded(way)) continue;
+    if (oldest == nowhere || touched_[way] < touched_[oldest]) oldest = way;
+  }
+  return oldest == nowhere ? guard_.front() : oldest;
+}
+
+std::uint32_t SetModel::victim() {
+  if (rule_.policy == Policy::guarded_lru) return oldest_unguarded();
+  if (!touched_.empty()) {
+    const auto oldest = std::min_element(touched_.begin(), touched_.end());
+    return static_cast<std::uint32_t>(oldest - touched_.begin());
+  }
+  if (rule_.policy == Policy::tree_plru) return follow_tree();
+  return uses_bits(rule_.policy) ? unused_way() : distant_way();
+}
+
+void SetModel::on_hit(std::uint32_t way) {
+  if (rule_.policy == Policy::srrip) {
+    const bool stepwise = rule_.promotion == Promotion::by_one && marks_[way] > 0;
+    marks_[way] = stepwise ? static_cast<std::uint8_t>(marks_[way] - 1) : std::uint8_t{0};
+  } else if (rule_.policy == Policy::guarded_lru) {
+    guard(way);
+  } else if (rule_.policy != Policy::fifo) {
+    mark(way);
+  }
+}
+
+void SetModel::on_fill(std::uint32_t way) {
+  std::erase(guard_, way);
+  if (rule_.policy == Policy::srrip) {
+    marks_[way] = rule_.inserted;
+  } else if (rule_.fill == Fill::unmarked) {
+    marks_[way] = 0;
+  } else {
+    mark(way);
+  }
+}
+
+void SetModel::mark(std::uint32_t way) {
+  if (!touched_.empty()) {
+    touched_[way] = now_;
+  } else if (rule_.policy == Policy::tree_plru) {
+    point_away(way);
+  } else {
+    mark_used(way);
+  }
+}
+
+void SetModel::mark_used(std::uint32_t way) {
+  marks_[way] = 1;
+  const bool all_used = rule_.clearing == Clearing::by_last_used &&
+                        std::find(marks_.begin(), marks_.end(), 0) == marks_.end();
+  if (!all_used) return;
+  std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+  marks_[way] = 1;
+}
+
+/// The first way from the hand on whose used bit is not set.
+std::uint32_t SetModel::unused_way() {
+  std::uint32_t way = rule_.search == Search::from_way_0 ? 0 : hand_;
+  for (std::uint32_t passed = 0; marks_[way] != 0; ++passed) {
+    if (rule_.clearing == Clearing::by_hand) marks_[way] = 0;
+    if (rule_.clearing == Clearing::for_victim && passed == ways_) {
+      std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+      break;
+    }
+    if (rule_.clearing == Clearing::by_last_used && passed == ways_) break;  // one way
+    way = way + 1 == ways_ ? 0 : way + 1;
+  }
+  hand_ = way + 1 == ways_ ? 0 : way + 1;
+  return way;
+}
+
+/// The first way at the distant interval, after all have aged until there is one.
+std::uint32_t SetModel::distant_way() {
+  const auto farthest = std::max_element(marks_.begin(), marks_.end());
+  const int step = rule_.distant - *farthest;
+  for (std::uint8_t& mark : marks_) mark = static_cast<std::uint8_t>(mark + step);
+  return static_cast<std::uint32_t>(farthest - marks_.begin());
+}
+
+/// Nodes are numbered as in a heap from 1 on; other than 2^n ways use the left part of the next
+/// larger tree. Every node on the way to a used leaf points to the other half.
+void SetModel::point_away(std::uint32_t way) {
+  std::uint32_t node = 1;
+  for (std::uint32_t half = std::bit_ceil(ways_) / 2; half > 0; half /= 2) {
+    const bool right = (way & half) != 0;
+    marks_[node] = right ? 0 : 1;
+    node = 2 * node + (right ? 1 : 0);
+  }
+}
+
+std::uint32_t SetModel::follow_tree() const {
+  std::uint32_t node = 1;
+  std::uint32_t way = 0;
+  for (std::uint32_t half = std::bit_ceil(ways_) / 2; half > 0; half /= 2) {
+    const bool right = marks_[node] != 0 && way + half < ways_;
+    way += right ? half : 0;
+    node = 2 * node + (right ? 1 : 0);
+  }
+  return way;
+}
+
+std::vector<bool> play_trace(const ModelRule& rule, std::uint32_t ways,
+                             const std::vector<std::uint16_t>& lines) {
+  const std::size_t ids =
+      lines.empty() ? 0 : std::size_t{*std::max_element(lines.begin(), lines.end())} + 1;
+  SetModel set(rule, ways, ids);
+  std::vector<bool> missed;
+  missed.reserve(lines.size());
+  for (std::uint16_t line : lines) missed.push_back(set.access(line));
+  return missed;
+}
+
+}  // namespace sonde

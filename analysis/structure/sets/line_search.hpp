@@ -1,0 +1,22 @@
+// The line of a cache from conflicts: two addresses lie in one line if they take the room of one
+// line in a set that is full. Holds whatever the index function and the replacement, where chases
+// that touch parts of lines (jobs/cache_measure) tell nothing: few, narrow or unevenly filled sets.
+// Method: docs/methods/cache.md.
+#pragma once
+
+#include "analysis/structure/sets/conflict_set.hpp"
+
+namespace sonde {
+
+struct LineByConflicts {
+  std::uint64_t bytes = 0;
+  double agreement = 0;  // 0..1: least share of the choices of a line that agree on one distance
+};
+
+/// The smallest distance at which another line begins: from `fetch_bytes` on, doubling, up to
+/// `limit_bytes`, which is the answer if none is smaller.
+/// @param conflict its lines begin at multiples of `limit_bytes`
+LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
+                          std::uint64_t limit_bytes, const MissOracle& ask);
+
+}  // namespace sonde

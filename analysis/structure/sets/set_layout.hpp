@@ -1,0 +1,52 @@
+// The sets of a cache: how many, how wide, and which address bits choose them, from conflicts
+// between lines alone. What classical stride chases cannot see (hashed indexes, sets that are no
+// power of two, sets of different width) comes out of the same three questions.
+// Method: docs/methods/conflict-sets.md.
+#pragma once
+
+#include "analysis/structure/index/class_fit.hpp"
+
+namespace sonde {
+
+/// The same cache with other lines co_resident the lists: shows which sets those of a LinePool lie
+/// in, where no function tells.
+struct OtherCoResidents {
+  Lines co_resident;  // none of the LinePool's; ascending, as those excluded
+  Lines excluded;
+  MissOracle ask;
+};
+
+struct SeenSet {
+  std::uint32_t ways = 0;
+  std::uint64_t members = 0;
+};
+
+struct SetLayout {
+  std::optional<EvictionSet> conflict;  // the evidence: the smallest set of lines that overflows
+  Lines members;                        // lines of that set, the conflict's first
+  IndexFunction index;
+  std::uint32_t home_ways = 0;              // of that set, lines co_resident the lists included
+  std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
+  std::vector<SeenSet> seen_sets;           // a dozen, where nothing tells where very many others
+                                            // are; each among `seen_lines`
+  std::uint64_t seen_lines = 0;
+  std::uint64_t checked_sets = 0;  // in chases that no inference had seen
+  double agreement = 0;            // share of them that overflowed as predicted
+  std::string reason;              // why something is missing
+
+  bool resolved() const { return !ways_per_set.empty(); }
+  std::uint64_t lines() const;  // sum of all ways
+};
+
+/// Finds a set, its other lines, the function that explains them, and the width of every set;
+/// checks the result on chases of its own. Where no function explains the lines, sets are looked
+/// for one by one, as long as they are few; if lines are accessed co_resident the lists, only with
+/// others to be accessed in their place.
+SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
+                          const std::optional<OtherCoResidents>& other = {});
+
+/// At most `count` lines of set number `set`, in the order of a draw from the seed.
+Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
+                   std::size_t count);
+
+}  // namespace sonde

@@ -1,0 +1,40 @@
+// Caches that a path leads through one after the other: texture fetches, constants, code. First who
+// serves chases of growing footprints, then the structure of each cache behind the inner ones.
+// Method: docs/methods/cache-levels.md.
+#pragma once
+
+#include "analysis/structure/latency/latency_classes.hpp"
+#include "jobs/cache/geometry.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// A path and what its caches are called.
+struct CachePath {
+  LoadPath path = LoadPath::ca;
+  RecordSpace record_space = RecordSpace::longest;
+  std::vector<std::string> caches;  // as metrics name them, nearest first
+  std::uint64_t space_bytes = 0;    // all that the path can reach; 0: global memory
+  std::uint64_t survey_bytes = 0;   // the largest footprint that is asked for its latency
+};
+
+/// Who serves the loads of a path.
+struct PathSurvey {
+  ChaseSetup setup;
+  std::vector<LatencyClass> caches;    // the path's own, nearest first
+  std::optional<LatencyClass> behind;  // what serves misses of the last of them, if it was seen
+  bool last_is_full = false;           // no footprint overflows the last one
+  std::string no_more;                 // why there are no more caches, or why none is known
+};
+
+/// @throws DeviceLostError; a path that the device refuses is an empty survey
+PathSurvey survey_path(JobRun& run, const CachePath& path);
+
+/// Reports everything about cache number `level` of the path, from 0 on; inner ones must have been
+/// reported, by this job or an earlier one.
+void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                        std::size_t level);
+
+}  // namespace sonde

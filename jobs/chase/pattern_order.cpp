@@ -1,0 +1,119 @@
+// Phases of the pattern chase.
+#include "jobs/chase/pattern_order.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t window_pages = 12;  // alternating: each of them switches but the first
+constexpr std::uint64_t fewest_pages = 24;
+constexpr std::uint64_t reread_pages = 8;  // whose translations are surely at hand: half of 16
+constexpr std::uint64_t reread_lines = 4;  // of each
+constexpr std::uint64_t p3_rounds = 2;
+constexpr std::uint64_t p2_rounds = 3;
+constexpr std::uint64_t p1_rounds = 2;
+
+/// A granularity in eighths: first lines of pages in the first of them, further ones behind. No
+/// sector is accessed more than four times, so that a chain of addresses can hold the whole chase.
+constexpr std::uint64_t reread_part = 2;  // and the next three
+constexpr std::uint64_t near_part = 7;
+
+struct Builder {
+  const PatternRequest& request;
+  PatternChase chase;
+
+  /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
+  /// set.
+  std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
+    const std::uint64_t room_bytes = request.granularity_bytes / 8;
+    const std::uint64_t lines = std::max<std::uint64_t>(1, room_bytes / request.line_step_bytes);
+    return page * request.page_step_bytes + part * room_bytes +
+           (page + shift) % lines * request.line_step_bytes;
+  }
+  void access(std::uint64_t offset) { chase.offsets.push_back(offset); }
+
+  template <class Visits>
+  void phase(Pattern pattern, std::size_t settling, Visits accesses) {
+    const std::size_t start = chase.offsets.size();
+    accesses();
+    const std::size_t count = chase.offsets.size() - start;
+    if (count > settling) chase.phases.push_back({pattern, start + settling, count - settling});
+  }
+
+  void rounds(Pattern pattern, std::uint64_t end_page, std::uint64_t pages, std::uint64_t part,
+              std::uint64_t count) {
+    phase(pattern, pages, [&] {
+      for (std::uint64_t round = 0; round <= count; ++round) {
+        for (std::uint64_t page = end_page - pages; page < end_page; ++page) {
+          access(line_of(page, part));
+        }
+      }
+    });
+  }
+
+  /// Further lines of the last pages, once each.
+  void reread(std::uint64_t end_page) {
+    for (std::uint64_t i = 0; i < reread_lines; ++i) {
+      for (std::uint64_t page = end_page - reread_pages; page < end_page; ++page) {
+        access(line_of(page, reread_part + i, (i + 1) * reread_pages));
+      }
+    }
+  }
+};
+
+/// More pages than the first level holds, fewer than the last.
+std::uint64_t between_levels(const PatternRequest& request) {
+  return std::min(2 * request.near_entries, (request.near_entries + request.all_entries) / 2);
+}
+
+}  // namespace
+
+PatternChase plan_patterns(const PatternRequest& request) {
+  Builder builder{request, {}};
+  const std::uint64_t beyond_all = request.all_entries + request.all_entries / 2 + 1;
+  const bool has_p3 = request.near_entries > 0 &&
+                      beyond_all + reread_pages * reread_lines + window_pages <= request.most_lines;
+  const std::uint64_t near_pages = request.near_entries > 0 ? between_levels(request) : 0;
+  const std::uint64_t pages = std::max({fewest_pages, near_pages, has_p3 ? beyond_all : 0});
+
+  const std::uint64_t first_page = request.window_bytes > 0 ? window_pages : 0;
+  if (request.window_bytes > 0) {
+    builder.phase(Pattern::p6, 1, [&] {
+      for (std::uint64_t page = 0; page < window_pages; ++page) {
+        builder.access(builder.line_of(page) + page % 2 * request.window_bytes);
+      }
+    });
+  }
+  const std::uint64_t end_page = first_page + pages;
+  builder.phase(Pattern::p5, 1, [&] {
+    for (std::uint64_t page = first_page; page < end_page; ++page) {
+      builder.access(builder.line_of(page));
+    }
+  });
+  builder.phase(Pattern::p4, 0, [&] { builder.reread(end_page); });
+  if (has_p3) builder.rounds(Pattern::p3, end_page, beyond_all, 0, p3_rounds);
+  if (near_pages > request.near_entries) {
+    builder.rounds(Pattern::p2, end_page, near_pages, near_part, p2_rounds);
+  }
+  builder.phase(Pattern::p1, reread_pages * reread_lines, [&] {
+    for (std::uint64_t round = 0; round <= p1_rounds; ++round) builder.reread(end_page);
+  });
+  builder.chase.span_bytes =
+      *std::max_element(builder.chase.offsets.begin(), builder.chase.offsets.end()) + 8;
+  return builder.chase;
+}
+
+PatternLatencies sort_by_pattern(const PatternChase& chase,
+                                 const std::vector<double>& position_cycles) {
+  PatternLatencies sorted;
+  for (const PatternPhase& phase : chase.phases) {
+    auto& latencies = sorted[static_cast<std::size_t>(phase.pattern)];
+    for (std::size_t i = 0; i < phase.count; ++i) {
+      latencies.push_back(position_cycles.at(phase.first + i));
+    }
+  }
+  return sorted;
+}
+
+}  // namespace sonde

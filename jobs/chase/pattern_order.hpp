@@ -1,0 +1,42 @@
+// The one chase that shows all access patterns P1 to P6 (Mei and Chu 2016, section 5.2, figure 13):
+// its offsets, and which places were built to show which pattern. Pure.
+#pragma once
+
+#include "analysis/structure/latency/latency_patterns.hpp"
+#include "jobs/chase/access_order.hpp"
+
+namespace sonde {
+
+struct PatternRequest {
+  std::uint64_t page_step_bytes = 0;    // each step a new entry in every level of the TLB
+  std::uint64_t granularity_bytes = 0;  // second lines of a page stay within this
+  std::uint64_t near_entries = 0;       // pages that the first level holds; 0: no TLB known
+  std::uint64_t all_entries = 0;        // pages that the last level holds
+  std::uint64_t most_lines = 0;         // that the data cache of the path holds for sure
+  std::uint64_t line_step_bytes = 0;  // lines of neighbouring pages lie so far apart in their pages
+  std::uint64_t window_bytes = 0;     // of active page tables; 0: none known
+};
+
+struct PatternPhase {
+  Pattern pattern = Pattern::p1;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+struct PatternChase {
+  Offsets offsets;                   // to be recorded from the first access on, after a flush
+  std::vector<PatternPhase> phases;  // settling accesses between them belong to none
+  std::uint64_t span_bytes = 0;
+};
+
+/// Cold pages in two windows by turns (P6), cold pages in a row (P5), further lines of the last of
+/// them (P4), rounds over more pages than the TLB holds (P3), over more than its first level holds
+/// (P2), and the lines of P4 again (P1). P3 is left out if its lines do not fit the data cache,
+/// P2 and P3 if no TLB is known, P6 without a window.
+PatternChase plan_patterns(const PatternRequest& request);
+
+/// Latencies by pattern. @param position_cycles one latency for each offset of the chase
+PatternLatencies sort_by_pattern(const PatternChase& chase,
+                                 const std::vector<double>& position_cycles);
+
+}  // namespace sonde

@@ -1,0 +1,123 @@
+// Cuts chases into launches and puts their records together.
+#include "jobs/chase/pointer_chase.hpp"
+
+#include "base/error.hpp"
+#include "jobs/run/clock_window.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+// The shortest record worth a launch: the page chases of a TLB level fit in, and so do all lines
+// of the small caches of early GPUs.
+constexpr std::uint64_t least_record = 1024;
+
+std::uint64_t block_shared_bytes(const DeviceInfo& gpu) {
+  return gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block;
+}
+
+ChaseProbe prepare_probe(const ChaseSetup& setup, const Offsets& offsets) {
+  ChaseProbe probe;
+  probe.path = setup.path;
+  probe.shared_carveout_bytes = setup.shared_carveout_bytes;
+  probe.buffer_bytes = setup.buffer_bytes;
+  if (probe.buffer_bytes == 0) {
+    probe.buffer_bytes =
+        *std::max_element(offsets.begin(), offsets.end()) + access_bytes(setup.path);
+  }
+  probe.lanes = {ChaseLane{setup.sm, offsets}};
+  return probe;
+}
+
+void append_latencies(const Trace& trace, double overhead_cycles, std::vector<double>& cycles) {
+  for (std::uint32_t window : trace.lanes.at(0).window_cycles) {
+    cycles.push_back(window - overhead_cycles);
+  }
+}
+
+}  // namespace
+
+std::uint64_t access_bytes(LoadPath path) {
+  constexpr std::uint64_t word_bytes = 8;
+  return path == LoadPath::instruction ? code_block_bytes : word_bytes;
+}
+
+std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
+                                                     std::uint64_t shared_carveout_bytes) {
+  ChaseSetup setup;
+  setup.path = path;
+  setup.shared_carveout_bytes = shared_carveout_bytes;
+  setup.recordable_accesses = run.device().recordable_accesses(shared_carveout_bytes);
+  if (setup.recordable_accesses < least_record) return std::nullopt;
+  setup.overhead_cycles = window_overhead_cycles(run);
+  return setup;
+}
+
+ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
+  std::vector<std::uint64_t> carveouts = run.info().shared_carveouts_bytes;
+  if (space == RecordSpace::longest) std::reverse(carveouts.begin(), carveouts.end());
+  for (std::uint64_t carveout : carveouts) {
+    if (auto setup = set_up_chase_with_carveout(run, path, carveout)) return *setup;
+  }
+  ChaseSetup setup;
+  setup.path = path;
+  setup.recordable_accesses = run.device().recordable_accesses(block_shared_bytes(run.info()));
+  require(setup.recordable_accesses > 0, "a block has no shared memory to record latencies in");
+  setup.overhead_cycles = window_overhead_cycles(run);
+  return setup;
+}
+
+ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                             const ChasePlan& plan) {
+  const std::uint64_t length = plan.offsets.size();
+  require(plan.skipped < length && plan.skipped + plan.recorded <= length,
+          "a walk cannot record behind its end");
+  const std::uint64_t recorded = plan.recorded > 0 ? plan.recorded : length - plan.skipped;
+  const bool passes_run_on = plan.preparation == Preparation::as_is && recorded == length;
+  const std::uint64_t passes_at_once =
+      passes_run_on ? std::max<std::uint64_t>(1, setup.recordable_accesses / length) : 1;
+
+  ChaseProbe probe = prepare_probe(setup, plan.offsets);
+  probe.preparation = plan.preparation;
+  ChaseLatencies chase;
+  chase.positions = recorded;
+  chase.cycles.reserve(recorded * plan.passes);
+  for (std::uint64_t pass = 0; pass < plan.passes; pass += passes_at_once) {
+    const std::uint64_t wanted = recorded * std::min(passes_at_once, plan.passes - pass);
+    for (std::uint64_t done = 0; done < wanted; done += probe.timed_accesses) {
+      probe.warmup_accesses = plan.warmup_passes * length + plan.skipped + done;
+      probe.timed_accesses = std::min(setup.recordable_accesses, wanted - done);
+      probe.recorded_accesses = probe.timed_accesses;
+      append_latencies(run.run(label, probe), setup.overhead_cycles, chase.cycles);
+    }
+  }
+  return chase;
+}
+
+std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                            const ChasePlan& plan, double low_cycles, double high_cycles) {
+  ChaseProbe probe = prepare_probe(setup, plan.offsets);
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  probe.timed_accesses = plan.passes * plan.offsets.size();
+  const std::vector<std::uint64_t>& bins = run.run(label, probe).lanes.at(0).histogram;
+  std::uint64_t count = 0;
+  for (std::size_t window = 0; window < bins.size(); ++window) {
+    const double cycles = static_cast<double>(window) - setup.overhead_cycles;
+    if (cycles > low_cycles && cycles <= high_cycles) count += bins[window];
+  }
+  return count;
+}
+
+double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                const ChasePlan& plan, std::uint64_t accesses) {
+  ChaseProbe probe = prepare_probe(setup, plan.offsets);
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  probe.amortised_accesses = accesses;
+  const LaneTrace& lane = run.run(label, probe).lanes.at(0);
+  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
+}
+
+}  // namespace sonde

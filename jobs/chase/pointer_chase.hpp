@@ -1,0 +1,62 @@
+// Runs a list of offsets as often as wanted and gives back the latency of each position, whatever
+// the device can record at once: long lists are cut into pieces over several launches.
+#pragma once
+
+#include "analysis/structure/latency/chase_latencies.hpp"
+#include "jobs/chase/access_order.hpp"
+#include "jobs/run/job_run.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sonde {
+
+/// What the shared part of the L1 array is to be: as small as a useful record allows, so that the
+/// L1 is at its largest, or as large as can be for the longest record (the L1 is not of interest).
+enum class RecordSpace { with_largest_l1, longest };
+
+/// What all chases of one measurement have in common.
+struct ChaseSetup {
+  LoadPath path = LoadPath::ca;
+  int sm = 0;
+  std::uint64_t buffer_bytes = 0;  // 0: as much as each list needs
+  double overhead_cycles = 0;      // of a window without its load
+  std::optional<std::uint64_t> shared_carveout_bytes;
+  std::uint64_t recordable_accesses = 0;
+};
+
+/// What one access covers: a word, or a block of code.
+std::uint64_t access_bytes(LoadPath path);
+
+/// Chooses the carve-out and takes the window's overhead from the clock job.
+ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
+
+/// The same for one given carve-out; nullopt if it holds too short a record.
+std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
+                                                     std::uint64_t shared_carveout_bytes);
+
+struct ChasePlan {
+  Offsets offsets;
+  std::uint64_t warmup_passes = 1;  // over the whole list
+  std::uint64_t skipped = 0;        // positions before the first recorded one, walked untimed
+  std::uint64_t recorded = 0;       // positions; 0: all that follow
+  std::uint64_t passes = 1;
+  Preparation preparation = Preparation::as_is;  // flushed: before every pass
+};
+
+/// Latencies of the recorded positions in every pass.
+/// @throws DeviceError, DeviceLostError
+ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                             const ChasePlan& plan);
+
+/// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
+/// length, counted on the device: which ones they are is not known.
+std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                            const ChasePlan& plan, double low_cycles, double high_cycles);
+
+/// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
+/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most.
+double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                const ChasePlan& plan, std::uint64_t accesses);
+
+}  // namespace sonde

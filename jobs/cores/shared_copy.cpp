@@ -1,0 +1,136 @@
+// See shared_copy.hpp.
+#include "jobs/cores/shared_copy.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/throughput.hpp"
+#include "base/error.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr int surface_passes = 64;
+/// Passes for the result: the start of a block is then below a percent of the whole.
+constexpr int best_passes = 1024;
+constexpr std::size_t finalists = 3;    // shapes of a surface that are measured again
+constexpr std::size_t wide_shapes = 8;  // best shapes for 4-byte words that 8-byte ones try
+
+double bytes_of(const SharedStreamProbe& probe) {  // of one SM; a copy reads and writes
+  return 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
+         probe.passes;
+}
+
+SharedStreamProbe make_copy(const Shape& shape, int element_bytes, int passes) {
+  return {shape.block_threads, shape.blocks,         shape.ilp,
+          element_bytes,       BankMode::four_bytes, passes};
+}
+
+/// Bytes per cycle of the median SM.
+double copy_throughput(const SharedStreamProbe& probe, const Trace& trace) {
+  std::vector<double> rates;
+  for (const LaneTrace& lane : trace.lanes) {
+    if (lane.elapsed_cycles > 0) {
+      rates.push_back(bytes_of(probe) / static_cast<double>(lane.elapsed_cycles));
+    }
+  }
+  return median(std::move(rates));
+}
+
+std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>& shapes,
+                                          int element_bytes) {
+  std::vector<SurfacePoint> points;
+  for (const Shape& shape : shapes) {
+    const SharedStreamProbe probe = make_copy(shape, element_bytes, surface_passes);
+    const Attempt result =
+        attempt(run, fmt::format("copy {} B, {}", element_bytes, to_text(shape)), probe);
+    if (result.trace) points.push_back({shape, copy_throughput(probe, *result.trace)});
+  }
+  return points;
+}
+
+/// Every shape in a full suite; else the corners and diagonals that the maximum is known to sit on
+/// (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
+std::vector<Shape> choose_shapes(const JobRun& run, std::vector<Shape> shapes) {
+  if (run.level() != SuiteLevel::quick) return shapes;
+  std::erase_if(shapes, [](const Shape& shape) {
+    return shape.blocks == 3 || shape.blocks > 4 || shape.ilp == 6 || shape.block_threads == 64;
+  });
+  return shapes;
+}
+
+void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
+  std::vector<double> threads, blocks, ilp, throughput;
+  for (const SurfacePoint& point : points) {
+    threads.push_back(point.shape.block_threads);
+    blocks.push_back(point.shape.blocks);
+    ilp.push_back(point.shape.ilp);
+    throughput.push_back(point.throughput);
+  }
+  const std::size_t count = points.size();
+  run.report(found("shared.surface_block_threads", std::move(threads), 1, count));
+  run.report(found("shared.surface_blocks_per_sm", std::move(blocks), 1, count));
+  run.report(found("shared.surface_ilp", std::move(ilp), 1, count));
+  run.report(found("shared.surface_bytes_per_cycle", std::move(throughput), 1, count));
+}
+
+/// The best shapes of a surface again with many passes; the best of them.
+SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int element_bytes) {
+  points = rank_surface(std::move(points));
+  points.resize(std::min(points.size(), finalists));
+  for (SurfacePoint& point : points) {
+    const SharedStreamProbe probe = make_copy(point.shape, element_bytes, best_passes);
+    point.throughput = copy_throughput(
+        probe,
+        run.run(fmt::format("long copy {} B, {}", element_bytes, to_text(point.shape)), probe));
+  }
+  return rank_surface(std::move(points)).front();
+}
+
+/// 8-byte words at the shapes that served 4-byte ones best.
+void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfacePoint> points) {
+  const auto fitting = shared_copy_shapes(limits, 8);
+  std::vector<Shape> shapes;
+  for (const SurfacePoint& point : rank_surface(std::move(points))) {
+    const bool fits = std::find(fitting.begin(), fitting.end(), point.shape) != fitting.end();
+    if (fits && shapes.size() < wide_shapes) shapes.push_back(point.shape);
+  }
+  std::vector<SurfacePoint> surface = measure_surface(run, shapes, 8);
+  if (surface.empty()) {
+    run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
+    return;
+  }
+  const SurfacePoint best = remeasure_best(run, std::move(surface), 8);
+  run.report(found("shared.bytes_per_cycle_per_sm_8b", best.throughput, 1,
+                   static_cast<std::uint64_t>(run.info().sm_count)));
+}
+
+}  // namespace
+
+void report_shared_copies(JobRun& run) {
+  const DeviceInfo& gpu = run.info();
+  const SmLimits limits{gpu.max_threads_per_block, gpu.max_threads_per_sm,
+                        gpu.shared_bytes_per_block, gpu.shared_bytes_per_sm,
+                        gpu.reserved_shared_bytes_per_block};
+  const auto points = measure_surface(run, choose_shapes(run, shared_copy_shapes(limits, 4)), 4);
+  require(!points.empty(), "no copy inside shared memory runs on this device");
+  report_surface(run, points);
+  const SurfacePoint best = remeasure_best(run, points, 4);
+  const auto sm_count = static_cast<std::uint64_t>(gpu.sm_count);
+  run.report(found("shared.best_shape", to_text(best.shape), 1, points.size()));
+  run.report(found("shared.bytes_per_cycle_per_sm", best.throughput, 1, sm_count));
+  if (const auto sm_hz = run.number("clock.sm_hz")) {
+    run.report(found("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, 1, sm_count));
+  } else {
+    run.report(not_resolvable("shared.bytes_per_s_per_sm", "clock.sm_hz is not known"));
+  }
+
+  report_wide_words(run, limits, points);
+}
+
+}  // namespace sonde

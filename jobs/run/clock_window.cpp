@@ -1,0 +1,46 @@
+// See windows.hpp.
+#include "jobs/run/clock_window.hpp"
+
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t calibration_samples = 512;  // a median of whole cycles settles well before
+
+}  // namespace
+
+double window_overhead_cycles(JobRun& run) {
+  if (const auto known = run.number("clock.window_cycles")) return *known;
+  const Trace& trace =
+      run.run("sink window", ClockProbe{ClockWindow::sink, {0}, calibration_samples});
+  return median(std::span<const std::uint32_t>(trace.lanes.at(0).window_cycles));
+}
+
+double typical_latency_cycles(std::span<const std::uint32_t> window_cycles,
+                              double overhead_cycles) {
+  return median(window_cycles) - overhead_cycles;
+}
+
+double precise_latency_cycles(std::span<const std::uint32_t> window_cycles,
+                              double overhead_cycles) {
+  return trimmed_mean({window_cycles.begin(), window_cycles.end()}, 0.1) - overhead_cycles;
+}
+
+std::vector<int> all_sms(int sm_count) {
+  std::vector<int> sms(static_cast<std::size_t>(sm_count));
+  std::iota(sms.begin(), sms.end(), 0);
+  return sms;
+}
+
+std::vector<int> spread_sms(int sm_count, int count) {
+  const int taken = std::min(sm_count, count);
+  std::vector<int> sms;
+  for (int i = 0; i < taken; ++i) sms.push_back(i * sm_count / taken);
+  return sms;
+}
+
+}  // namespace sonde

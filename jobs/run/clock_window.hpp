@@ -1,0 +1,30 @@
+// How a job turns a clock window into a latency: the window of a chase holds the load, the store
+// that keeps it in place, and the reading of the clock itself.
+#pragma once
+
+#include "jobs/run/job_run.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sonde {
+
+/// Cycles of a chase window that are not its load, to be subtracted from every window of a
+/// ChaseProbe, SharedChaseProbe or BypassProbe: `clock.window_cycles` if the clock job ran, else
+/// measured now on SM 0 (Mei and Chu 2016, section 4.2: "clock() plus dependent store").
+double window_overhead_cycles(JobRun& run);
+
+/// Latency of typical accesses: the median window less the overhead.
+double typical_latency_cycles(std::span<const std::uint32_t> window_cycles, double overhead_cycles);
+
+/// Latency below the resolution of one window: the mean without the longest and the shortest tenth.
+double precise_latency_cycles(std::span<const std::uint32_t> window_cycles, double overhead_cycles);
+
+/// 0, 1, ..., count - 1: every SM of a device.
+std::vector<int> all_sms(int sm_count);
+
+/// At most `count` SMs, spread evenly over the numbering.
+std::vector<int> spread_sms(int sm_count, int count);
+
+}  // namespace sonde

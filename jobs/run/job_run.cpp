@@ -1,0 +1,109 @@
+// Bookkeeping of one job run; the jobs themselves lie co_resident this file.
+#include "jobs/run/job_run.hpp"
+
+#include "analysis/metrics.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+// Some 10 MB of raw windows and addresses in the file, before compression.
+constexpr std::uint64_t most_searched_accesses = 1'000'000;
+
+Trace by_frequency(const Trace& trace) {
+  Trace counted = trace;
+  for (LaneTrace& lane : counted.lanes) {
+    lane.histogram.resize(histogram_bins);
+    for (std::uint32_t window : lane.window_cycles) {
+      ++lane.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
+    }
+    lane.window_cycles.clear();
+    lane.offsets_bytes.clear();
+  }
+  return counted;
+}
+
+}  // namespace
+
+JobRun::JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint64_t seed,
+               const std::vector<JobResult>& earlier, std::function<void()> on_probe)
+    : device_(device),
+      job_(job),
+      level_(level),
+      seed_(seed),
+      earlier_(earlier),
+      on_probe_(std::move(on_probe)) {}
+
+const DeviceInfo& JobRun::info() const { return device_.info(); }
+
+const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
+  ProbeRecord record{std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
+                     device_.run(spec)};
+  records_.push_back(std::move(record));
+  if (on_probe_) on_probe_();
+  return records_.back().trace;
+}
+
+Trace JobRun::ask(std::string label, const ProbeSpec& spec) {
+  Trace trace = device_.run(spec);
+  for (const LaneTrace& lane : trace.lanes) searched_accesses_ += lane.window_cycles.size();
+  const bool whole = searched_accesses_ <= most_searched_accesses;
+  records_.push_back({std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
+                      whole ? trace : by_frequency(trace)});
+  if (on_probe_) on_probe_();
+  return trace;
+}
+
+void JobRun::report(Finding finding) {
+  require(find_metric(finding.metric) != nullptr,
+          "metric '" + finding.metric + "' is not in the registry (analysis/metrics.cpp)");
+  require(find_finding(findings_, finding.metric) == nullptr,
+          "metric '" + finding.metric + "' was reported twice");
+  findings_.push_back(std::move(finding));
+}
+
+void JobRun::report_rest(std::string_view prefix, Status status, const std::string& reason) {
+  for (const Metric& metric : all_metrics()) {
+    if (metric.job != job_ || !metric.name.starts_with(prefix)) continue;
+    if (find_finding(findings_, metric.name) == nullptr) {
+      report(no_answer(std::string(metric.name), status, reason));
+    }
+  }
+}
+
+const Finding* JobRun::find(std::string_view metric) const {
+  if (const Finding* own = find_finding(findings_, metric)) return own;
+  for (const JobResult& job : earlier_) {
+    if (const Finding* finding = find_finding(job.findings, metric)) return finding;
+  }
+  return nullptr;
+}
+
+std::optional<double> JobRun::number(std::string_view metric) const {
+  const Finding* finding = find(metric);
+  if (finding == nullptr || finding->status != Status::ok) return std::nullopt;
+  const double* value = std::get_if<double>(&finding->value);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+std::optional<std::vector<double>> JobRun::vector(std::string_view metric) const {
+  const Finding* finding = find(metric);
+  if (finding == nullptr || finding->status != Status::ok) return std::nullopt;
+  const auto* value = std::get_if<std::vector<double>>(&finding->value);
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+JobResult JobRun::take_result() {
+  JobResult result;
+  result.status = Status::ok;
+  result.findings = std::move(findings_);
+  result.probes.assign(std::make_move_iterator(records_.begin()),
+                       std::make_move_iterator(records_.end()));
+  return result;
+}
+
+}  // namespace sonde

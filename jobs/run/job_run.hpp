@@ -1,0 +1,74 @@
+// A characterization job: plan, run, infer. It sees a Device and what earlier jobs found, asks
+// probes, hands their traces to pure inference (analysis/), and reports findings.
+#pragma once
+
+#include "analysis/results.hpp"
+#include "device/device.hpp"
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+enum class SuiteLevel { quick, standard, full };
+
+/// One run of one job on one device: the only way from a job to the device and back.
+class JobRun {
+ public:
+  /// @param job its name, as in the registry of metrics (analysis/metrics.hpp)
+  /// @param earlier results of the jobs that ran before on this device
+  /// @param on_probe called after each probe (progress); may throw to stop the job
+  JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint64_t seed,
+         const std::vector<JobResult>& earlier, std::function<void()> on_probe = {});
+
+  const DeviceInfo& info() const;
+  Device& device() { return device_; }
+  SuiteLevel level() const { return level_; }
+  /// Seed of this job's own random choices.
+  std::uint64_t seed() const { return seed_; }
+
+  /// Plays a probe and keeps its trace under `label` for the file. The reference stays valid.
+  /// @throws DeviceError, DeviceLostError
+  const Trace& run(std::string label, const ProbeSpec& spec);
+
+  /// The same for one of the many probes of a search: the trace is the caller's. What the file
+  /// keeps of it is the trace, or, once the searches of this job have recorded a million accesses,
+  /// their windows by frequency.
+  /// @throws DeviceError, DeviceLostError
+  Trace ask(std::string label, const ProbeSpec& spec);
+
+  /// @throws Error if the metric is not in the registry, or was reported already
+  void report(Finding finding);
+
+  /// Reports every metric of this job whose name begins with `prefix` and that has no finding yet:
+  /// the one way to say that there is no answer to several of them.
+  /// @param status of each, not `ok`: an absence has confidence 1, all else 0
+  void report_rest(std::string_view prefix, Status status, const std::string& reason);
+
+  /// A number that this job or an earlier one found with status ok.
+  std::optional<double> number(std::string_view metric) const;
+  /// Likewise a vector.
+  std::optional<std::vector<double>> vector(std::string_view metric) const;
+
+  /// Everything kept, to be written; the run is over.
+  JobResult take_result();
+
+ private:
+  const Finding* find(std::string_view metric) const;
+
+  Device& device_;
+  std::string_view job_;
+  SuiteLevel level_;
+  std::uint64_t seed_;
+  const std::vector<JobResult>& earlier_;
+  std::function<void()> on_probe_;
+  std::deque<ProbeRecord> records_;
+  std::uint64_t searched_accesses_ = 0;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace sonde

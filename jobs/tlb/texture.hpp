@@ -1,0 +1,13 @@
+// Whether texture fetches have TLBs of their own.
+#pragma once
+
+#include "jobs/tlb/levels.hpp"
+
+namespace sonde {
+
+/// Walks the pages through a linear texture: where each level of plain loads fits and overflows, it
+/// must cost the same. If it does not, reports the levels `tlb.texture_l1` and `tlb.texture_l2`;
+/// else reports them as not present.
+void report_texture_tlbs(JobRun& run, const TlbLevels& plain);
+
+}  // namespace sonde

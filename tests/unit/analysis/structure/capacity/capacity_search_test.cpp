@@ -1,0 +1,83 @@
+// The search for an bound finds it exactly, asks little, and says when there is none.
+#include "analysis/structure/capacity/capacity_search.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+struct Oracle {
+  std::uint64_t size_bytes = 0;
+  int questions = 0;
+  Fit operator()(std::uint64_t bytes) {
+    ++questions;
+    return bytes <= size_bytes ? Fit::fits : Fit::overflows;
+  }
+};
+
+CapacityBound search(Oracle& oracle, const CapacityLimits& limits) {
+  return find_capacity_bound(limits, [&](std::uint64_t bytes) { return oracle(bytes); });
+}
+
+TEST(CapacitySearchTest, finds_the_last_footprint_that_fits) {
+  for (std::uint64_t size : {128u, 4096u, 16384u, 24576u, 745472u, 786432u}) {
+    Oracle oracle{size};
+
+    const CapacityBound bound = search(oracle, {32, 1024, 1 << 22, 0});
+
+    EXPECT_EQ(bound.fitting_bytes, size);
+    EXPECT_EQ(bound.overflowing_bytes, size + 32);
+    EXPECT_LT(oracle.questions, 40);
+  }
+}
+
+TEST(CapacitySearchTest, halves_when_the_start_is_too_large) {
+  Oracle oracle{96};
+
+  const CapacityBound bound = search(oracle, {32, 1 << 20, 1 << 22, 0});
+
+  EXPECT_EQ(bound.fitting_bytes, 96U);
+}
+
+TEST(CapacitySearchTest, says_that_nothing_overflows) {
+  Oracle oracle{1 << 30};
+
+  const CapacityBound bound = search(oracle, {128, 1024, 1 << 20, 0});
+
+  EXPECT_EQ(bound.fitting_bytes, 1U << 20);
+  EXPECT_EQ(bound.overflowing_bytes, 0U);
+}
+
+TEST(CapacitySearchTest, says_that_nothing_fits) {
+  Oracle oracle{0};
+
+  const CapacityBound bound = search(oracle, {128, 1024, 1 << 20, 0});
+
+  EXPECT_EQ(bound.fitting_bytes, 0U);
+  EXPECT_EQ(bound.overflowing_bytes, 128U);
+}
+
+TEST(CapacitySearchTest, stops_at_the_precision_asked_for) {
+  Oracle exact{1000000};
+  Oracle rough{1000000};
+
+  search(exact, {32, 1024, 1 << 22, 0});
+  const CapacityBound bound = search(rough, {32, 1024, 1 << 22, 1.0 / 32});
+
+  EXPECT_LT(rough.questions, exact.questions);
+  EXPECT_LE(bound.fitting_bytes, 1000000U);
+  EXPECT_GT(bound.overflowing_bytes, 1000000U);
+  EXPECT_LE(bound.overflowing_bytes - bound.fitting_bytes, bound.overflowing_bytes / 32);
+}
+
+TEST(CapacitySearchTest, soft_sizes_close_to_each_other_round_to_the_same) {
+  constexpr std::uint64_t kib = 1024;
+
+  EXPECT_EQ(round_gradual_size(241 * kib + 384), 240 * kib);
+  EXPECT_EQ(round_gradual_size(242 * kib + 128), 240 * kib);
+  EXPECT_EQ(round_gradual_size(248 * kib), 248 * kib);
+  EXPECT_EQ(round_gradual_size(5), 5U);
+}
+
+}  // namespace
+}  // namespace sonde

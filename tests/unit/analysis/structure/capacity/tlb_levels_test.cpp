@@ -1,0 +1,82 @@
+// Levels of a TLB from chases over growing spans.
+#include "analysis/structure/capacity/tlb_levels.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t mib = 1ULL << 20;
+
+/// Walks in steps of 256 KiB through LRU levels with entries of 2 MiB: each new entry pays.
+std::vector<PageChaseCosts> chases(std::uint64_t first_mib, std::uint64_t second_mib,
+                                   std::uint64_t limit_mib) {
+  std::vector<PageChaseCosts> result;
+  for (std::uint64_t span = 1; span <= limit_mib; span *= 2) {
+    PageChaseCosts chase{span * mib, {}};
+    for (std::uint64_t page = 0; page < span * 4; ++page) {
+      const double cost = span > second_mib ? 75 : span > first_mib ? 11 : 0;
+      chase.cost_cycles.push_back(page % 8 == 0 ? cost : page % 3 == 0 ? 1 : 0);
+    }
+    result.push_back(chase);
+  }
+  return result;
+}
+
+TEST(TlbLevelsTest, finds_both_levels_with_their_brackets) {
+  const auto levels = find_tlb_levels(chases(32, 130, 4096), 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[0].penalty_cycles, 11);
+  EXPECT_EQ(levels[0].fitting_bytes, 32 * mib);
+  EXPECT_EQ(levels[0].overflowing_bytes, 64 * mib);
+  EXPECT_EQ(levels[1].penalty_cycles, 75);
+  EXPECT_EQ(levels[1].fitting_bytes, 128 * mib);
+  EXPECT_EQ(levels[1].overflowing_bytes, 256 * mib);
+  EXPECT_GT(levels[1].threshold_cycles, 11);
+}
+
+TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
+  auto seen = chases(32, 130, 4096);
+  for (PageChaseCosts& chase : seen) {
+    for (std::size_t page = 2048; page < chase.cost_cycles.size(); page += 2048) {
+      chase.cost_cycles[page] = 2400;
+    }
+  }
+
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+}
+
+TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
+  auto seen = chases(32, 130, 1024);
+  seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
+  for (std::size_t page = 0; page < 512; page += 32) seen.back().cost_cycles[page] = 2400;
+
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+}
+
+TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
+  auto seen = chases(32, 1 << 20, 4096);
+  for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;
+
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 1U);
+}
+
+TEST(TlbLevelsTest, eight_entries_of_the_smallest_walks_are_a_level) {
+  std::vector<PageChaseCosts> seen;
+  for (std::uint64_t pages = 4; pages <= 256; pages *= 2) {
+    seen.push_back({pages * mib / 4, std::vector<double>(pages, pages > 8 ? 20 : 0)});
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].fitting_bytes, 2 * mib);
+}
+
+TEST(TlbLevelsTest, no_cost_is_no_level) {
+  EXPECT_TRUE(find_tlb_levels(chases(1 << 20, 1 << 20, 1024), 3).empty());
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,209 @@
+// Index functions come back from labelled lines: every kind, many numbers of sets, wrong labels;
+// and what follows none of them is not given a name.
+#include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/index/gf2.hpp"
+#include "base/random.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace sonde {
+namespace {
+
+using Index = std::function<std::uint64_t(std::uint64_t)>;
+
+struct Survey {
+  std::size_t lines = 0;
+  std::uint64_t line_bytes = 128;
+  int address_bits = 24;
+  double wrong = 0;
+  std::uint64_t seed = 1;
+};
+
+/// Random lines; sets under names that mean nothing.
+std::vector<PlacedLine> place_lines(const Survey& survey, const Index& index, std::uint32_t sets) {
+  Random random(survey.seed);
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t set = 0; set < sets; ++set) names.push_back(1000 + set);
+  shuffle(names, random);
+  const std::uint64_t span = (std::uint64_t{1} << survey.address_bits) / survey.line_bytes;
+  std::vector<PlacedLine> lines;
+  for (std::size_t i = 0; i < survey.lines; ++i) {
+    const std::uint64_t offset = random.below(span) * survey.line_bytes;
+    const bool wrong = random.unit() < survey.wrong;
+    lines.push_back({offset, names[wrong ? random.below(sets) : index(offset)]});
+  }
+  return lines;
+}
+
+/// Canonical form of masks: the basis that the fit promises.
+std::vector<std::uint64_t> canonical(const std::vector<std::uint64_t>& masks) {
+  Gf2Basis basis;
+  for (std::uint64_t mask : masks) basis.insert(mask);
+  return basis.rows();
+}
+
+TEST(IndexFunctionTest, finds_bit_fields_of_any_width) {
+  for (int bits = 1; bits <= 12; ++bits) {
+    const std::uint32_t sets = 1U << bits;
+    for (double wrong : {0.0, 0.01}) {
+      const Index index = [&](std::uint64_t offset) { return offset >> 8 & (sets - 1); };
+      const auto lines =
+          place_lines({.lines = std::max(250U, 6 * sets), .wrong = wrong}, index, sets);
+
+      const IndexFunction found = fit_index_function(lines, 128);
+
+      ASSERT_EQ(found.kind, IndexKind::bit_field) << bits << " bits: " << found.reason;
+      EXPECT_EQ(found.sets, sets);
+      EXPECT_EQ(describe(found), bits == 1 ? "bit 8" : "bits 8-" + std::to_string(7 + bits));
+      EXPECT_GE(found.agreement, 1 - 2 * wrong);
+      EXPECT_EQ(found.agreement<1, wrong> 0);
+      EXPECT_EQ(found.known_bits, 0xffff80U);
+    }
+  }
+}
+
+TEST(IndexFunctionTest, finds_random_xor_masks_with_wrong_labels) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (int rank : {1, 2, 5, 11}) {
+      Random random(derive_seed(seed, "masks"));
+      Gf2Basis basis;
+      while (basis.rank() < static_cast<std::size_t>(rank)) {
+        basis.insert(random.below(1 << 24) & ~std::uint64_t{127});
+      }
+      std::vector<std::uint64_t> excluded = basis.rows();
+      for (std::size_t i = 1; i < excluded.size(); ++i) excluded[i] ^= excluded[i - 1];
+      const std::uint32_t sets = 1U << rank;
+      const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+      const auto lines = place_lines(
+          {.lines = std::max(228U, 8 * sets), .wrong = 0.01, .seed = seed}, index, sets);
+
+      const IndexFunction found = fit_index_function(lines, 128);
+
+      ASSERT_NE(found.kind, IndexKind::unresolved) << found.reason;
+      EXPECT_EQ(found.masks, canonical(excluded));
+      EXPECT_GE(found.agreement, 0.97);
+    }
+  }
+}
+
+TEST(IndexFunctionTest, reads_a_hash_of_three_plain_bits_and_two_xors) {
+  const std::vector<std::uint64_t> excluded = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
+                                               1 << 8 | 1 << 14};
+  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+
+  const IndexFunction found = fit_index_function(place_lines({.lines = 400}, index, 32), 128);
+
+  EXPECT_EQ(found.kind, IndexKind::xor_masks);
+  EXPECT_EQ(describe(found), "bits 9-11, 7^13, 8^14");
+}
+
+TEST(IndexFunctionTest, finds_remainders) {
+  for (std::uint32_t sets : {3U, 7U, 12U, 14U, 112U, 1792U}) {
+    for (std::uint64_t granularity : {32U, 128U, 96U, 4096U}) {
+      const Index index = [&](std::uint64_t offset) { return offset / granularity % sets; };
+      const auto lines = place_lines(
+          {.lines = std::max(200U, 6 * sets), .line_bytes = 32, .address_bits = 26, .wrong = 0.01},
+          index, sets);
+
+      const IndexFunction found = fit_index_function(lines, 32);
+
+      ASSERT_EQ(found.kind, IndexKind::modulo) << sets << ": " << found.reason;
+      EXPECT_EQ(found.sets, sets);
+      EXPECT_EQ(found.granularity_bytes, granularity);
+    }
+  }
+}
+
+TEST(IndexFunctionTest, finds_few_unequal_sets_of_a_tlb_in_consecutive_pages) {
+  std::vector<PlacedLine> pages;
+  for (std::uint64_t page = 0; page < 66; ++page)
+    pages.push_back({page << 21, page % 7 == 0 ? 6U : static_cast<std::uint32_t>(page % 7 - 1)});
+
+  const IndexFunction found = fit_index_function(pages, 1 << 21);
+
+  EXPECT_EQ(describe(found), "(address / 2 MiB) mod 7");
+  EXPECT_EQ(found.agreement, 1);
+}
+
+TEST(IndexFunctionTest, calls_one_set_one_set_even_with_wrong_labels) {
+  auto lines = place_lines(
+      {.lines = 300}, [](std::uint64_t) { return 0; }, 1);
+  lines[7].set = 5;
+  lines[100].set = 6;
+
+  const IndexFunction found = fit_index_function(lines, 128);
+
+  EXPECT_EQ(found.kind, IndexKind::one_set);
+  EXPECT_EQ(found.sets, 1U);
+  EXPECT_NEAR(found.agreement, 298.0 / 300, 1e-12);
+  EXPECT_EQ(describe(found), "one set");
+}
+
+TEST(IndexFunctionTest, leaves_sets_of_labels_that_nobody_else_has_aside) {
+  const Index index = [](std::uint64_t offset) { return offset >> 7 & 3; };
+  auto lines = place_lines({.lines = 228}, index, 4);
+  lines[20].set = 1;
+  lines[30].set = 2;
+
+  const IndexFunction found = fit_index_function(lines, 128);
+
+  EXPECT_EQ(describe(found), "bits 7-8");
+}
+
+TEST(IndexFunctionTest, names_nothing_that_is_a_table) {
+  for (std::uint32_t sets : {4U, 7U, 64U}) {
+    const Index index = [&](std::uint64_t offset) { return mix_bits(offset >> 7) % sets; };
+
+    const IndexFunction found =
+        fit_index_function(place_lines({.lines = 40 * sets, .line_bytes = 32}, index, sets), 32);
+
+    EXPECT_EQ(found.kind, IndexKind::unresolved) << describe(found);
+    EXPECT_THAT(found.reason, testing::HasSubstr(std::to_string(sets) + " sets"));
+  }
+}
+
+TEST(IndexFunctionTest, tells_the_block_that_shares_a_set_where_nothing_fits) {
+  std::vector<PlacedLine> lines;
+  for (std::uint64_t offset = 0; offset < 16384; offset += 32) {
+    lines.push_back({offset, static_cast<std::uint32_t>(mix_bits(offset / 128) % 4)});
+  }
+
+  const IndexFunction found = fit_index_function(lines, 32);
+
+  EXPECT_EQ(found.kind, IndexKind::unresolved);
+  EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share a set"));
+}
+
+TEST(IndexFunctionTest, asks_for_more_lines_rather_than_guess) {
+  const Index index = [](std::uint64_t offset) { return mix_bits(offset) % 8; };
+  int guesses = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto lines = place_lines({.lines = 20, .seed = seed}, index, 8);
+    if (fit_index_function(lines, 128).kind != IndexKind::unresolved) ++guesses;
+  }
+
+  EXPECT_EQ(guesses, 0);
+  EXPECT_EQ(fit_index_function({}, 128).kind, IndexKind::unresolved);
+}
+
+TEST(IndexFunctionTest, knows_only_bits_that_varied) {
+  const Index index = [](std::uint64_t offset) { return (offset >> 7 ^ offset >> 14) & 3; };
+  std::vector<PlacedLine> lines;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const std::uint64_t offset = i << 7 | (i & 1) << 20;  // bit 20 goes along with bit 7
+    lines.push_back({offset, static_cast<std::uint32_t>(index(offset))});
+  }
+
+  const IndexFunction found = fit_index_function(lines, 128);
+
+  EXPECT_EQ(describe(found), "bits 7-8");
+  EXPECT_EQ(found.known_bits, 0x1f80U);
+}
+
+}  // namespace
+}  // namespace sonde

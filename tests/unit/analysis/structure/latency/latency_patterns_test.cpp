@@ -1,0 +1,86 @@
+// Patterns P1 to P6 from samples by phase: values of the papers go in, and which of them exist
+// comes out.
+#include "analysis/structure/latency/latency_patterns.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+std::vector<double> around(double cycles, std::size_t count = 24) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(cycles + static_cast<double>(i % 3) - 1);
+  return values;
+}
+
+const PatternFinding& of(const std::array<PatternFinding, pattern_count>& found, Pattern pattern) {
+  return found[static_cast<std::size_t>(pattern)];
+}
+
+TEST(LatencyPatternsTest, a_kepler_has_all_six) {
+  const auto found = infer_patterns(
+      {around(198), around(204), around(257), around(339), around(702), around(968)}, 3);
+
+  const double expected[] = {198, 204, 257, 339, 702, 968};
+  for (std::size_t i = 0; i < pattern_count; ++i) {
+    EXPECT_EQ(found[i].status, Status::ok) << i;
+    EXPECT_EQ(found[i].cycles, expected[i]) << i;
+  }
+}
+
+TEST(LatencyPatternsTest, hits_of_a_virtual_l1_have_no_p2_and_p3) {
+  const auto found = infer_patterns(
+      {around(82), around(82), around(82), around(385), around(2439), around(2740)}, 3);
+
+  EXPECT_EQ(of(found, Pattern::p1).cycles, 82);
+  EXPECT_EQ(of(found, Pattern::p2).status, Status::not_present);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_present);
+  EXPECT_EQ(of(found, Pattern::p6).cycles, 2740);
+}
+
+TEST(LatencyPatternsTest, without_a_data_cache_only_misses_remain) {
+  const auto found =
+      infer_patterns({around(440), around(487), around(698), around(440), around(698), {}}, 3);
+
+  for (Pattern pattern : {Pattern::p1, Pattern::p2, Pattern::p3}) {
+    EXPECT_EQ(of(found, pattern).status, Status::not_present);
+  }
+  EXPECT_EQ(of(found, Pattern::p4).cycles, 440);
+  EXPECT_EQ(of(found, Pattern::p5).cycles, 698);
+  EXPECT_EQ(of(found, Pattern::p6).status, Status::not_resolvable);
+}
+
+TEST(LatencyPatternsTest, without_a_tlb_pages_cost_nothing) {
+  const auto found = infer_patterns({around(60), {}, {}, around(460), around(460), {}}, 3);
+
+  EXPECT_EQ(of(found, Pattern::p1).cycles, 60);
+  for (Pattern pattern : {Pattern::p2, Pattern::p3, Pattern::p5, Pattern::p6}) {
+    EXPECT_EQ(of(found, pattern).status, Status::not_present);
+  }
+}
+
+TEST(LatencyPatternsTest, pages_that_kept_their_translation_do_not_spoil_p3) {
+  std::vector<double> p3 = around(462, 60);
+  const std::vector<double> kept = around(378, 17);
+  p3.insert(p3.end(), kept.begin(), kept.end());
+
+  const auto found =
+      infer_patterns({around(351), around(378), p3, around(619), around(1225), {}}, 3);
+
+  EXPECT_EQ(of(found, Pattern::p3).cycles, 462);
+  EXPECT_LT(of(found, Pattern::p3).confidence, 0.9);
+}
+
+TEST(LatencyPatternsTest, the_near_side_of_a_memory_with_two_is_the_value) {
+  std::vector<double> p4 = around(600, 20);
+  const std::vector<double> far = around(750, 12);
+  p4.insert(p4.end(), far.begin(), far.end());
+
+  const auto found = infer_patterns({around(263), {}, {}, p4, around(1500), {}}, 3);
+
+  EXPECT_EQ(of(found, Pattern::p4).cycles, 600);
+  EXPECT_NE(of(found, Pattern::p4).reason.find("750"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sonde

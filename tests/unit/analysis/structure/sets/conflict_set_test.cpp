@@ -1,0 +1,80 @@
+// The search for the smallest overfull set, where chases tell only that something overflows.
+#include "analysis/structure/sets/conflict_set.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint32_t passes = 3;
+constexpr std::uint64_t ways = 6;
+
+/// An answer that shows that a list overflows, and of no line that it missed again.
+MissCounts overflow_of_no_line(std::size_t lines, bool overflows) {
+  MissCounts counts{std::vector<std::uint32_t>(lines), passes, 0};
+  if (overflows) counts.passes_with_misses = passes;
+  return counts;
+}
+
+std::size_t lines_of(const Lines& list, std::uint64_t set) {
+  return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), [&](std::uint64_t line) {
+    return line % 32 == set || line == 1000;  // one line takes room in every set
+  }));
+}
+
+bool overfills(const Lines& list, std::uint64_t sets) {
+  for (std::uint64_t set = 0; set < sets; ++set) {
+    if (lines_of(list, set) > ways) return true;
+  }
+  return false;
+}
+
+Lines pool_with_a_line_of_all_sets() {
+  Lines pool;
+  for (std::uint64_t line = 0; line < 32 * ways; ++line) pool.push_back(line);
+  pool.push_back(1000);
+  return pool;
+}
+
+TEST(ConflictSearchTest, finds_one_of_several_sets_that_one_line_overfills) {
+  const MissOracle ask = [](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (const Lines& list : lists) {
+      answers.push_back(overflow_of_no_line(list.size(), overfills(list, 5)));
+    }
+    return answers;
+  };
+  std::string reason;
+
+  const auto conflict = find_eviction_set(pool_with_a_line_of_all_sets(), ask, reason);
+
+  ASSERT_TRUE(conflict) << reason;
+  EXPECT_EQ(conflict->ways(), ways);
+  EXPECT_TRUE(overfills(conflict->lines, 5));
+}
+
+TEST(ConflictSearchTest, keeps_lines_that_slow_hits_make_look_needless) {
+  const auto found_of_seed = [](std::uint64_t seed) {
+    const MissOracle ask = [random = Random(seed)](std::span<const Lines> lists) mutable {
+      std::vector<MissCounts> answers;
+      for (const Lines& list : lists) {
+        const bool slow = random.unit() < 3e-4 * static_cast<double>(list.size());
+        answers.push_back(overflow_of_no_line(list.size(), slow || overfills(list, 1)));
+      }
+      return answers;
+    };
+    std::string reason;
+    const auto conflict = find_eviction_set(pool_with_a_line_of_all_sets(), ask, reason);
+    return conflict && conflict->ways() == ways;
+  };
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) found += found_of_seed(seed) ? 1 : 0;
+  EXPECT_GE(found, 18);
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,401 @@
+// The searches for conflicts and sets, on toy caches of every kind of index function.
+#include "analysis/structure/sets/set_layout.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+enum class ToyPolicy { lru, random };
+
+/// Tags alone: sets of any width, any index function.
+struct Toy {
+  std::vector<std::uint32_t> ways;
+  std::function<std::uint32_t(std::uint64_t)> index;
+  ToyPolicy policy = ToyPolicy::lru;
+  double outliers = 0;
+
+  MissCounts chase(const Lines& lines, Random& random) const {
+    constexpr std::uint32_t warmup = 8;
+    constexpr std::uint32_t passes = 8;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> sets;
+    MissCounts counts{std::vector<std::uint32_t>(lines.size()), passes, 0};
+    for (std::uint32_t pass = 0; pass < warmup + passes; ++pass) {
+      bool missed_any = false;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::uint32_t set = index(lines[i]);
+        bool missed = access(sets[set], ways[set], lines[i], random);
+        missed = missed || random.unit() < outliers;
+        if (pass < warmup) continue;
+        counts.misses[i] += missed;
+        missed_any = missed_any || missed;
+      }
+      counts.passes_with_misses += missed_any;
+    }
+    return counts;
+  }
+
+  bool access(std::vector<std::uint64_t>& set, std::uint32_t width, std::uint64_t line,
+              Random& random) const {
+    const auto at = std::find(set.begin(), set.end(), line);
+    if (at != set.end()) {
+      if (policy == ToyPolicy::lru) std::rotate(at, at + 1, set.end());
+      return false;
+    }
+    if (set.size() < width) {
+      set.push_back(line);
+    } else if (policy == ToyPolicy::lru) {
+      set.erase(set.begin());
+      set.push_back(line);
+    } else {
+      set[random.below(width)] = line;
+    }
+    return true;
+  }
+
+  MissOracle oracle() const {
+    return [this, random = Random(7)](std::span<const Lines> lists) mutable {
+      std::vector<MissCounts> answers;
+      for (const Lines& lines : lists) answers.push_back(chase(lines, random));
+      return answers;
+    };
+  }
+};
+
+std::uint32_t bits(std::uint64_t value, const std::vector<std::uint64_t>& masks) {
+  std::uint32_t set = 0;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    set |= static_cast<std::uint32_t>(__builtin_parityll(value & masks[i])) << i;
+  }
+  return set;
+}
+
+LinePool space_for(const Toy& toy, std::uint64_t line_bytes, std::uint64_t span_bytes) {
+  const std::uint64_t lines = std::accumulate(toy.ways.begin(), toy.ways.end(), 0u);
+  return {.line_bytes = line_bytes, .span_bytes = span_bytes, .cached_lines = lines, .seed = 3};
+}
+
+std::vector<std::uint32_t> equal(std::size_t sets, std::uint32_t ways) {
+  return std::vector<std::uint32_t>(sets, ways);
+}
+
+TEST(SetSearchTest, finds_the_field_of_a_classical_cache) {
+  const Toy toy{equal(64, 6), [](std::uint64_t a) { return (a >> 7) % 64; }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "bits 7-12");
+  EXPECT_EQ(found.ways_per_set, equal(64, 6));
+  EXPECT_EQ(found.conflict->ways(), 6U);
+  EXPECT_EQ(found.agreement, 1);
+  EXPECT_GT(found.checked_sets, 100U);
+}
+
+TEST(SetSearchTest, finds_few_wide_sets_under_a_hash_and_outliers) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500};
+  Toy toy{equal(4, 192), [&](std::uint64_t a) { return bits(a, masks); }};
+  toy.outliers = 1e-4;
+
+  const SetLayout found = find_set_layout(space_for(toy, 32, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.masks, (std::vector<std::uint64_t>{0x25A80, 0x59500}));
+  EXPECT_EQ(found.ways_per_set, equal(4, 192));
+}
+
+TEST(SetSearchTest, finds_many_narrow_hashed_sets) {
+  // The tags of the L1 of an H200 (docs/results).
+  const std::vector<std::uint64_t> masks{0x1b0080, 0x60100, 0x40200, 0x1a0400, 0x170800,
+                                         0x151000, 0xd2000, 0x4000,  0xc8000};
+  const Toy toy{equal(512, 4), [&](std::uint64_t a) { return bits(a, masks); }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(found.index.sets, 512U);
+  EXPECT_EQ(found.ways_per_set, equal(512, 4));
+  EXPECT_EQ(found.agreement, 1);
+}
+
+TEST(SetSearchTest, finds_sets_of_random_replacement) {
+  Toy toy{equal(32, 4), [](std::uint64_t a) { return (a >> 7) % 32; }};
+  toy.policy = ToyPolicy::random;
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "bits 7-11");
+  EXPECT_EQ(found.ways_per_set, equal(32, 4));
+}
+
+TEST(SetSearchTest, is_not_led_astray_by_a_walk_that_seems_to_overflow_once) {
+  const Toy toy{equal(256, 8), [](std::uint64_t a) { return (a >> 7) % 256; }};
+  bool disturbed = false;
+  const MissOracle once_disturbed = [&, ask = toy.oracle()](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers = ask(lists);
+    for (MissCounts& counts : answers) {
+      if (disturbed || counts.misses.size() < 256) continue;
+      counts.passes_with_misses = counts.passes;  // a slow hit in each of them
+      disturbed = true;
+    }
+    return answers;
+  };
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 22), once_disturbed);
+
+  EXPECT_TRUE(disturbed);
+  EXPECT_EQ(describe(found.index), "bits 7-14");
+  EXPECT_EQ(found.ways_per_set, equal(256, 8));
+}
+
+TEST(SetSearchTest, gives_up_where_walks_overflow_by_chance) {
+  std::size_t overflown = 0;
+  const MissOracle by_chance = [&, random = Random(5)](std::span<const Lines> lists) mutable {
+    std::vector<MissCounts> answers;
+    for (const Lines& lines : lists) {
+      EXPECT_FALSE(lines.empty());
+      MissCounts& counts = answers.emplace_back();
+      counts.misses.resize(lines.size());
+      counts.passes = 8;
+      counts.passes_with_misses = random.unit() < 0.9 ? 8 : 0;
+      overflown += counts.passes_with_misses > 0;
+    }
+    return answers;
+  };
+
+  const SetLayout found = find_set_layout(
+      {.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 256, .seed = 3}, by_chance);
+
+  EXPECT_GT(overflown, 0U);
+  EXPECT_FALSE(found.conflict);
+  EXPECT_NE(found.reason.find("no smallest part of them does reliably"), std::string::npos);
+}
+
+/// A toy behind inner caches: every chase accesses these lines, too.
+MissOracle oracle_with_co_residents(const Toy& toy, const Lines& co_resident) {
+  return [=, ask = toy.oracle()](std::span<const Lines> lists) {
+    std::vector<Lines> walked(lists.begin(), lists.end());
+    for (Lines& lines : walked) lines.insert(lines.end(), co_resident.begin(), co_resident.end());
+    std::vector<MissCounts> answers = ask(walked);
+    for (std::size_t i = 0; i < lists.size(); ++i) answers[i].misses.resize(lists[i].size());
+    return answers;
+  };
+}
+
+/// Sets of a table that no function tells: two in a row, then one.
+const Toy unequal_by_table{{17, 8, 8, 8}, [](std::uint64_t a) {
+                             constexpr std::array table{0, 0, 1, 2, 3, 2, 1, 0, 3, 3, 1};
+                             return table[(a >> 21) % table.size()];
+                           }};
+
+TEST(SetSearchTest, counts_the_lines_that_are_always_beside_where_no_function_tells_their_sets) {
+  constexpr std::uint64_t page = 1 << 21;
+  LinePool space = space_for(unequal_by_table, page, 512 * page);
+  for (std::uint64_t line = 500; line < 512; ++line) space.co_resident.push_back(line * page);
+  OtherCoResidents other;
+  for (std::uint64_t line = 480; line < 492; ++line) other.co_resident.push_back(line * page);
+  other.ask = oracle_with_co_residents(unequal_by_table, other.co_resident);
+
+  const SetLayout found =
+      find_set_layout(space, oracle_with_co_residents(unequal_by_table, space.co_resident), other);
+
+  EXPECT_EQ(found.ways_per_set, (std::vector<std::uint32_t>{17, 8, 8, 8}));
+  EXPECT_EQ(found.agreement, 1);
+}
+
+TEST(SetSearchTest, does_not_guess_widths_beside_lines_whose_sets_it_cannot_tell) {
+  constexpr std::uint64_t page = 1 << 21;
+  LinePool space = space_for(unequal_by_table, page, 512 * page);
+  for (std::uint64_t line = 500; line < 512; ++line) space.co_resident.push_back(line * page);
+
+  const SetLayout found =
+      find_set_layout(space, oracle_with_co_residents(unequal_by_table, space.co_resident));
+
+  EXPECT_FALSE(found.resolved());
+  EXPECT_FALSE(found.reason.empty());
+}
+
+TEST(SetSearchTest, finds_one_set_of_very_many_ways) {
+  const Toy toy{equal(1, 1500), [](std::uint64_t) { return 0; }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 20), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "one set");
+  EXPECT_EQ(found.ways_per_set, equal(1, 1500));
+}
+
+/// The second TLB level of an H200 does so: some lists miss throughout one chase and not in the
+/// next.
+TEST(ConflictSearchTest, says_that_lines_overflow_in_some_walks_only) {
+  Lines pool;
+  for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
+  int overflown = 0;
+  const MissOracle at_first = [&](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (const Lines& lines : lists) {
+      const bool overflows = lines.size() == pool.size() && overflown < 3;
+      overflown += overflows;
+      answers.push_back({std::vector<std::uint32_t>(lines.size()), 8, overflows ? 8u : 0u});
+    }
+    return answers;
+  };
+
+  std::string reason;
+  const auto conflict = find_eviction_set(pool, at_first, reason);
+
+  EXPECT_FALSE(conflict);
+  EXPECT_NE(reason.find("in 8 of 8 other orders of visits they fit"), std::string::npos) << reason;
+}
+
+TEST(ConflictSearchTest, finds_members_that_a_walk_in_company_hides) {
+  const Toy toy{equal(1, 16), [](std::uint64_t) { return 0; }};
+  const MissOracle hides_some = [ask = toy.oracle()](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers = ask(lists);
+    for (std::size_t list = 0; list < lists.size(); ++list) {
+      for (std::size_t i = 0; lists[list].size() > 17 && i < lists[list].size(); ++i) {
+        if (lists[list][i] % 1280 == 0) answers[list].misses[i] = 1;  // its way takes less time
+      }
+    }
+    return answers;
+  };
+  Lines candidates;
+  for (std::uint64_t line = 0; line < 100; ++line) candidates.push_back(line * 128);
+  const EvictionSet conflict{{candidates.begin(), candidates.begin() + 17}, 16};
+
+  EXPECT_EQ(find_members(conflict, candidates, hides_some), std::vector<bool>(100, true));
+}
+
+TEST(SetSearchTest, one_false_member_costs_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  const LinePool space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
+  Random random(11);
+  Lines members;
+  Lines others;
+  while (members.size() < 63) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    (bits(line, masks) == 5 ? members : others).push_back(line);
+  }
+  members.insert(members.begin() + 6, others.back());
+  others.pop_back();
+
+  const IndexFunction index = fit_class(members, others, space);
+
+  EXPECT_EQ(index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(index.sets, 8U);
+}
+
+TEST(SetSearchTest, one_true_member_that_differs_adds_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  const LinePool space{.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 64, .seed = 3};
+  Random random(12);
+  Lines members;
+  Lines others;
+  while (members.size() < 64) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    const bool is_seventh = members.size() == 6;
+    if (bits(line, masks) != 5) {
+      others.push_back(line);
+    } else if ((bits(line, {0x103000}) == 1) == is_seventh) {
+      members.push_back(line);
+    }
+  }
+
+  const IndexFunction index = fit_class(members, others, space);
+
+  EXPECT_EQ(index.sets, 8U);
+  EXPECT_EQ(index.agreement, 1);
+}
+
+TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
+  Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
+  for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
+
+  const SetLayout found = find_set_layout(space_for(toy, 32, 1 << 22), toy.oracle());
+
+  EXPECT_EQ(describe(found.index), "(address / 32 B) mod 448");
+  std::vector<std::uint32_t> expected = equal(320, 14);
+  expected.resize(448, 13);
+  EXPECT_EQ(found.ways_per_set, expected);
+}
+
+TEST(SetSearchTest, finds_sets_one_by_one_where_no_function_holds) {
+  Toy toy{{17, 8, 8, 8, 8, 8, 8}, [](std::uint64_t a) {
+            const std::uint64_t page = (a >> 21) % 65;
+            return static_cast<std::uint32_t>(page < 56 ? page % 7 : 0);
+          }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::unresolved);
+  EXPECT_EQ(found.index.sets, 7U);
+  EXPECT_EQ(found.ways_per_set, toy.ways);
+  EXPECT_EQ(found.lines(), 65U);
+}
+
+/// As a bit does but for a few lines of each period, which another set takes.
+TEST(SetSearchTest, does_not_take_a_table_for_a_bit) {
+  const Toy toy{{154, 146}, [](std::uint64_t a) {
+                  const std::uint64_t line = (a >> 7) % 150;
+                  return static_cast<std::uint32_t>(line < 146 ? line % 2 : 0);
+                }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::unresolved);
+  EXPECT_EQ(found.ways_per_set, toy.ways);
+}
+
+TEST(SetSearchTest, knows_a_fully_associative_cache) {
+  const Toy toy{{16}, [](std::uint64_t) { return 0; }};
+
+  const SetLayout found = find_set_layout(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
+
+  EXPECT_EQ(found.index.kind, IndexKind::one_set);
+  EXPECT_EQ(found.ways_per_set, equal(1, 16));
+}
+
+TEST(SetSearchTest, says_when_nothing_overflows) {
+  const Toy toy{{100000}, [](std::uint64_t) { return 0; }};
+  LinePool space = space_for(toy, 128, 1 << 21);
+  space.cached_lines = 100;
+
+  const SetLayout found = find_set_layout(space, toy.oracle());
+
+  EXPECT_FALSE(found.conflict);
+  EXPECT_EQ(found.reason, "all 1024 lines fit");
+}
+
+/// Lines that are walked co_resident every list, and take room like those of the list.
+TEST(SetSearchTest, counts_the_room_of_lines_beside_the_lists) {
+  const Toy toy{equal(16, 8), [](std::uint64_t a) { return (a >> 8) % 16; }};
+  LinePool space = space_for(toy, 256, 1 << 16);
+  for (std::uint64_t line = (1 << 16) - 40 * 256; line < 1 << 16; line += 256) {
+    space.co_resident.push_back(line);
+  }
+  Random random(5);
+  const MissOracle ask = [&](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (Lines lines : lists) {
+      const std::size_t listed = lines.size();
+      lines.insert(lines.end(), space.co_resident.begin(), space.co_resident.end());
+      answers.push_back(toy.chase(lines, random));
+      answers.back().misses.resize(listed);
+    }
+    return answers;
+  };
+
+  const SetLayout found = find_set_layout(space, ask);
+
+  EXPECT_EQ(describe(found.index), "bits 8-11");
+  EXPECT_EQ(found.ways_per_set, equal(16, 8));
+  EXPECT_EQ(found.home_ways, 8U);
+  EXPECT_LT(found.conflict->ways(), 8U);
+}
+
+}  // namespace
+}  // namespace sonde

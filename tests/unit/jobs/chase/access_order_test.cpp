@@ -1,0 +1,180 @@
+// Lists of offsets: what each builder promises about its order.
+#include "jobs/chase/access_order.hpp"
+
+#include "jobs/chase/pattern_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+TEST(ChasePlanTest, shuffled_walk_visits_the_same_lines_in_another_order) {
+  Offsets shuffled = shuffled_order(4096, 128, 7);
+
+  EXPECT_NE(shuffled, ascending_order(4096, 128));
+  EXPECT_EQ(shuffled, shuffled_order(4096, 128, 7));
+  std::sort(shuffled.begin(), shuffled.end());
+  EXPECT_EQ(shuffled, ascending_order(4096, 128));
+}
+
+TEST(ChasePlanTest, sparse_walk_takes_one_unit_of_each_block_in_both_halves) {
+  std::map<std::uint64_t, std::uint64_t> unit_of_block;
+  int upper = 0;
+  for (std::uint64_t offset : sparse_order(64 * 1024, 256, 32, 1)) {
+    EXPECT_TRUE(unit_of_block.emplace(offset / 256, offset % 256).second);
+    EXPECT_TRUE(offset % 256 == 0 || offset % 256 == 128);
+    upper += offset % 256 == 128 ? 1 : 0;
+  }
+
+  EXPECT_EQ(unit_of_block.size(), 256U);
+  EXPECT_NEAR(upper, 128, 40);
+}
+
+TEST(ChasePlanTest, the_way_back_meets_the_newest_lines_first) {
+  EXPECT_EQ(fill_and_return(512, 256, 128), (Offsets{0, 128, 256, 384, 384, 256}));
+}
+
+TEST(ChasePlanTest, lines_of_neighbouring_pages_differ_in_their_place) {
+  const PageSpread spread{1 << 21, 32, 1 << 16};
+  std::set<std::uint64_t> places;
+
+  for (std::uint64_t page = 0; page < 2048; ++page) {
+    const std::uint64_t line = page_line(spread, page);
+    EXPECT_EQ(line >> 21, page);
+    places.insert(line & ((1 << 21) - 1));
+  }
+
+  EXPECT_EQ(places.size(), 2048U);
+}
+
+TEST(ChasePlanTest, entry_walk_pushes_targets_out_of_near_levels_before_each_visit) {
+  EntryChaseRequest request;
+  request.target_step_bytes = 4096;
+  request.target_count = 4;
+  request.evictors = {1 << 18, 32, 1 << 16};
+  request.evictors_end_bytes = 1 << 23;
+  request.near_evictors = {1 << 19, 32, 1 << 16};
+  request.near_evictor_count = 3;
+
+  const EntryChase chase = entry_chase(request);
+
+  ASSERT_EQ(chase.targets.size(), 4U);
+  std::map<std::uint64_t, int> accesses;
+  for (std::uint64_t offset : chase.offsets) ++accesses[offset / 32];
+  for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t at = chase.targets[i];
+    EXPECT_EQ(chase.offsets[at] / 4096, i);
+    EXPECT_EQ(chase.offsets[at], chase.offsets[at + 1]);
+    for (std::size_t near = 1; near <= 3; ++near) {
+      EXPECT_GE(chase.offsets[at - near], (1U << 23) - 3 * (1U << 19));
+    }
+  }
+}
+
+PatternRequest fermi_request() {
+  PatternRequest request;
+  request.page_step_bytes = request.granularity_bytes = 1 << 21;
+  request.near_entries = 16;
+  request.all_entries = 65;
+  request.most_lines = 384;
+  request.line_step_bytes = 128;
+  return request;
+}
+
+const PatternPhase& phase_of(const PatternChase& chase, Pattern pattern) {
+  return *std::find_if(chase.phases.begin(), chase.phases.end(),
+                       [=](const PatternPhase& phase) { return phase.pattern == pattern; });
+}
+
+TEST(PatternPlanTest, cold_pages_come_first_and_once) {
+  const PatternChase chase = plan_patterns(fermi_request());
+
+  const PatternPhase& p5 = phase_of(chase, Pattern::p5);
+  std::set<std::uint64_t> pages;
+  for (std::size_t i = 0; i < p5.first + p5.count; ++i) {
+    EXPECT_TRUE(pages.insert(chase.offsets[i] >> 21).second);
+  }
+  EXPECT_GT(pages.size(), 65U);
+}
+
+TEST(PatternPlanTest, further_lines_are_new_and_in_pages_just_visited) {
+  const PatternChase chase = plan_patterns(fermi_request());
+
+  const PatternPhase& p4 = phase_of(chase, Pattern::p4);
+  const std::set<std::uint64_t> before(chase.offsets.begin(),
+                                       chase.offsets.begin() + static_cast<long>(p4.first));
+  std::set<std::uint64_t> recent;
+  for (std::size_t i = p4.first - 8; i < p4.first; ++i) recent.insert(chase.offsets[i] >> 21);
+  for (std::size_t i = p4.first; i < p4.first + p4.count; ++i) {
+    EXPECT_FALSE(before.contains(chase.offsets[i]));
+    EXPECT_TRUE(recent.contains(chase.offsets[i] >> 21));
+  }
+}
+
+TEST(PatternPlanTest, rounds_pass_the_right_levels) {
+  const PatternChase chase = plan_patterns(fermi_request());
+
+  for (const auto& [pattern, least, most] :
+       {std::tuple{Pattern::p3, 66U, 384U}, std::tuple{Pattern::p2, 17U, 65U}}) {
+    const PatternPhase& phase = phase_of(chase, pattern);
+    std::set<std::uint64_t> pages;
+    for (std::size_t i = phase.first; i < phase.first + phase.count; ++i) {
+      pages.insert(chase.offsets[i] >> 21);
+    }
+    EXPECT_GE(pages.size(), least);
+    EXPECT_LE(pages.size(), most);
+  }
+}
+
+TEST(PatternPlanTest, no_sector_is_visited_too_often_for_a_chain) {
+  std::map<std::uint64_t, int> accesses;
+  for (std::uint64_t offset : plan_patterns(fermi_request()).offsets) ++accesses[offset / 32];
+
+  for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
+}
+
+TEST(PatternPlanTest, p3_is_left_out_if_its_lines_do_not_fit) {
+  PatternRequest request = fermi_request();
+  request.most_lines = 64;
+
+  const PatternChase chase = plan_patterns(request);
+
+  for (const PatternPhase& phase : chase.phases) EXPECT_NE(phase.pattern, Pattern::p3);
+}
+
+TEST(PatternPlanTest, windows_are_visited_by_turns) {
+  PatternRequest request = fermi_request();
+  request.window_bytes = 1 << 29;
+
+  const PatternChase chase = plan_patterns(request);
+
+  const PatternPhase& p6 = phase_of(chase, Pattern::p6);
+  for (std::size_t i = p6.first; i < p6.first + p6.count; ++i) {
+    EXPECT_NE(chase.offsets[i] >> 29, chase.offsets[i - 1] >> 29);
+  }
+  EXPECT_GT(chase.span_bytes, request.window_bytes);
+}
+
+TEST(PatternPlanTest, latencies_are_sorted_by_phase) {
+  const PatternChase chase = plan_patterns(fermi_request());
+  std::vector<double> cycles(chase.offsets.size(), 0);
+  for (const PatternPhase& phase : chase.phases) {
+    for (std::size_t i = 0; i < phase.count; ++i) {
+      cycles[phase.first + i] = static_cast<double>(phase.pattern) + 1;
+    }
+  }
+
+  const PatternLatencies sorted = sort_by_pattern(chase, cycles);
+
+  for (std::size_t i = 0; i < pattern_count; ++i) {
+    for (double value : sorted[i]) EXPECT_EQ(value, static_cast<double>(i) + 1);
+  }
+}
+
+}  // namespace
+}  // namespace sonde
