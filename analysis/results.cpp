@@ -1,42 +1,51 @@
 // Names of outcomes, and the ways to state a finding.
 #include "analysis/results.hpp"
 
+#include "base/enum_text.hpp"
 #include "base/error.hpp"
 
-#include <array>
 #include <utility>
 
 namespace sonde {
 namespace {
 
-constexpr std::array status_names{
-    std::pair{Status::ok, std::string_view{"ok"}},
-    std::pair{Status::unstable, std::string_view{"unstable"}},
-    std::pair{Status::not_present, std::string_view{"not_present"}},
-    std::pair{Status::not_resolvable, std::string_view{"not_resolvable"}},
-    std::pair{Status::skipped, std::string_view{"skipped"}},
-    std::pair{Status::failed, std::string_view{"failed"}},
-    std::pair{Status::not_run, std::string_view{"not_run"}}};
+constexpr EnumName<Status> status_names[]{
+    {Status::ok, "ok"},
+    {Status::unstable, "unstable"},
+    {Status::not_present, "not_present"},
+    {Status::not_resolvable, "not_resolvable"},
+    {Status::skipped, "skipped"},
+    {Status::failed, "failed"},
+    {Status::not_run, "not_run"},
+};
+constexpr EnumName<DeviceOutcome> outcome_names[]{
+    {DeviceOutcome::complete, "complete"},
+    {DeviceOutcome::incomplete, "incomplete"},
+    {DeviceOutcome::lost, "lost"},
+};
 
-}  // namespace
-
-std::string_view to_text(Status status) {
-  for (const auto& [value, name] : status_names) {
-    if (value == status) return name;
-  }
-  throw Error("unknown status");
-}
-
-Status parse_status(std::string_view text) {
-  for (const auto& [value, name] : status_names) {
-    if (name == text) return value;
-  }
+template <class Names>
+auto parse(const Names& names, std::string_view text) {
+  if (const auto value = find_value(names, text)) return *value;
   throw StoreError("unknown status '" + std::string(text) + "' (the file is of another version?)");
 }
 
+}  // namespace
+
+std::string_view to_text(Status status) { return name_of(status_names, status); }
+Status parse_status(std::string_view text) { return parse(status_names, text); }
+std::string_view to_text(DeviceOutcome outcome) { return name_of(outcome_names, outcome); }
+DeviceOutcome parse_device_outcome(std::string_view text) { return parse(outcome_names, text); }
+
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
               double spread) {
-  return {std::move(metric), std::move(value), Status::ok, "", confidence, samples, spread};
+  return {.metric = std::move(metric),
+          .value = std::move(value),
+          .status = Status::ok,
+          .reason = "",
+          .confidence = confidence,
+          .samples = samples,
+          .spread = spread};
 }
 
 Finding no_answer(std::string metric, Status status, std::string reason) {

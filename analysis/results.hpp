@@ -47,12 +47,17 @@ struct JobResult {
   std::vector<ProbeRecord> probes;
 };
 
-/// A device is `complete`, `incomplete` (some job not ok), or `lost` (its rank did not come back).
+/// `incomplete`: some job failed or was not run; `lost`: its rank did not come back.
+enum class DeviceOutcome { complete, incomplete, lost };
+std::string_view to_text(DeviceOutcome outcome);
+/// @throws StoreError for a text that is no outcome
+DeviceOutcome parse_device_outcome(std::string_view text);
+
 struct DeviceResult {
   DeviceInfo info;
   std::string node;
   int rank = -1;
-  std::string status;
+  DeviceOutcome status = DeviceOutcome::incomplete;
   std::string reason;
   Health before;
   Health after;
@@ -71,12 +76,6 @@ struct Provenance {
   std::string slurm_job_id;
   std::uint64_t seed = 0;
   int world_size = 1;
-};
-
-/// A GPU that was seen on a node and measured by nobody.
-struct UnauditedDevice {
-  std::string node;
-  std::string uuid;
 };
 
 struct RunResult {

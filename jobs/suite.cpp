@@ -118,10 +118,9 @@ class OverTime : public Error {
 std::span<const Job> all_jobs() { return jobs; }
 
 SuiteLevel parse_suite_level(std::string_view name) {
-  if (name == "quick") return quick;
-  if (name == "standard") return standard;
-  if (name == "full") return full;
-  throw ConfigError(fmt::format("unknown suite '{}' (there are: quick, standard, full)", name));
+  if (const auto level = find_value(suite_level_names, name)) return *level;
+  throw ConfigError(fmt::format("unknown suite '{}' (there are: {})", name,
+                                fmt::join(list_names(suite_level_names), ", ")));
 }
 
 std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::string>& names) {

@@ -2,6 +2,7 @@
 // spread.
 #pragma once
 
+#include "base/enum_text.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <array>
@@ -23,6 +24,9 @@ struct Job {
 
 /// In running order: a job stands behind everything that it builds on.
 std::span<const Job> all_jobs();
+
+inline constexpr EnumName<SuiteLevel> suite_level_names[]{
+    {SuiteLevel::quick, "quick"}, {SuiteLevel::standard, "standard"}, {SuiteLevel::full, "full"}};
 
 /// @throws ConfigError for a name that is no suite
 SuiteLevel parse_suite_level(std::string_view name);

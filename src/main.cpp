@@ -22,33 +22,39 @@ bool speaks_for_all() {
   return true;
 }
 
-int status_of(const Error& error) {
-  return dynamic_cast<const ConfigError*>(&error) ? exit_code::usage : exit_code::error;
-}
-
-int complain(const Error& error) {
-  if (speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
-  return status_of(error);
+ExitStatus status_of(const std::exception& error) {
+  return dynamic_cast<const ConfigError*>(&error) ? ExitStatus::usage : ExitStatus::error;
 }
 
 /// The session encloses the try: an abort in the catch ends ranks that wait in MPI. Errors that all
 /// ranks agreed on need none, and neither does a rank that is alone (docs/running.md).
-int run_with_mpi(const Config& config, int argc, char** argv) {
-  MeasurePlan plan = plan_run(config, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
+ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
+  MeasurePlan plan = plan_run(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
   prepare_store();
   MpiSession mpi(argc, argv);
   try {
-    return run_fleet(config, std::move(plan), mpi);
+    return run_fleet(std::move(plan), mpi);
   } catch (const AgreedError& error) {
     log_world(error.what());
-    return exit_code::error;
+    return ExitStatus::error;
   } catch (const std::exception& error) {
     log_local(error.what());
-    const auto* known = dynamic_cast<const Error*>(&error);
-    const int status = known ? status_of(*known) : exit_code::error;
-    if (mpi.size() == 1) return status;
-    mpi.abort(status);
+    if (mpi.size() == 1) return status_of(error);
+    mpi.abort(status_of(error));
   }
+}
+
+ExitStatus run_command(int argc, char** argv) {
+  const std::optional<Command> command = parse_command_line(argc, argv);
+  if (!command) return ExitStatus::ok;  // help
+  if (const auto* options = std::get_if<RunOptions>(&*command)) {
+    if (!options->print_config) return run_with_mpi(*options, argc, argv);
+    std::cout << to_toml(*options);
+    return ExitStatus::ok;
+  }
+  prepare_store();
+  return std::visit([](const auto& options) { return execute(options); },
+                    std::get<FileCommand>(*command));
 }
 
 }  // namespace
@@ -57,15 +63,9 @@ int run_with_mpi(const Config& config, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace sonde;
   try {
-    const std::optional<Config> config = parse_command_line(argc, argv);
-    if (!config) return exit_code::ok;
-    if (config->print_config) {
-      std::cout << print_config(*config);
-      return exit_code::ok;
-    }
-    return config->command == Command::run ? run_with_mpi(*config, argc, argv)
-                                           : run_on_files(*config);
+    return static_cast<int>(run_command(argc, argv));
   } catch (const Error& error) {
-    return complain(error);
+    if (speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
+    return static_cast<int>(status_of(error));
   }
 }

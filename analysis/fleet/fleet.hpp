@@ -4,6 +4,7 @@
 
 #include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
+#include "base/exit_status.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -144,7 +145,8 @@ struct FleetAnalysis {
 /// run can contain.
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
 
-/// 0 all well, 3 a device lost or findings missing, 4 a device failed its verdict (4 wins).
-int exit_status(const FleetAnalysis& analysis);
+/// `incomplete` for a device lost or findings missing, `verdict`, which goes before it, for a
+/// failed device.
+ExitStatus exit_status(const FleetAnalysis& analysis);
 
 }  // namespace sonde

@@ -143,12 +143,12 @@ DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
     verdict.findings.push_back(i);
     if (findings[i].severity != Severity::info) ++weighty;
   }
-  if (device.status == "lost") {
+  if (device.status == DeviceOutcome::lost) {
     verdict.verdict = Verdict::lost;
     verdict.reason = device.reason.empty() ? "its rank did not come back" : device.reason;
     return verdict;
   }
-  const bool incomplete = device.status == "incomplete";
+  const bool incomplete = device.status == DeviceOutcome::incomplete;
   if (weighty > 0) {
     const FleetFinding& worst = findings[verdict.findings.front()];
     const bool fail = worst.severity == Severity::fail;
@@ -231,11 +231,12 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   return analysis;
 }
 
-int exit_status(const FleetAnalysis& analysis) {
-  if (analysis.counts.failed > 0) return 4;
+ExitStatus exit_status(const FleetAnalysis& analysis) {
+  if (analysis.counts.failed > 0) return ExitStatus::verdict;
   const bool gaps = std::any_of(analysis.verdicts.begin(), analysis.verdicts.end(),
                                 [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
-  return gaps || analysis.counts.lost > 0 || analysis.counts.incomplete > 0 ? 3 : 0;
+  const bool whole = !gaps && analysis.counts.lost == 0 && analysis.counts.incomplete == 0;
+  return whole ? ExitStatus::ok : ExitStatus::incomplete;
 }
 
 }  // namespace sonde

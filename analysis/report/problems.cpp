@@ -115,7 +115,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   if (weighty.size() > most_also + 1) {
     also.push_back(fmt::format("and {} more", weighty.size() - most_also - 1));
   }
-  if (device.status == "incomplete") also.push_back("some of its jobs were not done");
+  if (device.status == DeviceOutcome::incomplete) also.push_back("some of its jobs were not done");
   add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));
   problem.actions = look_closer(verdict.likely, device.info.uuid);
   const std::string again = measure_again(run, analysis, verdict, device);

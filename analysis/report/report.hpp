@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace sonde {
 
@@ -44,6 +45,22 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Of `sonde compare`.
 std::string render_comparison(const RunComparison& comparison);
+
+/// The formats of `sonde export`: a new one is declared above, gets a row here, and has its
+/// renderer in a file of its own.
+struct ExportFormat {
+  std::string_view name;
+  std::string (*render)(const RunResult& run, const FleetAnalysis& analysis);
+};
+inline constexpr ExportFormat export_formats[]{
+    {"table", [](const RunResult& run,
+                 const FleetAnalysis& analysis) { return render_terminal(run, analysis); }},
+    {"json", render_json},
+    {"csv", render_csv_long},
+    {"markdown", render_markdown},
+    {"prometheus", render_prometheus},
+    {"junit", render_junit},
+};
 
 enum class ListFormat { plain, markdown };
 /// The registry; with `markdown` it is docs/metrics.md, byte for byte.

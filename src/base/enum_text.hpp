@@ -1,26 +1,47 @@
-// Names of enumerators: one table for each enum.
+// The one way from an enum to its words and back: a constexpr table beside the enum.
 #pragma once
 
 #include "base/error.hpp"
 
-#include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace sonde {
 
-template <typename Enum>
+/// One row of such a table: `constexpr EnumName<Colour> colour_names[]{{Colour::red, "red"}, ...}`.
+template <class Enum>
 struct EnumName {
   Enum value;
   std::string_view name;
 };
 
-/// The name of `value`. @throws Error if the table lacks it
-template <typename Enum, std::size_t n>
-std::string_view name_of(const EnumName<Enum> (&names)[n], Enum value) {
-  for (const EnumName<Enum>& row : names) {
-    if (row.value == value) return row.name;
+/// @throws Error for a value that the table lacks
+template <class Enum, std::size_t count>
+constexpr std::string_view name_of(const EnumName<Enum> (&names)[count], Enum value) {
+  for (const auto& entry : names) {
+    if (entry.value == value) return entry.name;
   }
-  throw Error("a value has no name");
+  throw Error("an enum has a value without a name");
+}
+
+/// Nothing if it names no value.
+template <class Enum, std::size_t count>
+constexpr std::optional<Enum> find_value(const EnumName<Enum> (&names)[count],
+                                         std::string_view name) {
+  for (const auto& entry : names) {
+    if (entry.name == name) return entry.value;
+  }
+  return std::nullopt;
+}
+
+/// All names in the order of the table, for choices and messages.
+template <class Enum, std::size_t count>
+std::vector<std::string> list_names(const EnumName<Enum> (&names)[count]) {
+  std::vector<std::string> list;
+  for (const auto& entry : names) list.emplace_back(entry.name);
+  return list;
 }
 
 }  // namespace sonde

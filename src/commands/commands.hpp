@@ -1,31 +1,89 @@
-// The commands behind main: `run` with MPI, the others on files alone.
+// The commands behind main, each with its options; one file per command. `run` needs MPI, the
+// others work on files, without a GPU and without MPI, and so on a login node.
 #pragma once
 
+#include "analysis/report/report.hpp"
+#include "base/enum_text.hpp"
+#include "base/exit_status.hpp"
 #include "commands/measure.hpp"
-#include "config/config.hpp"
-#include "fleet/mpi_session.hpp"
+#include "config/run_options.hpp"
+#include "mpi/session.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace sonde {
 
-/// Exit statuses, the same for every command.
-namespace exit_code {
-inline constexpr int ok = 0;
-inline constexpr int error = 1;
-inline constexpr int usage = 2;
-inline constexpr int incomplete = 3;  // findings missing, or a device lost
-inline constexpr int verdict = 4;     // a device failed its verdict
-inline constexpr int resumable = 75;  // stopped early; --resume goes on
-}  // namespace exit_code
+struct AnalyzeOptions {
+  std::string run;
+  std::string baseline;  // empty: none
+};
+
+struct ReportOptions {
+  std::string run;
+  std::string output = "report.html";
+  bool force = false;
+};
+
+struct ExportOptions {
+  std::string run;
+  std::string format = "json";  // of export_formats
+};
+
+struct CompareOptions {
+  std::vector<std::string> runs;  // two: before, after
+};
+
+struct MergeOptions {
+  std::vector<std::string> sources;
+  std::string output;
+  bool force = false;
+};
+
+enum class ListTopic { jobs, metrics, models, devices };
+inline constexpr EnumName<ListTopic> list_topic_names[]{{ListTopic::jobs, "jobs"},
+                                                        {ListTopic::metrics, "metrics"},
+                                                        {ListTopic::models, "models"},
+                                                        {ListTopic::devices, "devices"}};
+inline constexpr EnumName<ListFormat> list_format_names[]{{ListFormat::plain, "table"},
+                                                          {ListFormat::markdown, "markdown"}};
+
+struct ListOptions {
+  ListTopic topic = ListTopic::jobs;
+  std::string backend = "cuda";           // whose devices
+  ListFormat format = ListFormat::plain;  // of metrics
+};
+
+struct StatusOptions {
+  std::string run;
+};
+
+using FileCommand = std::variant<AnalyzeOptions, ReportOptions, ExportOptions, CompareOptions,
+                                 MergeOptions, ListOptions, StatusOptions>;
+using Command = std::variant<RunOptions, FileCommand>;
+
+/// @param argv as main got it
+/// @returns the command's options, or nothing when help or a version was printed to stdout
+/// @throws ConfigError with the parser's message for bad usage, unknown keys, bad values
+std::optional<Command> parse_command_line(int argc, const char* const* argv);
 
 /// What `run` will do, checked before MPI starts so that a typo costs nothing.
 /// @throws ConfigError
-MeasurePlan plan_run(const Config& config, const std::string& command_line);
+MeasurePlan plan_run(const RunOptions& options, const std::string& command_line);
 
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
-/// @returns an exit status, the same on every rank
-int run_fleet(const Config& config, MeasurePlan plan, MpiSession& mpi);
+/// @returns the same on every rank
+ExitStatus run_fleet(MeasurePlan plan, MpiSession& mpi);
 
-/// Every other command. @returns an exit status. @throws Error
-int run_on_files(const Config& config);
+/// The file commands. @throws Error
+ExitStatus execute(const AnalyzeOptions& options);
+ExitStatus execute(const ReportOptions& options);
+ExitStatus execute(const ExportOptions& options);
+ExitStatus execute(const CompareOptions& options);
+ExitStatus execute(const MergeOptions& options);
+ExitStatus execute(const ListOptions& options);
+ExitStatus execute(const StatusOptions& options);
 
 }  // namespace sonde

@@ -1,10 +1,12 @@
+// Opens the rank's device, runs the jobs that are left on it, and writes each into the shard. The
+// device's results go on to finish.cpp.
 #include "commands/measure.hpp"
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "fleet/bind_cpu.hpp"
-#include "fleet/mpi_session.hpp"
 #include "fleet/progress.hpp"
+#include "mpi/session.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>
@@ -26,120 +28,133 @@ std::string find_sharing(const DeviceInfo& info) {
   return {};
 }
 
-JobResult unreached_job(const Job& job, const std::string& reason) {
-  JobResult result;
-  result.job = job.name;
-  result.status = Status::not_run;
-  result.reason = reason;
-  return result;
+/// Opens the device, moves next to it and notes its state. A device that cannot be measured is
+/// nullptr, and `result` says why.
+std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
+                                        DeviceResult& result) {
+  result.info.uuid = choice.uuid;
+  std::unique_ptr<Device> device;
+  try {
+    device = open_device(plan.backend, choice, plan.options.seed);
+  } catch (const DeviceError& error) {
+    result.reason = error.what();
+    return nullptr;
+  }
+  result.info = device->info();
+  const std::string sharing = find_sharing(result.info);
+  if (!sharing.empty() && !plan.options.allow_shared_gpu) {
+    result.reason = sharing + " free it, or use --allow-shared-gpu";
+    return nullptr;
+  }
+  log_world(bind_near_device(result.info.pci_bus_id));
+  result.before = device->health();
+  return device;
+}
+
+/// A new shard, or with --resume the one of an earlier run, whose jobs come back in `result`.
+Shard open_shard(const MeasurePlan& plan, DeviceResult& result) {
+  if (!plan.options.resume) return Shard::create(plan.parts, result, plan.provenance);
+  ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance);
+  log_local(resumed.note);
+  result.jobs = std::move(resumed.done);
+  return std::move(resumed.shard);
+}
+
+/// Tells the other ranks, by the progress file, and the caller how far this rank is.
+class Reporter {
+ public:
+  Reporter(const MeasurePlan& plan, const DeviceResult& result, std::function<void()> on_progress)
+      : file_(plan.parts, plan.rank), result_(result), on_progress_(std::move(on_progress)) {
+    progress_.rank = plan.rank;
+    progress_.ranks = plan.ranks;
+    progress_.node = plan.node;
+    progress_.uuid = result.info.uuid;
+    progress_.jobs_total = static_cast<int>(plan.jobs.size());
+  }
+  void begin(const Job& job) {
+    progress_.job = job.name;
+    tell();
+  }
+  void count_probe() {
+    ++progress_.probes_done;
+    tell();
+  }
+  void finish() {
+    progress_.state = RankState::done;
+    progress_.job.clear();
+    tell();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void tell() {
+    progress_.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
+    progress_.jobs_done = static_cast<int>(result_.jobs.size());
+    file_.update(progress_);
+    if (on_progress_) on_progress_();
+  }
+
+  ProgressFile file_;
+  Progress progress_;
+  const DeviceResult& result_;
+  std::function<void()> on_progress_;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// @param lost why no job can run any more, if so; set when this job loses the device
+JobResult measure_job(const MeasurePlan& plan, const Job& job, Device* device,
+                      const std::vector<JobResult>& earlier, Reporter& reporter,
+                      std::string& lost) {
+  if (!lost.empty()) {
+    JobResult unreached;
+    unreached.job = job.name;
+    unreached.reason = lost;
+    return unreached;
+  }
+  JobOutcome outcome = run_job(job, *device, plan.level, plan.options.seed, earlier,
+                               plan.options.job_timeout_s, [&] { reporter.count_probe(); });
+  if (outcome.device_lost) {
+    lost = fmt::format("the device was lost in job {}: {}", job.name, outcome.result.reason);
+  }
+  return std::move(outcome.result);
 }
 
 bool is_whole(const DeviceResult& device) {
-  return std::all_of(device.jobs.begin(), device.jobs.end(), [](const JobResult& job) {
+  return std::ranges::all_of(device.jobs, [](const JobResult& job) {
     return job.status != Status::failed && job.status != Status::not_run;
   });
 }
 
-std::unique_ptr<Device> try_open(const MeasurePlan& plan, const Config& config,
-                                 const DeviceChoice& choice, DeviceResult& result) {
-  try {
-    auto device = open_device(plan.backend, choice, config.seed);
-    const std::string sharing = find_sharing(device->info());
-    if (sharing.empty() || config.allow_shared_gpu) return device;
-    result.info = device->info();
-    result.reason = sharing + " free it, or use --allow-shared-gpu";
-  } catch (const DeviceError& error) {
-    result.info.uuid = choice.uuid;
-    result.reason = error.what();
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-Measured measure_device(const MeasurePlan& plan, const Config& config, const DeviceChoice& choice,
+Measured measure_device(const MeasurePlan& plan, const DeviceChoice& choice,
                         const std::function<void()>& on_progress) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  Measured measured;
-  DeviceResult& result = measured.device;
+  DeviceResult result;
   result.node = plan.node;
   result.rank = plan.rank;
-  result.status = "incomplete";
+  const std::unique_ptr<Device> device = open_to_measure(plan, choice, result);
+  std::string lost = result.reason;
+  Shard shard = open_shard(plan, result);
 
-  const auto device = try_open(plan, config, choice, result);
-  std::string lost = device ? "" : result.reason;
-  if (device) {
-    result.info = device->info();
-    log_world(bind_near_device(result.info.pci_bus_id));
-    result.before = device->health();
-  }
-
-  auto [shard, done, note] =
-      config.resume ? Shard::resume(plan.parts, result.info, plan.provenance, plan.node, plan.rank)
-                    : ResumedShard{Shard::create(plan.parts, result.info, plan.provenance,
-                                                 plan.node, plan.rank),
-                                   {},
-                                   ""};
-  if (!note.empty()) log_local(note);
-  shard.set_health_before(result.before);
-  result.jobs = std::move(done);
-
-  ProgressFile progress_file(plan.parts, plan.rank);
-  Progress progress;
-  progress.rank = plan.rank;
-  progress.ranks = plan.ranks;
-  progress.node = plan.node;
-  progress.uuid = result.info.uuid;
-  progress.jobs_total = static_cast<int>(plan.jobs.size());
-  const auto tell = [&] {
-    progress.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
-    progress.jobs_done = static_cast<int>(result.jobs.size());
-    progress_file.update(progress);
-    if (on_progress) on_progress();
-  };
-
+  Reporter reporter(plan, result, on_progress);
   for (const Job* job : plan.jobs) {
-    const bool is_done =
-        std::any_of(result.jobs.begin(), result.jobs.end(),
-                    [job](const JobResult& earlier) { return earlier.job == job->name; });
-    if (is_done) continue;
+    if (std::ranges::find(result.jobs, job->name, &JobResult::job) != result.jobs.end()) continue;
     if (stop_requested()) {
-      measured.stopped_early = true;
-      break;
+      result.reason = "stopped by a signal; --resume goes on";
+      shard.suspend(result.reason);
+      return {.device = std::move(result), .stopped_early = true};
     }
-    progress.job = job->name;
-    tell();
-    if (lost.empty()) {
-      JobOutcome outcome =
-          run_job(*job, *device, plan.level, config.seed, result.jobs, config.job_timeout_s, [&] {
-            ++progress.probes_done;
-            tell();
-          });
-      if (outcome.device_lost)
-        lost =
-            "the device was lost in job " + std::string(job->name) + ": " + outcome.result.reason;
-      result.jobs.push_back(std::move(outcome.result));
-    } else {
-      result.jobs.push_back(unreached_job(*job, lost));
-    }
+    reporter.begin(*job);
+    result.jobs.push_back(measure_job(plan, *job, device.get(), result.jobs, reporter, lost));
     shard.append(result.jobs.back());
   }
 
-  if (measured.stopped_early) {
-    result.reason = "stopped by a signal; --resume goes on";
-    shard.suspend(result.reason);
-    return measured;
-  }
-  if (device && lost.empty()) result.after = device->health();
-  shard.set_health_after(result.after);
-  if (is_whole(result)) result.status = "complete";
-  if (!lost.empty()) result.reason = lost;
-  shard.finish(result.status, result.reason);
-  progress.state = RankState::done;
-  progress.job.clear();
-  tell();
-  return measured;
+  if (lost.empty()) result.after = device->health();
+  result.status = is_whole(result) ? DeviceOutcome::complete : DeviceOutcome::incomplete;
+  result.reason = lost;
+  shard.finish(result);
+  reporter.finish();
+  return {.device = std::move(result)};
 }
 
 }  // namespace sonde

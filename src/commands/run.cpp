@@ -1,7 +1,5 @@
 // `sonde run`: agree on who measures what, measure without MPI, meet again within bounds, write one
 // file, and let rank 0 compare the devices.
-#include "analysis/fleet/fleet.hpp"
-#include "analysis/report/report.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
@@ -13,15 +11,14 @@
 #include "fleet/progress.hpp"
 #include "fleet/rendezvous.hpp"
 #include "store/output.hpp"
-#include "store/write_run.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <iostream>
+#include <optional>
 
 namespace sonde {
 namespace {
@@ -44,11 +41,6 @@ void agree_after(MPI_Comm comm, Work&& work) {
   agree(comm, failure.empty() ? Outcome::ok : Outcome::failed, failure);
 }
 
-Existing existing_policy(const Config& config) {
-  if (config.resume) return Existing::resume;
-  return config.force ? Existing::replace : Existing::refuse;
-}
-
 void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
@@ -63,113 +55,124 @@ void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
   fmt::print("\n");
 }
 
-DeviceResult lost_device(const RankView& view, const std::string& uuid) {
-  DeviceResult device;
-  device.info.uuid = uuid;
-  device.node = view.host;
-  device.rank = view.rank;
-  device.status = "lost";
-  device.reason = "its rank did not come back; the jobs it had finished are kept";
-  return device;
-}
-
-const DeviceChoice* find_choice(const std::vector<DeviceChoice>& visible,
-                                const std::optional<std::string>& uuid) {
-  for (const DeviceChoice& choice : visible) {
-    if (uuid && choice.uuid == *uuid) return &choice;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-MeasurePlan plan_run(const Config& config, const std::string& command_line) {
-  MeasurePlan plan;
-  plan.backend = parse_backend(config.backend);
-  plan.level = parse_suite_level(config.suite);
-  plan.jobs = select_jobs(plan.level, config.jobs);
-  check_backend(plan.backend);
-  plan.parts = parts_folder(config.output);
-  if (!config.force && !config.resume && !config.dry_run &&
-      std::filesystem::exists(config.output)) {
-    throw ConfigError(
-        fmt::format("'{}' is there already (it would be overwritten) choose another "
-                    "name with -o, or use --force",
-                    config.output));
-  }
-  Provenance& provenance = plan.provenance;
-  provenance.command_line = command_line;
-  provenance.config_json = describe_config(config);
-  provenance.config_hash = hash_config(config);
-  provenance.sonde_version = version;
-  provenance.git_revision = git_revision;
-  provenance.started_utc = now_utc();
-  if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
-  provenance.seed = config.seed;
-  return plan;
-}
-
-int run_fleet(const Config& config, MeasurePlan plan, MpiSession& mpi) {
-  plan.node = host_name();
-  plan.rank = mpi.rank();
-  plan.ranks = mpi.size();
-  plan.provenance.library_versions = describe_libraries();
-  plan.provenance.world_size = mpi.size();
-  set_log_speaker(plan.node, mpi.rank(), mpi.size());
-
+std::vector<DeviceChoice> see_devices(const MeasurePlan& plan, MpiSession& mpi) {
   std::vector<DeviceChoice> visible;
   agree_after(mpi.world(), [&] {
-    visible = list_visible_devices(plan.backend, mpi.rank(), config.seed);
+    visible = list_visible_devices(plan.backend, mpi.rank(), plan.options.seed);
     if (visible.empty()) {
       throw DeviceError(
           "no GPU found (the driver lists none for this rank) check nvidia-smi -L and "
           "CUDA_VISIBLE_DEVICES, or try --backend sim:h200");
     }
   });
-  const std::vector<RankView> views = gather_views(mpi.world(), visible);
-  const Assignment assignment = assign_devices(views);
-  if (config.dry_run) {
-    if (mpi.rank() == 0) print_plan(plan, views, assignment);
-    return exit_code::ok;
-  }
+  return visible;
+}
+
+Existing existing_policy(const RunOptions& options) {
+  if (options.resume) return Existing::resume;
+  return options.force ? Existing::replace : Existing::refuse;
+}
+
+void prepare_output(const MeasurePlan& plan, MpiSession& mpi) {
   agree_after(mpi.world(), [&] {
     if (mpi.rank() != 0) return;
-    check_output(config.output, existing_policy(config));
+    check_output(plan.options.output, existing_policy(plan.options));
     clear_progress(plan.parts);
   });
+}
 
-  const auto rank = static_cast<std::size_t>(mpi.rank());
-  const DeviceChoice* choice = find_choice(visible, assignment.uuid_of_rank[rank]);
-  ProgressLine line(plan.parts, std::chrono::seconds(
-                                    static_cast<long>(std::max(1.0, config.progress_interval_s))));
+/// This rank's part; nothing if it stands down.
+Measured measure_own(const MeasurePlan& plan, const std::vector<DeviceChoice>& visible,
+                     const std::optional<std::string>& uuid,
+                     const std::function<void()>& on_progress) {
+  const auto choice = std::ranges::find_if(
+      visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
+  if (choice == visible.end()) return {};
+  try {
+    return measure_device(plan, *choice, on_progress);
+  } catch (const Error& error) {
+    log_local(error.what());
+    return {.failure = error.what()};
+  }
+}
+
+/// A row for each device of a lost rank, in case that it left no shard.
+std::vector<DeviceResult> lost_devices(const std::vector<int>& ranks,
+                                       const std::vector<RankView>& views,
+                                       const Assignment& assignment) {
+  std::vector<DeviceResult> lost;
+  for (const int rank : ranks) {
+    const auto& uuid = assignment.uuid_of_rank[static_cast<std::size_t>(rank)];
+    if (!uuid) continue;
+    DeviceResult& device = lost.emplace_back();
+    device.info.uuid = *uuid;
+    device.node = views[static_cast<std::size_t>(rank)].host;
+    device.rank = rank;
+    device.status = DeviceOutcome::lost;
+    device.reason = "its rank did not come back; the jobs it had finished are kept";
+  }
+  return lost;
+}
+
+}  // namespace
+
+MeasurePlan plan_run(const RunOptions& options, const std::string& command_line) {
+  MeasurePlan plan;
+  plan.options = options;
+  plan.backend = parse_backend(options.backend);
+  plan.level = parse_suite_level(options.suite);
+  plan.jobs = select_jobs(plan.level, options.jobs);
+  check_backend(plan.backend);
+  plan.parts = parts_folder(options.output);
+  if (!options.force && !options.resume && !options.dry_run) refuse_existing(options.output);
+  Provenance& provenance = plan.provenance;
+  provenance.command_line = command_line;
+  provenance.config_json = to_json(options);
+  provenance.config_hash = hash_options(options);
+  provenance.sonde_version = version;
+  provenance.git_revision = git_revision;
+  provenance.started_utc = now_utc();
+  if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
+  provenance.seed = options.seed;
+  return plan;
+}
+
+ExitStatus run_fleet(MeasurePlan plan, MpiSession& mpi) {
+  plan.node = host_name();
+  plan.rank = mpi.rank();
+  plan.ranks = mpi.size();
+  plan.provenance.world_size = mpi.size();
+  plan.provenance.library_versions =
+      fmt::format("{}, {}", store_library_version(), mpi_library_version());
+  set_log_speaker(plan.node, mpi.rank(), mpi.size());
+
+  const std::vector<DeviceChoice> visible = see_devices(plan, mpi);
+  const std::vector<RankView> views = gather_views(mpi.world(), visible);
+  const Assignment assignment = assign_devices(views);
+  if (plan.options.dry_run) {
+    if (mpi.rank() == 0) print_plan(plan, views, assignment);
+    return ExitStatus::ok;
+  }
+  prepare_output(plan, mpi);
+
+  ProgressLine line(plan.parts,
+                    std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   const auto show_progress = [&] {
     if (mpi.rank() == 0) line.tick();
   };
-  Measured measured;
-  std::string failure;
-  try {
-    if (choice) measured = measure_device(plan, config, *choice, show_progress);
-  } catch (const Error& error) {
-    failure = error.what();
-    log_local(failure);
-  }
-
-  const Patience patience{config.rendezvous_timeout_s};
+  const auto& own_uuid = assignment.uuid_of_rank[static_cast<std::size_t>(mpi.rank())];
+  const Measured mine = measure_own(plan, visible, own_uuid, show_progress);
   const Attendance attendance = rendezvous(
-      mpi.world(), patience, [&](int other) { return progress_beat(plan.parts, other); },
-      show_progress);
+      mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
+      [&plan](int other) { return progress_beat(plan.parts, other); }, show_progress);
   line.finish();
   if (!attendance.complete()) {
-    if (mpi.rank() != 0) mpi.leave_after_loss(exit_code::incomplete);
-    std::vector<DeviceResult> without_shard;
-    for (int lost : attendance.lost) {
-      const auto& uuid = assignment.uuid_of_rank[static_cast<std::size_t>(lost)];
-      if (uuid) without_shard.push_back(lost_device(views[static_cast<std::size_t>(lost)], *uuid));
-    }
-    mpi.leave_after_loss(finish_without(config, plan, without_shard, assignment.unaudited));
+    if (mpi.rank() != 0) mpi.leave_after_loss(ExitStatus::incomplete);
+    mpi.leave_after_loss(finish_without(plan, lost_devices(attendance.lost, views, assignment),
+                                        assignment.unaudited));
   }
-  agree(mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
-  return finish_together(config, mpi, plan, choice ? &measured : nullptr, assignment.unaudited);
+  agree(mpi.world(), mine.failure.empty() ? Outcome::ok : Outcome::failed, mine.failure);
+  return finish_together(mpi, plan, mine, assignment.unaudited);
 }
 
 }  // namespace sonde

@@ -99,7 +99,7 @@ Assignment assign_devices(const std::vector<RankView>& views) {
   for (const RankView& view : views) {
     for (const std::string& uuid : view.uuids) {
       if (!holders.contains(uuid) && listed.insert(uuid).second) {
-        assignment.unaudited.push_back({view.host, uuid});
+        assignment.unaudited.push_back({.node = view.host, .uuid = uuid});
       }
     }
   }

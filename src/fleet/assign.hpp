@@ -1,7 +1,7 @@
 // Who measures what: a pure decision on what all ranks can see.
 #pragma once
 
-#include "analysis/results.hpp"
+#include "trace/inventory.hpp"
 
 #include <optional>
 #include <string>

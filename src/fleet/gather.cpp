@@ -10,8 +10,7 @@ namespace {
 
 /// The lowest world rank that shares memory with this one.
 int find_node(MPI_Comm comm) {
-  int rank = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  const int rank = rank_of(comm);
   MPI_Comm node = MPI_COMM_NULL;
   SONDE_MPI_CHECK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
   int first = rank;
@@ -36,10 +35,11 @@ std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice
   std::vector<RankView> views;
   for (const std::string& text : gather_texts(comm, mine.dump())) {
     const auto json = nlohmann::json::parse(text);
-    views.push_back({static_cast<int>(views.size()), json.at("node").get<int>(),
-                     json.at("host").get<std::string>(),
-                     json.at("uuids").get<std::vector<std::string>>(),
-                     json.at("restricted").get<bool>()});
+    views.push_back({.rank = static_cast<int>(views.size()),
+                     .node = json.at("node").get<int>(),
+                     .host = json.at("host").get<std::string>(),
+                     .uuids = json.at("uuids").get<std::vector<std::string>>(),
+                     .restricted = json.at("restricted").get<bool>()});
   }
   return views;
 }

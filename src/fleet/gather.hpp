@@ -3,7 +3,7 @@
 
 #include "device/device.hpp"
 #include "fleet/assign.hpp"
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include <mpi.h>
 

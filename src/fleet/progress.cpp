@@ -1,6 +1,8 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
+#include "base/enum_text.hpp"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +17,23 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr EnumName<RankState> state_names[]{
+    {RankState::measuring, "measuring"},
+    {RankState::done, "done"},
+};
+
+}  // namespace
+
+// The JSON library finds these by name.
+static void to_json(nlohmann::json& json, RankState state) { json = name_of(state_names, state); }
+static void from_json(const nlohmann::json& json, RankState& state) {
+  state = find_value(state_names, json.get<std::string>()).value_or(RankState::measuring);
+}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
+                                   jobs_total, probes_done, elapsed_s, beat)
+
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
 // Often enough for a person, rare enough for a shared file system with thousands of ranks.
@@ -25,39 +44,10 @@ fs::path file_of(const fs::path& parts, int rank) {
   return parts / fmt::format("{}{}", rank, suffix);
 }
 
-std::string_view name_of(RankState state) {
-  switch (state) {
-    case RankState::measuring: return "measuring";
-    case RankState::done: return "done";
-    case RankState::stood_down: return "stood_down";
-  }
-  return "";
-}
-
-RankState state_of(std::string_view name) {
-  if (name == name_of(RankState::done)) return RankState::done;
-  if (name == name_of(RankState::stood_down)) return RankState::stood_down;
-  return RankState::measuring;
-}
-
 std::optional<Progress> read_one(const fs::path& path) {
   std::ifstream file(path);
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
   try {
-    Progress progress;
-    json.at("rank").get_to(progress.rank);
-    json.at("ranks").get_to(progress.ranks);
-    json.at("node").get_to(progress.node);
-    json.at("uuid").get_to(progress.uuid);
-    json.at("job").get_to(progress.job);
-    progress.state = state_of(json.at("state").get<std::string>());
-    json.at("jobs_done").get_to(progress.jobs_done);
-    json.at("jobs_total").get_to(progress.jobs_total);
-    json.at("probes_done").get_to(progress.probes_done);
-    json.at("elapsed_s").get_to(progress.elapsed_s);
-    json.at("beat").get_to(progress.beat);
-    return progress;
+    return nlohmann::json::parse(file).get<Progress>();
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -87,20 +77,9 @@ void ProgressFile::update(Progress progress) {
   progress.beat = last_.beat + 1;
   last_ = progress;
   written_ = Clock::now();
-  const nlohmann::json json{{"rank", progress.rank},
-                            {"ranks", progress.ranks},
-                            {"node", progress.node},
-                            {"uuid", progress.uuid},
-                            {"job", progress.job},
-                            {"state", name_of(progress.state)},
-                            {"jobs_done", progress.jobs_done},
-                            {"jobs_total", progress.jobs_total},
-                            {"probes_done", progress.probes_done},
-                            {"elapsed_s", progress.elapsed_s},
-                            {"beat", progress.beat}};
   const fs::path part = path_.string() + ".part";
   std::ofstream file(part);
-  file << json.dump() << '\n';
+  file << nlohmann::json(progress) << '\n';
   file.close();
   std::error_code error;
   if (file) fs::rename(part, path_, error);
@@ -166,24 +145,24 @@ std::string describe_progress(const fs::path& parts) {
   }
   std::string text;
   for (const Progress& rank : ranks) {
-    text +=
-        fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
-                    rank.rank, rank.node, rank.uuid, name_of(rank.state), rank.jobs_done,
-                    rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
+    text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+                        rank.rank, rank.node, rank.uuid, name_of(state_names, rank.state),
+                        rank.jobs_done, rank.jobs_total, rank.probes_done,
+                        format_duration(rank.elapsed_s), rank.job);
   }
   return text + summarize_progress(ranks) + "\n";
 }
 
-ProgressLine::ProgressLine(fs::path parts, std::chrono::seconds interval)
+ProgressLine::ProgressLine(fs::path parts, std::chrono::duration<double> interval_s)
     : parts_(std::move(parts)),
-      interval_(interval),
+      interval_s_(interval_s),
       printed_(Clock::now()),
       on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::tick() {
-  const auto interval =
-      on_terminal_ ? std::min<Clock::duration>(interval_, write_interval) : interval_;
-  if (Clock::now() - printed_ < interval) return;
+  std::chrono::duration<double> interval_s = interval_s_;
+  if (on_terminal_ && interval_s > write_interval) interval_s = write_interval;
+  if (Clock::now() - printed_ < interval_s) return;
   printed_ = Clock::now();
   const auto ranks = read_progress(parts_);
   if (ranks.empty()) return;

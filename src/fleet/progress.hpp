@@ -4,13 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-enum class RankState { measuring, done, stood_down };
+enum class RankState { measuring, done };
 
 struct Progress {
   int rank = 0;
@@ -57,8 +56,7 @@ std::string describe_progress(const std::filesystem::path& parts);
 /// Rank 0's line on a terminal (rewritten in place) or in a batch log (one line each interval).
 class ProgressLine {
  public:
-  ProgressLine(std::filesystem::path parts,
-               std::chrono::seconds interval = std::chrono::seconds{10});
+  ProgressLine(std::filesystem::path parts, std::chrono::duration<double> interval_s);
   /// Prints if the interval is over. Cheap otherwise.
   void tick();
   /// Ends the line on a terminal.
@@ -66,7 +64,7 @@ class ProgressLine {
 
  private:
   std::filesystem::path parts_;
-  std::chrono::steady_clock::duration interval_;
+  std::chrono::duration<double> interval_s_;
   std::chrono::steady_clock::time_point printed_;
   bool on_terminal_;
   bool open_line_ = false;

@@ -2,7 +2,7 @@
 #include "fleet/rendezvous.hpp"
 
 #include "base/error.hpp"
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include <fmt/format.h>
 
@@ -136,11 +136,8 @@ std::vector<int> await_answer(MPI_Comm comm, const Patience& patience) {
 Attendance rendezvous(MPI_Comm comm, const Patience& patience,
                       const std::function<std::uint64_t(int)>& sign_of_life,
                       const std::function<void()>& on_poll) {
-  int rank = 0;
-  int size = 1;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
-  SONDE_MPI_CHECK(MPI_Comm_size(comm, &size));
-  if (rank == 0) {
+  const int size = size_of(comm);
+  if (rank_of(comm) == 0) {
     const auto lost =
         wait_for_all(comm, static_cast<std::size_t>(size), patience, sign_of_life, on_poll);
     send_answer(comm, size, lost);

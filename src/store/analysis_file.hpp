@@ -4,26 +4,26 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-/// One metric over the devices of one comparison group, in the metric's unit.
+/// One metric over the devices of one comparison group, in the metric's unit. In the order of the
+/// file's columns.
 struct FleetRow {
-  std::string group;
-  std::string metric;
+  std::string group{};
+  std::string metric{};
+  std::string unit{};
   std::uint64_t n = 0;
   double median = 0;
   double mad = 0;
   double min = 0;
   double max = 0;
   double cv = 0;
-  std::string outliers;  // UUIDs, separated by blanks
-  std::string unit{};
   std::string consensus{};  // structural metrics: the value of the plurality
   std::uint64_t agreeing = 0;
+  std::string outliers{};  // UUIDs, separated by blanks
 };
 
 struct VerdictRow {
@@ -34,16 +34,13 @@ struct VerdictRow {
 };
 
 struct AnalysisRecord {
-  std::string json;
-  std::vector<FleetRow> fleet;
-  std::vector<VerdictRow> verdicts;
+  std::string json{};
+  std::vector<FleetRow> fleet{};
+  std::vector<VerdictRow> verdicts{};
 };
 
 /// Writes `/analysis`, replacing an earlier one. One process alone. Works on a copy that is renamed
 /// when whole: the run file is never at risk. @throws StoreError
 void append_analysis(const std::filesystem::path& path, const AnalysisRecord& analysis);
-
-/// Nothing if the file was not analysed yet. @throws StoreError
-std::optional<AnalysisRecord> read_analysis(const std::filesystem::path& path);
 
 }  // namespace sonde

@@ -47,6 +47,12 @@ struct Kept<Status> {
   static type to(Status value) { return std::string(to_text(value)); }
   static Status from(const type& value) { return parse_status(value); }
 };
+template <>
+struct Kept<DeviceOutcome> {
+  using type = std::string;
+  static type to(DeviceOutcome value) { return std::string(to_text(value)); }
+  static DeviceOutcome from(const type& value) { return parse_device_outcome(value); }
+};
 
 template <class T>
 constexpr ElementType element_type() {
@@ -59,34 +65,48 @@ constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, std::string>) return ElementType::text;
 }
 
-/// @param access `[](auto& row) -> auto& { return row.member; }`
-template <class Row, class Access>
-BoundColumn<Row> bind_column(std::string name, std::string units, std::string long_name,
-                             Access access, TableKey counts = {}) {
-  using Member = std::remove_cvref_t<decltype(access(std::declval<Row&>()))>;
-  using Stored = typename Kept<Member>::type;
-  return {{std::move(name), std::move(units), std::move(long_name), element_type<Stored>(),
-           std::move(counts)},
-          [access](const Row& row, Values& values) {
-            std::get<std::vector<Stored>>(values).push_back(Kept<Member>::to(access(row)));
-          },
-          [access](Row& row, const Values& values, std::size_t i) {
-            access(row) = Kept<Member>::from(std::get<std::vector<Stored>>(values)[i]);
-          }};
-}
+/// Builds the columns of a row. Each names its member by an `access` that works on rows to be read
+/// and to be filled: `[](auto& row) -> auto& { return row.member; }`.
+template <class Row>
+class ColumnList {
+ public:
+  template <class Access>
+  ColumnList& add(std::string name, std::string units, std::string long_name, Access access,
+                  TableKey counts = {}) {
+    using Member = std::remove_cvref_t<decltype(access(std::declval<Row&>()))>;
+    using Stored = typename Kept<Member>::type;
+    columns_.push_back(
+        {.spec = {std::move(name), std::move(units), std::move(long_name), element_type<Stored>(),
+                  std::move(counts)},
+         .put =
+             [access](const Row& row, Values& values) {
+               std::get<std::vector<Stored>>(values).push_back(Kept<Member>::to(access(row)));
+             },
+         .get =
+             [access](Row& row, const Values& values, std::size_t i) {
+               access(row) = Kept<Member>::from(std::get<std::vector<Stored>>(values)[i]);
+             }});
+    return *this;
+  }
 
-/// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
-template <class Row, class Access>
-void bind_range(BoundColumns<Row>& columns, const std::string& name, const std::string& what,
-                const TableKey& counted, Access access) {
-  columns.push_back(bind_column<Row>(
-      name + "_offset", "1",
-      "first row of " + what, [access](auto& row) -> auto& { return access(row).offset; },
-      counted));
-  columns.push_back(bind_column<Row>(
-      name + "_length", "1",
-      "number of rows of " + what, [access](auto& row) -> auto& { return access(row).length; }));
-}
+  /// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
+  template <class Access>
+  ColumnList& range(const std::string& name, const std::string& what, const TableKey& counted,
+                    Access access) {
+    add(
+        name + "_offset", "1",
+        "first row of " + what, [access](auto& row) -> auto& { return access(row).offset; },
+        counted);
+    return add(
+        name + "_length", "1",
+        "number of rows of " + what, [access](auto& row) -> auto& { return access(row).length; });
+  }
+
+  BoundColumns<Row> take() { return std::move(columns_); }
+
+ private:
+  BoundColumns<Row> columns_;
+};
 
 template <class Row>
 std::vector<ColumnSpec> column_specs(const BoundColumns<Row>& columns) {
@@ -97,7 +117,7 @@ std::vector<ColumnSpec> column_specs(const BoundColumns<Row>& columns) {
 
 template <class Row>
 Table make_table(TableKey key, const BoundColumns<Row>& columns, std::span<const Row> rows) {
-  Table table{std::move(key), column_specs(columns), {}};
+  Table table{.key = std::move(key), .columns = column_specs(columns), .values = {}};
   for (const auto& column : columns) {
     Values& values = table.values.emplace_back(empty_values(column.spec.type));
     for (const Row& row : rows) column.put(row, values);

@@ -4,36 +4,54 @@
 #include "analysis/metrics.hpp"
 #include "store/rows.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace sonde {
 namespace {
 
-/// A table of one column of recorded values that grows lane by lane.
-template <class T>
-class ValueTable {
- public:
-  RowRange add(const std::vector<T>& more) {
-    const RowRange range{values_.size(), more.size()};
-    values_.insert(values_.end(), more.begin(), more.end());
-    return range;
-  }
-  Table take(TableKey key, ColumnSpec column) {
-    return {std::move(key), {std::move(column)}, {std::move(values_)}};
-  }
+Table value_table(TableKey key, const ColumnSpec& column) {
+  return {.key = std::move(key), .columns = {column}, .values = {empty_values(column.type)}};
+}
 
- private:
-  std::vector<T> values_;
-};
+/// Adds rows to a table of one column, and says where they lie.
+template <class T>
+RowRange append(Table& table, const std::vector<T>& more) {
+  auto& values = std::get<std::vector<T>>(table.values.front());
+  const RowRange range{values.size(), more.size()};
+  values.insert(values.end(), more.begin(), more.end());
+  return range;
+}
 
 struct JobTables {
   std::vector<ProbeRow> probes;
   std::vector<LaneRow> lanes;
   std::vector<FindingRow> findings;
-  ValueTable<std::uint32_t> windows;
-  ValueTable<std::uint64_t> visits, bins, clocks, timers;
-  ValueTable<double> repeats, vectors;
+  std::vector<Table> recordings;  // in the order of for_each_recording
+  Table repeats, vectors;
+
+  explicit JobTables(const std::string& job)
+      : repeats(value_table(keys::traces(job, "repeat"), repeat_column)),
+        vectors(value_table(keys::vectors(job), vector_column)) {
+    for_each_recording([&](const auto& recording) {
+      recordings.push_back(value_table(keys::traces(job, recording.dimension), recording.column));
+    });
+  }
 };
+
+void add_lane(JobTables& tables, const LaneTrace& lane) {
+  LaneRow& row = tables.lanes.emplace_back();
+  row.probe_index = tables.probes.size();
+  row.lane.sm = lane.sm;
+  row.lane.warp = lane.warp;
+  row.lane.cluster = lane.cluster;
+  row.lane.elapsed_cycles = lane.elapsed_cycles;
+  row.lane.accesses = lane.accesses;
+  auto table = tables.recordings.begin();
+  for_each_recording([&](const auto& recording) {
+    row.*recording.rows = append(*table++, lane.*recording.values);
+  });
+}
 
 void add_probe(JobTables& tables, const ProbeRecord& record) {
   ProbeRow row;
@@ -43,22 +61,8 @@ void add_probe(JobTables& tables, const ProbeRecord& record) {
   row.record.trace.conditions = record.trace.conditions;
   row.record.trace.shared_carveout_bytes = record.trace.shared_carveout_bytes;
   row.lanes = {tables.lanes.size(), record.trace.lanes.size()};
-  row.repeats = tables.repeats.add(record.trace.repeat_ns);
-  for (const LaneTrace& lane : record.trace.lanes) {
-    LaneRow lane_row;
-    lane_row.probe_index = tables.probes.size();
-    lane_row.lane.sm = lane.sm;
-    lane_row.lane.warp = lane.warp;
-    lane_row.lane.cluster = lane.cluster;
-    lane_row.lane.elapsed_cycles = lane.elapsed_cycles;
-    lane_row.lane.accesses = lane.accesses;
-    lane_row.windows = tables.windows.add(lane.window_cycles);
-    lane_row.visits = tables.visits.add(lane.offsets_bytes);
-    lane_row.bins = tables.bins.add(lane.histogram);
-    lane_row.clocks = tables.clocks.add(lane.clock_cycles);
-    lane_row.timers = tables.timers.add(lane.globaltimer_ns);
-    tables.lanes.push_back(std::move(lane_row));
-  }
+  row.repeats = append(tables.repeats, record.trace.repeat_ns);
+  for (const LaneTrace& lane : record.trace.lanes) add_lane(tables, lane);
   tables.probes.push_back(std::move(row));
 }
 
@@ -68,18 +72,16 @@ void add_finding(JobTables& tables, const Finding& finding) {
   if (const Metric* metric = find_metric(finding.metric)) row.unit = metric->unit;
   row.value_kind = "none";
   row.number = std::numeric_limits<double>::quiet_NaN();
+  row.vector = append<double>(tables.vectors, {});
   if (const auto* number = std::get_if<double>(&finding.value)) {
     row.value_kind = "number";
     row.number = *number;
   } else if (const auto* text = std::get_if<std::string>(&finding.value)) {
     row.value_kind = "text";
     row.text = *text;
-  }
-  if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
+  } else if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
     row.value_kind = "vector";
-    row.vector = tables.vectors.add(*vector);
-  } else {
-    row.vector = tables.vectors.add({});
+    row.vector = append(tables.vectors, *vector);
   }
   row.status = finding.status;
   row.reason = finding.reason;
@@ -93,7 +95,7 @@ void add_finding(JobTables& tables, const Finding& finding) {
 
 std::vector<Table> flatten_device(const DeviceResult* device) {
   std::vector<DeviceRow> rows;
-  ValueTable<std::uint64_t> carveouts;
+  Table carveouts = value_table(keys::carveouts, carveout_column);
   if (device) {
     DeviceRow& row = rows.emplace_back();
     row.device.info = device->info;
@@ -103,12 +105,9 @@ std::vector<Table> flatten_device(const DeviceResult* device) {
     row.device.reason = device->reason;
     row.device.before = device->before;
     row.device.after = device->after;
-    row.carveouts = carveouts.add(device->info.shared_carveouts_bytes);
+    row.carveouts = append(carveouts, device->info.shared_carveouts_bytes);
   }
-  std::vector<Table> tables;
-  tables.push_back(make_table<DeviceRow>(keys::devices, device_columns(), rows));
-  tables.push_back(carveouts.take(keys::carveouts, carveout_column()));
-  return tables;
+  return {make_table<DeviceRow>(keys::devices, device_columns(), rows), std::move(carveouts)};
 }
 
 std::vector<Table> flatten_unaudited(const std::vector<UnauditedDevice>& unaudited) {
@@ -117,7 +116,7 @@ std::vector<Table> flatten_unaudited(const std::vector<UnauditedDevice>& unaudit
 
 std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
                                std::uint64_t position) {
-  JobTables parts;
+  JobTables parts(job);
   std::vector<OutcomeRow> outcomes;
   if (result) {
     for (const ProbeRecord& record : result->probes) add_probe(parts, record);
@@ -135,15 +134,31 @@ std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
   add(make_table<OutcomeRow>(keys::outcomes(job), outcome_columns(job), outcomes));
   add(make_table<ProbeRow>(keys::probes(job), probe_columns(job), parts.probes));
   add(make_table<LaneRow>(keys::traces(job, "lane"), lane_columns(job), parts.lanes));
-  add(parts.windows.take(keys::traces(job, "window"), window_column()));
-  add(parts.visits.take(keys::traces(job, "visit"), visit_column()));
-  add(parts.bins.take(keys::traces(job, "bin"), bin_column()));
-  add(parts.clocks.take(keys::traces(job, "clock"), clock_column()));
-  add(parts.timers.take(keys::traces(job, "timer"), timer_column()));
-  add(parts.repeats.take(keys::traces(job, "repeat"), repeat_column()));
+  for (Table& recording : parts.recordings) add(std::move(recording));
+  add(std::move(parts.repeats));
   add(make_table<FindingRow>(keys::findings(job), finding_columns(job), parts.findings));
-  add(parts.vectors.take(keys::vectors(job), vector_column()));
+  add(std::move(parts.vectors));
   return tables;
+}
+
+void for_each_table(const RunPart& part, const std::vector<std::string>& jobs,
+                    const std::function<void(const Table&)>& visit) {
+  const auto visit_all = [&visit](const std::vector<Table>& tables) {
+    for (const Table& table : tables) visit(table);
+  };
+  visit_all(flatten_device(part.device));
+  visit_all(flatten_unaudited(part.unaudited));
+  for (const std::string& job : jobs) {
+    const JobResult* result = nullptr;
+    std::uint64_t position = 0;
+    if (part.device) {
+      const auto& all = part.device->jobs;
+      const auto found = std::ranges::find(all, job, &JobResult::job);
+      position = static_cast<std::uint64_t>(found - all.begin());
+      if (found != all.end()) result = &*found;
+    }
+    visit_all(flatten_job(job, result, position));
+  }
 }
 
 }  // namespace sonde

@@ -19,11 +19,11 @@ namespace {
 
 /// A device of some file, or one given in memory.
 struct Candidate {
-  fs::path file;
+  fs::path file{};
   std::uint64_t row = 0;
-  std::optional<DeviceResult> given;
-  std::string uuid;
-  std::string started_utc;
+  std::optional<DeviceResult> given{};
+  std::string uuid{};
+  std::string started_utc{};
   bool complete = false;
   int rank = 0;
 };
@@ -44,11 +44,18 @@ void write_candidates(const fs::path& path, const Provenance& provenance,
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
   std::vector<Candidate> candidates;
   for (const DeviceResult& device : reader.read_inventory()) {
-    candidates.push_back({file, candidates.size(), std::nullopt, device.info.uuid,
-                          reader.provenance().started_utc, device.status == "complete",
-                          device.rank});
+    candidates.push_back({.file = file,
+                          .row = candidates.size(),
+                          .uuid = device.info.uuid,
+                          .started_utc = reader.provenance().started_utc,
+                          .complete = device.status == DeviceOutcome::complete,
+                          .rank = device.rank});
   }
   return candidates;
+}
+
+bool holds(const std::vector<Candidate>& chosen, const std::string& uuid) {
+  return std::ranges::find(chosen, uuid, &Candidate::uuid) != chosen.end();
 }
 
 /// Keeps the better of two candidates for one GPU in the place of the earlier.
@@ -62,6 +69,26 @@ void add_candidate(std::vector<Candidate>& chosen, Candidate candidate, MergeNot
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
   notes.notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
                                     same->file.string(), candidate.file.string()));
+}
+
+/// Calls `take` with each device of the shards of that configuration. The others, and those that it
+/// cannot read, are left out with a note.
+template <class Take>
+void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& config_hash,
+                        MergeNotes& notes, Take&& take) {
+  for (const fs::path& shard : shards) {
+    try {
+      const RunReader reader(shard);
+      if (reader.provenance().config_hash != config_hash) {
+        notes.notes.push_back(
+            fmt::format("'{}' was measured under another configuration: left out", shard.string()));
+        continue;
+      }
+      for (Candidate& one : list_candidates(shard, reader)) take(std::move(one));
+    } catch (const StoreError& error) {
+      notes.notes.push_back(fmt::format("{}: left out", error.what()));
+    }
+  }
 }
 
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
@@ -98,25 +125,13 @@ MergeNotes write_run_from_shards(const fs::path& path, const Provenance& provena
                                  const std::vector<UnauditedDevice>& unaudited) {
   MergeNotes notes;
   std::vector<Candidate> chosen;
-  for (const fs::path& shard : shards) {
-    try {
-      const RunReader reader(shard);
-      if (reader.provenance().config_hash != provenance.config_hash) {
-        notes.notes.push_back(
-            fmt::format("'{}' was measured under another configuration: left out", shard.string()));
-        continue;
-      }
-      for (Candidate& one : list_candidates(shard, reader)) {
-        load(one);  // a damaged shard must be found before the file is begun
-        add_candidate(chosen, std::move(one), notes);
-      }
-    } catch (const StoreError& error) {
-      notes.notes.push_back(fmt::format("{}: left out", error.what()));
-    }
-  }
+  for_each_in_shards(shards, provenance.config_hash, notes, [&](Candidate one) {
+    load(one);  // a damaged shard must be found before the file is begun
+    add_candidate(chosen, std::move(one), notes);
+  });
   for (const DeviceResult& device : expected) {
-    if (std::ranges::find(chosen, device.info.uuid, &Candidate::uuid) == chosen.end()) {
-      chosen.push_back({{}, 0, device, device.info.uuid, "", false, device.rank});
+    if (!holds(chosen, device.info.uuid)) {
+      chosen.push_back({.given = device, .uuid = device.info.uuid, .rank = device.rank});
     }
   }
   std::ranges::stable_sort(chosen, {}, &Candidate::rank);
@@ -129,20 +144,13 @@ MergeNotes add_leftover_shards(const fs::path& run) {
   const RunReader whole(run);
   std::vector<Candidate> chosen = list_candidates(run, whole);
   const std::size_t before = chosen.size();
-  for (const fs::path& shard : list_shards(parts_folder(run))) {
-    try {
-      const RunReader reader(shard);
-      if (reader.provenance().config_hash != whole.provenance().config_hash) continue;
-      for (Candidate& one : list_candidates(shard, reader)) {
-        if (std::ranges::find(chosen, one.uuid, &Candidate::uuid) != chosen.end()) continue;
+  for_each_in_shards(
+      list_shards(parts_folder(run)), whole.provenance().config_hash, notes, [&](Candidate one) {
+        if (holds(chosen, one.uuid)) return;
         load(one);
         notes.notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
         chosen.push_back(std::move(one));
-      }
-    } catch (const StoreError& error) {
-      notes.notes.push_back(fmt::format("{}: left out", error.what()));
-    }
-  }
+      });
   if (chosen.size() > before) {
     write_candidates(run, whole.provenance(), chosen, whole.read_unaudited());
   }
@@ -176,9 +184,8 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     }
     add_unaudited(unaudited, reader.read_unaudited());
   }
-  std::erase_if(unaudited, [&chosen](const UnauditedDevice& device) {
-    return std::ranges::find(chosen, device.uuid, &Candidate::uuid) != chosen.end();
-  });
+  std::erase_if(unaudited,
+                [&chosen](const UnauditedDevice& device) { return holds(chosen, device.uuid); });
   write_candidates(path, *provenance, chosen, unaudited);
   return notes;
 }

@@ -77,6 +77,14 @@ std::vector<fs::path> list_shards(const fs::path& parts) {
   return shards;
 }
 
+void refuse_existing(const fs::path& path) {
+  if (!fs::exists(path)) return;
+  throw ConfigError(
+      fmt::format("'{}' is there already (it would be overwritten) choose another "
+                  "name with -o, or use --force",
+                  path.string()));
+}
+
 void check_output(const fs::path& out, Existing existing) {
   const fs::path parts = parts_folder(out);
   const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
@@ -92,12 +100,7 @@ void check_output(const fs::path& out, Existing existing) {
   }
   const bool has_shards = !list_shards(parts).empty();
   const bool goes_on = existing == Existing::resume && has_shards;  // after a device was lost
-  if (existing != Existing::replace && !goes_on && fs::exists(out)) {
-    throw ConfigError(
-        fmt::format("'{}' is there already (it would be overwritten) choose another "
-                    "name with -o, or use --force",
-                    out.string()));
-  }
+  if (existing != Existing::replace && !goes_on) refuse_existing(out);
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "

@@ -20,6 +20,9 @@ std::filesystem::path parts_folder(const std::filesystem::path& out);
 /// Shards in that folder, finished or not; of a GPU with both, the finished one. Sorted by name.
 std::vector<std::filesystem::path> list_shards(const std::filesystem::path& parts);
 
+/// @throws ConfigError if something of that name is there
+void refuse_existing(const std::filesystem::path& path);
+
 enum class Existing { refuse, replace, resume };
 
 /// Checks before anything runs that the run file and its parts can be written, and makes the parts

@@ -1,6 +1,7 @@
-// From the shapes of all parts to the shape of the file.
+// From the sizes of all parts to the layout of the file.
+#include "store/plan.hpp"
+
 #include "base/error.hpp"
-#include "store/flatten.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -47,31 +48,16 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 }  // namespace
 
 TablePlan plan_alone(const Table& table) {
-  TablePlan plan{table.key, table.columns, {}, table.rows(), {0}, {table.rows()}};
+  TablePlan plan{.key = table.key,
+                 .columns = table.columns,
+                 .element_bytes = {},
+                 .rows = table.rows(),
+                 .first_row = {0},
+                 .row_counts = {table.rows()}};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     plan.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
   }
   return plan;
-}
-
-void for_each_table(const RunPart& part, const std::vector<std::string>& jobs,
-                    const std::function<void(const Table&)>& visit) {
-  const auto visit_all = [&visit](const std::vector<Table>& tables) {
-    for (const Table& table : tables) visit(table);
-  };
-  visit_all(flatten_device(part.device));
-  visit_all(flatten_unaudited(part.unaudited));
-  for (const std::string& job : jobs) {
-    const JobResult* result = nullptr;
-    std::uint64_t position = 0;
-    if (part.device) {
-      const auto& all = part.device->jobs;
-      const auto found = std::ranges::find(all, job, &JobResult::job);
-      position = static_cast<std::uint64_t>(found - all.begin());
-      if (found != all.end()) result = &*found;
-    }
-    visit_all(flatten_job(job, result, position));
-  }
 }
 
 PartShape shape_of(const RunPart& part) {

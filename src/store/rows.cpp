@@ -15,42 +15,25 @@ TableKey traces(const std::string& job, const std::string& dimension) {
 
 namespace {
 
-template <class Row>
-class ColumnList {
- public:
-  template <class Access>
-  ColumnList& add(const char* name, const char* units, const char* long_name, Access access,
-                  const TableKey& counts = {}) {
-    columns_.push_back(bind_column<Row>(name, units, long_name, access, counts));
-    return *this;
-  }
-  template <class Access>
-  ColumnList& range(const char* name, const char* what, const TableKey& counted, Access access) {
-    bind_range<Row>(columns_, name, what, counted, access);
-    return *this;
-  }
-  ColumnList& device_index() {
-    return add(
-        "device_index", "1", "row of the device in /devices",
-        [](auto& row) -> auto& { return row.device_index; }, keys::devices);
-  }
-  BoundColumns<Row> take() { return std::move(columns_); }
-
- private:
-  BoundColumns<Row> columns_;
-};
-
 /// The member of a row at the end of this chain of members.
 template <class... Members>
 auto at(Members... members) {
   return [members...](auto& row) -> auto& { return (row.*....*members); };
 }
 
+/// Columns of a table whose rows belong to devices.
+template <class Row>
+ColumnList<Row> columns_by_device() {
+  ColumnList<Row> list;
+  list.add("device_index", "1", "row of the device in /devices", at(&Row::device_index),
+           keys::devices);
+  return list;
+}
+
 void add_health(ColumnList<DeviceRow>& list, const std::string& when, const std::string& note,
                 Health DeviceResult::*health) {
   const auto add = [&](const char* name, const char* units, const std::string& what, auto member) {
-    list.add((when + name).c_str(), units, (what + note).c_str(),
-             at(&DeviceRow::device, health, member));
+    list.add(when + name, units, what + note, at(&DeviceRow::device, health, member));
   };
   add("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);
   add("power_w", "W", "power drawn", &Health::power_w);
@@ -124,8 +107,7 @@ BoundColumns<UnauditedDevice> unaudited_columns() {
 }
 
 BoundColumns<OutcomeRow> outcome_columns(const std::string& job) {
-  return ColumnList<OutcomeRow>{}
-      .device_index()
+  return columns_by_device<OutcomeRow>()
       .add("position", "1", "place of the job in the device's run", at(&OutcomeRow::position))
       .add("status", "", "outcome of the job", at(&OutcomeRow::status))
       .add("reason", "", "why it is not ok", at(&OutcomeRow::reason))
@@ -139,8 +121,7 @@ BoundColumns<ProbeRow> probe_columns(const std::string& job) {
   const auto condition = [](auto member) {
     return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
   };
-  return ColumnList<ProbeRow>{}
-      .device_index()
+  return columns_by_device<ProbeRow>()
       .add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
       .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
       .add("parameters_json", "", "all parameters but the lists of offsets",
@@ -163,9 +144,8 @@ BoundColumns<ProbeRow> probe_columns(const std::string& job) {
 }
 
 BoundColumns<LaneRow> lane_columns(const std::string& job) {
-  return ColumnList<LaneRow>{}
-      .device_index()
-      .add("probe_index", "1", "row of the probe in ../probes", at(&LaneRow::probe_index),
+  auto list = columns_by_device<LaneRow>();
+  list.add("probe_index", "1", "row of the probe in ../probes", at(&LaneRow::probe_index),
            keys::probes(job))
       .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
       .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
@@ -173,18 +153,16 @@ BoundColumns<LaneRow> lane_columns(const std::string& job) {
            at(&LaneRow::lane, &LaneTrace::cluster))
       .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock",
            at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
-      .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses))
-      .range("window", "its window_cycles", keys::traces(job, "window"), at(&LaneRow::windows))
-      .range("visit", "its offsets_bytes", keys::traces(job, "visit"), at(&LaneRow::visits))
-      .range("bin", "its histogram", keys::traces(job, "bin"), at(&LaneRow::bins))
-      .range("clock", "its clock_cycles", keys::traces(job, "clock"), at(&LaneRow::clocks))
-      .range("timer", "its globaltimer_ns", keys::traces(job, "timer"), at(&LaneRow::timers))
-      .take();
+      .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses));
+  for_each_recording([&](const auto& recording) {
+    list.range(recording.dimension, "its " + recording.column.name,
+               keys::traces(job, recording.dimension), at(recording.rows));
+  });
+  return list.take();
 }
 
 BoundColumns<FindingRow> finding_columns(const std::string& job) {
-  return ColumnList<FindingRow>{}
-      .device_index()
+  return columns_by_device<FindingRow>()
       .add("metric", "", "name of the metric", at(&FindingRow::metric))
       .add("unit", "", "unit of number, vector_values and spread", at(&FindingRow::unit))
       .add("value_kind", "", "none, number, text or vector", at(&FindingRow::value_kind))
@@ -226,38 +204,6 @@ BoundColumns<VerdictRow> verdict_columns() {
       .add("likely_class", "", "what most likely stands behind it", at(&VerdictRow::likely_class))
       .add("reason", "", "why", at(&VerdictRow::reason))
       .take();
-}
-
-ColumnSpec carveout_column() {
-  return {
-      "shared_carveouts_bytes", "byte", "possible shared parts of the L1", ElementType::u64, {}};
-}
-ColumnSpec vector_column() {
-  return {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64, {}};
-}
-ColumnSpec window_column() {
-  return {
-      "window_cycles", "cycle", "clock window of each recorded access", ElementType::cycles, {}};
-}
-ColumnSpec visit_column() {
-  return {"offsets_bytes",
-          "byte",
-          "address of each recorded access in the buffer",
-          ElementType::u64,
-          {}};
-}
-ColumnSpec bin_column() {
-  return {
-      "histogram", "1", "timed accesses by window_cycles, last bin: or more", ElementType::u64, {}};
-}
-ColumnSpec clock_column() {
-  return {"clock_cycles", "cycle", "timestamps by the SM clock", ElementType::u64, {}};
-}
-ColumnSpec timer_column() {
-  return {"globaltimer_ns", "ns", "timestamps by the device-wide timer", ElementType::u64, {}};
-}
-ColumnSpec repeat_column() {
-  return {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64, {}};
 }
 
 }  // namespace sonde

@@ -72,7 +72,7 @@ TableKey outcomes(const std::string& job);
 TableKey probes(const std::string& job);
 TableKey findings(const std::string& job);
 TableKey vectors(const std::string& job);
-/// Of the traces: "lane", "window", "visit", "bin", "clock", "timer", "repeat".
+/// Of the traces: "lane", "repeat", or the dimension of a Recording.
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
 
@@ -85,14 +85,51 @@ BoundColumns<FindingRow> finding_columns(const std::string& job);
 BoundColumns<FleetRow> fleet_columns();
 BoundColumns<VerdictRow> verdict_columns();
 
-/// The single column of each table of recorded values.
-ColumnSpec carveout_column();
-ColumnSpec vector_column();
-ColumnSpec window_column();
-ColumnSpec visit_column();
-ColumnSpec bin_column();
-ColumnSpec clock_column();
-ColumnSpec timer_column();
-ColumnSpec repeat_column();
+/// One kind of value that lanes record, in a table of one column under `traces`.
+template <class T>
+struct Recording {
+  std::vector<T> LaneTrace::*values;
+  RowRange LaneRow::*rows;
+  const char* dimension;
+  ColumnSpec column;
+};
+
+/// Calls `visit` with every Recording, in the order of the file.
+template <class Visit>
+void for_each_recording(Visit&& visit) {
+  using enum ElementType;
+  visit(Recording<std::uint32_t>{
+      &LaneTrace::window_cycles,
+      &LaneRow::windows,
+      "window",
+      {"window_cycles", "cycle", "clock window of each recorded access", cycles}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::offsets_bytes,
+      &LaneRow::visits,
+      "visit",
+      {"offsets_bytes", "byte", "address of each recorded access in the buffer", u64}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::histogram,
+      &LaneRow::bins,
+      "bin",
+      {"histogram", "1", "timed accesses by window_cycles, last bin: or more", u64}});
+  visit(Recording<std::uint64_t>{&LaneTrace::clock_cycles,
+                                 &LaneRow::clocks,
+                                 "clock",
+                                 {"clock_cycles", "cycle", "timestamps by the SM clock", u64}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::globaltimer_ns,
+      &LaneRow::timers,
+      "timer",
+      {"globaltimer_ns", "ns", "timestamps by the device-wide timer", u64}});
+}
+
+/// Columns of the other tables that have only one.
+inline const ColumnSpec carveout_column{"shared_carveouts_bytes", "byte",
+                                        "possible shared parts of the L1", ElementType::u64};
+inline const ColumnSpec repeat_column{"repeat_ns", "ns", "wall time of each repeat",
+                                      ElementType::f64};
+inline const ColumnSpec vector_column{
+    "vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64};
 
 }  // namespace sonde

@@ -83,7 +83,8 @@ void header_from_json(const std::string& text, Provenance& provenance,
   provenance.world_size = json.at("world_size").get<int>();
   unaudited.clear();
   for (const auto& device : json.at("unaudited")) {
-    unaudited.push_back({device.at(0).get<std::string>(), device.at(1).get<std::string>()});
+    unaudited.push_back(
+        {.node = device.at(0).get<std::string>(), .uuid = device.at(1).get<std::string>()});
   }
 }
 

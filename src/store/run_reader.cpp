@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <variant>
 
 namespace sonde {
 namespace {
@@ -62,8 +63,8 @@ struct JobSpans {
   Span<LaneRow> lanes;
   Span<FindingRow> findings;
   Span<double> vectors, repeats;
-  Span<std::uint32_t> windows;
-  Span<std::uint64_t> visits, bins, clocks, timers;
+  /// In the order of for_each_recording; none without traces.
+  std::vector<std::variant<Span<std::uint32_t>, Span<std::uint64_t>>> recordings;
 };
 
 JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
@@ -73,24 +74,18 @@ JobSpans read_spans(hid_t file, const std::string& job, const std::vector<Outcom
       read_span(file, keys::probes(job), probe_columns(job), hull(outcomes, &OutcomeRow::probes));
   spans.findings = read_span(file, keys::findings(job), finding_columns(job),
                              hull(outcomes, &OutcomeRow::findings));
-  spans.vectors = read_values<double>(file, keys::vectors(job), vector_column(),
+  spans.vectors = read_values<double>(file, keys::vectors(job), vector_column,
                                       hull(spans.findings.rows, &FindingRow::vector));
   spans.lanes = read_span(file, keys::traces(job, "lane"), lane_columns(job),
                           hull(spans.probes.rows, &ProbeRow::lanes));
-  spans.repeats = read_values<double>(file, keys::traces(job, "repeat"), repeat_column(),
+  spans.repeats = read_values<double>(file, keys::traces(job, "repeat"), repeat_column,
                                       hull(spans.probes.rows, &ProbeRow::repeats));
   if (traces == WithTraces::no) return spans;
-  const auto& lanes = spans.lanes.rows;
-  spans.windows = read_values<std::uint32_t>(file, keys::traces(job, "window"), window_column(),
-                                             hull(lanes, &LaneRow::windows));
-  const auto read_u64 = [&](const char* dimension, const ColumnSpec& column, auto member) {
-    return read_values<std::uint64_t>(file, keys::traces(job, dimension), column,
-                                      hull(lanes, member));
-  };
-  spans.visits = read_u64("visit", visit_column(), &LaneRow::visits);
-  spans.bins = read_u64("bin", bin_column(), &LaneRow::bins);
-  spans.clocks = read_u64("clock", clock_column(), &LaneRow::clocks);
-  spans.timers = read_u64("timer", timer_column(), &LaneRow::timers);
+  for_each_recording([&]<class T>(const Recording<T>& recording) {
+    spans.recordings.push_back(read_values<T>(file, keys::traces(job, recording.dimension),
+                                              recording.column,
+                                              hull(spans.lanes.rows, recording.rows)));
+  });
   return spans;
 }
 
@@ -102,34 +97,37 @@ Value value_of(const FindingRow& row, const JobSpans& spans) {
   throw StoreError("unknown kind of value '" + row.value_kind + "'");
 }
 
-ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans, WithTraces traces) {
+ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
   ProbeRecord record = row.record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
-    if (traces == WithTraces::no) continue;
-    lane.window_cycles = spans.windows.take(lane_row.windows);
-    lane.offsets_bytes = spans.visits.take(lane_row.visits);
-    lane.histogram = spans.bins.take(lane_row.bins);
-    lane.clock_cycles = spans.clocks.take(lane_row.clocks);
-    lane.globaltimer_ns = spans.timers.take(lane_row.timers);
+    if (spans.recordings.empty()) continue;
+    auto span = spans.recordings.begin();
+    for_each_recording([&]<class T>(const Recording<T>& recording) {
+      lane.*recording.values = std::get<Span<T>>(*span++).take(lane_row.*recording.rows);
+    });
   }
   return record;
 }
 
-JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans,
-                       WithTraces traces) {
+JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
   JobResult result;
   result.job = job;
   result.status = outcome.status;
   result.reason = outcome.reason;
   result.elapsed_s = outcome.elapsed_s;
   for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
-    result.probes.push_back(assemble_probe(row, spans, traces));
+    result.probes.push_back(assemble_probe(row, spans));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
-    result.findings.push_back({row.metric, value_of(row, spans), row.status, row.reason,
-                               row.confidence, row.samples, row.spread});
+    result.findings.push_back({.metric = row.metric,
+                               .value = value_of(row, spans),
+                               .status = row.status,
+                               .reason = row.reason,
+                               .confidence = row.confidence,
+                               .samples = row.samples,
+                               .spread = row.spread});
   }
   return result;
 }
@@ -163,7 +161,7 @@ auto reading(const std::filesystem::path& path, Work&& work) {
 
 std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
   auto rows = read_span(file, keys::devices, device_columns(), span);
-  const auto carveouts = read_values<std::uint64_t>(file, keys::carveouts, carveout_column(),
+  const auto carveouts = read_values<std::uint64_t>(file, keys::carveouts, carveout_column,
                                                     hull(rows.rows, &DeviceRow::carveouts));
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
@@ -183,7 +181,7 @@ void read_job(hid_t file, const std::string& job, RowRange span, WithTraces trac
   const JobSpans spans = read_spans(file, job, outcomes, traces);
   for (const OutcomeRow& outcome : outcomes) {
     jobs_by_position[outcome.device_index - span.offset][outcome.position] =
-        assemble_job(job, outcome, spans, traces);
+        assemble_job(job, outcome, spans);
   }
 }
 
@@ -221,6 +219,13 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces trac
     }
     return devices;
   });
+}
+
+RunResult read_run(const std::filesystem::path& path, WithTraces traces) {
+  const RunReader reader(path);
+  return {.provenance = reader.provenance(),
+          .devices = reader.read_devices({0, reader.device_count()}, traces),
+          .unaudited = reader.read_unaudited()};
 }
 
 }  // namespace sonde

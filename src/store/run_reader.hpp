@@ -1,15 +1,17 @@
-// Reads any span of devices of a run file or shard, so that a merge needs one in memory at a time.
+// Reads a run file or shard: whole for analysis and reports, or any span of its devices, so that a
+// merge needs one in memory at a time.
 #pragma once
 
 #include "analysis/results.hpp"
 #include "store/bound_columns.hpp"
 #include "store/hdf5.hpp"
-#include "store/shard.hpp"
 
 #include <filesystem>
 #include <vector>
 
 namespace sonde {
+
+enum class WithTraces { no, yes };
 
 /// An open file of the current schema. Every function throws StoreError, naming the file, if what
 /// it should read is missing or contradicts itself.
@@ -30,5 +32,9 @@ class RunReader {
   Provenance provenance_;
   std::uint64_t device_count_ = 0;
 };
+
+/// A whole run. Without traces the probes are there, but their lanes hold no recorded values.
+/// @throws StoreError if it is no run file, of another schema version, truncated or damaged
+RunResult read_run(const std::filesystem::path& path, WithTraces traces);
 
 }  // namespace sonde

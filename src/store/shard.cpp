@@ -12,16 +12,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-/// MIG UUIDs may hold slashes.
-std::string file_stem(std::string uuid) {
-  std::ranges::replace(uuid, '/', '_');
-  return uuid;
+/// Named by the GPU's UUID; those of MIG slices may hold slashes.
+fs::path finished_path(const fs::path& parts, const DeviceResult& device) {
+  std::string stem = device.info.uuid;
+  std::ranges::replace(stem, '/', '_');
+  return parts / (stem + ".h5");
 }
 
 bool is_final(const JobResult& job) {
@@ -71,9 +73,7 @@ struct Shard::State {
     file->flush(hdf5::Durability::synced);
   }
 
-  void close(const std::string& status, const std::string& reason) {
-    device.status = status;
-    device.reason = reason;
+  void close() {
     step([this] {
       write_device();
       file->close();
@@ -95,15 +95,16 @@ Shard::~Shard() {
   }
 }
 
-Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceInfo& info,
-                   const Provenance& provenance, const std::string& node, int rank) {
+Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceResult& device,
+                   const Provenance& provenance) {
   auto state = std::make_unique<State>();
   state->path = path;
   state->finished = finished;
-  state->device.info = info;
-  state->device.node = node;
-  state->device.rank = rank;
-  state->device.status = "lost";
+  state->device.info = device.info;
+  state->device.node = device.node;
+  state->device.rank = device.rank;
+  state->device.before = device.before;
+  state->device.status = DeviceOutcome::lost;
   state->device.reason = "its rank did not finish";
   try {
     state->file = hdf5::File::create(path);
@@ -119,18 +120,18 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceI
   return Shard(std::move(state));
 }
 
-Shard Shard::create(const fs::path& parts, const DeviceInfo& info, const Provenance& provenance,
-                    const std::string& node, int rank) {
-  const fs::path finished = parts / (file_stem(info.uuid) + ".h5");
-  Shard shard = start(finished.string() + ".part", finished, info, provenance, node, rank);
+Shard Shard::create(const fs::path& parts, const DeviceResult& device,
+                    const Provenance& provenance) {
+  const fs::path finished = finished_path(parts, device);
+  Shard shard = start(finished.string() + ".part", finished, device, provenance);
   std::error_code ignored;
   fs::remove(finished, ignored);
   return shard;
 }
 
-ResumedShard Shard::resume(const fs::path& parts, const DeviceInfo& info,
-                           const Provenance& provenance, const std::string& node, int rank) {
-  const fs::path finished = parts / (file_stem(info.uuid) + ".h5");
+ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
+                           const Provenance& provenance) {
+  const fs::path finished = finished_path(parts, device);
   const fs::path unfinished = finished.string() + ".part";
   const fs::path old = fs::exists(finished) ? finished : unfinished;
   std::vector<JobResult> done;
@@ -155,13 +156,13 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceInfo& info,
     }
   }
   // The new shard takes the old one's place only when it holds all that the old one did.
-  Shard shard = start(unfinished.string() + ".new", finished, info, provenance, node, rank);
+  Shard shard = start(unfinished.string() + ".new", finished, device, provenance);
   for (const JobResult& job : done) shard.append(job);
   rename_or_fail(shard.state_->path, unfinished);
   shard.state_->path = unfinished;
   std::error_code ignored;
   fs::remove(finished, ignored);
-  return {std::move(shard), std::move(done), std::move(note)};
+  return {.shard = std::move(shard), .done = std::move(done), .note = std::move(note)};
 }
 
 void Shard::append(const JobResult& result) {
@@ -174,31 +175,18 @@ void Shard::append(const JobResult& result) {
   state_->jobs.push_back(result.job);
 }
 
-void Shard::set_health_before(const Health& health) {
-  state_->device.before = health;
-  state_->step([this] { state_->write_device(); });
+void Shard::suspend(const std::string& reason) {
+  state_->device.status = DeviceOutcome::incomplete;
+  state_->device.reason = reason;
+  state_->close();
 }
 
-void Shard::set_health_after(const Health& health) {
-  state_->device.after = health;
-  state_->step([this] { state_->write_device(); });
-}
-
-void Shard::suspend(const std::string& reason) { state_->close("incomplete", reason); }
-
-void Shard::finish(const std::string& status, const std::string& reason) {
-  state_->close(status, reason);
+void Shard::finish(const DeviceResult& device) {
+  state_->device.status = device.status;
+  state_->device.reason = device.reason;
+  state_->device.after = device.after;
+  state_->close();
   rename_or_fail(state_->path, state_->finished);
-}
-
-std::optional<DeviceResult> read_shard(const fs::path& path, WithTraces traces) {
-  if (!fs::exists(path)) return std::nullopt;
-  const RunReader reader(path);
-  if (reader.device_count() != 1) {
-    throw StoreError(fmt::format("'{}' holds {} devices (a shard holds one) read it as a run file",
-                                 path.string(), reader.device_count()));
-  }
-  return std::move(reader.read_devices({0, 1}, traces).front());
 }
 
 }  // namespace sonde

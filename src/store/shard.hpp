@@ -6,29 +6,28 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
 struct ResumedShard;
-enum class WithTraces { no, yes };
 
 /// Writes `<parts>/<GPU UUID>.h5.part`; `finish` renames it to `<GPU UUID>.h5`. Until then the file
 /// says that the device is `lost`, which is what a killed rank leaves behind. After a StoreError
 /// the file keeps what it had at the last good flush, and takes nothing more.
 class Shard {
  public:
-  /// Starts an empty shard; one that was left there is replaced.
+  /// Starts an empty shard, which replaces one that was left there.
+  /// @param device its inventory, node, rank and health before
   /// @throws StoreError
-  static Shard create(const std::filesystem::path& parts, const DeviceInfo& info,
-                      const Provenance& provenance, const std::string& node, int rank);
+  static Shard create(const std::filesystem::path& parts, const DeviceResult& device,
+                      const Provenance& provenance);
 
   /// Continues the shard of this GPU, finished or not, if it was measured under the same config
   /// hash; else starts an empty one. @throws StoreError if no shard can be written
-  static ResumedShard resume(const std::filesystem::path& parts, const DeviceInfo& info,
-                             const Provenance& provenance, const std::string& node, int rank);
+  static ResumedShard resume(const std::filesystem::path& parts, const DeviceResult& device,
+                             const Provenance& provenance);
 
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;
@@ -37,23 +36,18 @@ class Shard {
   /// Adds a job and flushes it to the disk. @throws StoreError; Error if the job is there already
   void append(const JobResult& result);
 
-  void set_health_before(const Health& health);
-  void set_health_after(const Health& health);
-
   /// The measuring stops here, to be resumed: closes the file, which stays unfinished and says
   /// `incomplete` with this reason. @throws StoreError
   void suspend(const std::string& reason);
 
-  /// Writes the device's outcome (`complete`, `incomplete` or `lost`), closes and renames.
-  /// @throws StoreError
-  void finish(const std::string& status, const std::string& reason);
+  /// Writes the device's status, reason and health after, closes and renames. @throws StoreError
+  void finish(const DeviceResult& device);
 
  private:
   struct State;
   explicit Shard(std::unique_ptr<State> state);
   static Shard start(const std::filesystem::path& path, const std::filesystem::path& finished,
-                     const DeviceInfo& info, const Provenance& provenance, const std::string& node,
-                     int rank);
+                     const DeviceResult& device, const Provenance& provenance);
   std::unique_ptr<State> state_;
 };
 
@@ -64,9 +58,5 @@ struct ResumedShard {
   std::vector<JobResult> done;
   std::string note;  // for the log: why an earlier shard was not used; empty if it was
 };
-
-/// The device of a shard, also of one left by a killed rank; nothing if there is no such file.
-/// @throws StoreError if it cannot be read
-std::optional<DeviceResult> read_shard(const std::filesystem::path& path, WithTraces traces);
 
 }  // namespace sonde

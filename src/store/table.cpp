@@ -24,37 +24,11 @@ void copy_numbers(const T* from, std::uint64_t count, std::uint64_t shift, std::
   }
 }
 
-template <class T>
-Values copy_back(const std::vector<std::byte>& bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-  return values;
-}
-
 void copy_text(const std::string* from, std::uint64_t count, std::size_t width, std::byte* to) {
   for (std::uint64_t i = 0; i < count; ++i) {
     require(from[i].size() <= width, "a text is longer than its column");
     std::memcpy(to + i * width, from[i].data(), from[i].size());
   }
-}
-
-Values text_back(const std::vector<std::byte>& bytes, std::size_t width) {
-  std::vector<std::string> values(bytes.size() / width);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const char* text = reinterpret_cast<const char*>(bytes.data() + i * width);
-    values[i].assign(text, std::find(text, text + width, '\0'));
-  }
-  return values;
-}
-
-Values short_cycles_back(const std::vector<std::byte>& bytes) {
-  std::vector<std::uint32_t> values(bytes.size() / sizeof(std::uint16_t));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::uint16_t value = 0;
-    std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
-    values[i] = value;
-  }
-  return values;
 }
 
 }  // namespace
@@ -80,27 +54,19 @@ Values empty_values(ElementType type) {
 }
 
 std::size_t element_bytes(ElementType type, const Values& values) {
-  switch (type) {
-    case ElementType::u8: return 1;
-    case ElementType::u32:
-    case ElementType::i32: return 4;
-    case ElementType::u64:
-    case ElementType::i64:
-    case ElementType::f64: return 8;
-    case ElementType::cycles: {
-      const auto& cycles = std::get<std::vector<std::uint32_t>>(values);
-      constexpr std::uint32_t longest = std::numeric_limits<std::uint16_t>::max();
-      return std::ranges::all_of(cycles, [](auto value) { return value <= longest; }) ? 2 : 4;
-    }
-    case ElementType::text: {
-      std::size_t longest = 2;  // xarray takes columns of one-byte texts for letters of one text
-      for (const auto& text : std::get<std::vector<std::string>>(values)) {
-        longest = std::max(longest, text.size());
-      }
-      return longest;
-    }
+  if (type == ElementType::cycles) {
+    constexpr std::uint32_t longest = std::numeric_limits<std::uint16_t>::max();
+    const auto fits = [](std::uint32_t value) { return value <= longest; };
+    return std::ranges::all_of(std::get<std::vector<std::uint32_t>>(values), fits) ? 2 : 4;
   }
-  throw Error("unknown element type");
+  if (type == ElementType::text) {
+    std::size_t longest = 2;  // xarray takes columns of one-byte texts for letters of one text
+    for (const auto& text : std::get<std::vector<std::string>>(values)) {
+      longest = std::max(longest, text.size());
+    }
+    return longest;
+  }
+  return std::visit([]<class T>(const std::vector<T>&) { return sizeof(T); }, values);
 }
 
 std::vector<std::byte> pack(ElementType type, const Values& values, std::size_t width_bytes,
@@ -126,18 +92,22 @@ std::vector<std::byte> pack(ElementType type, const Values& values, std::size_t 
 }
 
 Values unpack(ElementType type, const std::vector<std::byte>& bytes, std::size_t width_bytes) {
-  switch (type) {
-    case ElementType::u8: return copy_back<std::uint8_t>(bytes);
-    case ElementType::cycles:
-      return width_bytes == 2 ? short_cycles_back(bytes) : copy_back<std::uint32_t>(bytes);
-    case ElementType::u32: return copy_back<std::uint32_t>(bytes);
-    case ElementType::u64: return copy_back<std::uint64_t>(bytes);
-    case ElementType::i32: return copy_back<std::int32_t>(bytes);
-    case ElementType::i64: return copy_back<std::int64_t>(bytes);
-    case ElementType::f64: return copy_back<double>(bytes);
-    case ElementType::text: return text_back(bytes, width_bytes);
-  }
-  throw Error("unknown element type");
+  Values values = empty_values(type);
+  std::visit(
+      [&]<class T>(std::vector<T>& column) {
+        column.resize(bytes.size() / width_bytes);
+        for (std::size_t i = 0; i < column.size(); ++i) {
+          const std::byte* from = bytes.data() + i * width_bytes;
+          if constexpr (std::is_same_v<T, std::string>) {
+            const char* text = reinterpret_cast<const char*>(from);
+            column[i].assign(text, std::find(text, text + width_bytes, '\0'));
+          } else {  // short cycles fill the lower bytes
+            std::memcpy(&column[i], from, width_bytes);
+          }
+        }
+      },
+      values);
+  return values;
 }
 
 }  // namespace sonde

@@ -28,7 +28,8 @@ struct ColumnSpec {
   std::string units;  // "1": a plain number; "": text
   std::string long_name;
   ElementType type = ElementType::u64;
-  TableKey counts;  // if set: an index into that table, which grows by the rows of earlier devices
+  TableKey
+      counts{};  // if set: an index into that table, which grows by the rows of earlier devices
 };
 
 using Values =

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "store/bound_columns.hpp"
-#include "store/flatten.hpp"
 #include "store/hdf5.hpp"
+#include "store/plan.hpp"
 
 #include <functional>
 

@@ -2,7 +2,7 @@
 #include "store/write_run.hpp"
 
 #include "base/error.hpp"
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 #include "store/flatten.hpp"
 #include "store/output.hpp"
 #include "store/run_header.hpp"
@@ -115,8 +115,7 @@ void compare_part(hid_t file, const FilePlan& plan, std::size_t index, const Run
 
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
                     const RunPart& mine) {
-  int rank = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  const auto rank = static_cast<std::size_t>(rank_of(comm));
   const StepRunner run_step = [comm](const auto& step) { run_step_together(comm, step); };
   PartShape shape;
   run_step([&] { shape = shape_of(mine); });
@@ -127,12 +126,12 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::create_together(part_path, comm); });
   create_all(*file, plan, provenance, run_step);
-  write_part(*file, plan, static_cast<std::size_t>(rank), mine, transfer, run_step);
+  write_part(*file, plan, rank, mine, transfer, run_step);
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
   run_step([&] {
     check_whole(part_path, plan.tables.front().rows);
-    compare_part(hdf5::open_to_read(part_path), plan, static_cast<std::size_t>(rank), mine);
+    compare_part(hdf5::open_to_read(part_path), plan, rank, mine);
   });
 }
 
@@ -141,13 +140,12 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
 void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
                         const DeviceResult* mine, const std::vector<UnauditedDevice>& unaudited) {
   prepare_store();
-  int rank = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  const int rank = rank_of(comm);
   Provenance shared;
   std::vector<UnauditedDevice> shared_unaudited;
   header_from_json(broadcast_text(comm, header_to_json(provenance, unaudited)), shared,
                    shared_unaudited);
-  RunPart part{mine, {}};
+  RunPart part{.device = mine, .unaudited = {}};
   if (rank == 0) part.unaudited = std::move(shared_unaudited);
   try {
     write_together(comm, part_of(path), shared, part);

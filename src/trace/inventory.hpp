@@ -52,6 +52,12 @@ struct DeviceInfo {
   }
 };
 
+/// A GPU that was seen on a node and measured by nobody.
+struct UnauditedDevice {
+  std::string node;
+  std::string uuid;
+};
+
 /// What changes while a GPU works. NaN or 0: the driver did not say.
 struct Health {
   double temperature_c = 0;

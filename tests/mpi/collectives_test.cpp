@@ -1,4 +1,4 @@
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include "base/error.hpp"
 #include "fleet/gather.hpp"

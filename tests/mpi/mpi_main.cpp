@@ -1,6 +1,6 @@
 // main of tests that run on several ranks: rank 0 reports, the others speak only of failures, and
 // all end with the worst result.
-#include "fleet/mpi_session.hpp"
+#include "mpi/session.hpp"
 #include "store/output.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // A communicator of its own for each test, so that a message left over by one cannot reach another.
 #pragma once
 
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 #include "support/random_run.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,8 @@
 #include "mpi/mpi_test.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
+#include "store/shard.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -68,12 +69,9 @@ TEST_F(WriteRunTest, the_merge_of_shards_has_the_same_content) {
   if (rank_ == 0) {
     std::vector<fs::path> shards;
     for (const DeviceResult& device : expected(7, 200).devices) {
-      Shard shard = Shard::create(at("").parent_path(), device.info, test::some_provenance(),
-                                  device.node, device.rank);
-      shard.set_health_before(device.before);
+      Shard shard = Shard::create(at("").parent_path(), device, test::some_provenance());
       for (const JobResult& job : device.jobs) shard.append(job);
-      shard.set_health_after(device.after);
-      shard.finish(device.status, device.reason);
+      shard.finish(device);
       shards.insert(shards.begin(), at(device.info.uuid + ".h5"));
     }
     write_run_from_shards(at("merged.h5"), test::some_provenance(), shards, {},

@@ -56,9 +56,18 @@ int main(int argc, char** argv) {
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
     write_run_alone(argv[1], test::some_provenance(), {}, devices, make_device);
-    append_analysis(argv[1], {R"({"schema": 1})",
-                              {{"all", "cache.l1.line_bytes", devices, 128, 0, 128, 128, 0, ""}},
-                              {{make_device(0).info.uuid, "pass", "unknown", ""}}});
+    const FleetRow row{.group = "all",
+                       .metric = "cache.l1.line_bytes",
+                       .unit = "byte",
+                       .n = devices,
+                       .median = 128,
+                       .min = 128,
+                       .max = 128,
+                       .consensus = "128 B",
+                       .agreeing = devices};
+    append_analysis(argv[1], {.json = R"({"schema": 1})",
+                              .fleet = {row},
+                              .verdicts = {{make_device(0).info.uuid, "pass", "unknown", ""}}});
     nlohmann::json all = nlohmann::json::array();
     for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make_device(i)));
     std::cout << all.dump() << '\n';

@@ -166,7 +166,7 @@ DeviceResult random_device(std::uint64_t seed, int rank, int size_factor) {
   for (auto& bytes : device.info.shared_carveouts_bytes) bytes = random.below(228) * 1024;
   device.node = fmt::format("node{}", rank / 2);
   device.rank = rank;
-  device.status = "complete";
+  device.status = DeviceOutcome::complete;
   device.reason = random_text(random);
   device.before = random_health(random);
   device.after = random_health(random);
@@ -212,11 +212,11 @@ std::string print(const JobResult& job) {
 
 std::string print(const DeviceResult& device) {
   const DeviceInfo& info = device.info;
-  std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n  {}\n  {}\n", info.uuid, info.name,
-                  info.serial, info.pci_bus_id, info.sm_count, info.memory_bytes, info.sm_clock_hz,
-                  info.ecc, info.shared_carveouts_bytes, device.node, device.rank, device.status,
-                  device.reason, print_health(device.before), print_health(device.after));
+  std::string text = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {} {} {}\n  {}\n  {}\n", info.uuid, info.name, info.serial,
+      info.pci_bus_id, info.sm_count, info.memory_bytes, info.sm_clock_hz, info.ecc,
+      info.shared_carveouts_bytes, device.node, device.rank, to_text(device.status), device.reason,
+      print_health(device.before), print_health(device.after));
   for (const JobResult& job : device.jobs) text += print(job);
   return text;
 }

@@ -1,6 +1,7 @@
 #include "store/analysis_file.hpp"
-#include "store/output.hpp"
-#include "store/read_run.hpp"
+#include "store/rows.hpp"
+#include "store/run_reader.hpp"
+#include "store/table_file.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
@@ -90,26 +91,51 @@ TEST(RunFileTest, no_temporary_file_is_left) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run.h5.part"));
 }
 
+template <class Row>
+std::vector<Row> read_all(hid_t file, const TableKey& key, const BoundColumns<Row>& columns) {
+  return take_rows(columns,
+                   read_rows(file, key, column_specs(columns), {0, count_rows(file, key)}));
+}
+
+AnalysisRecord read_analysis(const std::filesystem::path& path) {
+  const hdf5::Handle file = hdf5::open_to_read(path);
+  const hdf5::Handle group(H5Gopen2(file, "analysis", H5P_DEFAULT), H5Gclose, "opening it");
+  return {.json = hdf5::read_text_attribute(group, "json"),
+          .fleet = read_all(file, keys::fleet, fleet_columns()),
+          .verdicts = read_all(file, keys::verdicts, verdict_columns())};
+}
+
 TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {
   const test::TemporaryFolder folder;
   const RunResult run = random_run(4, 2);
   write(folder / "run.h5", run);
-  EXPECT_FALSE(read_analysis(folder / "run.h5").has_value());
-
-  append_analysis(folder / "run.h5", {"{}", {}, {{"GPU-1", "fail", "sm", "slow"}}});
+  const FleetRow row{.group = "g",
+                     .metric = "m",
+                     .unit = "ns",
+                     .n = 4,
+                     .median = 1.5,
+                     .min = 1,
+                     .max = 2,
+                     .cv = 0.1,
+                     .consensus = "7",
+                     .agreeing = 3,
+                     .outliers = "GPU-1"};
   const std::string json = "{\"long\": \"" + std::string(200000, 'j') + "\"}";
-  append_analysis(folder / "run.h5", {json,
-                                      {{"g", "m", 4, 1.5, 0, 1, 2, 0.1, "GPU-1", "ns", "7", 3}},
-                                      {{"GPU-1", "pass", "unknown", ""}}});
-  const auto back = read_analysis(folder / "run.h5");
 
-  ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(back->json, json);
-  ASSERT_EQ(back->fleet.size(), 1U);
-  EXPECT_EQ(back->fleet[0].median, 1.5);
-  EXPECT_EQ(back->fleet[0].consensus, "7");
-  ASSERT_EQ(back->verdicts.size(), 1U);
-  EXPECT_EQ(back->verdicts[0].verdict, "pass");
+  append_analysis(folder / "run.h5", {.json = "{}", .verdicts = {{"GPU-1", "fail", "sm", "slow"}}});
+  append_analysis(folder / "run.h5",
+                  {.json = json, .fleet = {row}, .verdicts = {{"GPU-1", "pass", "unknown", ""}}});
+  const AnalysisRecord back = read_analysis(folder / "run.h5");
+
+  EXPECT_EQ(back.json, json);
+  ASSERT_EQ(back.fleet.size(), 1U);
+  EXPECT_EQ(back.fleet[0].unit, "ns");
+  EXPECT_EQ(back.fleet[0].median, 1.5);
+  EXPECT_EQ(back.fleet[0].consensus, "7");
+  EXPECT_EQ(back.fleet[0].agreeing, 3u);
+  EXPECT_EQ(back.fleet[0].outliers, "GPU-1");
+  ASSERT_EQ(back.verdicts.size(), 1U);
+  EXPECT_EQ(back.verdicts[0].verdict, "pass");
   EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::yes)), print(run));
 }
 

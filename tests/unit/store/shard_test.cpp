@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
@@ -22,13 +22,19 @@ using test::print;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
+/// A shard has the layout of a run file of one device.
+DeviceResult read_shard(const fs::path& path, WithTraces traces) {
+  return read_run(path, traces).devices.at(0);
+}
+
 class ShardTest : public testing::Test {
  protected:
-  Shard create() {
-    return Shard::create(folder_.path(), device_.info, provenance_, device_.node, device_.rank);
-  }
+  Shard create() { return Shard::create(folder_.path(), device_, provenance_); }
   ResumedShard resume() {
-    return Shard::resume(folder_.path(), device_.info, provenance_, "other-node", 7);
+    DeviceResult moved = device_;
+    moved.node = "other-node";
+    moved.rank = 7;
+    return Shard::resume(folder_.path(), moved, provenance_);
   }
   fs::path finished() const { return folder_ / (device_.info.uuid + ".h5"); }
   fs::path unfinished() const { return finished().string() + ".part"; }
@@ -38,7 +44,6 @@ class ShardTest : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       Shard shard = create();
-      shard.set_health_before(device_.before);
       for (const JobResult& job : jobs) shard.append(job);
       raise(SIGKILL);
     }
@@ -63,15 +68,12 @@ class ShardTest : public testing::Test {
 TEST_F(ShardTest, finished_shard_holds_the_device) {
   device_.jobs = {ok_, failed_};
   Shard shard = create();
-  shard.set_health_before(device_.before);
   for (const JobResult& job : device_.jobs) shard.append(job);
-  shard.set_health_after(device_.after);
-  shard.finish(device_.status, device_.reason);
+  shard.finish(device_);
 
   const auto back = read_shard(finished(), WithTraces::yes);
 
-  ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(print(*back), print(device_));
+  EXPECT_EQ(print(back), print(device_));
   EXPECT_FALSE(fs::exists(unfinished()));
 }
 
@@ -80,16 +82,15 @@ TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
 
   const auto back = read_shard(unfinished(), WithTraces::yes);
 
-  ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(back->status, "lost");
-  ASSERT_EQ(back->jobs.size(), 2U);
-  EXPECT_EQ(print(back->jobs[0]), print(ok_));
-  EXPECT_EQ(print(back->jobs[1]), print(failed_));
-  EXPECT_EQ(back->before.throttle_reasons, device_.before.throttle_reasons);
+  EXPECT_EQ(back.status, DeviceOutcome::lost);
+  ASSERT_EQ(back.jobs.size(), 2U);
+  EXPECT_EQ(print(back.jobs[0]), print(ok_));
+  EXPECT_EQ(print(back.jobs[1]), print(failed_));
+  EXPECT_EQ(back.before.throttle_reasons, device_.before.throttle_reasons);
 }
 
 TEST_F(ShardTest, missing_shard_is_nothing) {
-  EXPECT_FALSE(read_shard(folder_ / "none.h5", WithTraces::yes).has_value());
+  EXPECT_THROW(read_shard(folder_ / "none.h5", WithTraces::yes), StoreError);
 }
 
 TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
@@ -101,19 +102,19 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(print(done[0]), print(ok_));
   shard.append(with_status("tlb", Status::ok));
-  shard.finish("complete", "");
+  shard.finish(device_);
   const auto back = read_shard(finished(), WithTraces::yes);
-  ASSERT_EQ(back->jobs.size(), 2U);
-  EXPECT_EQ(back->jobs[1].status, Status::ok);
-  EXPECT_EQ(back->node, "other-node");
-  EXPECT_EQ(back->rank, 7);
+  ASSERT_EQ(back.jobs.size(), 2U);
+  EXPECT_EQ(back.jobs[1].status, Status::ok);
+  EXPECT_EQ(back.node, "other-node");
+  EXPECT_EQ(back.rank, 7);
   EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
 }
 
 TEST_F(ShardTest, resume_of_a_finished_shard_finds_all_done) {
   Shard shard = create();
   shard.append(ok_);
-  shard.finish("complete", "");
+  shard.finish(device_);
 
   const auto resumed = resume();
 
@@ -130,7 +131,7 @@ TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
 
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("another configuration"));
-  EXPECT_TRUE(read_shard(finished().string() + ".c0ffee.old", WithTraces::no).has_value());
+  EXPECT_NO_THROW(read_shard(finished().string() + ".c0ffee.old", WithTraces::no));
   EXPECT_EQ(list_shards(folder_.path()).size(), 1U);
 }
 
@@ -141,7 +142,7 @@ TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
 
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
-  EXPECT_TRUE(read_shard(unfinished(), WithTraces::no).has_value());
+  EXPECT_NO_THROW(read_shard(unfinished(), WithTraces::no));
 }
 
 TEST_F(ShardTest, resume_without_a_shard_begins_one) {
@@ -158,8 +159,8 @@ TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
 
   const auto back = read_shard(unfinished(), WithTraces::no);
 
-  EXPECT_EQ(back->status, "incomplete");
-  EXPECT_EQ(back->reason, "stopped by a signal");
+  EXPECT_EQ(back.status, DeviceOutcome::incomplete);
+  EXPECT_EQ(back.reason, "stopped by a signal");
   EXPECT_EQ(resume().done.size(), 1U);
 }
 
@@ -184,7 +185,7 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   waitpid(child, &status, 0);
 
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(read_shard(unfinished(), WithTraces::no)->jobs.size(), 1U);
+  EXPECT_EQ(read_shard(unfinished(), WithTraces::no).jobs.size(), 1U);
 }
 
 TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_run) {
@@ -194,12 +195,12 @@ TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_ru
   fs::create_directories(parts_folder(run_path));
   Provenance other = provenance_;
   other.config_hash = "other";
-  const auto leave = [&](const DeviceInfo& info, const Provenance& from) {
-    Shard::create(parts_folder(run_path), info, from, "n", 1).append(ok_);
+  const auto leave = [&](const DeviceResult& device, const Provenance& from) {
+    Shard::create(parts_folder(run_path), device, from).append(ok_);
   };
-  leave(device_.info, provenance_);
-  leave(now.info, provenance_);
-  leave(test::random_device(5, 2).info, other);
+  leave(device_, provenance_);
+  leave(now, provenance_);
+  leave(test::random_device(5, 2), other);
 
   add_leftover_shards(run_path);
   add_leftover_shards(run_path);
@@ -215,13 +216,13 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   write_and_die({ok_});
   DeviceResult other = test::random_device(5, 0);
   other.jobs = {failed_};
-  Shard shard = Shard::create(folder_.path(), other.info, provenance_, other.node, other.rank);
+  Shard shard = Shard::create(folder_.path(), other, provenance_);
   shard.append(failed_);
-  shard.finish("complete", "");
+  shard.finish(other);
   DeviceResult never;
   never.info.uuid = "GPU-never";
   never.rank = 2;
-  never.status = "lost";
+  never.status = DeviceOutcome::lost;
   std::ofstream(folder_ / "GPU-broken.h5") << "broken";
 
   const MergeNotes notes = write_run_from_shards(
@@ -231,7 +232,7 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   ASSERT_EQ(run.devices.size(), 3U);
   EXPECT_EQ(run.devices[0].info.uuid, other.info.uuid);
   EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
-  EXPECT_EQ(run.devices[1].status, "lost");
+  EXPECT_EQ(run.devices[1].status, DeviceOutcome::lost);
   EXPECT_EQ(run.devices[2].info.uuid, "GPU-never");
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
   ASSERT_EQ(notes.notes.size(), 1U);

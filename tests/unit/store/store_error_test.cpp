@@ -5,7 +5,7 @@
 #include "store/hdf5.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/read_run.hpp"
+#include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
@@ -195,18 +195,17 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
   large.probes.push_back(record);
 
   EXPECT_TRUE(holds_on_a_full_disk(600000, [&] {
-    Shard shard =
-        Shard::create(folder.path(), device.info, test::some_provenance(), device.node, 1);
+    Shard shard = Shard::create(folder.path(), device, test::some_provenance());
     shard.append(small);
     const std::string text = store_error([&] { shard.append(large); });
-    const std::string again = store_error([&] { shard.finish("complete", ""); });
+    const std::string again = store_error([&] { shard.finish(device); });
     return text.find("File too large") != std::string::npos &&
            again.find("writing failed before") != std::string::npos;
   }));
 
-  const auto back = read_shard(list_shards(folder.path()).at(0), WithTraces::yes);
-  ASSERT_EQ(back->jobs.size(), 1U);
-  EXPECT_EQ(test::print(back->jobs[0]), test::print(small));
+  const RunResult back = read_run(list_shards(folder.path()).at(0), WithTraces::yes);
+  ASSERT_EQ(back.devices.at(0).jobs.size(), 1U);
+  EXPECT_EQ(test::print(back.devices[0].jobs[0]), test::print(small));
 }
 
 TEST(StoreErrorTest, merge_refuses_another_configuration) {
@@ -244,7 +243,7 @@ class CheckOutputTest : public testing::Test {
   fs::path out_ = folder_ / "run.h5";
   void leave_shard() {
     const DeviceResult device = test::random_device(5, 1);
-    Shard::create(parts_folder(out_), device.info, test::some_provenance(), "n", 1);
+    Shard::create(parts_folder(out_), device, test::some_provenance());
   }
 };
 

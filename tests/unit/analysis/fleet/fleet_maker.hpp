@@ -100,7 +100,7 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
   device.info.ecc = true;
   device.node = fmt::format("node{:02}", index / 4 + 1);
   device.rank = static_cast<int>(index);
-  device.status = "complete";
+  device.status = DeviceOutcome::complete;
   device.before.temperature_c = 35;
   device.after.temperature_c = 58;
   device.after.sm_clock_hz = 1.98e9;

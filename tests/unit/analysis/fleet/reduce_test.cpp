@@ -20,7 +20,7 @@ TEST(ReduceTest, healthy_fleet_is_well) {
 
   EXPECT_EQ(analysis.counts.passed, 4u);
   EXPECT_EQ(analysis.counts.flagged, 0u);
-  EXPECT_EQ(exit_status(analysis), 0);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::ok);
   ASSERT_EQ(analysis.groups.size(), 1u);
   EXPECT_EQ(analysis.groups[0].label, "NVIDIA H200, 140 GiB, ECC on, driver 550");
 }
@@ -37,7 +37,7 @@ TEST(ReduceTest, low_bandwidth_among_four_is_named) {
   EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("n=4"));
   EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("4 devices are too few for a score"));
   EXPECT_EQ(analysis.counts.passed, 3u);
-  EXPECT_EQ(exit_status(analysis), 4);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
 
 TEST(ReduceTest, outlier_among_many_is_judged_by_its_score) {
@@ -98,7 +98,7 @@ TEST(ReduceTest, two_devices_differ_and_nobody_knows_who_is_wrong) {
   for (const DeviceVerdict& verdict : analysis.verdicts) {
     EXPECT_THAT(verdict.reason, HasSubstr("n=2: cannot tell which is wrong"));
   }
-  EXPECT_EQ(exit_status(analysis), 0);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::ok);
 }
 
 TEST(ReduceTest, equal_halves_are_told_and_not_judged) {
@@ -133,10 +133,10 @@ TEST(ReduceTest, unlike_devices_are_not_compared) {
 
 TEST(ReduceTest, lost_and_incomplete_devices_say_why) {
   RunResult run = healthy_fleet(4, 1);
-  run.devices[1].status = "lost";
+  run.devices[1].status = DeviceOutcome::lost;
   run.devices[1].reason = "no sign of life for 120 s in job latency";
   run.devices[1].jobs.resize(1);
-  run.devices[2].status = "incomplete";
+  run.devices[2].status = DeviceOutcome::incomplete;
   run.devices[2].jobs[4].status = Status::failed;
   run.devices[2].jobs[4].reason = "out of memory";
 
@@ -148,7 +148,7 @@ TEST(ReduceTest, lost_and_incomplete_devices_say_why) {
   EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("global.throughput failed (out of memory)"));
   EXPECT_EQ(analysis.verdicts[2].missing, 1u);
   EXPECT_EQ(analysis.counts.audited, 3u);
-  EXPECT_EQ(exit_status(analysis), 3);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
 }
 
 TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {

@@ -61,7 +61,7 @@ TEST(HtmlTest, page_names_the_failed_device_and_the_reason) {
 TEST(HtmlTest, text_from_the_run_cannot_become_markup) {
   RunResult run = maker::healthy_fleet(1, 7);
   run.devices[0].node = "</script><b>";
-  run.devices[0].status = "lost";
+  run.devices[0].status = DeviceOutcome::lost;
 
   const Page page = page_of(std::move(run));
 

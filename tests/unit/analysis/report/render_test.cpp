@@ -89,7 +89,7 @@ TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
 
 TEST(TerminalTest, lost_and_unmeasured_devices_are_in_the_headline) {
   RunResult gaps = maker::healthy_fleet(4, 7);
-  gaps.devices[1].status = "lost";
+  gaps.devices[1].status = DeviceOutcome::lost;
   gaps.unaudited.push_back({"node01", "GPU-unseen"});
 
   const auto [run, analysis] = rendered(std::move(gaps));
@@ -106,7 +106,7 @@ TEST(TerminalTest, missing_results_are_not_well) {
   const auto [run, analysis] = rendered(std::move(gaps));
 
   EXPECT_THAT(render_terminal(run, analysis), StartsWith("Of 4 GPUs: 1 RESULT MISSING\n"));
-  EXPECT_EQ(exit_status(analysis), 3);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
 }
 
 TEST(JsonTest, has_the_shape_of_schema_1) {
@@ -197,7 +197,7 @@ TEST(PrometheusTest, samples_have_labels_and_no_timestamps) {
 
 TEST(JunitTest, failed_device_is_a_failure_and_lost_one_an_error) {
   RunResult bad = spoiled_fleet();
-  bad.devices[1].status = "lost";
+  bad.devices[1].status = DeviceOutcome::lost;
   bad.devices[1].reason = "no sign of life <120 s>";
 
   const auto [run, analysis] = rendered(std::move(bad));

@@ -2,14 +2,19 @@
 // destructor never waits for others after an error (docs/running.md).
 #pragma once
 
-#include "fleet/collectives.hpp"
+#include "base/exit_status.hpp"
 
 #include <mpi.h>
+
+#include <string>
 
 namespace sonde {
 
 /// True once SIGUSR1 or SIGTERM came: measuring ends at the next job border.
 bool stop_requested();
+
+/// "Open MPI v4.1.4"
+std::string mpi_library_version();
 
 class MpiSession {
  public:
@@ -26,12 +31,13 @@ class MpiSession {
   MPI_Comm world() const { return MPI_COMM_WORLD; }
 
   /// Ends all ranks at once: for the catch in main.
-  [[noreturn]] void abort(int exit_code);
+  [[noreturn]] void abort(ExitStatus status);
 
   /// The way out when a rank was lost, for every rank that is left: no collective, no finalize,
   /// which would wait for the lost one. Rank 0 calls it when its merge is done and ends everybody
-  /// with its code; the others wait for that (up to `patience_s`, in case rank 0 dies), and leave.
-  [[noreturn]] void leave_after_loss(int exit_code, double patience_s = 3600);
+  /// with its status; the others wait for that (up to `patience_s`, in case rank 0 dies), and
+  /// leave.
+  [[noreturn]] void leave_after_loss(ExitStatus status, double patience_s = 3600);
 
  private:
   int rank_ = 0;

@@ -15,6 +15,8 @@ namespace sonde {
 void check_mpi(int error_code, const char* call);
 #define SONDE_MPI_CHECK(call) ::sonde::check_mpi((call), #call)
 
+int rank_of(MPI_Comm comm);
+int size_of(MPI_Comm comm);
 std::string host_name();
 
 /// Collective. One text per rank, in rank order, the same everywhere. @throws CommError

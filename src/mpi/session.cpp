@@ -1,7 +1,7 @@
 // Starting MPI, and the three ways out of it.
-#include "fleet/mpi_session.hpp"
+#include "mpi/session.hpp"
 
-#include "base/error.hpp"
+#include "mpi/collectives.hpp"
 
 #include <unistd.h>
 
@@ -40,11 +40,17 @@ void choose_mpi_settings() {
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
-void flush_all() { std::fflush(nullptr); }
-
 }  // namespace
 
 bool stop_requested() { return stop_signal != 0; }
+
+std::string mpi_library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find(','));
+}
 
 MpiSession::MpiSession(int& argc, char**& argv) {
   // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
@@ -53,8 +59,8 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-  SONDE_MPI_CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
-  SONDE_MPI_CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+  rank_ = rank_of(MPI_COMM_WORLD);
+  size_ = size_of(MPI_COMM_WORLD);
 }
 
 MpiSession::~MpiSession() {
@@ -62,25 +68,24 @@ MpiSession::~MpiSession() {
   MPI_Finalize();
 }
 
-void MpiSession::abort(int exit_code) {
-  flush_all();
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
-  std::_Exit(exit_code);
+void MpiSession::abort(ExitStatus status) {
+  const int code = static_cast<int>(status);
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
 }
 
-void MpiSession::leave_after_loss(int exit_code, double patience_s) {
-  flush_all();
-  if (rank_ == 0) {
-    // Under mpirun and srun alike this also ends a lost rank that still hangs on its GPU.
-    abort(exit_code);
-  }
+void MpiSession::leave_after_loss(ExitStatus status, double patience_s) {
+  // Under mpirun and srun alike this also ends a lost rank that still hangs on its GPU.
+  if (rank_ == 0) abort(status);
+  std::fflush(nullptr);
   // Under mpirun a rank that exits without a finalize ends all others, so nobody leaves before rank
   // 0 has written the file. It ends this sleep, too.
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s);
   while (std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  std::_Exit(exit_code);
+  std::_Exit(static_cast<int>(status));
 }
 
 }  // namespace sonde

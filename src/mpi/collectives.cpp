@@ -1,5 +1,5 @@
 // Texts and outcomes between all ranks.
-#include "fleet/collectives.hpp"
+#include "mpi/collectives.hpp"
 
 #include "base/error.hpp"
 
@@ -23,8 +23,6 @@ int int_size(std::size_t size) {
 }
 
 std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
-  int rank = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
   int length = int_size(text.size());
   SONDE_MPI_CHECK(MPI_Bcast(&length, 1, MPI_INT, root, comm));
   text.resize(static_cast<std::size_t>(length));
@@ -68,6 +66,18 @@ void check_mpi(int error_code, const char* call) {
                               std::string(text.data(), static_cast<std::size_t>(length))));
 }
 
+int rank_of(MPI_Comm comm) {
+  int rank = 0;
+  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  SONDE_MPI_CHECK(MPI_Comm_size(comm, &size));
+  return size;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
@@ -75,9 +85,7 @@ std::string host_name() {
 }
 
 std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text) {
-  int ranks = 0;
-  SONDE_MPI_CHECK(MPI_Comm_size(comm, &ranks));
-  const auto count = static_cast<std::size_t>(ranks);
+  const auto count = static_cast<std::size_t>(size_of(comm));
   std::vector<int> lengths(count);
   const int length = int_size(text.size());
   SONDE_MPI_CHECK(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
@@ -104,16 +112,14 @@ std::string broadcast_text(MPI_Comm comm, const std::string& text) {
 
 std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
                                          double patience_s) {
-  int rank = 0;
-  int ranks = 0;
-  SONDE_MPI_CHECK(MPI_Comm_rank(comm, &rank));
-  SONDE_MPI_CHECK(MPI_Comm_size(comm, &ranks));
-  const int mine = outcome == Outcome::ok ? ranks : rank;
+  const int ranks = size_of(comm);
+  const int mine = outcome == Outcome::ok ? ranks : rank_of(comm);
   const int first = lowest(comm, mine, outcome, patience_s);
   if (first == ranks) return std::nullopt;
-  RankFailure failure{first, broadcast_from(comm, first, host_name()), ""};
-  failure.reason = broadcast_from(comm, first, reason);
-  return failure;
+  // Broadcasts in the order of the members: braces are evaluated from left to right.
+  return RankFailure{.rank = first,
+                     .host = broadcast_from(comm, first, host_name()),
+                     .reason = broadcast_from(comm, first, reason)};
 }
 
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {

@@ -1,0 +1,19 @@
+// The comparison of a run's devices, as it ends a run and as `sonde analyze` repeats it.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+#include "base/exit_status.hpp"
+#include "store/analysis_file.hpp"
+
+#include <filesystem>
+
+namespace sonde {
+
+/// What the run file keeps of an analysis: its rows, and the JSON of `sonde export`.
+AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.
+/// @throws StoreError
+ExitStatus analyze_run(const std::filesystem::path& path);
+
+}  // namespace sonde

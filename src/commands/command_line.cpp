@@ -1,0 +1,172 @@
+// The one file that includes CLI11: flags, and TOML keys of the same names, bound to the options of
+// each command.
+#include "commands/commands.hpp"
+
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "jobs/suite.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <type_traits>
+
+namespace sonde {
+namespace {
+
+const CLI::Validator positive_seconds(
+    [](std::string& text) -> std::string {
+      double value = 0;
+      if (!CLI::detail::lexical_cast(text, value) || !(value > 0) || !std::isfinite(value)) {
+        return "must be a positive number of seconds, not '" + text + "'";
+      }
+      return {};
+    },
+    "SECONDS");
+
+/// An option whose value is one of the names in a table.
+template <class Enum, std::size_t count>
+CLI::Option* add_choice(CLI::App& app, const char* flags, Enum& chosen,
+                        const EnumName<Enum> (&names)[count], const char* help) {
+  return app
+      .add_option_function<std::string>(
+          flags,
+          [&chosen, &names](const std::string& name) { chosen = find_value(names, name).value(); },
+          help)
+      ->check(CLI::IsMember(list_names(names)));
+}
+
+void add_run_file(CLI::App& app, std::string& path) {
+  app.add_option("run", path, "the run file")->required();
+}
+
+void add_options(CLI::App& app, RunOptions& options) {
+  for_each_run_option(options, [&app](auto& member, const OptionText& option) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    const std::string letter = option.letter ? fmt::format("-{},", option.letter) : "";
+    const std::string flags = fmt::format("{}--{}", letter, option.name);
+    const std::string help(option.help);
+    if constexpr (std::is_same_v<Member, bool>) {
+      app.add_flag(flags, member, help);
+    } else if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+      app.add_option(flags, member, help)->delimiter(',');
+    } else {
+      CLI::Option* added = app.add_option(flags, member, help)->capture_default_str();
+      if constexpr (std::is_same_v<Member, double>) added->check(positive_seconds);
+    }
+  });
+  app.get_option("--suite")->check(CLI::IsMember(list_names(suite_level_names)));
+  app.add_option("--config", "a TOML file with any of these options; the command line wins");
+}
+
+void add_options(CLI::App& app, AnalyzeOptions& options) {
+  add_run_file(app, options.run);
+  app.add_option("--baseline", options.baseline, "an earlier run to compare with");
+}
+
+void add_options(CLI::App& app, ReportOptions& options) {
+  add_run_file(app, options.run);
+  app.add_option("-o,--output", options.output, "the page")->capture_default_str();
+  app.add_flag("--force", options.force, "overwrite an existing page");
+}
+
+void add_options(CLI::App& app, ExportOptions& options) {
+  std::vector<std::string> formats;
+  for (const ExportFormat& format : export_formats) formats.emplace_back(format.name);
+  add_run_file(app, options.run);
+  app.add_option("--format", options.format, "what to print")
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+}
+
+void add_options(CLI::App& app, CompareOptions& options) {
+  app.add_option("runs", options.runs, "two run files")->required()->expected(2);
+}
+
+void add_options(CLI::App& app, MergeOptions& options) {
+  app.add_option("runs", options.sources, "run files, or the .parts folder of a run")->required();
+  app.add_option("-o,--output", options.output, "the merged file")->required();
+  app.add_flag("--force", options.force, "overwrite an existing output");
+}
+
+void add_options(CLI::App& app, ListOptions& options) {
+  add_choice(app, "what", options.topic, list_topic_names, "")->required();
+  app.add_option("--backend", options.backend, "whose devices")->capture_default_str();
+  add_choice(app, "--format", options.format, list_format_names, "table or markdown");
+}
+
+void add_options(CLI::App& app, StatusOptions& options) {
+  app.add_option("run", options.run, "its output file")->required();
+}
+
+/// Fills options that the command line left open from a TOML file. CLI11 2.1 reads files only for
+/// the outermost command, hence by hand; every key must be an option.
+void apply_config_file(CLI::App& app) {
+  const auto* option = app.get_option("--config");
+  if (option->count() == 0) return;
+  const std::string path = option->as<std::string>();
+  for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_file(path)) {
+    CLI::Option* target =
+        item.parents.empty() ? app.get_option_no_throw("--" + item.name) : nullptr;
+    if (target == nullptr || target == option) {
+      throw ConfigError(
+          fmt::format("unknown key '{}' in {} (a typo would change the run unnoticed) "
+                      "see sonde run --help for the keys",
+                      item.fullname(), path));
+    }
+    if (target->count() > 0) continue;
+    if (target->get_expected_max() == 0) {
+      target->add_result(target->get_flag_value(item.name, item.inputs.at(0)));
+    } else {
+      target->add_result(item.inputs);
+    }
+    target->run_callback();
+  }
+}
+
+template <class Options>
+void add_command(CLI::App& app, std::optional<Command>& chosen, const char* name,
+                 const char* text) {
+  CLI::App* command = app.add_subcommand(name, text);
+  const auto options = std::make_shared<Options>();
+  add_options(*command, *options);
+  command->callback([command, options, &chosen] {
+    if constexpr (std::is_same_v<Options, RunOptions>) apply_config_file(*command);
+    chosen = *options;
+  });
+}
+
+}  // namespace
+
+std::optional<Command> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app{
+      "sonde characterizes the memory hierarchy and cores of every GPU of a cluster.\n"
+      "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
+      "sonde"};
+  app.set_version_flag("--version", std::string("sonde ") + version + " (" + git_revision + ")");
+  app.require_subcommand(0, 1);
+  std::optional<Command> chosen;
+  add_command<RunOptions>(app, chosen, "run", "measure the GPUs and write one run file");
+  add_command<AnalyzeOptions>(app, chosen, "analyze", "compare the devices of a run file again");
+  add_command<ReportOptions>(app, chosen, "report", "write report.html from a run file");
+  add_command<ExportOptions>(app, chosen, "export", "print a run file in another format");
+  add_command<CompareOptions>(app, chosen, "compare", "list what differs between two run files");
+  add_command<MergeOptions>(app, chosen, "merge", "make one run file of several, or of shards");
+  add_command<ListOptions>(app, chosen, "list", "print what there is");
+  add_command<StatusOptions>(app, chosen, "status", "how far a running run is");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    app.exit(success, std::cout, std::cerr);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw ConfigError(std::string(error.what()) + " (see sonde --help)");
+  }
+  if (!chosen) throw ConfigError("no command given (see sonde --help)");
+  return chosen;
+}
+
+}  // namespace sonde

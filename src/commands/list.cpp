@@ -1,0 +1,44 @@
+// `sonde list`: the jobs, the registry of metrics, the simulated GPUs, or the GPUs of this machine.
+#include "commands/commands.hpp"
+#include "device/open_device.hpp"
+#include "jobs/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+namespace sonde {
+namespace {
+
+void print_jobs() {
+  for (const Job& job : all_jobs()) {
+    fmt::print("{:<18} {:<9} {}\n", job.name, name_of(suite_level_names, job.level), job.summary);
+  }
+}
+
+void print_devices(const std::string& backend_text) {
+  constexpr std::uint64_t seed = 1;  // of simulated GPUs: those that a run shows by default
+  const BackendChoice backend = parse_backend(backend_text);
+  check_backend(backend);
+  for (const DeviceChoice& choice : list_visible_devices(backend, 0, seed)) {
+    const auto device = open_device(backend, choice, seed);
+    const DeviceInfo& info = device->info();
+    fmt::print("{}  {}  {} SMs  {}\n", info.uuid, info.name, info.sm_count, info.pci_bus_id);
+  }
+}
+
+}  // namespace
+
+ExitStatus execute(const ListOptions& options) {
+  switch (options.topic) {
+    case ListTopic::jobs: print_jobs(); break;
+    case ListTopic::metrics: std::cout << render_metric_list(options.format); break;
+    case ListTopic::models:
+      for (const std::string& model : list_models()) fmt::print("{}\n", model);
+      break;
+    case ListTopic::devices: print_devices(options.backend); break;
+  }
+  return ExitStatus::ok;
+}
+
+}  // namespace sonde

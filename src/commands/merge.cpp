@@ -1,0 +1,21 @@
+// `sonde merge`: one run file of several, analysed like the end of a run.
+#include "store/merge.hpp"
+
+#include "base/log.hpp"
+#include "commands/analyze.hpp"
+#include "commands/commands.hpp"
+#include "store/output.hpp"
+
+namespace sonde {
+
+ExitStatus execute(const MergeOptions& options) {
+  if (!options.force) refuse_existing(options.output);
+  const MergeNotes merged =
+      merge_runs({options.sources.begin(), options.sources.end()}, options.output);
+  for (const std::string& note : merged.notes) log_world(note);
+  const ExitStatus status = analyze_run(options.output);
+  log_world("wrote " + options.output);
+  return status;
+}
+
+}  // namespace sonde

@@ -1,0 +1,86 @@
+// What a person asks of `sonde run`. Each option is written once, in the struct and in the list
+// under it: the command line, --print-config, the provenance and the config hash all read the list.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// Defaults are the ones that --help shows.
+struct RunOptions {
+  std::string backend = "cuda";
+  std::string suite = "standard";
+  std::vector<std::string> jobs{};  // empty: all of the suite
+  std::string output = "sonde-run.h5";
+  std::uint64_t seed = 1;
+  bool resume = false;
+  bool force = false;
+  bool dry_run = false;
+  bool print_config = false;
+  bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
+  double job_timeout_s = 600;
+  double rendezvous_timeout_s = 900;
+  double progress_interval_s = 10;
+};
+
+/// How long the choice of an option matters.
+enum class OptionRole {
+  decides_results,  // a device measured with another choice must be measured again
+  guides_run,       // kept with the results, which do not depend on it
+  asks_instead      // prints something instead of a run: kept nowhere
+};
+
+struct OptionText {
+  std::string_view name;  // as in --name, and as a key of TOML files
+  OptionRole role;
+  std::string_view help;
+  char letter = '\0';  // of the short form, if there is one
+};
+
+/// Calls `visit(member, OptionText)` for every option of a run, in the order of --help.
+template <class Options, class Visit>
+void for_each_run_option(Options& options, Visit&& visit) {
+  using enum OptionRole;
+  visit(options.backend,
+        OptionText{"backend", decides_results,
+                   "cuda, or sim:MODEL[,MODEL...]: simulated GPUs, dealt to the ranks in order; "
+                   "MODEL is a shipped name or a JSON file, with +fault=value to break it"});
+  visit(options.suite, OptionText{"suite", decides_results, "how much to measure"});
+  visit(options.jobs,
+        OptionText{"jobs", decides_results, "only these jobs (and what they build on), by comma"});
+  visit(options.output, OptionText{"output", guides_run, "the run file", 'o'});
+  visit(options.seed, OptionText{"seed", decides_results, "seed of all random choices"});
+  visit(options.resume,
+        OptionText{"resume", guides_run, "keep what an interrupted run has already measured"});
+  visit(options.force, OptionText{"force", guides_run, "overwrite an existing output"});
+  visit(options.dry_run,
+        OptionText{"dry-run", asks_instead, "print which jobs would run on which GPUs, and stop"});
+  visit(options.print_config,
+        OptionText{"print-config", asks_instead,
+                   "print the resolved options as a TOML file for --config, and stop"});
+  visit(options.allow_shared_gpu,
+        OptionText{"allow-shared-gpu", guides_run,
+                   "measure although MIG, MPS or another process shares the GPU"});
+  visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
+                                          "a job that takes longer ends the measuring of its GPU"});
+  visit(options.rendezvous_timeout_s,
+        OptionText{"rendezvous-timeout-s", guides_run,
+                   "how long to wait for ranks that are still measuring when the first is done"});
+  visit(options.progress_interval_s,
+        OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
+}
+
+/// The options as a TOML file that --config reads back to the same.
+std::string to_toml(const RunOptions& options);
+
+/// The options as JSON text, for the provenance.
+std::string to_json(const RunOptions& options);
+
+/// Hash of sonde's version and the options that decide the results: a device measured under the
+/// same hash need not be measured again.
+std::string hash_options(const RunOptions& options);
+
+}  // namespace sonde

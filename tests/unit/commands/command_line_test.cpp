@@ -1,0 +1,134 @@
+#include "commands/commands.hpp"
+
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace sonde {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Command parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "sonde");
+  return parse_command_line(static_cast<int>(words.size()), words.data()).value();
+}
+
+RunOptions parse_run(std::vector<const char*> words) {
+  words.insert(words.begin(), "run");
+  return std::get<RunOptions>(parse(std::move(words)));
+}
+
+template <class Options>
+Options parse_file_command(std::vector<const char*> words) {
+  return std::get<Options>(std::get<FileCommand>(parse(std::move(words))));
+}
+
+std::string refusal(std::vector<const char*> words) {
+  try {
+    parse(std::move(words));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string write_toml(const std::string& text) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("sonde-config-test-" + std::to_string(::getpid()) + ".toml");
+  std::ofstream(path) << text;
+  return path.string();
+}
+
+TEST(CommandLineTest, reads_the_options_of_a_run) {
+  const RunOptions options =
+      parse_run({"--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs", "cache.l1,tlb",
+                 "--seed", "7", "-o", "night.h5", "--resume"});
+
+  EXPECT_EQ(options.backend, "sim:gtx980,gtx780");
+  EXPECT_EQ(options.suite, "quick");
+  EXPECT_THAT(options.jobs, ElementsAre("cache.l1", "tlb"));
+  EXPECT_EQ(options.seed, 7u);
+  EXPECT_EQ(options.output, "night.h5");
+  EXPECT_TRUE(options.resume);
+}
+
+TEST(CommandLineTest, every_command_has_its_own_options_and_defaults) {
+  EXPECT_EQ(parse_run({}).output, "sonde-run.h5");
+  EXPECT_EQ(parse_file_command<AnalyzeOptions>({"analyze", "a.h5", "--baseline", "b.h5"}).baseline,
+            "b.h5");
+  EXPECT_EQ(parse_file_command<ReportOptions>({"report", "a.h5"}).output, "report.html");
+  EXPECT_EQ(parse_file_command<ExportOptions>({"export", "a.h5"}).format, "json");
+  EXPECT_THAT(parse_file_command<CompareOptions>({"compare", "a.h5", "b.h5"}).runs,
+              ElementsAre("a.h5", "b.h5"));
+  EXPECT_THAT(parse_file_command<MergeOptions>({"merge", "a.h5", "b.h5", "-o", "c.h5"}).sources,
+              ElementsAre("a.h5", "b.h5"));
+  EXPECT_EQ(parse_file_command<StatusOptions>({"status", "a.h5"}).run, "a.h5");
+}
+
+TEST(CommandLineTest, a_choice_is_one_of_its_table) {
+  const auto list = parse_file_command<ListOptions>({"list", "metrics", "--format", "markdown"});
+
+  EXPECT_EQ(list.topic, ListTopic::metrics);
+  EXPECT_EQ(list.format, ListFormat::markdown);
+  EXPECT_EQ(parse_file_command<ListOptions>({"list", "jobs"}).format, ListFormat::plain);
+  EXPECT_THAT(refusal({"list", "metrics", "--format", "json"}), HasSubstr("markdown"));
+  EXPECT_THAT(refusal({"list", "mettrics"}), HasSubstr("metrics"));
+}
+
+TEST(CommandLineTest, an_unknown_export_format_is_refused_with_those_there_are) {
+  EXPECT_THAT(refusal({"export", "a.h5", "--format", "yaml"}),
+              AllOf(HasSubstr("yaml"), HasSubstr("prometheus")));
+  EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "yaml"}), ConfigError);
+}
+
+TEST(CommandLineTest, refuses_what_it_does_not_know) {
+  EXPECT_THAT(refusal({"run", "--bakcend", "cuda"}), HasSubstr("--bakcend"));
+  EXPECT_THAT(refusal({"run", "--suite", "huge"}), HasSubstr("huge"));
+  EXPECT_THAT(refusal({"run", "--job-timeout-s", "-3"}), HasSubstr("positive"));
+  EXPECT_THAT(refusal({"run", "--job-timeout-s", "0"}), HasSubstr("positive"));
+  EXPECT_THAT(refusal({"run", "--job-timeout-s", "nan"}), HasSubstr("positive"));
+  EXPECT_THAT(refusal({"frobnicate"}), HasSubstr("frobnicate"));
+  EXPECT_THAT(refusal({"compare", "one.h5"}), HasSubstr("2"));
+  EXPECT_NE(refusal({}), "accepted");
+}
+
+TEST(CommandLineTest, an_unknown_key_in_the_file_is_an_error) {
+  const std::string path = write_toml("suite = \"quick\"\nsiut = \"full\"\n");
+
+  EXPECT_THAT(refusal({"run", "--config", path.c_str()}), HasSubstr("siut"));
+  std::filesystem::remove(path);
+}
+
+TEST(CommandLineTest, values_in_the_file_are_checked_and_the_command_line_wins) {
+  const std::string path = write_toml("suite = \"huge\"\njob-timeout-s = 5\n");
+
+  EXPECT_THAT(refusal({"run", "--config", path.c_str()}), HasSubstr("huge"));
+  EXPECT_EQ(parse_run({"--suite", "quick", "--config", path.c_str()}).suite, "quick");
+  EXPECT_EQ(parse_run({"--suite", "quick", "--config", path.c_str()}).job_timeout_s, 5);
+  EXPECT_THAT(refusal({"run", "--config", "/nowhere/at.toml"}), HasSubstr("at.toml"));
+  std::filesystem::remove(path);
+}
+
+TEST(CommandLineTest, a_printed_config_reads_back_the_same) {
+  const RunOptions options =
+      parse_run({"--backend", "sim:h200,h200+slow_sm=17:3", "--jobs", "tlb,shared", "--seed", "99",
+                 "--job-timeout-s", "12.5", "-o", "a b.h5"});
+  const std::string path = write_toml(to_toml(options));
+
+  const RunOptions again = parse_run({"--config", path.c_str()});
+
+  EXPECT_EQ(to_json(again), to_json(options));
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace sonde

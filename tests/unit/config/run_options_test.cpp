@@ -1,0 +1,38 @@
+#include "config/run_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(RunOptionsTest, the_hash_follows_what_decides_the_results) {
+  const RunOptions options{.backend = "sim:h200"};
+  RunOptions elsewhere = options;
+  elsewhere.output = "x.h5";
+  elsewhere.job_timeout_s = 5;
+  RunOptions other_seed = options;
+  other_seed.seed = 2;
+
+  EXPECT_EQ(hash_options(options), hash_options(elsewhere));
+  EXPECT_NE(hash_options(options), hash_options(RunOptions{.backend = "sim:gtx980"}));
+  EXPECT_NE(hash_options(options), hash_options(other_seed));
+}
+
+TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
+  const RunOptions options{.suite = "quick", .jobs = {"clock", "tlb"}, .dry_run = true};
+
+  EXPECT_THAT(to_json(options),
+              AllOf(HasSubstr(R"("suite":"quick")"), HasSubstr(R"("jobs":["clock","tlb"])"),
+                    HasSubstr(R"("job_timeout_s":600.0)"), Not(HasSubstr("dry"))));
+  EXPECT_THAT(to_toml(options),
+              AllOf(HasSubstr("suite = \"quick\"\n"), HasSubstr("jobs = [\"clock\", \"tlb\"]\n"),
+                    HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
+}
+
+}  // namespace
+}  // namespace sonde
