@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/open_device.hpp"
-#include "device/sim/model.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "jobs/job.hpp"
 
 #include <gtest/gtest.h>
