@@ -75,6 +75,8 @@ void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes
   path_ = &path;
   base_ = base_of(path.space);
   copied_ = model_.partitions.replicate && !path.at_home;
+  constexpr std::size_t many_sms = 8;
+  crowded_ = sms.size() >= many_sms;
   arrays_.begin_probe(seed);
   for (int sm : sms) {
     routes_[static_cast<std::size_t>(sm)] = arrays_.open_route(path, sm, shared_bytes);
@@ -109,6 +111,9 @@ Access MemorySystem::locate(int sm, std::uint64_t offset_bytes) const {
 
 void MemorySystem::expect(int sm, const Access& access) const {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
+  if (crowded_ && route.level_count > 1) {
+    route.levels.front().array->fetch_set_ahead(access.first_set);
+  }
   if (!route.is_large || !route.asked_last) return;
   const Level& level = route.last();
   level.by_home[access.home]->fetch_set_ahead(access.last_set);

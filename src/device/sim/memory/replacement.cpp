@@ -26,13 +26,15 @@ bool has_order(Policy policy) {
 }  // namespace
 
 ReplacementState::Bookkeeping ReplacementState::bookkeeping(const Geometry& geometry) {
-  const bool packed = geometry.most_ways() <= packed_order::most_ways;
+  const std::uint32_t ways = geometry.most_ways();
   switch (geometry.replacement.policy) {
     case Policy::random:
     case Policy::weighted_ways: return Bookkeeping::none;
-    case Policy::lru: return packed ? Bookkeeping::packed_lru : Bookkeeping::separate;
+    case Policy::lru:
+      return ways <= packed_order::most_ways ? Bookkeeping::packed_lru : Bookkeeping::separate;
     case Policy::guarded_lru:
-      return packed ? Bookkeeping::packed_guarded_lru : Bookkeeping::separate;
+      return ways <= packed_guard::most_ways ? Bookkeeping::packed_guarded_lru
+                                             : Bookkeeping::separate;
     default: return Bookkeeping::separate;
   }
 }
@@ -45,8 +47,8 @@ ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
     cumulative_weights_.push_back(sum += weight);
   }
   for (double& weight : cumulative_weights_) weight /= sum;
-  if (policy_ == Policy::guarded_lru) guards_.resize(sets);
   if (bookkeeping_ != Bookkeeping::separate) return;
+  if (policy_ == Policy::guarded_lru) guards_.resize(sets);
   if (has_order(policy_)) {
     links_.resize(slots);
     ends_.resize(sets);
@@ -62,8 +64,9 @@ void ReplacementState::clear(std::uint64_t seed) {
 }
 
 void ReplacementState::clear_set(const SetView& view) {
-  if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
+  if (bookkeeping_ == Bookkeeping::packed_guarded_lru) view.state.order() |= packed_guard::nobody;
   if (bookkeeping_ != Bookkeeping::separate) return;
+  if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
   if (has_order(policy_)) {
     std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
     ends_[view.set] = {nobody, nobody};
@@ -99,7 +102,7 @@ void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
     case Policy::guarded_lru:
-      guards_[view.set].forget(way);
+      forget_guarded(view, way);
       move_to_front(view, slot);
       return;
     default: mark_hit(view, way); return;
@@ -178,24 +181,36 @@ void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
 }
 
 void ReplacementState::guard_hit(const SetView& view, std::uint32_t way) {
-  const std::uint32_t released = guards_[view.set].push(way);
-  if (released >= view.ways) return;
   if (bookkeeping_ == Bookkeeping::separate) {
-    move_to_front(view, view.first_slot + released);
-  } else {
-    packed_order::move_to_front(view.state.order(), released);
+    const std::uint32_t released = guards_[view.set].push(way);
+    if (released < view.ways) move_to_front(view, view.first_slot + released);
+    return;
   }
+  std::uint64_t& order = view.state.order();
+  Guard guard = packed_guard::unpack(order);
+  const std::uint32_t released = guard.push(way);
+  if (released < view.ways) packed_order::move_to_front(order, released);
+  packed_guard::pack(order, guard);
+}
+
+void ReplacementState::forget_guarded(const SetView& view, std::uint32_t way) {
+  if (bookkeeping_ == Bookkeeping::separate) return guards_[view.set].forget(way);
+  std::uint64_t& order = view.state.order();
+  Guard guard = packed_guard::unpack(order);
+  guard.forget(way);
+  packed_guard::pack(order, guard);
 }
 
 std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
-  const Guard& guard = guards_[view.set];
   if (bookkeeping_ != Bookkeeping::separate) {
+    const Guard guard = packed_guard::unpack(view.state.order());
     for (std::uint32_t ways = view.ways; ways > 0; --ways) {
       const std::uint32_t way = packed_order::oldest(view.state.order(), ways);
       if (!guard.holds(way)) return way;
     }
     return guard.first_to_leave(view.ways);
   }
+  const Guard& guard = guards_[view.set];
   for (std::uint32_t slot = ends_[view.set].older; slot != nobody; slot = links_[slot].newer) {
     if (!guard.holds(slot - view.first_slot)) return slot - view.first_slot;
   }
