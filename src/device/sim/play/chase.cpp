@@ -13,7 +13,7 @@ constexpr std::size_t accesses_ahead = 4;
 // Accesses of all lanes that are located once; more would not fit into the caches of the host, and
 // are located in blocks of fewer.
 constexpr std::size_t most_kept = 1 << 17;
-constexpr std::size_t most_in_block = 1 << 12;
+constexpr std::size_t most_in_block = 1 << 8;
 
 /// One lane on its way round its list. Its accesses are located ahead: all of a short list once for
 /// all rounds, those of a long list block by block.
