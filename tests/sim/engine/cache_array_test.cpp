@@ -317,14 +317,16 @@ void store(CacheArray& cache, char letter) {
 }
 
 TEST(CacheArrayTest, a_store_that_updates_counts_as_a_use) {
-  CacheArray cache = make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  CacheArray cache =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
   misses(cache, "AB");
   store(cache, 'A');
   EXPECT_EQ(misses(cache, "CA"), "C");
 }
 
 TEST(CacheArrayTest, a_store_that_is_ignored_changes_nothing) {
-  CacheArray cache = make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::ignore, StoreMiss::no_allocate});
+  CacheArray cache =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::ignore, StoreMiss::no_allocate});
   misses(cache, "AB");
   store(cache, 'A');
   store(cache, 'C');
@@ -333,8 +335,10 @@ TEST(CacheArrayTest, a_store_that_is_ignored_changes_nothing) {
 }
 
 TEST(CacheArrayTest, a_store_allocates_only_if_declared) {
-  CacheArray takes = make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::allocate});
-  CacheArray leaves = make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  CacheArray takes =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::allocate});
+  CacheArray leaves =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
   for (CacheArray* cache : {&takes, &leaves}) store(*cache, 'A');
   EXPECT_EQ(misses(takes, "A"), "");
   EXPECT_EQ(misses(leaves, "A"), "A");
@@ -342,8 +346,8 @@ TEST(CacheArrayTest, a_store_allocates_only_if_declared) {
 
 TEST(CacheArrayTest, an_invalidated_line_leaves_a_hole_that_is_filled_first) {
   for (std::uint32_t ways : {4u, 32u}) {  // searched way by way, and mapped
-    CacheArray cache =
-        make_cache(DeclaredPolicy::lru, 1, ways, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
+    CacheArray cache = make_cache(DeclaredPolicy::lru, 1, ways, {},
+                                  {StoreHit::invalidate, StoreMiss::no_allocate});
     const std::string all = std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345").substr(0, ways);
     misses(cache, all);
     store(cache, 'C');

@@ -38,8 +38,8 @@ class MemorySystem {
   Access locate(int sm, std::uint64_t offset_bytes) const;
 
   /// To be called a few loads ahead, so that the host can fetch what the load needs. Nothing of the
-  /// simulated GPU changes. On the H200, whose L2 exceeds the caches of hosts, this saves 30 % of
-  /// the time of all structure jobs; most of that with the first caches of many SMs.
+  /// simulated GPU changes. Without this the structure jobs of the H200, whose L2 and L1s exceed
+  /// the caches of hosts, take a third longer.
   void expect(int sm, const Access& access) const;
 
   /// One load by one thread.
