@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "device/sim/die.hpp"
-#include "device/sim/shipped_models.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"

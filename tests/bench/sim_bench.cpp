@@ -3,7 +3,7 @@
 // by load path and span, which shows where the time goes.
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "device/sim/shipped_models.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "device/sim/sim_device.hpp"
 #include "jobs/suite.hpp"
 

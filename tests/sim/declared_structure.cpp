@@ -2,7 +2,7 @@
 #include "sim/declared_structure.hpp"
 
 #include "base/units.hpp"
-#include "device/sim/set_index.hpp"
+#include "device/sim/memory/set_index.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -25,8 +25,8 @@ std::vector<double> descending(const std::vector<std::uint32_t>& counts) {
 
 Declared declared_chances(const sim::Geometry& geometry) {
   const sim::Replacement& replacement = geometry.replacement;
-  const bool weighted = replacement.policy == sim::Policy::weighted_ways;
-  const bool draws_lots = weighted || replacement.policy == sim::Policy::random;
+  const bool weighted = replacement.policy == sim::DeclaredPolicy::weighted_ways;
+  const bool draws_lots = weighted || replacement.policy == sim::DeclaredPolicy::random;
   if (!draws_lots || descending(geometry.ways_per_set).front() == 1) return Absent{};
   DeclaredChances chances;
   double sum = 0;

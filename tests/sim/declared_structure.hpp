@@ -2,7 +2,7 @@
 // declares, in the words of the metrics.
 #pragma once
 
-#include "device/sim/model.hpp"
+#include "device/sim/model/model.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,13 +15,13 @@ namespace sonde::test {
 struct Absent {};
 
 struct DeclaredIndex {
-  sim::IndexFunction function;
+  sim::DeclaredIndex function;
   std::uint32_t sets = 0;
   std::uint64_t line_bytes = 0;
 };
 
 struct DeclaredPolicy {
-  sim::Policy policy = sim::Policy::lru;
+  sim::DeclaredPolicy policy = sim::DeclaredPolicy::lru;
   std::vector<std::uint32_t> ways_per_set;
 };
 

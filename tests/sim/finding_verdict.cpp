@@ -15,19 +15,19 @@
 namespace sonde::test {
 namespace {
 
-sonde::Policy in_words_of_analysis(sim::Policy policy) {
+sonde::Policy in_words_of_analysis(sim::DeclaredPolicy policy) {
   switch (policy) {
-    case sim::Policy::lru: return sonde::Policy::lru;
-    case sim::Policy::fifo: return sonde::Policy::fifo;
-    case sim::Policy::tree_plru: return sonde::Policy::tree_plru;
-    case sim::Policy::nru: return sonde::Policy::nru;
-    case sim::Policy::clock: return sonde::Policy::clock;
-    case sim::Policy::srrip: return sonde::Policy::srrip;
-    case sim::Policy::brrip: return sonde::Policy::brrip;
-    case sim::Policy::guarded_lru: return sonde::Policy::guarded_lru;
-    case sim::Policy::set_duelling: return sonde::Policy::set_duelling;
-    case sim::Policy::random: return sonde::Policy::random;
-    case sim::Policy::weighted_ways: return sonde::Policy::weighted_ways;
+    case sim::DeclaredPolicy::lru: return sonde::Policy::lru;
+    case sim::DeclaredPolicy::fifo: return sonde::Policy::fifo;
+    case sim::DeclaredPolicy::tree_plru: return sonde::Policy::tree_plru;
+    case sim::DeclaredPolicy::nru: return sonde::Policy::nru;
+    case sim::DeclaredPolicy::clock: return sonde::Policy::clock;
+    case sim::DeclaredPolicy::srrip: return sonde::Policy::srrip;
+    case sim::DeclaredPolicy::brrip: return sonde::Policy::brrip;
+    case sim::DeclaredPolicy::guarded_lru: return sonde::Policy::guarded_lru;
+    case sim::DeclaredPolicy::set_duelling: return sonde::Policy::set_duelling;
+    case sim::DeclaredPolicy::random: return sonde::Policy::random;
+    case sim::DeclaredPolicy::weighted_ways: return sonde::Policy::weighted_ways;
   }
   throw Error("unknown policy");
 }
@@ -91,7 +91,7 @@ bool is_right(const DeclaredChances& declared, const Finding& finding) {
 bool is_beyond_sight(const Declared& declared) {
   if (std::holds_alternative<Absent>(declared)) return true;
   if (const auto* index = std::get_if<DeclaredIndex>(&declared)) {
-    return index->function.kind == sim::IndexFunction::Kind::table;
+    return index->function.kind == sim::DeclaredIndex::Kind::table;
   }
   if (const auto* policy = std::get_if<DeclaredPolicy>(&declared)) {
     const std::uint32_t ways =
@@ -109,8 +109,8 @@ std::string in_words(const std::vector<double>& numbers) {
   return text;
 }
 std::string in_words(const DeclaredIndex& index) {
-  using Kind = sim::IndexFunction::Kind;
-  const sim::IndexFunction& function = index.function;
+  using Kind = sim::DeclaredIndex::Kind;
+  const sim::DeclaredIndex& function = index.function;
   switch (function.kind) {
     case Kind::bit_field: return fmt::format("{} bits from {} on", function.bits, function.low_bit);
     case Kind::xor_masks: return fmt::format("XORs {:x}", fmt::join(function.masks, " "));

@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "device/sim/set_index.hpp"
+#include "device/sim/memory/set_index.hpp"
 
 #include <map>
 #include <regex>
@@ -31,12 +31,12 @@ void read_masks(const std::string& part, std::vector<std::uint64_t>& masks) {
 }
 
 struct ReadFunction {
-  sim::IndexFunction function;
+  sim::DeclaredIndex function;
   std::uint32_t sets = 1;
 };
 
 ReadFunction read_function(const std::string& text) {
-  using Kind = sim::IndexFunction::Kind;
+  using Kind = sim::DeclaredIndex::Kind;
   ReadFunction read;
   if (text == "one set") return read;
   std::smatch parts;

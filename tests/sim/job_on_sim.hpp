@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/open_device.hpp"
-#include "device/sim/model.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "jobs/run/job_run.hpp"
 #include "jobs/suite.hpp"
 

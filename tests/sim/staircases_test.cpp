@@ -1,6 +1,6 @@
 // The classical staircases of the job latency: right about a textbook cache, and in contradiction
 // with each other or with the declared truth on caches that are none.
-#include "device/sim/shipped_models.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "jobs/latency/parts.hpp"
 #include "sim/hierarchy_truth.hpp"
 

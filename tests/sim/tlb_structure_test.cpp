@@ -1,6 +1,6 @@
 // TLBs that no shipped model has: an H200 whose second level hashes addresses of a buffer that is
 // not aligned, as on the real one, and one that replaces in the order of filling.
-#include "device/sim/shipped_models.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 

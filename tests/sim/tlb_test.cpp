@@ -47,7 +47,7 @@ void expect_structure(const JobOnSim& sim, const std::string& name, const sim::C
   EXPECT_EQ(sim.text(name + ".replacement"), "LRU") << name;
   EXPECT_EQ(sim.status(name + ".way_probability"), Status::not_present) << name;
   EXPECT_EQ(sim.find(name + ".sets").confidence, 1) << name;
-  if (geometry.index.kind == sim::IndexFunction::Kind::table) {
+  if (geometry.index.kind == sim::DeclaredIndex::Kind::table) {
     EXPECT_EQ(sim.status(name + ".index_function"), Status::not_resolvable) << name;
   } else {
     const int low = geometry.index.low_bit;

@@ -56,8 +56,8 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
 
 /// Half of the spread belongs to the GPC, half to the SM in it (the additive part of the latency
 /// maps of Jin 2024 and of the L40 study).
-std::vector<std::uint32_t> draw_sm_offsets(const std::vector<SmPlace>& sms, int gpcs,
-                                           double spread_cycles, Random& random) {
+std::vector<std::uint32_t> choose_sm_offsets(const std::vector<SmPlace>& sms, int gpcs,
+                                             double spread_cycles, Random& random) {
   std::vector<double> gpc_share(static_cast<std::size_t>(gpcs));
   for (double& share : gpc_share) share = random.unit();
   std::vector<std::uint32_t> offsets;
@@ -68,7 +68,8 @@ std::vector<std::uint32_t> draw_sm_offsets(const std::vector<SmPlace>& sms, int 
   return offsets;
 }
 
-std::vector<std::int32_t> draw_slice_offsets(const Slices& slices, int partitions, Random& random) {
+std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions,
+                                               Random& random) {
   std::vector<std::int32_t> offsets;
   for (int i = 0; i < slices.count * partitions; ++i) {
     offsets.push_back(
@@ -114,11 +115,11 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   for (const CacheModel& cache : model.caches) {
     Random draws(derive_seed(seed_of_die, "offsets of " + cache.name));
     die.cache_offset_cycles.push_back(
-        draw_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, draws));
+        choose_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, draws));
   }
   if (model.slices) {
     Random draws(derive_seed(seed_of_die, "slices"));
-    die.slice_offset_cycles = draw_slice_offsets(*model.slices, model.partitions.count, draws);
+    die.slice_offset_cycles = choose_slice_offsets(*model.slices, model.partitions.count, draws);
   }
   for (const SlowPart& slow : faults.slow_slices) {
     die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=

@@ -1,5 +1,5 @@
 // What makes one specimen of a model different from the next: names, which TPCs are switched off,
-// how far each SM and slice lies from the middle. Everything is drawn from the seed of the die.
+// how far each SM and slice lies from the middle. Everything follows from the seed of the die.
 #pragma once
 
 #include "device/sim/faults.hpp"
@@ -9,7 +9,7 @@ namespace sonde::sim {
 struct SmPlace {
   int tpc = 0;
   int gpc = 0;
-  int partition = 0;  // the half of the L2 that is near
+  int partition = 0;  // of the L2, that serves it first
 };
 
 struct Die {

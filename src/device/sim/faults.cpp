@@ -2,6 +2,7 @@
 #include "device/sim/faults.hpp"
 
 #include "base/error.hpp"
+#include "device/sim/model/model_files.hpp"
 
 #include <charconv>
 #include <string_view>

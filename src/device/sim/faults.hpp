@@ -2,7 +2,7 @@
 // h200+slow_sm=17:3+low_bandwidth=0.8
 #pragma once
 
-#include "device/sim/model.hpp"
+#include "device/sim/model/model.hpp"
 
 namespace sonde::sim {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "device/sim/model.hpp"
+#include "device/sim/model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

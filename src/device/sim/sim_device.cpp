@@ -2,7 +2,7 @@
 #include "device/sim/sim_device.hpp"
 
 #include "base/error.hpp"
-#include "device/sim/play.hpp"
+#include "device/sim/play/play.hpp"
 
 #include <chrono>
 #include <thread>

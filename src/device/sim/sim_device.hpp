@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/sim/memory_system.hpp"
+#include "device/sim/memory/memory_system.hpp"
 
 namespace sonde::sim {
 

@@ -1,4 +1,4 @@
-#include "device/sim/bank_conflicts.hpp"
+#include "device/sim/cores/bank_conflicts.hpp"
 
 #include <gtest/gtest.h>
 

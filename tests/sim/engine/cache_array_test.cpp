@@ -1,4 +1,4 @@
-#include "device/sim/cache_array.hpp"
+#include "device/sim/memory/cache_array.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@ namespace {
 constexpr std::uint64_t line_bytes = 128;
 
 /// One cache of equal sets that follow each other line by line.
-CacheArray make_cache(Policy policy, std::uint32_t sets, std::uint32_t ways,
+CacheArray make_cache(DeclaredPolicy policy, std::uint32_t sets, std::uint32_t ways,
                       std::vector<double> weights = {}, WritePolicy write_policy = {}) {
   CacheModel model;
   model.write_policy = write_policy;
   model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
   Geometry geometry;
   geometry.ways_per_set.assign(sets, ways);
-  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.kind = DeclaredIndex::Kind::modulo;
   geometry.index.granularity_bytes = line_bytes;
   geometry.replacement = {policy, std::move(weights)};
   CacheArray cache(model, geometry);
@@ -47,42 +47,42 @@ int cyclic_hits(CacheArray& cache, std::uint64_t lines) {
 }
 
 TEST(CacheArrayTest, lru_evicts_what_was_used_longest_ago) {
-  CacheArray cache = make_cache(Policy::lru, 1, 2);
+  CacheArray cache = make_cache(DeclaredPolicy::lru, 1, 2);
   EXPECT_EQ(misses(cache, "ABAC"), "ABC");
   EXPECT_EQ(misses(cache, "A"), "");
   EXPECT_EQ(misses(cache, "B"), "B");
 }
 
 TEST(CacheArrayTest, fifo_evicts_what_came_first) {
-  CacheArray cache = make_cache(Policy::fifo, 1, 2);
+  CacheArray cache = make_cache(DeclaredPolicy::fifo, 1, 2);
   EXPECT_EQ(misses(cache, "ABAC"), "ABC");
   EXPECT_EQ(misses(cache, "B"), "");
   EXPECT_EQ(misses(cache, "A"), "A");
 }
 
 TEST(CacheArrayTest, tree_plru_follows_the_tree_away_from_the_last_use) {
-  CacheArray cache = make_cache(Policy::tree_plru, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 4);
   misses(cache, "ABCDAE");  // the root points to the right half, there to C
   EXPECT_EQ(misses(cache, "ABDE"), "");
   EXPECT_EQ(misses(cache, "C"), "C");
 }
 
 TEST(CacheArrayTest, tree_plru_keeps_within_ways_that_are_no_power_of_two) {
-  CacheArray cache = make_cache(Policy::tree_plru, 1, 6);
+  CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 6);
   misses(cache, "ABCDEF");
   EXPECT_EQ(misses(cache, "ABCDEF"), "");
   EXPECT_GT(cyclic_hits(cache, 7), 0);
 }
 
 TEST(CacheArrayTest, nru_evicts_the_first_unused_way) {
-  CacheArray cache = make_cache(Policy::nru, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::nru, 1, 4);
   misses(cache, "ABCDAE");  // D cleared all other bits, A set its own again
   EXPECT_EQ(misses(cache, "ACDE"), "");
   EXPECT_EQ(misses(cache, "B"), "B");
 }
 
 TEST(CacheArrayTest, clock_gives_a_second_chance) {
-  CacheArray cache = make_cache(Policy::clock, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::clock, 1, 4);
   misses(cache, "ABCDE");  // the hand passes all, E replaces A
   misses(cache, "BF");     // B is passed, F replaces C
   EXPECT_EQ(misses(cache, "BDEF"), "");
@@ -90,15 +90,15 @@ TEST(CacheArrayTest, clock_gives_a_second_chance) {
 }
 
 TEST(CacheArrayTest, srrip_prefers_what_was_not_used_again) {
-  CacheArray cache = make_cache(Policy::srrip, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::srrip, 1, 4);
   misses(cache, "ABCDAE");
   EXPECT_EQ(misses(cache, "ACDE"), "");
   EXPECT_EQ(misses(cache, "B"), "B");
 }
 
 TEST(CacheArrayTest, brrip_keeps_a_part_of_what_does_not_fit) {
-  CacheArray srrip = make_cache(Policy::srrip, 4, 8);
-  CacheArray brrip = make_cache(Policy::brrip, 4, 8);
+  CacheArray srrip = make_cache(DeclaredPolicy::srrip, 4, 8);
+  CacheArray brrip = make_cache(DeclaredPolicy::brrip, 4, 8);
   EXPECT_EQ(cyclic_hits(srrip, 4 * 12), 0);
   EXPECT_GT(cyclic_hits(brrip, 4 * 12), 200);
 }
@@ -108,7 +108,7 @@ bool holds(CacheArray& cache, char letter) {
 }
 
 TEST(CacheArrayTest, guarded_lru_keeps_the_lines_of_the_last_two_hits) {
-  CacheArray cache = make_cache(Policy::guarded_lru, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::guarded_lru, 1, 4);
   misses(cache, "ABCDAE");
   EXPECT_FALSE(holds(cache, 'B')) << "A is older, but guarded";
   misses(cache, "CDF");
@@ -160,7 +160,7 @@ class GuardedSet {
 TEST(CacheArrayTest, guarded_lru_of_every_width_agrees_with_lists) {
   // Narrow sets keep order and guard in one word, others by links.
   for (std::uint32_t ways : {1u, 2u, 3u, 4u, 14u, 15u, 16u, 40u}) {
-    CacheArray cache = make_cache(Policy::guarded_lru, 1, ways);
+    CacheArray cache = make_cache(DeclaredPolicy::guarded_lru, 1, ways);
     GuardedSet reference(ways);
     Random random(ways);
     for (int i = 0; i < 20000; ++i) {
@@ -177,7 +177,7 @@ TEST(CacheArrayTest, less_room_than_tags_lets_the_oldest_line_of_any_set_leave) 
   Geometry geometry;
   geometry.ways_per_set.assign(4, 2);
   geometry.data_lines = 3;
-  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.kind = DeclaredIndex::Kind::modulo;
   geometry.index.granularity_bytes = line_bytes;
   CacheArray cache(model, geometry);
   cache.clear(1);
@@ -187,13 +187,13 @@ TEST(CacheArrayTest, less_room_than_tags_lets_the_oldest_line_of_any_set_leave) 
 }
 
 TEST(CacheArrayTest, set_duelling_ends_with_the_better_policy) {
-  CacheArray cache = make_cache(Policy::set_duelling, 64, 8);
+  CacheArray cache = make_cache(DeclaredPolicy::set_duelling, 64, 8);
   // 62 of 64 sets come over to BRRIP; its leaders alone would be 2.
   EXPECT_GT(cyclic_hits(cache, 64 * 12), 20 * 12 * 10);
 }
 
 TEST(CacheArrayTest, random_spreads_victims_over_all_ways) {
-  CacheArray cache = make_cache(Policy::random, 1, 4);
+  CacheArray cache = make_cache(DeclaredPolicy::random, 1, 4);
   std::map<char, int> evicted;
   for (int i = 0; i < 400; ++i) {
     cache.clear(static_cast<std::uint64_t>(i));
@@ -206,7 +206,7 @@ TEST(CacheArrayTest, random_spreads_victims_over_all_ways) {
 }
 
 TEST(CacheArrayTest, weighted_ways_are_victims_by_their_weight) {
-  CacheArray cache = make_cache(Policy::weighted_ways, 1, 4, {1, 3, 1, 1});
+  CacheArray cache = make_cache(DeclaredPolicy::weighted_ways, 1, 4, {1, 3, 1, 1});
   std::map<char, int> evicted;
   for (int i = 0; i < 600; ++i) {
     cache.clear(static_cast<std::uint64_t>(i));
@@ -226,7 +226,7 @@ TEST(CacheArrayTest, sets_may_differ_in_ways) {
   model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
   Geometry geometry;
   geometry.ways_per_set = {3, 1};
-  geometry.index.kind = IndexFunction::Kind::modulo;
+  geometry.index.kind = DeclaredIndex::Kind::modulo;
   geometry.index.granularity_bytes = line_bytes;
   CacheArray cache(model, geometry);
   cache.clear(1);
@@ -279,7 +279,7 @@ TEST(CacheArrayTest, a_span_counts_as_one_use_of_its_line) {
   model.sector_bytes = model.fetch_bytes = 32;
   Geometry geometry;
   geometry.ways_per_set = {2};
-  geometry.replacement.policy = Policy::srrip;
+  geometry.replacement.policy = DeclaredPolicy::srrip;
   CacheArray cache(model, geometry);
   cache.clear(1);
 
@@ -294,7 +294,7 @@ TEST(CacheArrayTest, a_span_counts_as_one_use_of_its_line) {
 TEST(CacheArrayTest, sets_of_every_width_agree_with_a_list) {
   // Orders packed into a word, orders by links, marks in one to eight words, and a map.
   for (std::uint32_t ways : {1u, 3u, 8u, 15u, 16u, 17u, 24u, 64u, 65u, 192u}) {
-    for (Policy policy : {Policy::lru, Policy::fifo}) {
+    for (DeclaredPolicy policy : {DeclaredPolicy::lru, DeclaredPolicy::fifo}) {
       CacheArray cache = make_cache(policy, 1, ways);
       std::list<std::uint64_t> reference;
       Random random(7);
@@ -302,8 +302,8 @@ TEST(CacheArrayTest, sets_of_every_width_agree_with_a_list) {
         const std::uint64_t line = random.below(ways + ways / 2 + 2);
         const auto found = std::find(reference.begin(), reference.end(), line);
         const bool expected = found != reference.end();
-        if (expected && policy == Policy::lru) reference.erase(found);
-        if (!expected || policy == Policy::lru) reference.push_front(line);
+        if (expected && policy == DeclaredPolicy::lru) reference.erase(found);
+        if (!expected || policy == DeclaredPolicy::lru) reference.push_front(line);
         if (reference.size() > ways) reference.pop_back();
         ASSERT_EQ(cache.access(line * line_bytes), expected) << ways << " ways, access " << i;
       }
@@ -317,14 +317,16 @@ void store(CacheArray& cache, char letter) {
 }
 
 TEST(CacheArrayTest, a_store_that_updates_counts_as_a_use) {
-  CacheArray cache = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  CacheArray cache =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
   misses(cache, "AB");
   store(cache, 'A');
   EXPECT_EQ(misses(cache, "CA"), "C");
 }
 
 TEST(CacheArrayTest, a_store_that_is_ignored_changes_nothing) {
-  CacheArray cache = make_cache(Policy::lru, 1, 2, {}, {StoreHit::ignore, StoreMiss::no_allocate});
+  CacheArray cache =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::ignore, StoreMiss::no_allocate});
   misses(cache, "AB");
   store(cache, 'A');
   store(cache, 'C');
@@ -333,8 +335,10 @@ TEST(CacheArrayTest, a_store_that_is_ignored_changes_nothing) {
 }
 
 TEST(CacheArrayTest, a_store_allocates_only_if_declared) {
-  CacheArray takes = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::allocate});
-  CacheArray leaves = make_cache(Policy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
+  CacheArray takes =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::allocate});
+  CacheArray leaves =
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::update, StoreMiss::no_allocate});
   for (CacheArray* cache : {&takes, &leaves}) store(*cache, 'A');
   EXPECT_EQ(misses(takes, "A"), "");
   EXPECT_EQ(misses(leaves, "A"), "A");
@@ -342,8 +346,8 @@ TEST(CacheArrayTest, a_store_allocates_only_if_declared) {
 
 TEST(CacheArrayTest, an_invalidated_line_leaves_a_hole_that_is_filled_first) {
   for (std::uint32_t ways : {4u, 32u}) {  // searched way by way, and mapped
-    CacheArray cache =
-        make_cache(Policy::lru, 1, ways, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
+    CacheArray cache = make_cache(DeclaredPolicy::lru, 1, ways, {},
+                                  {StoreHit::invalidate, StoreMiss::no_allocate});
     const std::string all = std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345").substr(0, ways);
     misses(cache, all);
     store(cache, 'C');
@@ -375,7 +379,7 @@ TEST(CacheArrayTest, a_store_to_a_sector_that_is_not_there_is_a_miss) {
 
 TEST(CacheArrayTest, clearing_forgets_holes) {
   CacheArray cache =
-      make_cache(Policy::lru, 1, 2, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
+      make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::invalidate, StoreMiss::no_allocate});
   misses(cache, "AB");
   store(cache, 'A');
   cache.clear(2);
@@ -385,7 +389,7 @@ TEST(CacheArrayTest, clearing_forgets_holes) {
 }
 
 TEST(CacheArrayTest, clearing_empties_every_set) {
-  CacheArray cache = make_cache(Policy::lru, 8, 2);
+  CacheArray cache = make_cache(DeclaredPolicy::lru, 8, 2);
   for (std::uint64_t line = 0; line < 16; ++line) cache.access(line * line_bytes);
   cache.clear(2);
   for (std::uint64_t line = 0; line < 16; ++line) {

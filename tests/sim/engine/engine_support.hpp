@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "device/sim/shipped_models.hpp"
+#include "device/sim/model/model_files.hpp"
+#include "device/sim/model/readers.hpp"
 #include "device/sim/sim_device.hpp"
 
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64
                                      die_seed(seed, 0));
 }
 
-/// One lane on SM 0 that walks `offsets`; each timed access is recorded.
+/// One lane on SM 0 that chases through `offsets`; each timed access is recorded.
 inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup,
                         std::uint64_t timed, LoadPath path = LoadPath::ca) {
   ChaseProbe probe;
@@ -69,7 +70,7 @@ inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std:
       cycles.begin(), cycles.end(), [least](std::uint32_t value) { return value >= least; }));
 }
 
-/// Latencies of up to 4000 accesses of a walk over `offsets` on a shipped model, made quiet.
+/// Latencies of up to 4000 accesses of a chase over `offsets` on a shipped model, made quiet.
 inline std::vector<std::uint32_t> walk(std::string_view name,
                                        const std::vector<std::uint64_t>& offsets,
                                        std::uint64_t warmup_passes, LoadPath path = LoadPath::ca) {

@@ -1,4 +1,4 @@
-#include "device/sim/set_index.hpp"
+#include "device/sim/memory/set_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace sonde::sim {
 namespace {
 
 TEST(SetIndexTest, takes_a_field_of_bits) {
-  IndexFunction function;
+  DeclaredIndex function;
   function.low_bit = 7;
   function.bits = 2;
 
@@ -20,8 +20,8 @@ TEST(SetIndexTest, takes_a_field_of_bits) {
 }
 
 TEST(SetIndexTest, folds_masks_as_parities) {
-  IndexFunction function;
-  function.kind = IndexFunction::Kind::xor_masks;
+  DeclaredIndex function;
+  function.kind = DeclaredIndex::Kind::xor_masks;
   function.masks = {0x25A80, 0x59500, 0x800000000000};
   const SetIndex index(function, 8);
 
@@ -35,8 +35,8 @@ TEST(SetIndexTest, folds_masks_as_parities) {
 }
 
 TEST(SetIndexTest, divides_for_other_than_powers_of_two) {
-  IndexFunction function;
-  function.kind = IndexFunction::Kind::modulo;
+  DeclaredIndex function;
+  function.kind = DeclaredIndex::Kind::modulo;
   function.granularity_bytes = 32;
 
   const SetIndex index(function, 1792);
@@ -47,8 +47,8 @@ TEST(SetIndexTest, divides_for_other_than_powers_of_two) {
 }
 
 TEST(SetIndexTest, looks_up_a_table_again_and_again) {
-  IndexFunction function;
-  function.kind = IndexFunction::Kind::table;
+  DeclaredIndex function;
+  function.kind = DeclaredIndex::Kind::table;
   function.granularity_bytes = 10;
   function.table = {4, 0, 2};
 

@@ -1,0 +1,18 @@
+// Banks of shared memory: how many passes one warp's access takes.
+#pragma once
+
+#include "device/probe.hpp"
+#include "device/sim/model/model.hpp"
+
+#include <span>
+
+namespace sonde::sim {
+
+/// Passes over the banks for one access: the threads go in as many groups as their words fill all
+/// banks, and each group takes as many passes as its busiest bank has different rows to read. Words
+/// in one row of a bank come in the same pass, so a broadcast costs nothing (Mei and Chu 2016,
+/// section 6.2).
+std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int element_bytes,
+                           std::span<const std::uint32_t> offsets_bytes);
+
+}  // namespace sonde::sim

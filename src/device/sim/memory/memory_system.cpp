@@ -1,0 +1,211 @@
+// Sends each load down its route; the chase that plays it adds noise and the clock.
+#include "device/sim/memory/memory_system.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+// Constants and code lie beyond all of global memory, so that caches which hold both
+// distinguish them.
+constexpr std::uint64_t constant_base = 1ULL << 45;
+constexpr std::uint64_t code_base = 1ULL << 46;
+
+std::uint64_t base_of(AddressSpace space) {
+  switch (space) {
+    case AddressSpace::global: return 0;
+    case AddressSpace::constant: return constant_base;
+    case AddressSpace::code: return code_base;
+  }
+  return 0;
+}
+
+/// Where a byte of a texture lies: its rows are cut into tiles that are stored one by one.
+std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
+  const std::uint64_t row = offset_bytes / texture_row_bytes;
+  const std::uint64_t place = offset_bytes % texture_row_bytes;
+  const std::uint64_t tiles_per_row = texture_row_bytes / tile.width_bytes;
+  const std::uint64_t number = row / tile.rows * tiles_per_row + place / tile.width_bytes;
+  return (number * tile.rows + row % tile.rows) * tile.width_bytes + place % tile.width_bytes;
+}
+
+/// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
+/// way already and moves it on.
+bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& translation) {
+  const std::uint64_t address = translation.physical;
+  const bool ahead = address > stream.next && address < stream.end &&
+                     address - stream.next <= prefetch.stride_limit_bytes;
+  if (ahead) {
+    stream.next = address;
+  } else if (translation.cold) {
+    stream = {address, address + prefetch.bytes};
+  }
+  return ahead;
+}
+
+/// Stores meet at the home of the line; a copy in the other partition leaves.
+void store_partitioned(const Level& level, const Access& access) {
+  level.by_home[access.home]->store(access.physical);
+  level.by_home[1 - access.home]->drop(access.physical);
+}
+
+}  // namespace
+
+MemorySystem::MemorySystem(const Model& model, const Die& die)
+    : model_(model), die_(die), arrays_(model, die), pages_(model.pages), routes_(die.sms.size()) {
+  if (model.slices) {
+    slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
+  }
+}
+
+const PathModel& MemorySystem::path(LoadPath path) const {
+  const auto& found = model_.paths[static_cast<std::size_t>(path)];
+  if (!found) {
+    throw DeviceError("this GPU has no load path " + std::string(to_text(path)) +
+                      " (its instruction set lacks it, or nobody declared it) use another");
+  }
+  return *found;
+}
+
+void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes,
+                               std::uint64_t shared_bytes, const std::vector<int>& sms,
+                               std::uint64_t seed) {
+  path_ = &path;
+  base_ = base_of(path.space);
+  copied_ = model_.partitions.replicate && !path.at_home;
+  constexpr std::size_t many_sms = 8;
+  crowded_ = sms.size() >= many_sms;
+  arrays_.begin_probe(seed);
+  for (int sm : sms) {
+    routes_[static_cast<std::size_t>(sm)] = arrays_.open_route(path, sm, shared_bytes);
+  }
+  // The last rows of a texture end with whole tiles.
+  const std::uint64_t tail_bytes = path.tile ? path.tile->rows * texture_row_bytes : 0;
+  pages_.begin_probe(buffer_bytes + tail_bytes, derive_seed(seed, "pages"));
+}
+
+SONDE_HOT std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
+  return path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : base_ + offset_bytes;
+}
+
+/// Only global memory is translated.
+Access MemorySystem::locate(int sm, std::uint64_t offset_bytes) const {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  Access access{.address = address_of(offset_bytes)};
+  access.physical = base_ == 0 ? pages_.to_physical(access.address) : access.address;
+  if (model_.partitions.count > 1) {
+    access.home = __builtin_parityll(access.physical & model_.partitions.home_mask) != 0 ? 1 : 0;
+  }
+  if (route.level_count > 0) {
+    const bool is_virtual = route.virtual_levels == route.level_count;
+    access.last_set = route.last().array->set_of(is_virtual ? access.address : access.physical);
+    access.first_set = route.level_count == 1
+                           ? access.last_set
+                           : route.levels.front().array->set_of(
+                                 route.virtual_levels > 0 ? access.address : access.physical);
+  }
+  return access;
+}
+
+void MemorySystem::expect(int sm, const Access& access) const {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  if (crowded_ && route.level_count > 1) {
+    route.levels.front().array->fetch_set_ahead(access.first_set);
+  }
+  if (!route.is_large || !route.asked_last) return;
+  const Level& level = route.last();
+  level.by_home[access.home]->fetch_set_ahead(access.last_set);
+  if (copied_) level.array->fetch_set_ahead(access.last_set);
+}
+
+SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
+  if (base_ != 0) return {.physical = access.physical};
+  return pages_.translate(route.tlbs, access.address, access.physical);
+}
+
+/// Of the last cache of a path, or from behind it.
+SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& source,
+                                           std::size_t outcome, std::uint64_t physical,
+                                           std::uint32_t partition) const {
+  Load load = answer(source, outcome);
+  if (route.sliced) {
+    const auto slice =
+        partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
+    load.latency_cycles += static_cast<std::uint32_t>(die_.slice_offset_cycles[slice]);
+  }
+  return load;
+}
+
+/// Two partitions: look here if the line may be here, then at its home over there.
+SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access,
+                                              std::size_t outcome, std::uint64_t span_bytes) const {
+  const Level& level = route.last();
+  const bool home_is_near = access.home == route.partition;
+  if (copied_ || home_is_near) {
+    const bool hit = level.array->access(access.last_set, access.physical, span_bytes);
+    if (hit) return answer_sliced(route, level.hit, outcome, access.physical, route.partition);
+  }
+  if (!home_is_near &&
+      level.by_home[access.home]->access(access.last_set, access.physical, span_bytes)) {
+    return answer_sliced(route, route.far_hit, outcome, access.physical, access.home);
+  }
+  const Source& source = home_is_near ? route.dram : route.dram_far;
+  return answer_sliced(route, source, outcome, access.physical, access.home);
+}
+
+Load MemorySystem::load(int sm, const Access& access) {
+  Route& route = routes_[static_cast<std::size_t>(sm)];
+  const std::size_t count = route.level_count;
+  std::uint64_t span_bytes = 1;
+  std::size_t at = 0;
+  const auto set_in = [&](const Level& level, std::uint64_t address) {
+    if (at + 1 == count) return access.last_set;
+    return at == 0 ? access.first_set : level.array->set_of(address);
+  };
+  for (; at < route.virtual_levels; ++at) {
+    const Level& level = route.levels[at];
+    if (level.array->access(set_in(level, access.address), access.address, span_bytes)) {
+      route.asked_last = at + 1 == count;
+      return answer(level.hit, 0);
+    }
+    span_bytes = std::max(span_bytes, level.array->fetch_bytes());
+  }
+  const Translation translation = translate(route, access);
+  route.asked_last = true;
+  for (; at < count; ++at) {
+    const Level& level = route.levels[at];
+    if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
+    bool hit = level.array->access(set_in(level, access.physical), access.physical, span_bytes);
+    if (!hit && level.prefetch != nullptr) {
+      hit = prefetched(route.stream, *level.prefetch, translation);
+    }
+    if (hit) {
+      return at + 1 == count
+                 ? answer_sliced(route, level.hit, translation.outcome, access.physical, 0)
+                 : answer(level.hit, translation.outcome);
+    }
+    span_bytes = std::max(span_bytes, level.array->fetch_bytes());
+  }
+  return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
+}
+
+void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
+  const Route& route = routes_[static_cast<std::size_t>(sm)];
+  const Access access = locate(sm, offset_bytes);
+  for (std::size_t at = 0; at < route.virtual_levels; ++at) {
+    route.levels[at].array->store(access.address);
+  }
+  translate(route, access);
+  for (std::size_t at = route.virtual_levels; at < route.level_count; ++at) {
+    const Level& level = route.levels[at];
+    if (level.partitioned) {
+      store_partitioned(level, access);
+    } else {
+      level.array->store(access.physical);
+    }
+  }
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,62 @@
+// From the addresses of a path to those that physically addressed caches see, and what the
+// translation met on its way. MemorySystem picks the latency by it.
+#pragma once
+
+#include "device/sim/memory/cache_array.hpp"
+
+#include <span>
+
+namespace sonde::sim {
+
+struct Translation {
+  std::uint64_t physical = 0;
+  std::size_t outcome = 0;  // place in a LatencyRow
+  bool cold = false;        // the page table entry had not been read before
+};
+
+/// The pages of one buffer.
+class PageTables {
+ public:
+  /// Keeps a reference to the model.
+  explicit PageTables(const PageModel& model);
+
+  /// A new buffer at new physical pages; no entry has been read.
+  /// @param span_bytes beyond all addresses  @param seed of the pages' places
+  void begin_probe(std::uint64_t span_bytes, std::uint64_t seed);
+
+  /// Asks the TLBs in order; if none has the page, walks the page tables and moves the
+  /// page-table window there.
+  /// @param physical what to_physical gives
+  SONDE_HOT Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
+                                  std::uint64_t physical) {
+    for (std::size_t level = 0; level < tlbs.size(); ++level) {
+      if (tlbs[level]->access(address)) return {.physical = physical, .outcome = level};
+    }
+    return walk(tlbs.size(), address, physical);
+  }
+
+  std::uint64_t to_physical(std::uint64_t address) const {
+    if (places_.empty()) return address;
+    std::uint64_t& place = places_[address >> block_shift_];
+    if (place == unknown) place = permute_block(address >> block_shift_) << block_shift_;
+    return place | (address & block_mask_);
+  }
+
+ private:
+  static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+
+  Translation walk(std::size_t levels, std::uint64_t address, std::uint64_t physical);
+  bool read_entry(std::uint64_t address);
+  std::uint64_t permute_block(std::uint64_t block) const;
+
+  const PageModel& model_;
+  int page_shift_ = 0;
+  int block_shift_ = 0;
+  std::uint64_t block_mask_ = 0;
+  std::uint64_t seed_ = 0;
+  mutable std::vector<std::uint64_t> places_;  // random mapping: of each block, once asked for
+  std::vector<bool> walked_;                   // by page of the buffer
+  std::uint64_t active_table_window_ = 0;
+};
+
+}  // namespace sonde::sim

@@ -1,0 +1,260 @@
+// Replacement policies on flat arrays, written from their publications and not from the inference
+// that is tested against them.
+#include "device/sim/memory/replacement.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sonde::sim {
+namespace {
+
+// Two-bit re-reference intervals and one long insertion in 32 (Jaleel 2010).
+constexpr std::uint8_t distant_interval = 3;
+constexpr std::uint8_t long_interval = 2;
+constexpr std::uint64_t brrip_period = 32;
+// One leader set of each policy in 32 and a 10-bit counter (Qureshi 2007, Jaleel 2010).
+constexpr std::uint32_t duel_period = 32;
+constexpr int duel_limit = 511;
+
+using Policy = DeclaredPolicy;
+
+bool has_order(Policy policy) {
+  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
+}
+
+}  // namespace
+
+ReplacementState::Bookkeeping ReplacementState::bookkeeping(const Geometry& geometry) {
+  const std::uint32_t ways = geometry.most_ways();
+  switch (geometry.replacement.policy) {
+    case Policy::random:
+    case Policy::weighted_ways: return Bookkeeping::none;
+    case Policy::lru:
+      return ways <= packed_order::most_ways ? Bookkeeping::packed_lru : Bookkeeping::separate;
+    case Policy::guarded_lru:
+      return ways <= packed_guard::most_ways ? Bookkeeping::packed_guarded_lru
+                                             : Bookkeeping::separate;
+    default: return Bookkeeping::separate;
+  }
+}
+
+ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
+    : policy_(geometry.replacement.policy), bookkeeping_(bookkeeping(geometry)) {
+  const std::size_t sets = geometry.ways_per_set.size();
+  double sum = 0;
+  for (double weight : geometry.replacement.way_weights) {
+    cumulative_weights_.push_back(sum += weight);
+  }
+  for (double& weight : cumulative_weights_) weight /= sum;
+  if (bookkeeping_ != Bookkeeping::separate) return;
+  if (policy_ == Policy::guarded_lru) guards_.resize(sets);
+  if (has_order(policy_)) {
+    links_.resize(slots);
+    ends_.resize(sets);
+  } else {
+    marks_.resize(policy_ == Policy::tree_plru ? 2 * slots : slots);
+  }
+  if (policy_ == Policy::clock) hands_.resize(sets);
+}
+
+void ReplacementState::clear(std::uint64_t seed) {
+  random_ = Random(seed);
+  brrip_votes_ = 0;
+}
+
+void ReplacementState::clear_set(const SetView& view) {
+  if (bookkeeping_ == Bookkeeping::packed_guarded_lru) view.state.order() |= packed_guard::nobody;
+  if (bookkeeping_ != Bookkeeping::separate) return;
+  if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
+  if (has_order(policy_)) {
+    std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
+    ends_[view.set] = {nobody, nobody};
+    return;
+  }
+  const std::uint32_t marks = policy_ == Policy::tree_plru ? 2 : 1;
+  std::fill_n(marks_.begin() + marks * view.first_slot, marks * view.ways, std::uint8_t{0});
+  if (policy_ == Policy::clock) hands_[view.set] = 0;
+}
+
+void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
+  const std::uint32_t slot = view.first_slot + way;
+  switch (policy_) {
+    case Policy::lru: move_to_front(view, slot); return;
+    case Policy::tree_plru: point_away(view, way); return;
+    case Policy::nru: mark_recent(view, way); return;
+    case Policy::clock: marks_[slot] = 1; return;
+    case Policy::srrip:
+    case Policy::brrip:
+    case Policy::set_duelling: marks_[slot] = 0; return;
+    case Policy::guarded_lru: guard_hit(view, way); return;
+    case Policy::fifo:
+    case Policy::random:
+    case Policy::weighted_ways: return;
+  }
+}
+
+void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
+  const std::uint32_t slot = view.first_slot + way;
+  switch (policy_) {
+    case Policy::fifo: move_to_front(view, slot); return;
+    case Policy::srrip: marks_[slot] = long_interval; return;
+    case Policy::brrip:
+    case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
+    case Policy::guarded_lru:
+      forget_guarded(view, way);
+      move_to_front(view, slot);
+      return;
+    default: mark_hit(view, way); return;
+  }
+}
+
+std::uint32_t ReplacementState::choose_victim(const SetView& view) {
+  switch (policy_) {
+    case Policy::lru:
+    case Policy::fifo: return ends_[view.set].older - view.first_slot;
+    case Policy::tree_plru: return follow_tree(view);
+    case Policy::nru: {
+      const std::uint8_t* first = marks_.data() + view.first_slot;
+      const void* unused = std::memchr(first, 0, view.ways);
+      return unused == nullptr
+                 ? 0
+                 : static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(unused) - first);
+    }
+    case Policy::clock: return pass_clock(view);
+    case Policy::guarded_lru: return oldest_unguarded(view);
+    case Policy::srrip:
+    case Policy::brrip:
+    case Policy::set_duelling: return distant(view);
+    case Policy::random: return static_cast<std::uint32_t>(random_.below(view.ways));
+    case Policy::weighted_ways: return choose_weighted(view);
+  }
+  return 0;
+}
+
+/// NRU: the used bits of a set are never all set; the last one to be set clears the others.
+void ReplacementState::mark_recent(const SetView& view, std::uint32_t way) {
+  std::uint8_t* first = marks_.data() + view.first_slot;
+  if (first[way] != 0) return;
+  first[way] = 1;
+  if (std::memchr(first, 0, view.ways) == nullptr && view.ways > 1) {
+    std::memset(first, 0, view.ways);
+    first[way] = 1;
+  }
+}
+
+/// Every node on the way to the leaf points to the other subtree. Nodes are numbered as in a heap
+/// from 1 on; sets of other than 2^n ways use the left part of the next larger tree.
+void ReplacementState::point_away(const SetView& view, std::uint32_t way) {
+  std::uint8_t* nodes = marks_.data() + 2 * std::size_t{view.first_slot};
+  std::uint32_t node = 1;
+  for (std::uint32_t leaves = std::bit_ceil(view.ways) / 2; leaves > 0; leaves /= 2) {
+    const bool right = (way & leaves) != 0;
+    nodes[node] = right ? 0 : 1;
+    node = 2 * node + (right ? 1 : 0);
+  }
+}
+
+std::uint32_t ReplacementState::follow_tree(const SetView& view) const {
+  const std::uint8_t* nodes = marks_.data() + 2 * std::size_t{view.first_slot};
+  std::uint32_t node = 1;
+  std::uint32_t way = 0;
+  for (std::uint32_t leaves = std::bit_ceil(view.ways) / 2; leaves > 0; leaves /= 2) {
+    const bool right = nodes[node] != 0 && way + leaves < view.ways;
+    way += right ? leaves : 0;
+    node = 2 * node + (right ? 1 : 0);
+  }
+  return way;
+}
+
+void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
+  Link& ends = ends_[view.set];
+  if (ends.newer == slot) return;
+  Link& link = links_[slot];
+  if (link.newer != nobody) {
+    links_[link.newer].older = link.older;
+    (link.older == nobody ? ends.older : links_[link.older].newer) = link.newer;
+  }
+  link = {.newer = nobody, .older = ends.newer};
+  (ends.newer == nobody ? ends.older : links_[ends.newer].newer) = slot;
+  ends.newer = slot;
+}
+
+void ReplacementState::guard_hit(const SetView& view, std::uint32_t way) {
+  if (bookkeeping_ == Bookkeeping::separate) {
+    const std::uint32_t released = guards_[view.set].push(way);
+    if (released < view.ways) move_to_front(view, view.first_slot + released);
+    return;
+  }
+  std::uint64_t& order = view.state.order();
+  Guard guard = packed_guard::unpack(order);
+  const std::uint32_t released = guard.push(way);
+  if (released < view.ways) packed_order::move_to_front(order, released);
+  packed_guard::pack(order, guard);
+}
+
+void ReplacementState::forget_guarded(const SetView& view, std::uint32_t way) {
+  if (bookkeeping_ == Bookkeeping::separate) return guards_[view.set].forget(way);
+  std::uint64_t& order = view.state.order();
+  Guard guard = packed_guard::unpack(order);
+  guard.forget(way);
+  packed_guard::pack(order, guard);
+}
+
+std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
+  if (bookkeeping_ != Bookkeeping::separate) {
+    const Guard guard = packed_guard::unpack(view.state.order());
+    for (std::uint32_t ways = view.ways; ways > 0; --ways) {
+      const std::uint32_t way = packed_order::oldest(view.state.order(), ways);
+      if (!guard.holds(way)) return way;
+    }
+    return guard.first_to_leave(view.ways);
+  }
+  const Guard& guard = guards_[view.set];
+  for (std::uint32_t slot = ends_[view.set].older; slot != nobody; slot = links_[slot].newer) {
+    if (!guard.holds(slot - view.first_slot)) return slot - view.first_slot;
+  }
+  return guard.first_to_leave(view.ways);
+}
+
+std::uint32_t ReplacementState::pass_clock(const SetView& view) {
+  std::uint32_t hand = hands_[view.set];
+  while (marks_[view.first_slot + hand] != 0) {
+    marks_[view.first_slot + hand] = 0;
+    hand = hand + 1 == view.ways ? 0 : hand + 1;
+  }
+  hands_[view.set] = hand + 1 == view.ways ? 0 : hand + 1;
+  return hand;
+}
+
+std::uint32_t ReplacementState::distant(const SetView& view) {
+  std::uint8_t* first = marks_.data() + view.first_slot;
+  const std::uint8_t* farthest = std::max_element(first, first + view.ways);
+  const auto step = static_cast<std::uint8_t>(distant_interval - *farthest);
+  const auto way = static_cast<std::uint32_t>(farthest - first);
+  for (std::uint32_t i = 0; step > 0 && i < view.ways; ++i) {
+    first[i] = static_cast<std::uint8_t>(first[i] + step);
+  }
+  return way;
+}
+
+std::uint8_t ReplacementState::insertion_distance(const SetView& view) {
+  bool bimodal = policy_ == Policy::brrip;
+  if (policy_ == Policy::set_duelling) {
+    const std::uint32_t role = view.set % duel_period;
+    if (role == 0) brrip_votes_ = std::min(brrip_votes_ + 1, duel_limit);
+    if (role == duel_period / 2) brrip_votes_ = std::max(brrip_votes_ - 1, -duel_limit);
+    bimodal = role == duel_period / 2 || (role != 0 && brrip_votes_ > 0);
+  }
+  return bimodal && random_.below(brrip_period) != 0 ? distant_interval : long_interval;
+}
+
+std::uint32_t ReplacementState::choose_weighted(const SetView& view) {
+  const double chance = random_.unit();
+  const auto found =
+      std::upper_bound(cumulative_weights_.begin(), cumulative_weights_.end(), chance);
+  const auto way = static_cast<std::uint32_t>(found - cumulative_weights_.begin());
+  return std::min(way, view.ways - 1);
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,97 @@
+// Opens routes: arrays are made when first needed, then kept for later probes.
+#include "device/sim/memory/routes.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+Source make_source(const LatencyRow& row, std::uint32_t more_cycles, double jitter_cycles) {
+  Source source{.latency_cycles = row, .jitter_cycles = jitter_cycles};
+  for (std::uint32_t& cycles : source.latency_cycles) cycles += more_cycles;
+  return source;
+}
+
+}  // namespace
+
+Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
+  caches_.resize(model.caches.size());
+  tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
+  for (auto& instances : caches_) instances.resize(die.sms.size());
+  for (auto& instances : tlbs_) instances.resize(die.sms.size());
+}
+
+void Arrays::begin_probe(std::uint64_t seed) {
+  ++probe_;
+  seed_ = seed;
+}
+
+CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const CacheModel& model,
+                          const Geometry& geometry) {
+  Instance& instance = instances[static_cast<std::size_t>(number)];
+  if (instance.geometry != &geometry) {
+    const SetIndex& index = indexes_.try_emplace(&geometry, geometry).first->second;
+    instance.array = std::make_unique<CacheArray>(model, geometry, index);
+    instance.geometry = &geometry;
+    instance.probe = 0;
+  }
+  if (instance.probe != probe_) {
+    instance.array->clear(derive_seed(seed_, model.name + " victims " + std::to_string(number)));
+    instance.probe = probe_;
+  }
+  return instance.array.get();
+}
+
+Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
+                         std::uint64_t shared_bytes) {
+  const auto at = static_cast<std::size_t>(sm);
+  const CacheModel& model = model_.caches[cache];
+  const Geometry& geometry = model.geometry_for(shared_bytes);
+  const int number = instance_of(die_.sms[at], sm, model.scope);
+  const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
+  const std::uint32_t more_cycles = die_.cache_offset_cycles[cache][at] + die_.slow_sm_cycles[at];
+  CacheArray* near = ready(caches_[cache], number, model, geometry);
+  std::array<CacheArray*, 2> by_home{near, near};
+  if (split) {
+    by_home[static_cast<std::size_t>(1 - number)] =
+        ready(caches_[cache], 1 - number, model, geometry);
+  }
+  return {.array = near,
+          .by_home = by_home,
+          .partitioned = split,
+          .prefetch = model.prefetch ? &*model.prefetch : nullptr,
+          .hit = make_source(hit, more_cycles, model.jitter_cycles)};
+}
+
+Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
+  const auto at = static_cast<std::size_t>(sm);
+  Route route;
+  for (std::size_t i = 0; i < path.caches.size(); ++i) {
+    route.levels.push_back(open_level(sm, path.caches[i], path.hit[i], shared_bytes));
+    const bool is_virtual = model_.caches[path.caches[i]].addressing == Addressing::virtual_address;
+    route.virtual_levels += is_virtual ? 1 : 0;
+  }
+  route.level_count = route.levels.size();
+  for (std::size_t i : path.tlbs) {
+    const CacheModel& tlb = model_.pages.tlb(i);
+    route.tlbs.push_back(
+        ready(tlbs_[i], instance_of(die_.sms[at], sm, tlb.scope), tlb, tlb.geometries.front()));
+  }
+  std::uint32_t more_cycles = die_.slow_sm_cycles[at];
+  double far_jitter_cycles = 0;
+  if (!path.caches.empty()) {
+    const CacheModel& last = model_.caches[path.caches.back()];
+    more_cycles += die_.cache_offset_cycles[path.caches.back()][at];
+    far_jitter_cycles = last.jitter_cycles;
+    const bool shared = last.scope == Scope::device || last.scope == Scope::partition;
+    route.sliced = model_.slices.has_value() && shared;
+    route.is_large = route.last().array->is_large();
+  }
+  route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);
+  route.dram = make_source(path.dram, more_cycles, model_.dram.jitter_cycles);
+  route.dram_far = make_source(path.dram_far, more_cycles, model_.dram.jitter_cycles);
+  route.partition = static_cast<std::uint32_t>(die_.sms[at].partition);
+  return route;
+}
+
+}  // namespace sonde::sim

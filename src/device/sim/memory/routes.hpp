@@ -1,0 +1,85 @@
+// The routes of loads: for each SM the cache arrays and TLBs along one path of the model, with the
+// latencies that this SM sees. MemorySystem sends each load down the route of its SM.
+#pragma once
+
+#include "device/sim/die.hpp"
+#include "device/sim/memory/cache_array.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+
+namespace sonde::sim {
+
+/// Who answers a load, as one SM sees it.
+struct Source {
+  std::vector<std::uint32_t> latency_cycles;  // by translation outcome
+  double jitter_cycles = 0;
+};
+
+/// One cache on a route.
+struct Level {
+  CacheArray* array = nullptr;           // that this SM asks first
+  std::array<CacheArray*, 2> by_home{};  // by home of the line; the same one unless partitioned
+  bool partitioned = false;              // an array for each partition of the L2
+  const Prefetch* prefetch = nullptr;    // if it has one
+  Source hit;
+};
+
+/// A stream of the sequential prefetcher.
+struct Stream {
+  std::uint64_t next = 0;
+  std::uint64_t end = 0;
+};
+
+/// What the loads of one SM go through.
+struct Route {
+  std::vector<Level> levels;
+  std::size_t level_count = 0;     // of levels; asked many times for each load
+  std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
+  std::vector<CacheArray*> tlbs;
+  Source far_hit;  // in the other partition of the L2
+  Source dram;
+  Source dram_far;  // home in the other partition
+  std::uint32_t partition = 0;
+  bool sliced = false;  // lines of the last cache lie at distances of their own
+  Stream stream;
+  bool is_large = false;   // the last cache is more than the host's innermost one holds
+  bool asked_last = true;  // the last load came to the last cache
+
+  const Level& last() const { return levels[level_count - 1]; }
+};
+
+/// All arrays of a die. They are made when first needed and emptied for each probe.
+class Arrays {
+ public:
+  /// Keeps references to both.
+  Arrays(const Model& model, const Die& die);
+
+  /// All arrays that are opened from now on are empty; `seed` for random replacement.
+  void begin_probe(std::uint64_t seed);
+
+  /// @param shared_bytes carve-out in force
+  Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes);
+
+ private:
+  struct Instance {
+    std::unique_ptr<CacheArray> array;
+    const Geometry* geometry = nullptr;
+    std::uint64_t probe = 0;  // the last one that used it
+  };
+
+  CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
+                    const Geometry& geometry);
+  Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
+
+  const Model& model_;
+  const Die& die_;
+  std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
+  std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
+  std::map<const Geometry*, SetIndex> indexes_;
+  std::uint64_t probe_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace sonde::sim

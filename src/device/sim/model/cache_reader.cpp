@@ -1,0 +1,261 @@
+// Reads caches, TLBs, pages, partitions and slices of a model file; bad values end here, so that
+// the memory system never meets them.
+#include "device/sim/memory/cache_array.hpp"
+#include "device/sim/model/readers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace sonde::sim {
+namespace {
+
+// More sets than any index function may give would be read outside the arrays.
+void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
+  std::uint64_t largest = 0;
+  if (index.kind == DeclaredIndex::Kind::bit_field) largest = (1ULL << index.bits) - 1;
+  if (index.kind == DeclaredIndex::Kind::xor_masks) largest = (1ULL << index.masks.size()) - 1;
+  if (index.kind == DeclaredIndex::Kind::table) {
+    largest = *std::max_element(index.table.begin(), index.table.end());
+  }
+  if (largest >= sets) {
+    fields.fail("index", "reaches set " + std::to_string(largest) + ", but there are only " +
+                             std::to_string(sets));
+  }
+}
+
+DeclaredIndex read_index(Fields fields) {
+  using Kind = DeclaredIndex::Kind;
+  DeclaredIndex index;
+  index.kind = fields.one_of<Kind>("kind", {{"bit_field", Kind::bit_field},
+                                            {"xor_masks", Kind::xor_masks},
+                                            {"modulo", Kind::modulo},
+                                            {"table", Kind::table}});
+  switch (index.kind) {
+    case Kind::bit_field:
+      index.low_bit = static_cast<int>(fields.count("low_bit", 0));
+      index.bits = static_cast<int>(fields.count("bits", 0));
+      if (index.bits > 24) fields.fail("bits", "must be at most 24");
+      if (index.low_bit > 47) fields.fail("low_bit", "must be at most 47");
+      break;
+    case Kind::xor_masks:
+      index.masks = fields.mask_list("masks");
+      if (index.masks.size() > 24) fields.fail("masks", "must be at most 24 masks");
+      break;
+    case Kind::modulo: index.granularity_bytes = fields.bytes("granularity_bytes"); break;
+    case Kind::table:
+      index.granularity_bytes = fields.bytes("granularity_bytes");
+      try {
+        index.table = fields.raw("table").get<std::vector<std::uint32_t>>();
+      } catch (const nlohmann::json::exception&) {
+        fields.fail("table", "must be a list of whole numbers");
+      }
+      if (index.table.empty()) fields.fail("table", "must not be empty");
+      break;
+  }
+  fields.finish();
+  return index;
+}
+
+Replacement read_replacement(Fields& fields) {
+  Replacement replacement;
+  replacement.policy = fields.one_of<DeclaredPolicy>(
+      "replacement", {{"lru", DeclaredPolicy::lru},
+                      {"fifo", DeclaredPolicy::fifo},
+                      {"tree_plru", DeclaredPolicy::tree_plru},
+                      {"nru", DeclaredPolicy::nru},
+                      {"clock", DeclaredPolicy::clock},
+                      {"srrip", DeclaredPolicy::srrip},
+                      {"brrip", DeclaredPolicy::brrip},
+                      {"guarded_lru", DeclaredPolicy::guarded_lru},
+                      {"set_duelling", DeclaredPolicy::set_duelling},
+                      {"random", DeclaredPolicy::random},
+                      {"weighted_ways", DeclaredPolicy::weighted_ways}});
+  if (replacement.policy != DeclaredPolicy::weighted_ways) return replacement;
+  try {
+    replacement.way_weights = fields.raw("way_weights").get<std::vector<double>>();
+  } catch (const nlohmann::json::exception&) {
+    fields.fail("way_weights", "must be a list of numbers");
+  }
+  double sum = 0;
+  for (double weight : replacement.way_weights) {
+    if (!(weight >= 0)) fields.fail("way_weights", "must not be negative");
+    sum += weight;
+  }
+  if (!(sum > 0)) fields.fail("way_weights", "must hold a positive weight");
+  return replacement;
+}
+
+/// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
+Geometry read_geometry(Fields& fields) {
+  Geometry geometry;
+  if (fields.has("ways_per_set")) {
+    for (Fields run : fields.objects("ways_per_set")) {
+      const std::uint32_t sets = run.count("sets", 1);
+      const std::uint32_t ways = run.count("ways", 1);
+      run.finish();
+      geometry.ways_per_set.insert(geometry.ways_per_set.end(), sets, ways);
+    }
+    if (geometry.ways_per_set.empty()) fields.fail("ways_per_set", "must not be empty");
+  } else {
+    const std::uint32_t sets = fields.count("sets", 1);
+    geometry.ways_per_set.assign(sets, fields.count("ways", 1));
+  }
+  geometry.index = read_index(fields.object("index"));
+  check_index(fields, geometry.index, geometry.ways_per_set.size());
+  geometry.replacement = read_replacement(fields);
+  geometry.data_lines = fields.count_or("data_lines", 1, 0);
+  if (geometry.data_lines > geometry.lines()) {
+    fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
+  }
+  const auto weights = geometry.replacement.way_weights.size();
+  for (std::uint32_t ways : geometry.ways_per_set) {
+    if (weights != 0 && ways != weights) fields.fail("way_weights", "must hold one for each way");
+  }
+  return geometry;
+}
+
+void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device) {
+  if (!fields.has("by_carveout")) {
+    cache.geometries.push_back(read_geometry(fields));
+    return;
+  }
+  for (Fields item : fields.objects("by_carveout")) {
+    const std::uint32_t shared_kib = item.count("shared_kib", 0);
+    cache.geometries.push_back(read_geometry(item));
+    cache.geometries.back().shared_bytes = std::uint64_t{shared_kib} * 1024;
+    item.finish();
+  }
+  const auto& carveouts = device.shared_carveouts_bytes;
+  const bool matched = std::equal(
+      cache.geometries.begin(), cache.geometries.end(), carveouts.begin(), carveouts.end(),
+      [](const Geometry& geometry, std::uint64_t bytes) { return geometry.shared_bytes == bytes; });
+  if (!matched) {
+    fields.fail("by_carveout", "must list each of device.shared_carveouts_bytes, in order");
+  }
+}
+
+void check_sizes(const Fields& fields, const CacheModel& cache) {
+  const auto power = [&](const char* key, std::uint64_t value) {
+    if (!std::has_single_bit(value)) fields.fail(key, "must be a power of two");
+  };
+  power("line_bytes", cache.line_bytes);
+  power("sector_bytes", cache.sector_bytes);
+  power("fetch_bytes", cache.fetch_bytes);
+  if (cache.sector_bytes > cache.line_bytes ||
+      cache.line_bytes / cache.sector_bytes > Tag::most_sectors) {
+    fields.fail("sector_bytes", "must divide the line into 1 to 16 sectors");
+  }
+  if (cache.fetch_bytes < cache.sector_bytes || cache.fetch_bytes > cache.line_bytes) {
+    fields.fail("fetch_bytes", "must lie between sector_bytes and line_bytes");
+  }
+}
+
+WritePolicy read_write_policy(Fields fields) {
+  WritePolicy policy;
+  policy.hit = fields.one_of<StoreHit>("hit", {{"update", StoreHit::update},
+                                               {"invalidate", StoreHit::invalidate},
+                                               {"ignore", StoreHit::ignore}});
+  policy.miss = fields.one_of<StoreMiss>(
+      "miss", {{"allocate", StoreMiss::allocate}, {"no_allocate", StoreMiss::no_allocate}});
+  fields.finish();
+  return policy;
+}
+
+CacheModel read_tlb(Fields fields) {
+  CacheModel tlb;
+  tlb.name = fields.text("name");
+  tlb.scope = read_scope(fields, "scope");
+  tlb.line_bytes = fields.bytes("entry_bytes");
+  const std::uint32_t parts = fields.count_or("sub_entries", 1, 1);
+  tlb.sector_bytes = tlb.line_bytes / parts;
+  tlb.fetch_bytes = tlb.sector_bytes;
+  if (tlb.sector_bytes * parts != tlb.line_bytes) {
+    fields.fail("sub_entries", "must divide entry_bytes");
+  }
+  check_sizes(fields, tlb);
+  tlb.geometries.push_back(read_geometry(fields));
+  fields.finish();
+  return tlb;
+}
+
+}  // namespace
+
+Scope read_scope(Fields& fields, const std::string& key) {
+  return fields.one_of<Scope>(key, {{"sm", Scope::sm},
+                                    {"tpc", Scope::tpc},
+                                    {"gpc", Scope::gpc},
+                                    {"partition", Scope::partition},
+                                    {"device", Scope::device}});
+}
+
+CacheModel read_cache(Fields fields, const DeviceInfo& device) {
+  CacheModel cache;
+  cache.name = fields.text("name");
+  if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
+    fields.fail("name", "is taken: latency_cycles uses it for what is no cache");
+  }
+  cache.scope = read_scope(fields, "scope");
+  cache.addressing = fields.one_of<Addressing>(
+      "addressing",
+      {{"virtual", Addressing::virtual_address}, {"physical", Addressing::physical_address}});
+  cache.line_bytes = fields.bytes("line_bytes");
+  cache.sector_bytes = fields.bytes_or("sector_bytes", cache.line_bytes);
+  cache.fetch_bytes = fields.bytes_or("fetch_bytes", cache.sector_bytes);
+  check_sizes(fields, cache);
+  read_geometries(fields, cache, device);
+  cache.write_policy = read_write_policy(fields.object("write_policy"));
+  if (fields.has("prefetch")) {
+    Fields prefetch = fields.object("prefetch");
+    cache.prefetch = Prefetch{.bytes = prefetch.bytes("bytes"),
+                              .stride_limit_bytes = prefetch.bytes("stride_limit_bytes")};
+    prefetch.finish();
+  }
+  cache.jitter_cycles = fields.number_or("jitter_cycles", 0, 0);
+  cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", 0, 0);
+  fields.finish();
+  return cache;
+}
+
+PageModel read_pages(Fields fields) {
+  PageModel pages;
+  pages.page_bytes = fields.bytes("page_bytes");
+  if (!std::has_single_bit(pages.page_bytes)) fields.fail("page_bytes", "must be a power of two");
+  pages.window_bytes = fields.bytes_or("window_bytes", 0);
+  pages.mapping = fields.one_of<PageMapping>(
+      "mapping", {{"contiguous", PageMapping::contiguous}, {"random", PageMapping::random}});
+  if (pages.mapping == PageMapping::random) {
+    pages.block_bytes = fields.bytes_or("block_bytes", pages.page_bytes);
+    if (!std::has_single_bit(pages.block_bytes) || pages.block_bytes < pages.page_bytes) {
+      fields.fail("block_bytes", "must be a power of two and hold a page");
+    }
+  }
+  for (const Fields& item : fields.objects("tlbs")) pages.tlbs.push_back(read_tlb(item));
+  if (fields.has("path_tlbs")) {
+    for (const Fields& item : fields.objects("path_tlbs")) {
+      pages.path_tlbs.push_back(read_tlb(item));
+    }
+  }
+  fields.finish();
+  return pages;
+}
+
+Partitions read_partitions(Fields fields) {
+  Partitions partitions;
+  partitions.count = 2;
+  partitions.home_mask = fields.mask("home_mask");
+  partitions.replicate = fields.flag_or("replicate", false);
+  fields.finish();
+  return partitions;
+}
+
+Slices read_slices(Fields fields) {
+  Slices slices;
+  slices.count = static_cast<int>(fields.count("count", 1));
+  slices.index = read_index(fields.object("index"));
+  check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
+  slices.spread_cycles = fields.number("spread_cycles", 0);
+  fields.finish();
+  return slices;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,156 @@
+// Strict reading of a model file.
+#include "device/sim/model/json_fields.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace sonde::sim {
+namespace {
+
+using nlohmann::json;
+
+std::uint64_t to_mask(const Fields& fields, const std::string& key, const json& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  std::uint64_t mask = 0;
+  const char* end = text.data() + text.size();
+  const bool prefixed = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (!prefixed || std::from_chars(text.data() + 2, end, mask, 16).ptr != end || mask == 0) {
+    fields.fail(key, "must be a mask of address bits such as \"0x0AB000\"");
+  }
+  return mask;
+}
+
+std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json& value) {
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > 0) {
+    return value.get<std::uint64_t>();
+  }
+  if (value.is_string()) {
+    try {
+      return parse_bytes(value.get<std::string>());
+    } catch (const ConfigError& error) {
+      fields.fail(key, error.what());
+    }
+  }
+  fields.fail(key, "must be a positive size, in bytes or as text such as \"48 KiB\"");
+}
+
+}  // namespace
+
+Fields::Fields(const json& value, std::string where) : object_(value), where_(std::move(where)) {
+  if (!value.is_object()) {
+    throw ConfigError(where_ + " must be an object (it groups named values)");
+  }
+}
+
+void Fields::fail(const std::string& key, const std::string& why) const {
+  throw ConfigError(where_ + "." + key + " " + why);
+}
+
+const json& Fields::need(const std::string& key) {
+  asked_.insert(key);
+  const auto found = object_.find(key);
+  if (found == object_.end()) {
+    fail(key, "is missing (the simulated GPU would not be defined without it)");
+  }
+  return *found;
+}
+
+const json& Fields::raw(const std::string& key) { return need(key); }
+
+std::string Fields::text(const std::string& key) {
+  const json& value = need(key);
+  if (!value.is_string()) fail(key, "must be text");
+  return value.get<std::string>();
+}
+
+std::string Fields::text_or(const std::string& key, const std::string& fallback) {
+  return has(key) ? text(key) : fallback;
+}
+
+bool Fields::flag_or(const std::string& key, bool fallback) {
+  if (!has(key)) return fallback;
+  const json& value = need(key);
+  if (!value.is_boolean()) fail(key, "must be true or false");
+  return value.get<bool>();
+}
+
+double Fields::number(const std::string& key, double least) {
+  const json& value = need(key);
+  if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least) {
+    fail(key, "must be a number of at least " + json(least).dump());
+  }
+  return value.get<double>();
+}
+
+double Fields::number_or(const std::string& key, double least, double fallback) {
+  return has(key) ? number(key, least) : fallback;
+}
+
+std::uint32_t Fields::count(const std::string& key, std::uint32_t least) {
+  const json& value = need(key);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
+      value.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
+    fail(key, "must be a whole number of at least " + std::to_string(least));
+  }
+  return value.get<std::uint32_t>();
+}
+
+std::uint32_t Fields::count_or(const std::string& key, std::uint32_t least,
+                               std::uint32_t fallback) {
+  return has(key) ? count(key, least) : fallback;
+}
+
+std::uint64_t Fields::bytes(const std::string& key) { return to_bytes(*this, key, need(key)); }
+
+std::uint64_t Fields::bytes_or(const std::string& key, std::uint64_t fallback) {
+  return has(key) ? bytes(key) : fallback;
+}
+
+std::vector<std::uint64_t> Fields::byte_list(const std::string& key) {
+  const json& value = need(key);
+  if (!value.is_array()) fail(key, "must be a list of sizes");
+  std::vector<std::uint64_t> sizes;
+  for (const json& item : value) {
+    const bool zero = item.is_number_unsigned() && item.get<std::uint64_t>() == 0;
+    sizes.push_back(zero ? 0 : to_bytes(*this, key, item));
+  }
+  return sizes;
+}
+
+std::uint64_t Fields::mask(const std::string& key) { return to_mask(*this, key, need(key)); }
+
+std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
+  const json& value = need(key);
+  if (!value.is_array() || value.empty()) fail(key, "must be a list of masks of address bits");
+  std::vector<std::uint64_t> masks;
+  for (const json& item : value) masks.push_back(to_mask(*this, key, item));
+  return masks;
+}
+
+Fields Fields::object(const std::string& key) { return Fields(need(key), where_ + "." + key); }
+
+std::vector<Fields> Fields::objects(const std::string& key) {
+  const json& value = need(key);
+  if (!value.is_array()) fail(key, "must be a list of objects");
+  std::vector<Fields> items;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    items.emplace_back(value[i], where_ + "." + key + "[" + std::to_string(i) + "]");
+  }
+  return items;
+}
+
+void Fields::finish() const {
+  for (const auto& [key, value] : object_.items()) {
+    if (!asked_.contains(key)) {
+      std::string known;
+      for (const std::string& name : asked_) known += (known.empty() ? "" : ", ") + name;
+      fail(key, "is not a known key (a typo would go unseen) known here: " + known);
+    }
+  }
+}
+
+}  // namespace sonde::sim

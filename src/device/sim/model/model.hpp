@@ -1,0 +1,268 @@
+// A simulated GPU as its JSON file declares it: plain data, the hidden truth behind every trace of
+// a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
+#pragma once
+
+#include "device/probe.hpp"
+#include "trace/inventory.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde::sim {
+
+/// Which SMs share one instance of a cache, a TLB or a clock.
+enum class Scope { sm, tpc, gpc, partition, device };
+
+// Policies and index functions are declared here once more, apart from those of analysis/structure:
+// the simulator is an independent truth against which the inference is tested, so the two share no
+// code.
+
+/// From an address (virtual or physical, in bytes) to a set or a slice.
+struct DeclaredIndex {
+  enum class Kind {
+    bit_field,  // bits low_bit .. low_bit + bits - 1
+    xor_masks,  // bit i is the parity of address & masks[i]
+    modulo,     // (address / granularity_bytes) mod the number of sets
+    table,      // table[(address / granularity_bytes) mod the length of the table]
+  };
+  Kind kind = Kind::bit_field;
+  int low_bit = 0;
+  int bits = 0;
+  std::vector<std::uint64_t> masks;
+  std::uint64_t granularity_bytes = 1;
+  std::vector<std::uint32_t> table;
+};
+
+enum class DeclaredPolicy {
+  lru,
+  fifo,
+  tree_plru,
+  nru,
+  clock,
+  srrip,
+  brrip,
+  guarded_lru,   // LRU; lines of the last two hits cannot leave, and become youngest when two later
+                 // hits push them out of that guard (seen in the L1 of the H200)
+  set_duelling,  // SRRIP against BRRIP (Jaleel 2010, DRRIP)
+  random,
+  weighted_ways,
+};
+
+struct Replacement {
+  DeclaredPolicy policy = DeclaredPolicy::lru;
+  std::vector<double> way_weights;  // weighted_ways: chance of each way to be the victim
+};
+
+/// Sets of one cache array; sets may differ in size.
+struct Geometry {
+  std::uint64_t shared_bytes = 0;           // the carve-out that it belongs to, if there are many
+  std::vector<std::uint32_t> ways_per_set;  // one number for each set
+  DeclaredIndex index;
+  Replacement replacement;
+  std::uint64_t data_lines = 0;  // capacity for data, if less than there are tags: then the line
+                                 // filled longest ago leaves, whatever its set
+
+  std::uint64_t lines() const;
+  /// Lines that can be there at once.
+  std::uint64_t capacity_lines() const { return data_lines > 0 ? data_lines : lines(); }
+  std::uint32_t most_ways() const;
+};
+
+enum class Addressing { virtual_address, physical_address };
+
+/// What a store does to a cache that holds its word, and to one that does not. Whatever it does, it
+/// goes on to the next cache of the path.
+enum class StoreHit { update, invalidate, ignore };
+enum class StoreMiss { allocate, no_allocate };
+struct WritePolicy {
+  StoreHit hit = StoreHit::update;
+  StoreMiss miss = StoreMiss::no_allocate;
+};
+
+/// Sequential prefetch from DRAM: the first touch of a page starts a stream that runs `bytes` ahead
+/// for as long as the next accesses follow in steps of at most `stride_limit_bytes`.
+struct Prefetch {
+  std::uint64_t bytes = 0;
+  std::uint64_t stride_limit_bytes = 0;
+};
+
+/// A cache, or a TLB level: there a line is an entry and a sector a sub-entry.
+struct CacheModel {
+  std::string name;
+  Scope scope = Scope::sm;
+  Addressing addressing = Addressing::physical_address;
+  std::uint64_t line_bytes = 0;
+  std::uint64_t sector_bytes = 0;
+  std::uint64_t fetch_bytes = 0;     // aligned block that a miss brings
+  std::vector<Geometry> geometries;  // one, or one for each carve-out
+  WritePolicy write_policy;
+  std::optional<Prefetch> prefetch;
+  double jitter_cycles = 0;     // standard deviation
+  double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency
+
+  std::uint64_t size_bytes(const Geometry& geometry) const {
+    return geometry.capacity_lines() * line_bytes;
+  }
+  const Geometry& geometry_for(std::uint64_t shared_bytes) const;
+};
+
+/// Two partitions of the L2. A line's home is the parity of its physical address under home_mask.
+struct Partitions {
+  int count = 1;  // 1 or 2
+  std::uint64_t home_mask = 0;
+  bool replicate = false;  // the partition of an SM keeps copies of lines of the other
+};
+
+/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
+struct Slices {
+  int count = 1;  // in each partition; those of partition 1 follow those of partition 0
+  DeclaredIndex index;
+  double spread_cycles = 0;
+};
+
+enum class PageMapping { contiguous, random };
+
+struct PageModel {
+  std::uint64_t page_bytes = 0;
+  std::uint64_t window_bytes = 0;  // the page-table window: reach of the active entries; 0: all
+  PageMapping mapping = PageMapping::contiguous;
+  std::uint64_t block_bytes = 0;      // random: physically contiguous blocks of this size
+  std::vector<CacheModel> tlbs;       // innermost first; of every path that names none
+  std::vector<CacheModel> path_tlbs;  // only of paths that name them
+
+  /// By place in `tlbs` and, behind them, `path_tlbs`.
+  const CacheModel& tlb(std::size_t place) const;
+};
+
+/// Latency by translation outcome: hit in TLB level 0, 1, ... of the path, then walk_cached,
+/// walk_cold and window_switch; one number where nothing is translated. A virtually addressed cache
+/// has the same number in every place.
+using LatencyRow = std::vector<std::uint32_t>;
+
+/// Constants and code have addresses of their own, which are not translated.
+enum class AddressSpace { global, constant, code };
+
+/// A piece of a texture that is stored together: `rows` rows of `width_bytes`, one by one.
+struct Tile {
+  std::uint64_t width_bytes = 0;
+  std::uint64_t rows = 0;
+};
+
+/// One load path: the caches that a load asks in order, and the latency by who served it.
+struct PathModel {
+  AddressSpace space = AddressSpace::global;
+  bool at_home = false;             // answered at a line's home, never by a copy
+  std::optional<Tile> tile;         // texture_2d: rows are stored tile by tile
+  std::vector<std::size_t> tlbs;    // as PageModel::tlb counts
+  std::vector<std::size_t> caches;  // places in Model::caches
+  std::vector<LatencyRow> hit;      // one for each of caches
+  LatencyRow far_hit;               // partitions: in the other one
+  LatencyRow dram;
+  LatencyRow dram_far;  // partitions: home in the other one
+};
+
+struct DramModel {
+  double jitter_cycles = 0;
+  int channels = 1;
+  std::uint64_t row_bytes = 0;          // that a channel serves before it opens the next row
+  double row_overhead_ns = 0;           // of opening one
+  std::uint64_t write_batch_bytes = 0;  // that a channel collects before it turns to write them
+  double turnaround_ns = 0;             // of turning the bus round, once each way
+};
+
+/// Bandwidths on the way to memory, for many accesses at once.
+struct ThroughputModel {
+  int max_blocks_per_sm = 0;
+  double issue_cycles = 1;  // between two loads of one SM
+  double l1_bytes_per_cycle = 0;
+  double sm_port_bytes_per_cycle = 0;
+  double tpc_port_bytes_per_cycle = 0;
+  double l2_bytes_per_cycle = 0;  // of the whole L2
+  double launch_ns = 0;           // wall time of an empty launch
+};
+
+/// Latency of one warp's shared memory access by the number of passes over the banks that it
+/// needs; straight lines between the points.
+struct PassPoint {
+  double passes = 0;
+  double cycles = 0;
+};
+
+struct SharedModel {
+  std::uint32_t banks = 32;
+  std::uint32_t bank_bytes = 4;
+  bool modes = false;  // 8-byte banks, with a 4-byte mode as well (Kepler)
+  std::vector<PassPoint> latency;
+  double load_interval_cycles = 1;   // between passes of loads in the pipeline
+  double store_interval_cycles = 1;  // the same for stores
+  double sync_cycles = 0;            // a barrier and a clock read
+  double jitter_cycles = 0;
+
+  double latency_cycles(double passes) const;
+};
+
+/// The load-store unit of an SM under congestion (Dai 2016, section 2.2).
+struct LsuModel {
+  std::uint32_t mshrs = 0;
+  std::uint32_t mshr_merges = 0;  // loads that can wait for one line
+  std::uint32_t miss_queue_entries = 0;
+  double request_cycles = 1;  // between two requests into the network
+  double return_bytes_per_cycle = 32;
+  std::uint64_t bypass_fetch_bytes = 32;  // least that a load past the L1 brings
+};
+
+enum class Numbering {
+  tpc_major,    // the SMs of a TPC follow each other, the TPCs of a GPC too
+  round_robin,  // TPCs are dealt over the GPCs that still have one
+};
+
+struct ChipModel {
+  int gpcs = 1;
+  int tpcs_per_gpc = 1;  // on the full chip
+  int sms_per_tpc = 1;
+  int enabled_tpcs = 1;  // which are off is chosen at random for each die
+  int min_tpcs_per_gpc = 1;
+  Numbering numbering = Numbering::tpc_major;
+};
+
+struct ClockModel {
+  std::uint32_t empty_window_cycles = 0;
+  std::uint32_t sink_window_cycles = 0;
+  std::uint32_t granularity_cycles = 1;
+  Scope scope = Scope::sm;
+  std::uint32_t globaltimer_step_ns = 0;
+  std::uint32_t loop_cycles = 0;  // of an amortised loop, for each access
+};
+
+struct NoiseModel {
+  double outlier_probability = 0;
+  std::uint32_t outlier_min_cycles = 0;
+  std::uint32_t outlier_max_cycles = 0;
+  double clock_jitter_cycles = 0;  // of timed windows without a load
+};
+
+struct Model {
+  std::string name;    // as asked for
+  std::string source;  // where the numbers come from
+  DeviceInfo device;   // what the driver reports; UUID, serial and bus id are made for each die
+  ChipModel chip;
+  ClockModel clock;
+  NoiseModel noise;
+  std::vector<CacheModel> caches;
+  Partitions partitions;
+  std::optional<Slices> slices;
+  PageModel pages;
+  std::array<std::optional<PathModel>, load_path_count> paths;  // by LoadPath
+  DramModel dram;
+  ThroughputModel throughput;
+  SharedModel shared;
+  LsuModel lsu;
+  double watchdog_s = 2;
+
+  const CacheModel* find_cache(const std::string& cache_name) const;
+};
+
+}  // namespace sonde::sim

@@ -1,0 +1,23 @@
+// Where models come from: the shipped ones are part of the binary (the list is made from
+// shipped/*.json by the build), others are files.
+#pragma once
+
+#include "device/sim/model/model.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace sonde::sim {
+
+struct ShippedModel {
+  std::string_view name;
+  std::string_view json;
+};
+
+std::span<const ShippedModel> shipped_models();
+
+/// A shipped model by name, or a JSON file by path.
+/// @throws ConfigError naming file, key and why
+Model load_model(const std::string& name_or_path);
+
+}  // namespace sonde::sim

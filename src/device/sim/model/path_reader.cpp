@@ -1,0 +1,118 @@
+// Reads the load paths of a model file: which caches and TLBs each goes through, and how long every
+// outcome takes. MemorySystem routes loads along them.
+#include "device/sim/model/readers.hpp"
+
+#include <bit>
+
+namespace sonde::sim {
+namespace {
+
+using nlohmann::json;
+
+AddressSpace space_of(LoadPath path) {
+  if (path == LoadPath::constant) return AddressSpace::constant;
+  return path == LoadPath::instruction ? AddressSpace::code : AddressSpace::global;
+}
+
+/// Names of the translation outcomes of a path, in the order of a LatencyRow; none without
+/// translation.
+std::vector<std::string> outcome_names(const PathModel& path, const PageModel& pages) {
+  std::vector<std::string> names;
+  if (path.space != AddressSpace::global) return names;
+  for (std::size_t place : path.tlbs) names.push_back("tlb_" + pages.tlb(place).name + "_hit");
+  names.insert(names.end(), {"walk_cached", "walk_cold"});
+  if (pages.window_bytes > 0) names.push_back("window_switch");
+  return names;
+}
+
+LatencyRow read_row(Fields& latencies, const std::string& key,
+                    const std::vector<std::string>& outcomes) {
+  if (outcomes.empty()) return {latencies.count(key, 1)};
+  if (latencies.raw(key).is_number()) return LatencyRow(outcomes.size(), latencies.count(key, 1));
+  Fields row_fields = latencies.object(key);
+  LatencyRow row;
+  for (const std::string& name : outcomes) row.push_back(row_fields.count(name, 1));
+  row_fields.finish();
+  return row;
+}
+
+std::vector<std::string> read_names(Fields& fields, const std::string& key) {
+  try {
+    return fields.raw(key).get<std::vector<std::string>>();
+  } catch (const json::exception&) {
+    fields.fail(key, "must be a list of names");
+  }
+}
+
+/// Without "tlbs" a path goes through all that are no path's own.
+std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages) {
+  std::vector<std::size_t> places;
+  if (!fields.has("tlbs")) {
+    for (std::size_t place = 0; place < pages.tlbs.size(); ++place) places.push_back(place);
+    return places;
+  }
+  for (const std::string& name : read_names(fields, "tlbs")) {
+    std::size_t place = 0;
+    const std::size_t count = pages.tlbs.size() + pages.path_tlbs.size();
+    while (place < count && pages.tlb(place).name != name) ++place;
+    if (place == count) fields.fail("tlbs", "names '" + name + "', which is no TLB");
+    places.push_back(place);
+  }
+  return places;
+}
+
+Tile read_tile(Fields fields) {
+  Tile tile;
+  tile.width_bytes = fields.bytes("width_bytes");
+  if (!std::has_single_bit(tile.width_bytes) || tile.width_bytes > texture_row_bytes) {
+    fields.fail("width_bytes", "must be a power of two of at most " +
+                                   std::to_string(texture_row_bytes) + " (the row of a texture)");
+  }
+  tile.rows = fields.count("rows", 1);
+  fields.finish();
+  return tile;
+}
+
+PathModel read_path(Fields fields, LoadPath kind, const Model& model) {
+  PathModel path;
+  path.space = space_of(kind);
+  path.at_home = kind == LoadPath::atomic;
+  if (path.space == AddressSpace::global) path.tlbs = read_tlb_places(fields, model.pages);
+  if (kind == LoadPath::texture_2d && fields.has("tile")) {
+    path.tile = read_tile(fields.object("tile"));
+  }
+  const std::vector<std::string> outcomes = outcome_names(path, model.pages);
+  Fields latencies = fields.object("latency_cycles");
+  bool translated = false;
+  for (const std::string& name : read_names(fields, "caches")) {
+    const CacheModel* cache = model.find_cache(name);
+    if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
+    if (cache->addressing == Addressing::virtual_address && translated) {
+      fields.fail("caches", "names '" + name + "', which is virtual, behind a physical one");
+    }
+    translated = cache->addressing == Addressing::physical_address;
+    path.caches.push_back(static_cast<std::size_t>(cache - model.caches.data()));
+    path.hit.push_back(read_row(latencies, name, outcomes));
+  }
+  path.dram = read_row(latencies, "dram", outcomes);
+  if (model.partitions.count == 2) {
+    path.far_hit = read_row(latencies, "far", outcomes);
+    path.dram_far = read_row(latencies, "dram_far", outcomes);
+  }
+  latencies.finish();
+  fields.finish();
+  return path;
+}
+
+}  // namespace
+
+void read_paths(Fields fields, Model& model) {
+  for (std::size_t i = 0; i < load_path_count; ++i) {
+    const auto kind = static_cast<LoadPath>(i);
+    const std::string name(to_text(kind));
+    if (fields.has(name)) model.paths[i] = read_path(fields.object(name), kind, model);
+  }
+  fields.finish();
+}
+
+}  // namespace sonde::sim

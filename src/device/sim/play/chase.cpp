@@ -1,0 +1,168 @@
+// Chases on a simulated GPU: every load goes through the memory system one by one.
+
+#include "device/sim/noise.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+// So many accesses take about as long as the host needs to fetch from its memory.
+constexpr std::size_t accesses_ahead = 4;
+// Accesses of all lanes that are located once; more would not fit into the caches of the host, and
+// are located in blocks of fewer.
+constexpr std::size_t most_kept = 1 << 17;
+constexpr std::size_t most_in_block = 1 << 8;
+
+/// One lane on its way round its list. Its accesses are located ahead: all of a short list once for
+/// all rounds, those of a long list block by block.
+class LaneChase {
+ public:
+  LaneChase(const MemorySystem& memory, const ChaseLane& lane, LaneTrace& trace, std::size_t most)
+      : memory_(&memory), lane_(&lane), trace_(&trace) {
+    accesses_.resize(std::min(most, lane.offsets_bytes.size()) + accesses_ahead);
+    locate_from(0);
+  }
+
+  const ChaseLane& lane() const { return *lane_; }
+  LaneTrace& trace() const { return *trace_; }
+  const Access& current() const { return accesses_[at_]; }
+  const Access& ahead() const { return accesses_[at_ + accesses_ahead]; }
+  void advance() {
+    if (++at_ + accesses_ahead == accesses_.size()) begin_block();
+  }
+
+ private:
+  /// The last accesses of a block are the first of the next one.
+  [[gnu::noinline]] void begin_block() {
+    at_ = 0;
+    if (accesses_.size() == lane_->offsets_bytes.size() + accesses_ahead) return;
+    std::copy(accesses_.end() - accesses_ahead, accesses_.end(), accesses_.begin());
+    locate_from(accesses_ahead);
+  }
+  void locate_from(std::size_t first) {
+    for (std::size_t i = first; i < accesses_.size(); ++i) {
+      accesses_[i] = memory_->locate(lane_->sm, lane_->offsets_bytes[located_]);
+      located_ = located_ + 1 == lane_->offsets_bytes.size() ? 0 : located_ + 1;
+    }
+  }
+
+  const MemorySystem* memory_;
+  const ChaseLane* lane_;
+  LaneTrace* trace_;
+  std::vector<Access> accesses_;
+  std::size_t at_ = 0;       // of the next load, in accesses_
+  std::size_t located_ = 0;  // place in the list behind the last of accesses_
+};
+
+struct Player {
+  const Model& model;
+  MemorySystem& memory;
+  const ChaseProbe& probe;
+  Noise noise;
+
+  void time(LaneTrace& trace, std::uint64_t access, const Load& load) {
+    const std::uint32_t cycles =
+        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
+    trace.elapsed_cycles += cycles;
+    const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
+    if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
+    if (!trace.histogram.empty()) {
+      ++trace.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
+    }
+  }
+
+  void amortise(LaneTrace& trace, const Load& load) {
+    trace.elapsed_cycles +=
+        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
+  }
+
+  /// Lanes number `first` to `end` - 1, at the same time.
+  void play(std::size_t first, std::size_t end, Trace& trace) {
+    std::size_t all = 0;
+    for (std::size_t i = first; i < end; ++i) all += probe.lanes[i].offsets_bytes.size();
+    const std::size_t most = all <= most_kept ? most_kept : most_in_block / (end - first) + 1;
+    std::vector<LaneChase> lanes;
+    for (std::size_t i = first; i < end; ++i) {
+      lanes.emplace_back(memory, probe.lanes[i], trace.lanes[i], most);
+    }
+    take_turns(lanes, probe.warmup_accesses, [](LaneTrace&, std::uint64_t, const Load&) {});
+    store(lanes);
+    take_turns(
+        lanes, probe.timed_accesses,
+        [this](LaneTrace& lane, std::uint64_t turn, const Load& load) { time(lane, turn, load); });
+    take_turns(lanes, probe.amortised_accesses,
+               [this](LaneTrace& lane, std::uint64_t, const Load& load) { amortise(lane, load); });
+  }
+
+  /// So many turns of each lane, access by access, so all are always at the same one; `act` gets
+  /// the trace of the lane, the number of its turn, and its load.
+  template <class Act>
+  void take_turns(std::vector<LaneChase>& lanes, std::uint64_t turns, Act act) {
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+      for (LaneChase& chase : lanes) {
+        const Load load = memory.load(chase.lane().sm, chase.current());
+        memory.expect(chase.lane().sm, chase.ahead());
+        chase.advance();
+        act(chase.trace(), turn, load);
+      }
+    }
+  }
+
+  /// The lanes take turns store by store, until the longest list is done.
+  void store(const std::vector<LaneChase>& lanes) {
+    std::size_t most = 0;
+    for (const LaneChase& chase : lanes) {
+      most = std::max(most, chase.lane().stored_offsets_bytes.size());
+    }
+    for (std::size_t i = 0; i < most; ++i) {
+      for (const LaneChase& chase : lanes) {
+        const std::vector<std::uint64_t>& stored = chase.lane().stored_offsets_bytes;
+        if (i < stored.size()) memory.store(chase.lane().sm, stored[i]);
+      }
+    }
+  }
+};
+
+/// Shared memory that the block of a lane keeps for its records, its sink and its histogram.
+std::uint64_t record_block_bytes(const ChaseProbe& probe) {
+  if (probe.timed_accesses == 0) return 0;
+  const bool histogram = probe.timed_accesses > probe.recorded_accesses;
+  return probe.recorded_accesses * record_bytes + record_overhead_bytes +
+         (histogram ? histogram_bins * sizeof(std::uint32_t) : 0);
+}
+
+Trace make_trace(const ChaseProbe& probe) {
+  Trace trace;
+  for (const ChaseLane& lane : probe.lanes) {
+    LaneTrace& made = trace.lanes.emplace_back();
+    made.sm = lane.sm;
+    made.accesses = probe.timed_accesses + probe.amortised_accesses;
+    made.window_cycles.reserve(probe.recorded_accesses);
+    if (probe.timed_accesses > probe.recorded_accesses) made.histogram.resize(histogram_bins);
+  }
+  return trace;
+}
+
+}  // namespace
+
+Trace play(const Launch& launch, const ChaseProbe& probe) {
+  check_data(launch);
+  Trace trace = make_trace(probe);
+  trace.shared_carveout_bytes =
+      choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
+  std::vector<int> sms;
+  for (const ChaseLane& lane : probe.lanes) sms.push_back(lane.sm);
+  launch.memory.begin_probe(launch.memory.path(probe.path), probe.buffer_bytes,
+                            trace.shared_carveout_bytes, sms, launch.seed);
+  Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
+  const std::size_t count = probe.lanes.size();
+  const std::size_t step = probe.concurrency == Concurrency::together ? count : 1;
+  for (std::size_t first = 0; first < count; first += step) {
+    player.play(first, first + step, trace);
+  }
+  return trace;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,68 @@
+// Checks that all plays share: blocks that do not fit and wrong data end a launch here.
+#include "device/sim/play/launch.hpp"
+
+#include "base/error.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde::sim {
+
+void check_data(const Launch& launch) {
+  const std::uint64_t period = launch.faults.wrong_data_period;
+  if (period != 0 && launch.number % period == 0) {
+    throw DeviceError(
+        "wrong data: the memory returned what was never written (the times mean "
+        "nothing) check the memory of this GPU");
+  }
+}
+
+std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
+                              std::optional<std::uint64_t> wanted_bytes) {
+  const auto refuse = [block_bytes] {
+    return DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
+                       " of shared memory does not fit (records lie there) record fewer accesses "
+                       "or choose a larger shared part");
+  };
+  const std::vector<std::uint64_t>& carveouts = info.shared_carveouts_bytes;
+  if (block_bytes > info.shared_bytes_per_block) throw refuse();
+  if (carveouts.empty()) return 0;
+  const std::uint64_t needed =
+      block_bytes == 0 ? 0 : block_bytes + info.reserved_shared_bytes_per_block;
+  const auto found =
+      std::lower_bound(carveouts.begin(), carveouts.end(), wanted_bytes.value_or(needed));
+  if (found == carveouts.end() || *found < needed) throw refuse();
+  return *found;
+}
+
+int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {
+  const DeviceInfo& info = model.device;
+  const auto shared = static_cast<int>(
+      block_shared_bytes == 0
+          ? info.max_threads_per_sm
+          : info.shared_bytes_per_sm / (block_shared_bytes + info.reserved_shared_bytes_per_block));
+  const int resident = std::min(
+      {model.throughput.max_blocks_per_sm, info.max_threads_per_sm / block_threads, shared});
+  if (block_threads > info.max_threads_per_block || resident == 0 ||
+      block_shared_bytes > info.shared_bytes_per_block) {
+    throw DeviceError("a block of " + std::to_string(block_threads) + " threads with " +
+                      format_bytes(static_cast<double>(block_shared_bytes)) +
+                      " of shared memory does not fit on an SM, ask for a smaller one");
+  }
+  return resident;
+}
+
+int warps_of(int block_threads) {
+  constexpr int threads = warp_threads;
+  return (block_threads + threads - 1) / threads;
+}
+
+std::vector<int> first_sms(int count) {
+  std::vector<int> sms(static_cast<std::size_t>(count));
+  std::iota(sms.begin(), sms.end(), 0);
+  return sms;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,43 @@
+// What launches of all kinds have in common on a simulated GPU: the die they run on, what fits on
+// an SM, and true data. The plays of this folder start from it.
+#pragma once
+
+#include "device/sim/memory/memory_system.hpp"
+
+namespace sonde::sim {
+
+/// A record of two bytes (device.hpp) says no more.
+inline constexpr std::uint32_t longest_window_cycles = 65535;
+
+/// One launch on one die.
+struct Launch {
+  const Model& model;
+  const Faults& faults;
+  const Die& die;
+  MemorySystem& memory;
+  double sm_clock_hz = 0;    // as throttled
+  double now_ns = 0;         // simulated time since the device was opened
+  std::uint64_t number = 0;  // from 1
+  std::uint64_t seed = 0;    // of all that this launch chooses at random
+};
+
+/// What a launch does that checks the words it loads. @throws DeviceError by the fault wrong_data
+void check_data(const Launch& launch);
+
+/// Shared part of the L1 array in force for blocks that keep `block_bytes` of shared memory, with
+/// at least `wanted_bytes` of it if given: the smallest that will do.
+/// @throws DeviceError if none will
+std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
+                              std::optional<std::uint64_t> wanted_bytes);
+
+/// Blocks of this size that live on one SM at a time.
+/// @throws DeviceError if not even one does
+int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes);
+
+/// Warps of one block.
+int warps_of(int block_threads);
+
+/// Numbers of the first `count` SMs.
+std::vector<int> first_sms(int count);
+
+}  // namespace sonde::sim

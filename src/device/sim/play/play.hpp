@@ -1,0 +1,20 @@
+// How a simulated GPU plays each kind of probe: one overload for each, in the file of its name, so
+// a missing one does not compile. All are pure but for the caches in `memory`, which every launch
+// finds empty. The traces go back to SimDevice.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/sim/play/launch.hpp"
+
+namespace sonde::sim {
+
+Trace play(const Launch& launch, const ChaseProbe& probe);
+Trace play(const Launch& launch, const ClockProbe& probe);
+Trace play(const Launch& launch, const TimestampProbe& probe);  // clock.cpp
+Trace play(const Launch& launch, const ClusterProbe& probe);
+Trace play(const Launch& launch, const StreamProbe& probe);
+Trace play(const Launch& launch, const SharedChaseProbe& probe);
+Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
+Trace play(const Launch& launch, const BypassProbe& probe);
+
+}  // namespace sonde::sim

@@ -1,0 +1,146 @@
+// Shared memory probes on a simulated GPU: conflicts counted from the banks, copies played through
+// one pipelined unit per SM.
+#include "base/error.hpp"
+#include "base/gpu_facts.hpp"
+#include "device/sim/cores/bank_conflicts.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+namespace sonde::sim {
+namespace {
+
+// A closed queue as small as this settles within a few passes; more are extrapolated.
+constexpr int simulated_passes = 32;
+
+void check_mode(const SharedModel& shared, BankMode mode) {
+  if (mode == BankMode::eight_bytes && !shared.modes) {
+    throw DeviceError("this GPU has no choice of bank width (only Kepler has) ask for 4 bytes");
+  }
+}
+
+/// Passes of a warp that reads successive elements.
+std::uint32_t aligned_passes(const SharedModel& shared, BankMode mode, int element_bytes) {
+  std::vector<std::uint32_t> offsets(warp_threads);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    offsets[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(element_bytes);
+  }
+  return count_passes(shared, mode, element_bytes, offsets);
+}
+
+/// Warps that each load `ilp` elements, wait for them, store them, and begin again.
+struct CopyQueue {
+  int warps = 0;
+  int ilp = 1;
+  double load_cycles = 0;  // in the unit, for one warp
+  double store_cycles = 0;
+  double latency_cycles = 0;
+
+  /// Time at which the last warp ends its pass number `passes`.
+  double run(int passes) const {
+    struct Turn {
+      double time;
+      int warp;
+      int step;  // even: loads, odd: stores
+      bool operator>(const Turn& other) const {
+        return time != other.time ? time > other.time : warp > other.warp;
+      }
+    };
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    for (int warp = 0; warp < warps; ++warp) turns.push({0, warp, 0});
+    double unit_free = 0;
+    double end = 0;
+    while (!turns.empty()) {
+      const Turn turn = turns.top();
+      turns.pop();
+      const bool loads = turn.step % 2 == 0;
+      unit_free = std::max(unit_free, turn.time) + ilp * (loads ? load_cycles : store_cycles);
+      const double ready = unit_free + (loads ? latency_cycles : 0);
+      end = std::max(end, ready);
+      if (turn.step + 1 < 2 * passes) turns.push({ready, turn.warp, turn.step + 1});
+    }
+    return end;
+  }
+};
+
+/// The queue for as many passes as asked, the far ones at the pace of the settled ones.
+double run_long(const CopyQueue& queue, int passes) {
+  if (passes <= simulated_passes) return queue.run(passes);
+  const double half = queue.run(simulated_passes / 2);
+  const double whole = queue.run(simulated_passes);
+  const double pace = (whole - half) / (simulated_passes - simulated_passes / 2);
+  return whole + pace * (passes - simulated_passes);
+}
+
+}  // namespace
+
+Trace play(const Launch& launch, const SharedChaseProbe& probe) {
+  const SharedModel& shared = launch.model.shared;
+  check_mode(shared, probe.bank_mode);
+  if (probe.thread_offsets_bytes.size() > warp_threads) {
+    throw DeviceError("a shared chase is made by one warp (32 threads) give at most 32 offsets");
+  }
+  const std::uint32_t last =
+      *std::max_element(probe.thread_offsets_bytes.begin(), probe.thread_offsets_bytes.end());
+  const std::uint64_t block_bytes = last + static_cast<std::uint64_t>(probe.element_bytes) +
+                                    probe.accesses * record_bytes + record_overhead_bytes;
+  const std::uint32_t passes =
+      count_passes(shared, probe.bank_mode, probe.element_bytes, probe.thread_offsets_bytes);
+  const auto cycles = static_cast<std::uint32_t>(std::lround(shared.latency_cycles(passes)));
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  trace.shared_carveout_bytes = choose_carveout(launch.die.info, block_bytes, {});
+  for (int sm : probe.sms) {
+    const std::uint32_t own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = sm;
+    lane.accesses = probe.accesses;
+    for (std::uint64_t i = 0; i < probe.accesses; ++i) {
+      lane.window_cycles.push_back(noise.read_window(noise.disturb(own, shared.jitter_cycles) +
+                                                     launch.model.clock.sink_window_cycles));
+      lane.elapsed_cycles +=
+          noise.disturb(own, shared.jitter_cycles) + launch.model.clock.loop_cycles;
+    }
+  }
+  return trace;
+}
+
+Trace play(const Launch& launch, const SharedStreamProbe& probe) {
+  const SharedModel& shared = launch.model.shared;
+  check_mode(shared, probe.bank_mode);
+  const int warps_per_block = warps_of(probe.block_threads);
+  const std::uint64_t block_bytes = 2ULL * static_cast<std::uint64_t>(probe.block_threads) *
+                                    static_cast<std::uint64_t>(probe.ilp) *
+                                    static_cast<std::uint64_t>(probe.element_bytes);
+  const int resident = resident_blocks(launch.model, probe.block_threads, block_bytes);
+  const std::uint32_t passes = aligned_passes(shared, probe.bank_mode, probe.element_bytes);
+  CopyQueue queue{.ilp = probe.ilp,
+                  .load_cycles = passes * shared.load_interval_cycles,
+                  .store_cycles = passes * shared.store_interval_cycles,
+                  .latency_cycles = shared.latency_cycles(passes)};
+  double cycles = 0;
+  for (int left = probe.blocks_per_sm; left > 0; left -= resident) {
+    queue.warps = std::min(left, resident) * warps_per_block;
+    cycles += run_long(queue, probe.passes) + shared.sync_cycles;
+  }
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  const auto& carveouts = launch.die.info.shared_carveouts_bytes;
+  trace.shared_carveout_bytes = carveouts.empty() ? 0 : carveouts.back();
+  for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = static_cast<int>(sm);
+    lane.elapsed_cycles = noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)), 1);
+    lane.accesses = static_cast<std::uint64_t>(probe.blocks_per_sm) *
+                    static_cast<std::uint64_t>(probe.block_threads) *
+                    static_cast<std::uint64_t>(probe.ilp) *
+                    static_cast<std::uint64_t>(probe.passes);
+  }
+  return trace;
+}
+
+}  // namespace sonde::sim

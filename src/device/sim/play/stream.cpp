@@ -1,0 +1,213 @@
+// Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
+// how fast the bytes flow comes out of a queue.
+#include "base/gpu_facts.hpp"
+#include "device/sim/cores/stream_queue.hpp"
+#include "device/sim/memory/cache_array.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sonde::sim {
+namespace {
+
+// Equal SMs are played by this many of them, with their share of what all use.
+constexpr std::size_t most_played_sms = 16;
+// Sets of the scaled copy of a cache, passes over it before hits are counted, and passes counted.
+constexpr std::uint32_t scaled_sets = 64;
+constexpr int settling_passes = 4;
+constexpr int counted_passes = 2;
+// Of a footprint so many times the cache no policy here keeps more than a few percent.
+constexpr double hopeless_ratio = 8;
+// Launches differ by this fraction of their time (run-to-run spread of H200 streams: 0.1 %).
+constexpr double repeat_spread = 0.001;
+
+/// Part of the lines of a cyclic chase over `footprint_bytes` that a cache of this kind still has.
+double steady_hit_rate(const CacheModel& cache, const Geometry& geometry, double footprint_bytes,
+                       std::uint64_t seed) {
+  const double ratio = footprint_bytes / static_cast<double>(cache.size_bytes(geometry));
+  if (ratio > hopeless_ratio) return 0;
+  const auto mean_ways =
+      static_cast<std::uint32_t>(geometry.lines() / geometry.ways_per_set.size());
+  Geometry scaled = geometry;
+  scaled.ways_per_set.assign(std::min<std::size_t>(scaled_sets, geometry.ways_per_set.size()),
+                             mean_ways);
+  scaled.index = DeclaredIndex{};
+  scaled.index.kind = DeclaredIndex::Kind::modulo;
+  scaled.index.granularity_bytes = cache.line_bytes;
+  CacheArray array(cache, scaled);
+  array.clear(seed);
+  const auto lines = static_cast<std::uint64_t>(
+      std::max(1.0, std::floor(ratio * static_cast<double>(scaled.lines()))));
+  std::uint64_t hits = 0;
+  for (int pass = 0; pass < settling_passes + counted_passes; ++pass) {
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      const bool hit = array.access(line * cache.line_bytes);
+      hits += pass >= settling_passes && hit ? 1 : 0;
+    }
+  }
+  return static_cast<double>(hits) / static_cast<double>(lines * counted_passes);
+}
+
+/// What is the same for all waves of a stream.
+struct StreamPlan {
+  std::vector<int> sms;
+  std::vector<int> blocks;  // by place in sms
+  int resident = 1;
+  int warps_per_block = 1;
+  double block_bytes = 0;  // that one block reads, or writes, in all passes
+  StreamTraffic traffic;
+};
+
+/// Two partitions that keep copies hold a line twice if SMs of both read it.
+double l2_copies(const Launch& launch, const StreamPlan& plan) {
+  const Partitions& partitions = launch.model.partitions;
+  if (partitions.count == 1 || !partitions.replicate) return 1;
+  std::array<double, 2> readers{};
+  for (int sm : plan.sms) {
+    readers[static_cast<std::size_t>(launch.die.sms[static_cast<std::size_t>(sm)].partition)] += 1;
+  }
+  const double busier = std::max(readers[0], readers[1]) / static_cast<double>(plan.sms.size());
+  return 1 + busier;
+}
+
+double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::vector<int>& sms) {
+  double sum = 0;
+  for (int sm : sms) {
+    const auto at = static_cast<std::size_t>(sm);
+    sum += launch.die.cache_offset_cycles[cache][at] + launch.die.slow_sm_cycles[at];
+  }
+  return sum / static_cast<double>(sms.size());
+}
+
+void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan) {
+  const PathModel& path = launch.memory.path(probe.path);
+  const auto footprint_bytes = static_cast<double>(probe.footprint_bytes);
+  StreamTraffic& traffic = plan.traffic;
+  double offset_cycles = 0;
+  for (std::size_t use = 0; use < path.caches.size(); ++use) {
+    const CacheModel& cache = launch.model.caches[path.caches[use]];
+    const Geometry& geometry = cache.geometries.front();
+    if (cache.scope == Scope::device || cache.scope == Scope::partition) {
+      offset_cycles = mean_offset_cycles(launch, path.caches[use], plan.sms);
+      const double held = footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count;
+      traffic.l2_hit_rate = steady_hit_rate(cache, geometry, held, launch.seed);
+      traffic.l2_latency_cycles = path.hit[use].front() + offset_cycles;
+      traffic.write_through = cache.write_policy.miss == StoreMiss::no_allocate;
+    } else {
+      // A launch begins with an empty L1, so its first pass misses.
+      const double share =
+          footprint_bytes / static_cast<double>(plan.sms.size()) / (traffic.writes ? 2 : 1);
+      traffic.l1_hit_rate =
+          steady_hit_rate(cache, geometry, share, launch.seed) * (probe.passes - 1) / probe.passes;
+      traffic.l1_latency_cycles = path.hit[use].front();
+    }
+  }
+  const double far = path.dram_far.empty() ? path.dram.front() : path.dram_far.front();
+  traffic.dram_latency_cycles = (path.dram.front() + far) / 2.0 + offset_cycles;
+}
+
+StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
+  StreamPlan plan;
+  plan.resident = resident_blocks(launch.model, probe.block_threads, 0);
+  plan.warps_per_block = warps_of(probe.block_threads);
+  plan.sms = probe.sms;
+  int blocks = static_cast<int>(probe.sms.size());
+  if (probe.sms.empty()) {
+    blocks = probe.blocks;
+    plan.sms = first_sms(std::min(blocks, launch.die.info.sm_count));
+  }
+  const int count = static_cast<int>(plan.sms.size());
+  for (int i = 0; i < count; ++i) plan.blocks.push_back(blocks / count + (i < blocks % count));
+  plan.block_bytes = stream_bytes(probe) / blocks / (probe.kind == StreamKind::copy ? 2 : 1);
+  plan.traffic.sms_per_tpc = probe.sms.empty() ? launch.model.chip.sms_per_tpc : 1;
+  plan.traffic.ilp = probe.ilp;
+  plan.traffic.element_bytes = warp_threads * static_cast<double>(probe.element_bytes);
+  plan.traffic.reads = probe.kind != StreamKind::write;
+  plan.traffic.writes = probe.kind != StreamKind::read;
+  set_caches(launch, probe, plan);
+  return plan;
+}
+
+/// Rates for a part of the SMs that uses the same part of the L2 and the DRAM.
+StreamRates make_rates(const Launch& launch, double part) {
+  const ThroughputModel& rates = launch.model.throughput;
+  const DramModel& dram = launch.model.dram;
+  const double cycles_per_ns = launch.sm_clock_hz / 1e9;
+  const double slow = 1 / launch.faults.bandwidth_factor;
+  const double channels = dram.channels * part;
+  return {.issue_cycles = rates.issue_cycles,
+          .l1 = rates.l1_bytes_per_cycle,
+          .sm_port = rates.sm_port_bytes_per_cycle,
+          .tpc_port = rates.tpc_port_bytes_per_cycle,
+          .l2 = rates.l2_bytes_per_cycle * part,
+          .dram = launch.die.info.theoretical_bytes_per_s() / launch.sm_clock_hz * part / slow,
+          .row_bytes = static_cast<double>(dram.row_bytes) * channels,
+          .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns * slow,
+          .write_batch_bytes = static_cast<double>(dram.write_batch_bytes) * channels,
+          .turnaround_cycles = dram.turnaround_ns * cycles_per_ns * slow};
+}
+
+/// Cycles of one wave, in which each SM runs so many blocks.
+double play_wave(const Launch& launch, const StreamPlan& plan, std::vector<int> blocks) {
+  StreamTraffic traffic = plan.traffic;
+  std::erase(blocks, 0);
+  const bool equal = std::count(blocks.begin(), blocks.end(), blocks.front()) ==
+                     static_cast<std::ptrdiff_t>(blocks.size());
+  double part = 1;
+  if (equal && blocks.size() > most_played_sms) {
+    part = static_cast<double>(most_played_sms) / static_cast<double>(blocks.size());
+    blocks.resize(most_played_sms);
+  }
+  for (int count : blocks) traffic.warps.push_back(count * plan.warps_per_block);
+  const double batch_bytes = traffic.ilp * traffic.element_bytes;
+  const double rounds = plan.block_bytes / (plan.warps_per_block * batch_bytes);
+  return run_stream_queue(make_rates(launch, part), traffic, rounds, launch.seed);
+}
+
+/// Cycles that each SM works, by place in plan.sms.
+std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
+  std::vector<double> cycles(plan.sms.size(), 0);
+  std::vector<int> left = plan.blocks;
+  std::vector<int> last_wave;
+  double last_cycles = 0;
+  while (std::accumulate(left.begin(), left.end(), 0) > 0) {
+    std::vector<int> wave;
+    for (int& blocks : left) {
+      wave.push_back(std::min(blocks, plan.resident));
+      blocks -= wave.back();
+    }
+    if (wave != last_wave) last_cycles = play_wave(launch, plan, wave);
+    last_wave = wave;
+    for (std::size_t i = 0; i < wave.size(); ++i) cycles[i] += wave[i] > 0 ? last_cycles : 0;
+  }
+  return cycles;
+}
+
+}  // namespace
+
+Trace play(const Launch& launch, const StreamProbe& probe) {
+  if (probe.kind != StreamKind::read) check_data(launch);
+  const StreamPlan plan = make_plan(launch, probe);
+  const std::vector<double> cycles = play_waves(launch, plan);
+  const double longest = *std::max_element(cycles.begin(), cycles.end());
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  double last_factor = 1;
+  for (int i = 0; i < probe.repeats; ++i) {
+    last_factor = 1 + repeat_spread * noise.bell();
+    trace.repeat_ns.push_back(launch.model.throughput.launch_ns +
+                              longest * last_factor * 1e9 / launch.sm_clock_hz);
+  }
+  for (std::size_t i = 0; i < plan.sms.size(); ++i) {
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = plan.sms[i];
+    lane.elapsed_cycles = static_cast<std::uint64_t>(
+        std::llround(cycles[i] * last_factor * (1 - repeat_spread * noise.random().unit())));
+  }
+  return trace;
+}
+
+}  // namespace sonde::sim
