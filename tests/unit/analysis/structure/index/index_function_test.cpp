@@ -176,7 +176,7 @@ TEST(IndexFunctionTest, tells_the_block_that_shares_a_set_where_nothing_fits) {
   const IndexFunction found = fit_index_function(lines, 32);
 
   EXPECT_EQ(found.kind, IndexKind::unresolved);
-  EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share a set"));
+  EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share one"));
 }
 
 TEST(IndexFunctionTest, asks_for_more_lines_rather_than_guess) {

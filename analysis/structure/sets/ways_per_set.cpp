@@ -1,0 +1,141 @@
+// All sets at a time, from the ways of the first one up or down.
+#include "analysis/structure/sets/ways_per_set.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint32_t most_ways_apart = 8;  // sets differ by at most so many ways
+
+/// The search for the ways of one set: with more and more of its lines if the first number of them
+/// fits, else with fewer and fewer.
+struct WaysSearch {
+  std::uint32_t lines = 0;  // asked next
+  enum class Course { unknown, more, fewer, settled } course = Course::unknown;
+  std::uint32_t ways = 0;  // if settled
+
+  bool is_open() const { return course != Course::settled; }
+
+  void take(bool overflows) {
+    if (course == Course::unknown) course = overflows ? Course::fewer : Course::more;
+    if (overflows == (course == Course::more)) {
+      ways = overflows ? lines - 1 : lines;
+      course = Course::settled;
+    } else {
+      lines = overflows ? lines - 1 : lines + 1;
+    }
+  }
+};
+
+/// Lines of every set, `count` or as many as the span has.
+std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
+                              std::size_t count) {
+  std::vector<Lines> lines_by_set(index.sets);
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  // An odd step accesses every line once and leaves no order that a set could depend on.
+  const std::uint64_t step = (available * 5 / 8) | 1;
+  const std::uint64_t enough = 4 * count * index.sets;
+  for (std::uint64_t i = 0; i < available && i < enough; ++i) {
+    const std::uint64_t line =
+        (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
+    Lines& lines = lines_by_set[set_of(index, line)];
+    if (lines.size() < count && !is_taken(space, line)) lines.push_back(line);
+  }
+  return lines_by_set;
+}
+
+/// One list with lines of several sets.
+struct JointList {
+  Lines lines;
+  std::vector<std::size_t> sets;
+};
+
+/// Lines of every open set, as many sets in a list as fit into `capacity` lines.
+std::vector<JointList> pack_lists(const std::vector<WaysSearch>& searches,
+                                  const std::vector<Lines>& lines_by_set, std::size_t capacity) {
+  std::vector<JointList> lists(1);
+  for (std::size_t set = 0; set < searches.size(); ++set) {
+    if (!searches[set].is_open()) continue;
+    const std::uint32_t count = searches[set].lines;
+    if (!lists.back().lines.empty() && lists.back().lines.size() + count > capacity) {
+      lists.emplace_back();
+    }
+    const Lines& lines = lines_by_set[set];
+    lists.back().lines.insert(lists.back().lines.end(), lines.begin(), lines.begin() + count);
+    lists.back().sets.push_back(set);
+  }
+  return lists;
+}
+
+/// Asks every open set once.
+void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
+                   std::size_t capacity, const MissOracle& ask) {
+  const std::vector<JointList> lists = pack_lists(searches, lines_by_set, capacity);
+  std::vector<Lines> asked;
+  for (const JointList& list : lists) asked.push_back(list.lines);
+  const std::vector<MissCounts> answers = ask(asked);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    std::size_t at = 0;
+    for (std::size_t set : lists[list].sets) {
+      std::uint32_t misses = 0;
+      for (std::uint32_t i = 0; i < searches[set].lines; ++i) misses += answers[list].misses[at++];
+      searches[set].take(set_overflows(misses, answers[list].passes));
+    }
+  }
+}
+
+enum class Outcome { settled, unseen };
+
+/// Asks until all sets are settled; unseen if a set has too few lines, no ways that could be seen,
+/// or far more or fewer than the first.
+Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
+                    std::size_t capacity, const MissOracle& ask) {
+  for (std::uint32_t step = 0; step <= 2 * most_ways_apart; ++step) {
+    bool open = false;
+    for (std::size_t set = 0; set < searches.size(); ++set) {
+      if (!searches[set].is_open()) continue;
+      open = true;
+      if (searches[set].lines == 0 || searches[set].lines > lines_by_set[set].size()) {
+        return Outcome::unseen;
+      }
+    }
+    if (!open) return Outcome::settled;
+    ask_open_sets(searches, lines_by_set, capacity, ask);
+  }
+  return Outcome::unseen;
+}
+
+/// Opens the searches of sets anew that are few among all with their number of ways.
+void reopen_rare(std::vector<WaysSearch>& searches, std::uint32_t lines) {
+  constexpr std::size_t few_of_many = 50;
+  std::map<std::uint32_t, std::size_t> sets_by_ways;
+  for (const WaysSearch& search : searches) ++sets_by_ways[search.ways];
+  for (WaysSearch& search : searches) {
+    if (few_of_many * sets_by_ways[search.ways] <= searches.size()) search = {.lines = lines};
+  }
+}
+
+}  // namespace
+
+bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
+  return misses >= std::max(2u, (3 * passes + 3) / 4);
+}
+
+std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
+                                        const EvictionSet& conflict, const MissOracle& ask) {
+  const auto first = static_cast<std::uint32_t>(conflict.ways() + 1);
+  const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
+  const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
+  std::vector<WaysSearch> searches(index.sets, {.lines = first});
+  if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
+  reopen_rare(searches, first);
+  if (settle_ways(searches, lines, first, ask) == Outcome::unseen) return {};
+  std::vector<std::uint32_t> ways;
+  for (const WaysSearch& search : searches) ways.push_back(search.ways);
+  return ways;
+}
+
+}  // namespace sonde
