@@ -4,7 +4,7 @@
 namespace sonde {
 namespace {
 
-constexpr double least_agreement = 0.9;  // the rest: slow hits
+constexpr double least_agreement = 0.9;  // the rest: outliers
 
 std::uint64_t misses_in(const TexelMisses& access, std::size_t top, std::size_t left,
                         const TexelBlock& block) {

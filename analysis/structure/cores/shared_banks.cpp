@@ -1,4 +1,4 @@
-// See shared_banks.hpp.
+// Two levels of latency, conflict or not, over the distance of two words.
 #include "analysis/structure/cores/shared_banks.hpp"
 
 #include "analysis/statistics.hpp"

@@ -16,7 +16,8 @@ std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
 }
 
 MemoryLatency summarize_memory_latency(const std::vector<double>& cycles) {
-  // Sides differ by more than jitter and the spread of slices do, and hold half of the lines each.
+  // Partitions differ by more than jitter and the spread of slices do, and hold half of the lines
+  // each.
   constexpr double least_gap_cycles = 40;
   constexpr double least_share = 0.15;
   const auto modes = find_modes(cycles, least_gap_cycles, least_share);

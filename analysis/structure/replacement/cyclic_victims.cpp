@@ -137,11 +137,11 @@ std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRe
   std::vector<Victim> victims;
   for (const AccessRecord& record : records) {
     require(record.lines.size() == record.missed.size(),
-            "a record of a set has not one outcome for each visit (they are read together)");
+            "a record of a set has not one outcome for each access (they are read together)");
     for (std::size_t i = 0; i < record.lines.size(); ++i) {
       require(record.lines[i] == i % (ways + 1),
-              "a record is no cyclic walk of one line more than the set has ways (its victims "
-              "cannot be traced) use cyclic_walk");
+              "a record is no cyclic chase of one line more than the set has ways (its victims "
+              "cannot be traced) use cyclic_trace");
     }
     trace_record(ways, record, victims);
   }

@@ -15,7 +15,7 @@ namespace {
 /// fits.
 std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting, const MissOracle& ask) {
   std::size_t overflowing = std::max<std::size_t>(2, fitting + 1);
-  while (!overflows(prefix_of(pool, std::min(overflowing, pool.size())), ask)) {
+  while (!overflows(slice(pool, 0, overflowing), ask)) {
     if (overflowing >= pool.size()) return 0;
     fitting = overflowing;
     overflowing *= 2;
@@ -23,7 +23,7 @@ std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting, cons
   overflowing = std::min(overflowing, pool.size());
   while (overflowing - fitting > 1) {
     const std::size_t middle = fitting + (overflowing - fitting) / 2;
-    (overflows(prefix_of(pool, middle), ask) ? overflowing : fitting) = middle;
+    (overflows(slice(pool, 0, middle), ask) ? overflowing : fitting) = middle;
   }
   return overflowing;
 }
@@ -37,7 +37,7 @@ std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
   for (int search = 0; search < most_searches; ++search) {
     const std::size_t length = find_overflowing_prefix(pool, fitting, ask);
     if (length == 0) return 0;
-    const auto again = overflow_once(std::vector(confirmations, prefix_of(pool, length)), ask);
+    const auto again = overflow_once(std::vector(confirmations, slice(pool, 0, length)), ask);
     if (std::find(again.begin(), again.end(), true) != again.end()) return length;
     fitting = length;
   }
@@ -113,7 +113,7 @@ std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle
     reason = fmt::format("all {} lines fit", pool.size());
     return std::nullopt;
   }
-  const Lines prefix = prefix_of(pool, length);
+  const Lines prefix = slice(pool, 0, length);
   Lines lines = reduce_to_one_set(prefix, ask);
   if (lines.size() < 2) {
     reason = explain_unsteady(prefix, ask);
@@ -136,7 +136,7 @@ std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const Miss
 
 std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candidates,
                                const MissOracle& ask) {
-  const Lines residents = prefix_of(conflict.lines, conflict.ways());
+  const Lines residents = slice(conflict.lines, 0, conflict.ways());
   std::set<std::uint64_t> found(residents.begin(), residents.end());
   const std::size_t capacity = std::max(conflict.fitting_lines, conflict.ways());
   const std::size_t group = std::max<std::size_t>(1, capacity / 2);

@@ -22,7 +22,7 @@ constexpr std::size_t first_groups = 16;
 // fewer.
 constexpr std::size_t most_listed = 8'000'000;
 // Each line of a set is left out once, so more of them take the square of the time. Beyond, only a
-// sample is.
+// sample is: if each of these is needed, all make one set.
 constexpr std::size_t most_ways = 1024;
 
 Lines join(Lines lines, const Lines& more) {
@@ -70,9 +70,7 @@ std::vector<Lines> cut(const Lines& lines, std::size_t groups) {
   const std::size_t length = (lines.size() + groups - 1) / groups;
   std::vector<Lines> parts;
   for (std::size_t first = 0; first < lines.size(); first += length) {
-    const std::size_t behind = std::min(first + length, lines.size());
-    parts.emplace_back(lines.begin() + static_cast<std::ptrdiff_t>(first),
-                       lines.begin() + static_cast<std::ptrdiff_t>(behind));
+    parts.push_back(slice(lines, first, length));
   }
   return parts;
 }
@@ -159,25 +157,20 @@ Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
   return drop_groups(std::move(others), Lines(glimpsed.begin(), glimpsed.end()), ask);
 }
 
-/// Of each place whether the lines overflow without the line there.
-std::vector<bool> overflow_without(const Lines& lines, const std::vector<std::size_t>& places,
-                                   const MissOracle& ask) {
+/// Of `count` lines, evenly chosen, those without which the others overflow as well.
+Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask) {
+  Lines left_out;
   std::vector<Lines> lists;
-  for (std::size_t place : places) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = i * lines.size() / count;
+    left_out.push_back(lines[place]);
     lists.push_back(lines);
     lists.back().erase(lists.back().begin() + static_cast<std::ptrdiff_t>(place));
   }
-  return overflow_once(lists, ask);
-}
-
-/// Lines without which the others overflow as well.
-Lines find_needless(const Lines& lines, const MissOracle& ask) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < lines.size(); ++place) places.push_back(place);
-  const std::vector<bool> overflowing = overflow_without(lines, places, ask);
+  const std::vector<bool> overflowing = overflow_once(lists, ask);
   Lines needless;
-  for (std::size_t place : places) {
-    if (overflowing[place]) needless.push_back(lines[place]);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (overflowing[i]) needless.push_back(left_out[i]);
   }
   return needless;
 }
@@ -187,8 +180,8 @@ Lines find_needless(const Lines& lines, const MissOracle& ask) {
 Lines drop_single_lines(Lines lines, const MissOracle& ask) {
   if (lines.size() > most_ways) return {};
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
-    Lines needless = find_needless(lines, ask);
-    if (needless.empty()) needless = find_needless(lines, ask);
+    Lines needless = find_needless(lines, lines.size(), ask);
+    if (needless.empty()) needless = find_needless(lines, lines.size(), ask);
     if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
     // Two sets may be overfull, or one by two lines: then not all of these can go at once.
     Lines kept = lines;
@@ -199,23 +192,11 @@ Lines drop_single_lines(Lines lines, const MissOracle& ask) {
   return {};
 }
 
-/// Whether each of some lines is needed: then all of them make one set. For lists that are too long
-/// to leave out each line once.
-bool is_one_set(const Lines& lines, const MissOracle& ask) {
-  constexpr std::size_t samples = 48;
-  if (lines.size() <= most_ways) return false;
-  std::vector<std::size_t> places;
-  for (std::size_t sample = 0; sample < samples; ++sample) {
-    places.push_back(sample * lines.size() / samples);
-  }
-  const std::vector<bool> overflowing = overflow_without(lines, places, ask);
-  return std::find(overflowing.begin(), overflowing.end(), true) == overflowing.end();
-}
-
 }  // namespace
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
-  if (is_one_set(lines, ask)) return lines;
+  constexpr std::size_t samples = 48;
+  if (lines.size() > most_ways && find_needless(lines, samples, ask).empty()) return lines;
   if (const auto missing = collect_missing(lines, ask)) {
     Lines set = drop_single_lines(*missing, ask);
     if (set.size() > 1) return set;

@@ -46,8 +46,10 @@ std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOrac
   return overflowing;
 }
 
-Lines prefix_of(const Lines& lines, std::size_t length) {
-  return Lines(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(length));
+Lines slice(const Lines& lines, std::size_t first, std::size_t count) {
+  const std::size_t behind = std::min(first + count, lines.size());
+  return Lines(lines.begin() + static_cast<std::ptrdiff_t>(first),
+               lines.begin() + static_cast<std::ptrdiff_t>(behind));
 }
 
 Lines shuffled(Lines lines, std::uint64_t seed) {

@@ -41,8 +41,8 @@ std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracl
 /// chase look like an overflow, but hardly twice.
 std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask);
 
-/// The first `length` lines. @pre there are as many
-Lines prefix_of(const Lines& lines, std::size_t length);
+/// `count` of the lines from `first` on, or as many as there are.
+Lines slice(const Lines& lines, std::size_t first, std::size_t count);
 
 /// The lines in a random order.
 Lines shuffled(Lines lines, std::uint64_t seed);

@@ -1,7 +1,6 @@
 // From one conflict to the layout of all sets: by a function of the address, else set by set.
 #include "analysis/structure/sets/set_layout.hpp"
 
-#include "analysis/structure/sets/layout_check.hpp"
 #include "analysis/structure/sets/single_sets.hpp"
 #include "analysis/structure/sets/ways_per_set.hpp"
 #include "base/random.hpp"
@@ -30,9 +29,7 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   std::vector<PlacedLine> others;
   for (std::size_t first = 0; first < candidates.size() && members.size() < wanted;
        first += at_once) {
-    const std::size_t behind = std::min(first + at_once, candidates.size());
-    const Lines some(candidates.begin() + static_cast<std::ptrdiff_t>(first),
-                     candidates.begin() + static_cast<std::ptrdiff_t>(behind));
+    const Lines some = slice(candidates, first, at_once);
     const std::vector<bool> is_member = find_members(*found.conflict, some, ask);
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (is_member[i]) members.push_back(some[i]);
@@ -60,7 +57,10 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     return {};
   }
   const SetOfLine by_function = [&](std::uint64_t line) { return set_of(found.index, line); };
-  check_layout(space, ways, by_function, ask, found);
+  const LayoutCheck check =
+      check_ways(ways, by_function, space, found.conflict->fitting_lines, ask);
+  found.checked_sets = check.sets;
+  found.agreement = check.agreement;
   if (found.checked_sets > 0 && found.agreement < least_checked_agreement) {
     found.reason = "other chases contradict the function that fits one set";
     return {};

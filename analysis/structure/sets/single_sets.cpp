@@ -1,7 +1,7 @@
 // Each set is taken out of the pool with its lines, until what is left fits.
 #include "analysis/structure/sets/single_sets.hpp"
 
-#include "analysis/structure/sets/layout_check.hpp"
+#include "analysis/structure/sets/ways_per_set.hpp"
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
   std::erase_if(lines, [&](std::uint64_t line) { return is_taken(taken, line); });
   std::vector<Lines> prefixes;
   for (std::size_t length = 1; length <= lines.size(); ++length) {
-    prefixes.push_back(prefix_of(lines, length));
+    prefixes.push_back(slice(lines, 0, length));
   }
   const std::vector<bool> grown = overflow_once(prefixes, other.ask);
   const auto first = std::find(grown.begin(), grown.end(), true);
@@ -108,7 +108,10 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
     const auto known = set_of_known.find(line);
     return known == set_of_known.end() ? std::nullopt : std::optional(known->second);
   };
-  check_layout(space, sets.ways, known_set, ask, found);
+  const LayoutCheck check =
+      check_ways(sets.ways, known_set, space, found.conflict->fitting_lines, ask);
+  found.checked_sets = check.sets;
+  found.agreement = check.agreement;
   found.index = fit_index_function(placed, space.line_bytes);
   if (found.index.kind != IndexKind::unresolved && found.index.agreement < least_agreement) {
     found.index.kind = IndexKind::unresolved;

@@ -1,9 +1,13 @@
-// All sets at a time, from the ways of the first one up or down.
+// All sets at a time, from the ways of the first one up or down; and chases of their own as a
+// check.
 #include "analysis/structure/sets/ways_per_set.hpp"
+
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -29,6 +33,12 @@ struct WaysSearch {
     }
   }
 };
+
+/// Whether lines of one set that missed so often in a chase overflow it: that costs at least one
+/// miss in a pass.
+bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
+  return misses >= std::max(2u, (3 * passes + 3) / 4);
+}
 
 /// Lines of every set, `count` or as many as the span has.
 std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
@@ -118,11 +128,24 @@ void reopen_rare(std::vector<WaysSearch>& searches, std::uint32_t lines) {
   }
 }
 
-}  // namespace
-
-bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
-  return misses >= std::max(2u, (3 * passes + 3) / 4);
+/// Random lines of known sets, a quarter more than what fits at least.
+std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
+                                std::size_t fitting_lines) {
+  constexpr std::uint64_t chases = 6;
+  const auto length =
+      static_cast<std::uint64_t>(std::max(1.25 * static_cast<double>(fitting_lines), 8.0));
+  std::vector<Lines> lists;
+  for (std::uint64_t chase = 0; chase < chases; ++chase) {
+    Lines lines =
+        choose_lines(space, 4 * length, derive_seed(space.seed, "check " + std::to_string(chase)));
+    std::erase_if(lines, [&](std::uint64_t line) { return !set_of_line(line); });
+    lines.resize(std::min<std::size_t>(length, lines.size()));
+    lists.push_back(std::move(lines));
+  }
+  return lists;
 }
+
+}  // namespace
 
 std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
                                         const EvictionSet& conflict, const MissOracle& ask) {
@@ -136,6 +159,34 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   std::vector<std::uint32_t> ways;
   for (const WaysSearch& search : searches) ways.push_back(search.ways);
   return ways;
+}
+
+LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
+                       const LinePool& space, std::size_t fitting_lines, const MissOracle& ask) {
+  struct Seen {
+    std::uint32_t lines = 0;
+    std::uint32_t misses = 0;
+  };
+  const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines);
+  const std::vector<MissCounts> answers = ask(lists);
+  LayoutCheck check;
+  std::uint64_t right = 0;
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    std::map<std::uint64_t, Seen> sets;
+    for (std::size_t i = 0; i < lists[list].size(); ++i) {
+      Seen& seen = sets[*set_of_line(lists[list][i])];
+      ++seen.lines;
+      seen.misses += answers[list].misses[i];
+    }
+    for (const auto& [set, seen] : sets) {
+      ++check.sets;
+      right += set_overflows(seen.misses, answers[list].passes) == (seen.lines > ways_by_set[set]);
+    }
+  }
+  if (check.sets > 0) {
+    check.agreement = static_cast<double>(right) / static_cast<double>(check.sets);
+  }
+  return check;
 }
 
 }  // namespace sonde

@@ -1,11 +1,15 @@
-// How many ways each set has, once a function tells the set of every line.
+// How many ways each set has, once the set of every line is known, and a check of that. Parts of
+// find_set_layout.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace sonde {
@@ -17,8 +21,17 @@ namespace sonde {
 std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
                                         const EvictionSet& conflict, const MissOracle& ask);
 
-/// Whether lines of one set that missed so often in a chase overflow it: that costs at least one
-/// miss in a pass.
-bool set_overflows(std::uint32_t misses, std::uint32_t passes);
+/// Number of a line's set; none: unknown.
+using SetOfLine = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;
+
+struct LayoutCheck {
+  std::uint64_t sets = 0;  // in chases that no inference has seen
+  double agreement = 0;    // share of them that overflowed as predicted
+};
+
+/// Chases random lines of known sets: every set that they overfill must overflow, and no other.
+/// @param fitting_lines a chase is a quarter longer
+LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
+                       const LinePool& space, std::size_t fitting_lines, const MissOracle& ask);
 
 }  // namespace sonde

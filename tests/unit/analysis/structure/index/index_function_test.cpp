@@ -75,26 +75,26 @@ TEST(IndexFunctionTest, finds_random_xor_masks_with_wrong_labels) {
       while (basis.rank() < static_cast<std::size_t>(rank)) {
         basis.insert(random.below(1 << 24) & ~std::uint64_t{127});
       }
-      std::vector<std::uint64_t> excluded = basis.rows();
-      for (std::size_t i = 1; i < excluded.size(); ++i) excluded[i] ^= excluded[i - 1];
+      std::vector<std::uint64_t> true_masks = basis.rows();
+      for (std::size_t i = 1; i < true_masks.size(); ++i) true_masks[i] ^= true_masks[i - 1];
       const std::uint32_t sets = 1U << rank;
-      const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+      const Index index = [&](std::uint64_t offset) { return fold_bits(offset, true_masks); };
       const auto lines = place_lines(
           {.lines = std::max(228U, 8 * sets), .wrong = 0.01, .seed = seed}, index, sets);
 
       const IndexFunction found = fit_index_function(lines, 128);
 
       ASSERT_NE(found.kind, IndexKind::unresolved) << found.reason;
-      EXPECT_EQ(found.masks, canonical(excluded));
+      EXPECT_EQ(found.masks, canonical(true_masks));
       EXPECT_GE(found.agreement, 0.97);
     }
   }
 }
 
 TEST(IndexFunctionTest, reads_a_hash_of_three_plain_bits_and_two_xors) {
-  const std::vector<std::uint64_t> excluded = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
-                                               1 << 8 | 1 << 14};
-  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+  const std::vector<std::uint64_t> true_masks = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
+                                                 1 << 8 | 1 << 14};
+  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, true_masks); };
 
   const IndexFunction found = fit_index_function(place_lines({.lines = 400}, index, 32), 128);
 

@@ -22,7 +22,7 @@ MissCounts overflow_of_no_line(std::size_t lines, bool overflows) {
 
 std::size_t lines_of(const Lines& list, std::uint64_t set) {
   return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), [&](std::uint64_t line) {
-    return line % 32 == set || line == 1000;  // one line takes room in every set
+    return line % 32 == set || line == 1000;  // one line takes a way in every set
   }));
 }
 
@@ -57,7 +57,7 @@ TEST(ConflictSearchTest, finds_one_of_several_sets_that_one_line_overfills) {
   EXPECT_TRUE(overfills(conflict->lines, 5));
 }
 
-TEST(ConflictSearchTest, keeps_lines_that_slow_hits_make_look_needless) {
+TEST(ConflictSearchTest, keeps_lines_that_outliers_make_look_needless) {
   const auto found_of_seed = [](std::uint64_t seed) {
     const MissOracle ask = [random = Random(seed)](std::span<const Lines> lists) mutable {
       std::vector<MissCounts> answers;

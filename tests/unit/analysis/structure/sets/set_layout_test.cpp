@@ -15,7 +15,7 @@ namespace {
 
 enum class ToyPolicy { lru, random };
 
-/// Tags alone: sets of any width, any index function.
+/// Tags alone: sets of any associativity, any index function.
 struct Toy {
   std::vector<std::uint32_t> ways;
   std::function<std::uint32_t(std::uint64_t)> index;
@@ -42,20 +42,20 @@ struct Toy {
     return counts;
   }
 
-  bool access(std::vector<std::uint64_t>& set, std::uint32_t width, std::uint64_t line,
+  bool access(std::vector<std::uint64_t>& set, std::uint32_t associativity, std::uint64_t line,
               Random& random) const {
     const auto at = std::find(set.begin(), set.end(), line);
     if (at != set.end()) {
       if (policy == ToyPolicy::lru) std::rotate(at, at + 1, set.end());
       return false;
     }
-    if (set.size() < width) {
+    if (set.size() < associativity) {
       set.push_back(line);
     } else if (policy == ToyPolicy::lru) {
       set.erase(set.begin());
       set.push_back(line);
     } else {
-      set[random.below(width)] = line;
+      set[random.below(associativity)] = line;
     }
     return true;
   }
@@ -98,7 +98,7 @@ TEST(SetSearchTest, finds_the_field_of_a_classical_cache) {
   EXPECT_GT(found.checked_sets, 100U);
 }
 
-TEST(SetSearchTest, finds_few_wide_sets_under_a_hash_and_outliers) {
+TEST(SetSearchTest, finds_few_sets_of_many_ways_under_a_hash_and_outliers) {
   const std::vector<std::uint64_t> masks{0x25A80, 0x59500};
   Toy toy{equal(4, 192), [&](std::uint64_t a) { return bits(a, masks); }};
   toy.outliers = 1e-4;
@@ -109,7 +109,7 @@ TEST(SetSearchTest, finds_few_wide_sets_under_a_hash_and_outliers) {
   EXPECT_EQ(found.ways_per_set, equal(4, 192));
 }
 
-TEST(SetSearchTest, finds_many_narrow_hashed_sets) {
+TEST(SetSearchTest, finds_many_hashed_sets_of_few_ways) {
   // The tags of the L1 of an H200 (docs/results).
   const std::vector<std::uint64_t> masks{0x1b0080, 0x60100, 0x40200, 0x1a0400, 0x170800,
                                          0x151000, 0xd2000, 0x4000,  0xc8000};
@@ -133,14 +133,14 @@ TEST(SetSearchTest, finds_sets_of_random_replacement) {
   EXPECT_EQ(found.ways_per_set, equal(32, 4));
 }
 
-TEST(SetSearchTest, is_not_led_astray_by_a_walk_that_seems_to_overflow_once) {
+TEST(SetSearchTest, is_not_led_astray_by_a_chase_that_seems_to_overflow_once) {
   const Toy toy{equal(256, 8), [](std::uint64_t a) { return (a >> 7) % 256; }};
   bool disturbed = false;
   const MissOracle once_disturbed = [&, ask = toy.oracle()](std::span<const Lines> lists) {
     std::vector<MissCounts> answers = ask(lists);
     for (MissCounts& counts : answers) {
       if (disturbed || counts.misses.size() < 256) continue;
-      counts.passes_with_misses = counts.passes;  // a slow hit in each of them
+      counts.passes_with_misses = counts.passes;  // an outlier in each of them
       disturbed = true;
     }
     return answers;
@@ -153,7 +153,7 @@ TEST(SetSearchTest, is_not_led_astray_by_a_walk_that_seems_to_overflow_once) {
   EXPECT_EQ(found.ways_per_set, equal(256, 8));
 }
 
-TEST(SetSearchTest, gives_up_where_walks_overflow_by_chance) {
+TEST(SetSearchTest, gives_up_where_chases_overflow_by_chance) {
   std::size_t overflown = 0;
   const MissOracle by_chance = [&, random = Random(5)](std::span<const Lines> lists) mutable {
     std::vector<MissCounts> answers;
@@ -179,9 +179,9 @@ TEST(SetSearchTest, gives_up_where_walks_overflow_by_chance) {
 /// A toy behind inner caches: every chase accesses these lines, too.
 MissOracle oracle_with_co_residents(const Toy& toy, const Lines& co_resident) {
   return [=, ask = toy.oracle()](std::span<const Lines> lists) {
-    std::vector<Lines> walked(lists.begin(), lists.end());
-    for (Lines& lines : walked) lines.insert(lines.end(), co_resident.begin(), co_resident.end());
-    std::vector<MissCounts> answers = ask(walked);
+    std::vector<Lines> chased(lists.begin(), lists.end());
+    for (Lines& lines : chased) lines.insert(lines.end(), co_resident.begin(), co_resident.end());
+    std::vector<MissCounts> answers = ask(chased);
     for (std::size_t i = 0; i < lists.size(); ++i) answers[i].misses.resize(lists[i].size());
     return answers;
   };
@@ -193,7 +193,7 @@ const Toy unequal_by_table{{17, 8, 8, 8}, [](std::uint64_t a) {
                              return table[(a >> 21) % table.size()];
                            }};
 
-TEST(SetSearchTest, counts_the_lines_that_are_always_beside_where_no_function_tells_their_sets) {
+TEST(SetSearchTest, counts_the_co_resident_lines_where_no_function_tells_their_sets) {
   constexpr std::uint64_t page = 1 << 21;
   LinePool space = space_for(unequal_by_table, page, 512 * page);
   for (std::uint64_t line = 500; line < 512; ++line) space.co_resident.push_back(line * page);
@@ -208,7 +208,7 @@ TEST(SetSearchTest, counts_the_lines_that_are_always_beside_where_no_function_te
   EXPECT_EQ(found.agreement, 1);
 }
 
-TEST(SetSearchTest, does_not_guess_widths_beside_lines_whose_sets_it_cannot_tell) {
+TEST(SetSearchTest, does_not_guess_ways_next_to_lines_whose_sets_it_cannot_tell) {
   constexpr std::uint64_t page = 1 << 21;
   LinePool space = space_for(unequal_by_table, page, 512 * page);
   for (std::uint64_t line = 500; line < 512; ++line) space.co_resident.push_back(line * page);
@@ -231,7 +231,7 @@ TEST(SetSearchTest, finds_one_set_of_very_many_ways) {
 
 /// The second TLB level of an H200 does so: some lists miss throughout one chase and not in the
 /// next.
-TEST(ConflictSearchTest, says_that_lines_overflow_in_some_walks_only) {
+TEST(ConflictSearchTest, says_that_lines_overflow_in_some_chases_only) {
   Lines pool;
   for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
   int overflown = 0;
@@ -253,7 +253,7 @@ TEST(ConflictSearchTest, says_that_lines_overflow_in_some_walks_only) {
       << reason;
 }
 
-TEST(ConflictSearchTest, finds_members_that_a_walk_in_company_hides) {
+TEST(ConflictSearchTest, finds_members_that_a_chase_in_company_hides) {
   const Toy toy{equal(1, 16), [](std::uint64_t) { return 0; }};
   const MissOracle hides_some = [ask = toy.oracle()](std::span<const Lines> lists) {
     std::vector<MissCounts> answers = ask(lists);
@@ -389,8 +389,8 @@ TEST(SetSearchTest, says_when_nothing_overflows) {
   EXPECT_EQ(found.reason, "all 1024 lines fit");
 }
 
-/// Lines that are walked co_resident every list, and take room like those of the list.
-TEST(SetSearchTest, counts_the_room_of_lines_beside_the_lists) {
+/// Lines that are accessed in every pass of each list, and take ways like those of the list.
+TEST(SetSearchTest, counts_the_ways_of_co_resident_lines) {
   const Toy toy{equal(16, 8), [](std::uint64_t a) { return (a >> 8) % 16; }};
   LinePool space = space_for(toy, 256, 1 << 16);
   for (std::uint64_t line = (1 << 16) - 40 * 256; line < 1 << 16; line += 256) {
