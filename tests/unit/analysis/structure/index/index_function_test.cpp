@@ -205,5 +205,53 @@ TEST(IndexFunctionTest, knows_only_bits_that_varied) {
   EXPECT_EQ(found.known_bits, 0x1f80U);
 }
 
+/// Lines of one set against others.
+IndexFunction fit_one_set(const std::vector<std::uint64_t>& members,
+                          const std::vector<std::uint64_t>& others) {
+  std::vector<PlacedLine> lines;
+  for (std::uint64_t line : members) lines.push_back({.offset_bytes = line, .set = 0});
+  for (std::uint64_t line : others) lines.push_back({.offset_bytes = line, .set = other_set});
+  return fit_index_function(lines, 128);
+}
+
+TEST(IndexFunctionTest, one_false_member_costs_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  Random random(11);
+  std::vector<std::uint64_t> members;
+  std::vector<std::uint64_t> others;
+  while (members.size() < 63) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    (fold_bits(line, masks) == 5 ? members : others).push_back(line);
+  }
+  members.insert(members.begin() + 6, others.back());
+  others.pop_back();
+
+  const IndexFunction index = fit_one_set(members, others);
+
+  EXPECT_EQ(index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(index.sets, 8U);
+}
+
+TEST(IndexFunctionTest, one_true_member_that_differs_adds_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  Random random(12);
+  std::vector<std::uint64_t> members;
+  std::vector<std::uint64_t> others;
+  while (members.size() < 64) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    const bool is_seventh = members.size() == 6;
+    if (fold_bits(line, masks) != 5) {
+      others.push_back(line);
+    } else if ((fold_bits(line, {0x103000}) == 1) == is_seventh) {
+      members.push_back(line);
+    }
+  }
+
+  const IndexFunction index = fit_one_set(members, others);
+
+  EXPECT_EQ(index.sets, 8U);
+  EXPECT_EQ(index.agreement, 1);
+}
+
 }  // namespace
 }  // namespace sonde
