@@ -22,9 +22,10 @@ std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::ui
   const auto commonest =
       std::max_element(counts.begin(), counts.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  return BlockSize{commonest->first,
-                   static_cast<double>(commonest->second) / static_cast<double>(distances),
-                   distances};
+  return BlockSize{
+      .bytes = commonest->first,
+      .agreement = static_cast<double>(commonest->second) / static_cast<double>(distances),
+      .observations = distances};
 }
 
 }  // namespace sonde

@@ -118,7 +118,10 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
   const Group near = without_tails(std::move(below));
   const Group far = without_tails(std::move(above));
   if (explained_fraction(near, far) < least_explained) return std::nullopt;
-  return NearFar{near.center, far.center, near_fraction, 1};
+  return NearFar{.near_cycles = near.center,
+                 .far_cycles = far.center,
+                 .near_fraction = near_fraction,
+                 .sms = 1};
 }
 
 }  // namespace
@@ -135,9 +138,10 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   const double sms_in_two = static_cast<double>(near_cycles.size());
   const double all_sms = static_cast<double>(latencies_of_sm.size());
   if (near_cycles.empty() || sms_in_two < least_sm_fraction * all_sms) return std::nullopt;
-  const int sms = static_cast<int>(near_cycles.size());
-  return NearFar{median(std::move(near_cycles)), median(std::move(far_cycles)),
-                 median(std::move(near_fractions)), sms};
+  return NearFar{.near_cycles = median(near_cycles),
+                 .far_cycles = median(far_cycles),
+                 .near_fraction = median(near_fractions),
+                 .sms = static_cast<int>(near_cycles.size())};
 }
 
 }  // namespace sonde

@@ -81,7 +81,8 @@ MissCheck check_misses(const std::vector<double>& probability,
   const double deviation = std::sqrt(std::max(0.0, squares / plays - mean * mean));
   // Five deviations, and half a percent of the accesses for outliers and shares that are estimates.
   const double allowed = 5 * deviation + 0.005 * accesses;
-  return {std::abs(seen - mean) / accesses, std::abs(seen - mean) <= allowed};
+  return {.difference = std::abs(seen - mean) / accesses,
+          .plausible = std::abs(seen - mean) <= allowed};
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_byt
 
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask) {
-  LineByConflicts line{limit_bytes, 1};
+  LineByConflicts line{.bytes = limit_bytes, .agreement = 1};
   for (std::uint64_t distance = fetch_bytes; distance < limit_bytes; distance *= 2) {
     const double in_one_line = share_in_one_line(conflict, distance, ask);
     line.agreement = std::min(line.agreement, std::max(in_one_line, 1 - in_one_line));
