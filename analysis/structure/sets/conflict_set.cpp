@@ -61,16 +61,6 @@ std::string explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   return text;
 }
 
-/// Of each line whether it overflows the set together with its residents.
-std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask) {
-  std::vector<Lines> lists;
-  for (std::uint64_t line : lines) {
-    lists.push_back(residents);
-    lists.back().push_back(line);
-  }
-  return overflow_once(lists, ask);
-}
-
 /// In a group some other set may have been overfull: each line found must miss alone as well.
 void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
                       const MissOracle& ask) {

@@ -32,6 +32,15 @@ std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracl
   return overflowing;
 }
 
+std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask) {
+  std::vector<Lines> lists;
+  for (std::uint64_t line : lines) {
+    lists.push_back(residents);
+    lists.back().push_back(line);
+  }
+  return overflow_once(lists, ask);
+}
+
 std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask) {
   std::vector<bool> overflowing = overflow_once(lists, ask);
   std::vector<Lines> again;

@@ -31,15 +31,18 @@ bool overflows(const MissCounts& counts);
 /// Whether line `i` missed again and again.
 bool misses_again(const MissCounts& counts, std::size_t i);
 
-/// The same as overflows, asked of one list.
+/// Whether the list overflows when asked once.
 bool overflows(const Lines& lines, const MissOracle& ask);
 
-/// Of each list whether it overflows, asked once.
+/// Of each list whether it overflows.
 std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracle& ask);
 
 /// Of each list whether it overflows, and again when asked again: outliers in every pass of a long
 /// chase look like an overflow, but hardly twice.
 std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask);
+
+/// Of each line whether it overflows a set together with these residents of it.
+std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask);
 
 /// `count` of the lines from `first` on, or as many as there are.
 Lines slice(const Lines& lines, std::size_t first, std::size_t count);

@@ -72,12 +72,7 @@ std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
   const auto first = std::find(grown.begin(), grown.end(), true);
   if (first == grown.end()) return std::nullopt;
   lines.resize(static_cast<std::size_t>(first - grown.begin()));
-  std::vector<Lines> lists;
-  for (std::uint64_t line : co_resident) {
-    lists.push_back(lines);
-    lists.back().push_back(line);
-  }
-  const std::vector<bool> in_set = overflow_once(lists, other.ask);
+  const std::vector<bool> in_set = overflow_with(lines, co_resident, other.ask);
   return static_cast<std::uint32_t>(std::count(in_set.begin(), in_set.end(), true));
 }
 
