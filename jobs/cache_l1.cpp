@@ -10,7 +10,8 @@
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -63,12 +64,10 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheUnderTest& cache
                                         CacheGeometry& shape, const std::vector<double>& hits) {
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
-    sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
+    CacheProbe probe(run, cache, shape.size_bytes(), shape.line_bytes);
+    sets = characterize_sets(probe);
     shape.filled_bytes = sets->filled_bytes;
     shape.sets_confirmed = sets->confirmed();
-  } else {
-    report_no_sets(run, cache.name, Status::not_resolvable,
-                   "the quick suite does not look for sets");
   }
   report_geometry(run, cache.name, shape, explain_carveout(cache.setup), {});
   const std::vector<double> misses =
@@ -86,6 +85,11 @@ std::optional<SetFindings> report_cache(JobRun& run, const CacheUnderTest& cache
   return sets;
 }
 
+void report_rest(JobRun& run, std::string_view prefix, const std::optional<SetFindings>& sets) {
+  if (sets) return run.report_rest(prefix, Status::not_resolvable, sets->reason);
+  run.report_rest(prefix, Status::skipped, "the quick suite does not look for sets");
+}
+
 void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
   const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::with_largest_l1);
   const std::vector<double> hits = measure_resident_latencies(run, setup, "cache.l1 hits");
@@ -95,7 +99,6 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
       median(hits), median(l2_latencies));
   if (!cache) {
     report_absent(run, "cache.l1", reason);
-    report_carveouts_absent(run, reason);
     return;
   }
   auto shape = measure_geometry(run, *cache, reason);
@@ -106,6 +109,7 @@ void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
   measure_size(run, *cache, *shape);
   const auto sets = report_cache(run, *cache, *shape, hits);
   if (sets) report_carveouts(run, *cache, *shape, *sets);
+  report_rest(run, "cache.l1.", sets);
 }
 
 void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies) {
@@ -127,7 +131,7 @@ void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies)
   std::string reason;
   if (auto shape = measure_geometry(run, *cache, reason)) {
     measure_size(run, *cache, *shape);
-    report_cache(run, *cache, *shape, hits);
+    report_rest(run, "cache.readonly.", report_cache(run, *cache, *shape, hits));
   } else {
     report_no_geometry(run, "cache.readonly", reason);
   }

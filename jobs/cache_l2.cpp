@@ -9,7 +9,8 @@
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -151,36 +152,25 @@ std::string characterize_halves(JobRun& run, const CacheUnderTest& cache, const 
                : "the footprint at which hits in the far half vanish";
 }
 
-void report_no_l2(JobRun& run, const std::string& reason) {
-  report_absent(run, "cache.l2", reason);
-  run.report(not_present("cache.l2.segment_bytes", reason));
-  run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
-  report_no_l2_partitions(run, reason);
-}
-
 /// Sets, and what they tell of the size. The memory is an order of magnitude slower than an L1:
 /// sets of an L2 with very many lines would take minutes to look for.
 /// @param cache its near half, where it has two
-void report_structure(JobRun& run, CacheUnderTest cache, CacheGeometry& shape) {
+/// @return why metrics of sets are left without a finding
+std::string report_structure(JobRun& run, CacheUnderTest cache, CacheGeometry& shape) {
   constexpr std::uint64_t most_lines = 1 << 17;
-  if (run.level() == SuiteLevel::quick) {
-    const char* reason = "the quick suite does not look for sets";
-    report_no_sets(run, "cache.l2", Status::not_resolvable, reason);
-    return;
-  }
   const std::uint64_t lines = shape.part_bytes() / shape.line_bytes;
   if (lines > most_lines) {
-    report_no_sets(
-        run, "cache.l2", Status::not_resolvable,
-        fmt::format("{} lines: a walk that overfills a set visits most of them, hundreds "
-                    "of such walks take minutes; physical addresses hide the index",
-                    lines));
-  } else {
-    cache.name = "cache.l2";
-    const SetFindings sets = characterize_sets(run, cache, shape.part_bytes(), shape.line_bytes);
-    shape.filled_bytes = sets.filled_bytes;
-    shape.sets_confirmed = sets.confirmed();
+    return fmt::format(
+        "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases "
+        "take minutes; physical addresses hide the index",
+        lines);
   }
+  cache.name = "cache.l2";
+  CacheProbe probe(run, cache, shape.part_bytes(), shape.line_bytes);
+  const SetFindings sets = characterize_sets(probe);
+  shape.filled_bytes = sets.filled_bytes;
+  shape.sets_confirmed = sets.confirmed();
+  return sets.reason;
 }
 
 }  // namespace
@@ -191,8 +181,9 @@ void run_cache_l2(JobRun& run) {
   const std::vector<double> misses = measure_memory_latencies(run, setup, "cache.l2 memory");
   const auto classes = separate_hits(hits, misses, least_gap_cycles);
   if (!classes) {
-    report_no_l2(run, fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}",
-                                  median(hits), median(misses)));
+    report_absent(run, "cache.l2",
+                  fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}",
+                              median(hits), median(misses)));
     return;
   }
   CacheUnderTest cache{.name = "cache.l2", .setup = setup};
@@ -203,10 +194,8 @@ void run_cache_l2(JobRun& run) {
   std::string reason;
   auto shape = measure_geometry(run, cache, reason);
   if (!shape) {
-    report_no_geometry(run, "cache.l2", reason);
-    run.report(not_resolvable("cache.l2.segment_bytes", reason));
-    run.report(not_resolvable("cache.l2.far_hit_latency_cycles", reason));
     report_l2_partitions(run);
+    report_no_geometry(run, "cache.l2", reason);
     return;
   }
   const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
@@ -228,15 +217,14 @@ void run_cache_l2(JobRun& run) {
     cache.threshold_cycles = std::max(cache.threshold_cycles,
                                       (quantile(hits, 0.98) + quantile(side.hits_cycles, 0.5)) / 2);
   }
-  report_structure(run, cache, *shape);
+  const bool quick = run.level() == SuiteLevel::quick;
+  const std::string no_sets =
+      quick ? "the quick suite does not look for sets" : report_structure(run, cache, *shape);
   report_geometry(run, "cache.l2", *shape, remark);
   report_write_policy(run, cache, shape->line_bytes);
   report_prefetch(run, cache, shape->fetch.bytes);
-  if (run.level() == SuiteLevel::quick) {
-    report_no_l2_partitions(run, "the quick suite does not look for sets");
-  } else {
-    report_l2_partitions(run);
-  }
+  if (!quick) report_l2_partitions(run);
+  run.report_rest("cache.l2.", quick ? Status::skipped : Status::not_resolvable, no_sets);
 }
 
 }  // namespace sonde

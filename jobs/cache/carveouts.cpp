@@ -2,6 +2,9 @@
 #include "jobs/cache/carveouts.hpp"
 
 #include "base/units.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/replacement.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,19 +54,14 @@ std::vector<Part> smallest_middle_largest(const std::vector<Part>& parts) {
 /// The sets known from elsewhere if they hold here, else those found anew.
 SetFindings structure_of(JobRun& run, const Part& part, std::uint64_t line_bytes,
                          const SetFindings& known) {
-  const ConflictSetup setup = set_up_conflicts(run, part.cache, part.size_bytes, line_bytes);
-  SetFindings found = known;
-  const bool same =
-      known.sets.resolved() && confirm_sets(run, setup, known.space, known.sets) >= same_sets;
-  if (!same) {
-    found.space =
-        choose_line_pool(part.cache, part.size_bytes, line_bytes, run.info().memory_bytes / 4);
-    found.sets = measure_sets(run, setup, found.space);
+  CacheProbe probe(run, part.cache, part.size_bytes, line_bytes);
+  probe.spread_over_sms({});
+  SetFindings found{.pool = known.pool, .layout = known.layout};
+  if (!known.layout.resolved() || confirm_sets(probe, known) < same_sets) {
+    found.pool = probe.pool();
+    found.layout = find_set_layout(found.pool, ask_behind(probe, {}));
   }
-  found.replacement.reset();
-  if (found.sets.resolved()) {
-    found.replacement = measure_replacement(run, setup, found.space, found.sets);
-  }
+  if (found.layout.resolved()) found.replacement = measure_replacement(probe, found);
   return found;
 }
 
@@ -84,19 +82,19 @@ void report_structures(JobRun& run, const std::vector<Part>& parts, std::uint64_
   double confidence = 1;
   for (const Part& part : parts) {
     const SetFindings found = structure_of(run, part, line_bytes, known);
-    const auto set_count = static_cast<double>(found.sets.ways_per_set.size());
+    const auto set_count = static_cast<double>(found.layout.ways_per_set.size());
     carveouts_bytes.push_back(static_cast<double>(part.carveout_bytes));
     sets.push_back(set_count);
-    ways.push_back(set_count > 0 ? static_cast<double>(found.sets.lines()) / set_count : 0);
+    ways.push_back(set_count > 0 ? static_cast<double>(found.layout.lines()) / set_count : 0);
     const std::string where = format_bytes(static_cast<double>(part.carveout_bytes));
-    functions.push_back(fmt::format("{}: {}", where, describe(found.sets.index)));
+    functions.push_back(fmt::format("{}: {}", where, describe(found.layout.index)));
     policies.push_back(fmt::format("{}: {}", where, replacement_text(found)));
     if (found.replacement) {
       const std::vector<double>& shares = found.replacement->way_probability;
       probabilities.insert(probabilities.end(), shares.begin(), shares.end());
       confidence = std::min(confidence, found.replacement->confidence);
     }
-    confidence = std::min(confidence, found.sets.agreement);
+    confidence = std::min(confidence, found.layout.agreement);
   }
   const std::uint64_t samples = parts.size();
   const auto report = [&](const char* metric, Value value) {

@@ -2,7 +2,8 @@
 // there, and whether its sets are the same. A part of the job cache.l1.
 #pragma once
 
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/cache/geometry.hpp"
+#include "jobs/sets/sets_probe.hpp"
 
 namespace sonde {
 

@@ -117,9 +117,9 @@ struct CacheGeometry {
   BlockSize fetch;
   double line_contrast = 0;       // 0..1: how clearly blocks up to the line and beyond it differ
   std::uint64_t whole_bytes = 0;  // if `bound` is that of one part only
-  /// Lines of every set that stay together (jobs/cache_sets); 0: not known. Of one part, too.
+  /// Lines of every set that stay together (jobs/sets); 0: not known. Of one part, too.
   std::uint64_t filled_bytes = 0;
-  bool sets_confirmed = false;  // in lines of line_bytes (jobs/cache_sets)
+  bool sets_confirmed = false;  // in lines of line_bytes (jobs/sets)
 
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
 

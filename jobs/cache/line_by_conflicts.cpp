@@ -34,8 +34,8 @@ std::optional<LineByConflicts> measure_line_by_conflicts(JobRun& run, const Cach
                                                          std::uint64_t coarse_size_bytes,
                                                          std::uint64_t fetch_bytes,
                                                          std::uint64_t longest_line_bytes) {
-  const ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .pass_evictors = {}};
-  const MissOracle ask = ask_device(run, setup);
+  CacheProbe probe(run, cache, coarse_size_bytes, fetch_bytes);
+  const MissOracle ask = ask_behind(probe, {});
   const std::uint64_t limit_bytes =
       std::min(std::max(least_span_bytes, most_spans_of_cache * coarse_size_bytes),
                run.info().memory_bytes / 4);

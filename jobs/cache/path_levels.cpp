@@ -7,7 +7,8 @@
 #include "base/units.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -178,20 +179,18 @@ void report_full(JobRun& run, const CacheUnderTest& cache, const CachePath& path
   for (const char* metric : {".miss_latency_cycles", ".prefetch_bytes", ".write_policy"}) {
     run.report(not_resolvable(cache.name + metric, reason));
   }
-  report_no_sets(run, cache.name, Status::not_resolvable, reason);
+  run.report_rest(cache.name + ".", Status::not_resolvable, reason);
 }
 
 void report_unresolved(JobRun& run, const std::string& cache, const LatencyClass& hits,
                        const LatencyClass& misses, const std::string& reason) {
-  report_no_geometry(run, cache, reason);
   report_latencies(run, cache, hits.cycles, misses.cycles);
+  report_no_geometry(run, cache, reason);
 }
 
 /// A cache that may be there.
 void report_hidden(JobRun& run, const std::string& cache, const std::string& reason) {
   report_no_geometry(run, cache, reason);
-  run.report(not_resolvable(cache + ".hit_latency_cycles", reason));
-  run.report(not_resolvable(cache + ".miss_latency_cycles", reason));
 }
 
 }  // namespace
@@ -250,11 +249,13 @@ void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& su
     return;
   }
   measure_size(run, cache, *shape);
-  shape->sets_confirmed =
-      characterize_sets(run, cache, shape->size_bytes(), shape->line_bytes).confirmed();
+  CacheProbe probe(run, cache, shape->size_bytes(), shape->line_bytes);
+  const SetFindings sets = characterize_sets(probe);
+  shape->sets_confirmed = sets.confirmed();
   report_geometry(run, name, *shape, {}, level > 0 ? path.caches[level - 1] : std::string());
   report_latencies(run, name, hits.cycles, misses.cycles);
   report_behaviour(run, cache, *shape);
+  run.report_rest(name + ".", Status::not_resolvable, sets.reason);
 }
 
 }  // namespace sonde

@@ -3,18 +3,12 @@
 
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/writes_and_prefetch.hpp"
-#include "jobs/sets/cache_sets.hpp"
 
 #include <fmt/format.h>
-
-#include <array>
 
 namespace sonde {
 namespace {
 
-constexpr std::array geometry_metrics{".size_bytes", ".first_miss_bytes", ".line_bytes",
-                                      ".sector_bytes", ".fetch_bytes"};
 // A soft bound is known to 1/32, and says less about the size than a step does.
 constexpr double gradual_confidence = 0.5;
 
@@ -112,18 +106,11 @@ void report_latencies(JobRun& run, const std::string& cache, const std::vector<d
 }
 
 void report_absent(JobRun& run, const std::string& cache, const std::string& reason) {
-  for (const char* metric : geometry_metrics) run.report(not_present(cache + metric, reason));
-  run.report(not_present(cache + ".hit_latency_cycles", reason));
-  run.report(not_present(cache + ".miss_latency_cycles", reason));
-  report_no_behaviour(run, cache, reason);
-  report_no_sets(run, cache, Status::not_present, reason);
+  run.report_rest(cache + ".", Status::not_present, reason);
 }
 
 void report_no_geometry(JobRun& run, const std::string& cache, const std::string& reason) {
-  for (const char* metric : geometry_metrics) run.report(not_resolvable(cache + metric, reason));
-  run.report(not_resolvable(cache + ".write_policy", reason));
-  run.report(not_resolvable(cache + ".prefetch_bytes", reason));
-  report_no_sets(run, cache, Status::not_resolvable, reason);
+  run.report_rest(cache + ".", Status::not_resolvable, reason);
 }
 
 }  // namespace sonde

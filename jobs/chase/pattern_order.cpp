@@ -1,4 +1,4 @@
-// Phases of the pattern chase.
+// Phases of the chase that shows all access patterns.
 #include "jobs/chase/pattern_order.hpp"
 
 #include <algorithm>
@@ -14,8 +14,9 @@ constexpr std::uint64_t p3_rounds = 2;
 constexpr std::uint64_t p2_rounds = 3;
 constexpr std::uint64_t p1_rounds = 2;
 
-/// A granularity in eighths: first lines of pages in the first of them, further ones behind. No
-/// sector is accessed more than four times, so that a chain of addresses can hold the whole chase.
+// A translation granularity in eighths: first lines of pages in the first of them, further ones
+// behind. No
+// sector is accessed more than four times, so that a chain of addresses can hold the whole chase.
 constexpr std::uint64_t reread_part = 2;  // and the next three
 constexpr std::uint64_t near_part = 7;
 
@@ -26,15 +27,15 @@ struct Builder {
   /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
   /// set.
   std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
-    const std::uint64_t room_bytes = request.granularity_bytes / 8;
-    const std::uint64_t lines = std::max<std::uint64_t>(1, room_bytes / request.line_step_bytes);
-    return page * request.page_step_bytes + part * room_bytes +
+    const std::uint64_t eighth_bytes = request.granularity_bytes / 8;
+    const std::uint64_t lines = std::max<std::uint64_t>(1, eighth_bytes / request.line_step_bytes);
+    return page * request.page_step_bytes + part * eighth_bytes +
            (page + shift) % lines * request.line_step_bytes;
   }
   void access(std::uint64_t offset) { chase.offsets.push_back(offset); }
 
-  template <class Visits>
-  void phase(Pattern pattern, std::size_t settling, Visits accesses) {
+  template <class Accesses>
+  void phase(Pattern pattern, std::size_t settling, Accesses&& accesses) {
     const std::size_t start = chase.offsets.size();
     accesses();
     const std::size_t count = chase.offsets.size() - start;

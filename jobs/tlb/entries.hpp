@@ -1,0 +1,26 @@
+// Entries of a TLB level as lists of addresses: which line of an entry is accessed, and in which
+// order, so that neither data caches nor inner levels disturb. Pure.
+#pragma once
+
+#include "analysis/structure/sets/conflict_set.hpp"
+#include "jobs/tlb/geometry.hpp"
+
+namespace sonde {
+
+/// A line of the granularity at `entry`, chosen at random, so that entries of one set do not meet
+/// in caches.
+/// @param shift takes others, one after the other
+std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift = 0);
+
+/// The inner entry that an entry lies under, by its number.
+std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
+
+/// The order of accesses in which entries under one inner entry are as far apart as can be, so that
+/// it does not answer for the next of them.
+std::vector<std::size_t> spread_accesses(const TlbUnderTest& tlb, const Lines& entries);
+
+/// Numbers of the entries in rounds: in each, every one lies under an inner entry of its own.
+std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
+                                                         const Lines& entries);
+
+}  // namespace sonde
