@@ -17,7 +17,7 @@ namespace {
 constexpr std::array level_names{"tlb.l1", "tlb.l2", "tlb.l3"};
 // Page tables of 512 MB are active at a time on Kepler and Maxwell (Mei and Chu 2016): eight of
 // them, if there is memory, show the distance between switches.
-constexpr std::uint64_t window_span_bytes = 4_GiB;
+constexpr std::uint64_t page_tables_span_bytes = 4_GiB;
 
 std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
@@ -45,7 +45,7 @@ void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_st
   constexpr double largest_share = 0.3;  // page-table windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
-  const std::uint64_t span_bytes = std::min(setup.limit_bytes, window_span_bytes);
+  const std::uint64_t span_bytes = std::min(setup.limit_bytes, page_tables_span_bytes);
   const std::vector<double> cold = measure_cold_pages(setup, span_bytes, page_step_bytes);
   JobRun& run = setup.run;
   const double usual_cycles = median(cold);

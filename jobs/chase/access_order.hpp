@@ -15,11 +15,11 @@ Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 /// The same, from the top down: a stream prefetcher that runs ahead finds nothing to do.
 Offsets descending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 
-/// The same offsets in an order drawn from the seed: no prefetcher follows.
+/// The same offsets in a random order from the seed: no prefetcher follows.
 Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed);
 
-/// One unit out of each block: the first unit of its lower or of its upper half, drawn from the
-/// seed so that no index function makes the choices meet in few sets. Shuffled.
+/// One unit out of each block: its first unit or the first one of its upper half, at random
+/// from the seed so that no index function makes the choices meet in few sets. Shuffled.
 /// @pre block_bytes is at least 2 unit_bytes, both powers of two
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed);

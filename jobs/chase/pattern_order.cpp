@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t window_pages = 12;  // alternating: each of them switches but the first
+constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
 constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 8;  // whose translations are surely at hand: half of 16
 constexpr std::uint64_t reread_lines = 4;  // of each
@@ -73,15 +73,16 @@ std::uint64_t between_levels(const PatternRequest& request) {
 PatternChase plan_patterns(const PatternRequest& request) {
   Builder builder{request, {}};
   const std::uint64_t beyond_all = request.all_entries + request.all_entries / 2 + 1;
-  const bool has_p3 = request.near_entries > 0 &&
-                      beyond_all + reread_pages * reread_lines + window_pages <= request.most_lines;
+  const bool has_p3 =
+      request.near_entries > 0 &&
+      beyond_all + reread_pages * reread_lines + alternating_pages <= request.most_lines;
   const std::uint64_t near_pages = request.near_entries > 0 ? between_levels(request) : 0;
   const std::uint64_t pages = std::max({fewest_pages, near_pages, has_p3 ? beyond_all : 0});
 
-  const std::uint64_t first_page = request.window_bytes > 0 ? window_pages : 0;
+  const std::uint64_t first_page = request.window_bytes > 0 ? alternating_pages : 0;
   if (request.window_bytes > 0) {
     builder.phase(Pattern::p6, 1, [&] {
-      for (std::uint64_t page = 0; page < window_pages; ++page) {
+      for (std::uint64_t page = 0; page < alternating_pages; ++page) {
         builder.access(builder.line_of(page) + page % 2 * request.window_bytes);
       }
     });

@@ -83,6 +83,7 @@ CacheProbe::CacheProbe(JobRun& run, const CacheUnderTest& cache, std::uint64_t s
     : SetsProbe(run, {.name = cache.name,
                       .pool = choose_pool(run, cache, size_bytes, line_bytes),
                       .choice = 8,
+                      .trace_seed = cache.seed,
                       .measures_filled = true}),
       cache_(cache),
       size_bytes_(size_bytes),
@@ -208,34 +209,8 @@ std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
   return sonde::find_access_evictors(run(), cache_, lines, lines_of_other_sets(found, set));
 }
 
-std::vector<std::uint64_t> CacheProbe::sets_to_compare(const IndexFunction& index,
-                                                       std::uint64_t home,
-                                                       const ReplacementFit& of_home) const {
-  constexpr std::uint32_t duelling_sets = 40;  // one leader in 32 (Qureshi 2007)
-  const bool may_duel = of_home.policy == Policy::srrip || of_home.policy == Policy::brrip;
-  std::vector<std::uint64_t> sets;
-  for (std::uint64_t set = 0; set < std::min(index.sets, may_duel ? duelling_sets : 3u); ++set) {
-    if (set != home) sets.push_back(set);
-  }
-  return sets;
-}
-
-TracePlan CacheProbe::plan_traces(std::uint32_t ways, std::size_t access_evictors) const {
-  constexpr std::size_t wanted_victims = 4000;
-  constexpr std::size_t least_victims = 300;
-  const std::size_t longest = longest_recorded_list(cache_.setup) / (1 + access_evictors);
-  const std::size_t accesses = std::clamp<std::size_t>(std::size_t{40} * ways, 1000, 8000);
-  TracePlan plan = plan_policy_traces(accesses, longest);
-  if (access_evictors == 0) plan.policy_traces = 4;
-  plan.policy_seed = cache_.seed;
-  // A chase short enough that an outlier taken for a miss spoils little.
-  plan.cyclic_accesses =
-      std::min<std::size_t>(longest, std::max<std::size_t>(256, std::size_t{12} * ways));
-  // A set of many ways loses about two lines in each round.
-  const std::size_t for_least = least_victims * (ways + 1) / 2 / plan.cyclic_accesses;
-  plan.cyclic_traces =
-      std::max({std::size_t{4}, 4 * wanted_victims / plan.cyclic_accesses, for_least});
-  return plan;
+std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
+  return longest_recorded_list(cache_.setup) / (1 + access_evictors);
 }
 
 std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& access_evictors,

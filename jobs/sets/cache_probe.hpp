@@ -23,9 +23,7 @@ class CacheProbe final : public SetsProbe {
                               const PassEvictors& pass_evictors) override;
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::vector<std::uint64_t> sets_to_compare(const IndexFunction& index, std::uint64_t home,
-                                             const ReplacementFit& of_home) const override;
-  TracePlan plan_traces(std::uint32_t ways, std::size_t access_evictors) const override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
                                    std::vector<std::vector<std::uint16_t>> orders) override;
 

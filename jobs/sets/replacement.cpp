@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -25,23 +27,57 @@ Lines lines_to_record(const SetsProbe& probe, const SetFindings& found, std::uin
   return lines;
 }
 
+using Orders = std::vector<std::vector<std::uint16_t>>;
+
+/// Four chases, or as many more as shorter ones make up for where a launch records few accesses.
+Orders policy_orders(const SetsProbe& probe, std::uint32_t ways, std::size_t longest) {
+  constexpr std::size_t fewest_traces = 4;
+  constexpr std::size_t most_traces = 64;
+  const std::size_t accesses =
+      std::clamp<std::size_t>(std::size_t{40} * ways, 1000, probe.traits().most_accesses);
+  const std::size_t length = std::min(longest, accesses);
+  Orders orders(std::clamp(fewest_traces * accesses / length, fewest_traces, most_traces));
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    orders[i] = policy_trace(ways, length,
+                             derive_seed(probe.traits().trace_seed, fmt::format("policy {}", i)));
+  }
+  return orders;
+}
+
+/// Short ones, so that an outlier taken for a miss spoils little.
+Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
+  constexpr std::size_t wanted_accesses = 16000;
+  constexpr std::size_t least_victims = 300;
+  const std::size_t length = std::min(longest, std::max<std::size_t>(256, std::size_t{12} * ways));
+  // A set of many ways loses about two lines in each round.
+  const std::size_t for_least = least_victims * (ways + 1) / 2 / length;
+  const std::size_t count = std::max({std::size_t{4}, wanted_accesses / length, for_least});
+  return Orders(count, cyclic_trace(ways, length));
+}
+
 ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& access_evictors,
                            std::uint32_t ways) {
-  using Orders = std::vector<std::vector<std::uint16_t>>;
-  const TracePlan plan = probe.plan_traces(ways, access_evictors.size());
-  Orders orders;
-  for (std::size_t trace = 0; trace < plan.policy_traces; ++trace) {
-    orders.push_back(policy_trace(ways, plan.policy_accesses,
-                                  derive_seed(plan.policy_seed, fmt::format("policy {}", trace))));
-  }
+  const std::size_t longest = probe.longest_record(access_evictors.size());
   const std::vector<AccessRecord> policy_records =
-      probe.record(lines, access_evictors, std::move(orders));
+      probe.record(lines, access_evictors, policy_orders(probe, ways, longest));
   ReplacementFit fit = match_replacement(ways, policy_records, {});
-  if (fit.policy || !fit.alike.empty() || plan.cyclic_traces == 0) return fit;
-  return match_replacement(
-      ways, policy_records,
-      probe.record(lines, access_evictors,
-                   Orders(plan.cyclic_traces, cyclic_trace(ways, plan.cyclic_accesses))));
+  if (fit.policy || !fit.alike.empty() || !probe.is_clear()) return fit;
+  return match_replacement(ways, policy_records,
+                           probe.record(lines, access_evictors, cyclic_orders(ways, longest)));
+}
+
+/// Other sets than number `home`: where they may duel, as many as a leader takes.
+std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t sets,
+                                           std::uint64_t home, const ReplacementFit& of_home) {
+  constexpr std::uint32_t duelling_sets = 40;  // one leader in 32 (Qureshi 2007)
+  const bool may_duel = of_home.policy == Policy::srrip || of_home.policy == Policy::brrip;
+  const std::uint32_t wanted = may_duel ? duelling_sets : probe.traits().compared_sets;
+  std::vector<std::uint64_t> others;
+  for (std::uint64_t set = 0; set < std::min(sets, wanted); ++set) {
+    if (set != home) others.push_back(set);
+  }
+  if (others.empty()) others.push_back(sets - 1);
+  return others;
 }
 
 /// nullopt with the reason in `reason` if the lines of the set are too few, or nothing pushes them
@@ -76,7 +112,7 @@ ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found) {
   // Sets of other associativity would need chases of their own.
   if (numbered && layout.index.sets > 1 &&
       layout.ways_per_set.front() == layout.ways_per_set.back()) {
-    for (std::uint64_t set : probe.sets_to_compare(layout.index, home, *first)) {
+    for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home, *first)) {
       if (auto fit = match_set(probe, found, set, none.reason)) fits.push_back(std::move(*fit));
     }
   }

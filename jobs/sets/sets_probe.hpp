@@ -35,15 +35,6 @@ struct SetFindings {
   bool confirmed() const;
 };
 
-/// Chases over one set that tell its replacement policy: their number and their length.
-struct TracePlan {
-  std::size_t policy_accesses = 0;
-  std::size_t policy_traces = 0;
-  std::uint64_t policy_seed = 0;
-  std::size_t cyclic_accesses = 0;
-  std::size_t cyclic_traces = 0;  // 0: a single access does not tell a miss from a hit
-};
-
 class SetsProbe {
  public:
   /// What a search is to do that follows from what is under test.
@@ -53,6 +44,9 @@ class SetsProbe {
     /// Lines of a set to choose each recorded one from: those far apart, out of reach of a
     /// prefetcher.
     std::size_t choice = 1;
+    std::size_t most_accesses = 8000;  // of a chase that tells policies apart
+    std::uint64_t trace_seed = 0;      // of those chases
+    std::uint32_t compared_sets = 3;   // whose policies are compared
     bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
     bool answers_in_part = false;  // whether sets count that were seen where others stay unknown
   };
@@ -70,10 +64,12 @@ class SetsProbe {
 
   /// Others, none of them among the first, to see which sets the first ones lie in. nullopt if
   /// there are none, or where none are needed.
-  virtual std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& first);
+  virtual std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& /*first*/) {
+    return std::nullopt;
+  }
 
   /// Lets several SMs answer at once, if that is shown not to disturb. @pre nothing asked before
-  virtual void spread_over_sms(const PassEvictors& pass_evictors);
+  virtual void spread_over_sms(const PassEvictors& /*pass_evictors*/) {}
 
   /// Chases each list on its own, the pass evictors behind it, until that is steady, and then some
   /// passes more: what missed?
@@ -81,7 +77,9 @@ class SetsProbe {
                                       const PassEvictors& pass_evictors) = 0;
 
   /// Lines of many more pages, where addresses allow them, that show more bits of the index.
-  virtual std::optional<LinePool> widen_pool(const SetFindings& found) const;
+  virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
+    return std::nullopt;
+  }
 
   /// The inner-level eviction list per access: lines of other sets that, accessed after each access
   /// to one of `lines`, all of one set, push it out of the inner levels before its next access.
@@ -89,11 +87,11 @@ class SetsProbe {
   virtual std::optional<Lines> find_access_evictors(const SetFindings& found,
                                                     const Lines& lines) = 0;
 
-  /// Sets whose policies are compared with that of set number `home`.
-  virtual std::vector<std::uint64_t> sets_to_compare(const IndexFunction& index, std::uint64_t home,
-                                                     const ReplacementFit& of_home) const = 0;
+  /// Most accesses of one recorded chase, behind each of which so many evictors are accessed.
+  virtual std::size_t longest_record(std::size_t access_evictors) const = 0;
 
-  virtual TracePlan plan_traces(std::uint32_t ways, std::size_t access_evictors) const = 0;
+  /// Whether a single access tells a miss from a hit, as chases of random replacement need.
+  virtual bool is_clear() const { return true; }
 
   /// One chase over `lines` in each of the orders, from an empty set, once. Behind each access the
   /// access evictors are accessed.
@@ -110,9 +108,5 @@ class SetsProbe {
 
 /// The probe as the oracle of analysis/structure/sets. @pre the probe outlives it
 MissOracle ask_behind(SetsProbe& probe, PassEvictors pass_evictors);
-
-/// Numbers of chases by policy_trace: four of `accesses`, or as many more as shorter ones make up
-/// for where a launch records at most `longest`. The rest is left empty.
-TracePlan plan_policy_traces(std::size_t accesses, std::size_t longest);
 
 }  // namespace sonde

@@ -42,6 +42,17 @@ LinePool choose_pool(const TlbUnderTest& tlb) {
           .origins = std::min(most_origins, 2 * std::bit_ceil(span_bytes / tlb.entry_bytes))};
 }
 
+/// Accesses cost two loads each, and are repeated where the costs are noisy.
+SetsProbe::Traits describe(const TlbUnderTest& tlb) {
+  const LinePool pool = choose_pool(tlb);
+  return {.name = tlb.name,
+          .pool = pool,
+          .most_accesses = 1000,
+          .trace_seed = pool.seed,
+          .compared_sets = 1,
+          .answers_in_part = true};
+}
+
 /// One entry under each of `count` inner entries in a row from `first_bytes` on.
 PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes,
                               std::uint64_t count) {
@@ -93,9 +104,7 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
 
 }  // namespace
 
-TlbProbe::TlbProbe(const TlbUnderTest& tlb)
-    : SetsProbe(tlb.run, {.name = tlb.name, .pool = choose_pool(tlb), .answers_in_part = true}),
-      tlb_(tlb) {
+TlbProbe::TlbProbe(const TlbUnderTest& tlb) : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
 }
@@ -254,20 +263,8 @@ std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, co
   return evictors;
 }
 
-std::vector<std::uint64_t> TlbProbe::sets_to_compare(const IndexFunction& index, std::uint64_t home,
-                                                     const ReplacementFit& /*of_home*/) const {
-  return {home == 0 ? index.sets - 1 : 0};
-}
-
-TracePlan TlbProbe::plan_traces(std::uint32_t ways, std::size_t access_evictors) const {
-  constexpr std::size_t accesses = 1000;
-  constexpr std::size_t cyclic_accesses = 16000;  // in all traces
-  TracePlan plan =
-      plan_policy_traces(accesses, longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors));
-  plan.policy_seed = pool().seed;
-  plan.cyclic_accesses = std::min<std::size_t>(plan.policy_accesses, std::size_t{12} * ways);
-  if (is_clear()) plan.cyclic_traces = cyclic_accesses / plan.cyclic_accesses;
-  return plan;
+std::size_t TlbProbe::longest_record(std::size_t access_evictors) const {
+  return longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors);
 }
 
 std::vector<AccessRecord> TlbProbe::record(const Lines& lines, const Lines& access_evictors,

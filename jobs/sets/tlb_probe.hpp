@@ -19,9 +19,8 @@ class TlbProbe final : public SetsProbe {
                               const PassEvictors& pass_evictors) override;
   /// As many as the pass evictors, each in an inner entry of its own.
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::vector<std::uint64_t> sets_to_compare(const IndexFunction& index, std::uint64_t home,
-                                             const ReplacementFit& of_home) const override;
-  TracePlan plan_traces(std::uint32_t ways, std::size_t access_evictors) const override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
+  bool is_clear() const override { return repeats_ == 1; }
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
                                    std::vector<std::vector<std::uint16_t>> orders) override;
 
@@ -30,8 +29,6 @@ class TlbProbe final : public SetsProbe {
   bool evicts_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
   MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
-  /// Whether a single access tells a miss from a hit.
-  bool is_clear() const { return repeats_ == 1; }
 
   TlbUnderTest tlb_;           // in one buffer that stays in its place
   std::uint64_t repeats_ = 1;  // passes whose median is taken

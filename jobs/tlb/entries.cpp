@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 namespace sonde {
 
@@ -20,25 +19,6 @@ std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint
 
 std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
   return entry / tlb.step_bytes();
-}
-
-std::vector<std::size_t> spread_accesses(const TlbUnderTest& tlb, const Lines& entries) {
-  std::vector<std::size_t> order(entries.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::map<std::uint64_t, std::vector<std::size_t>> by_inner;
-  for (std::size_t i : order) by_inner[inner_entry(tlb, entries[i])].push_back(i);
-  if (by_inner.size() == entries.size()) return order;
-  std::vector<double> key(entries.size());
-  std::size_t number = 0;
-  for (const auto& [inner, members] : by_inner) {
-    const double phase = static_cast<double>(number++) / static_cast<double>(by_inner.size());
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      key[members[i]] = (static_cast<double>(i) + phase) / static_cast<double>(members.size());
-    }
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t one, std::size_t other) { return key[one] < key[other]; });
-  return order;
 }
 
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,

@@ -15,11 +15,8 @@ std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint
 /// The inner entry that an entry lies under, by its number.
 std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
 
-/// The order of accesses in which entries under one inner entry are as far apart as can be, so that
-/// it does not answer for the next of them.
-std::vector<std::size_t> spread_accesses(const TlbUnderTest& tlb, const Lines& entries);
-
-/// Numbers of the entries in rounds: in each, every one lies under an inner entry of its own.
+/// Numbers of the entries in rounds: in each, every one lies under an inner entry of its own, so
+/// that none answers for the next.
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
                                                          const Lines& entries);
 

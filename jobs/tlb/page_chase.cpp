@@ -188,9 +188,9 @@ std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_
 }
 
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
-                                            const std::vector<PairLane>& lanes,
+                                            const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes) {
-  const std::uint64_t places = lanes.front().places.size();
+  const std::uint64_t places = lanes.front().offsets_bytes.size();
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
   LaneChases chases{.warmup_accesses = passes.warmup * 2 * places,
                     .recorded_accesses = 2 * pairs,
@@ -200,9 +200,9 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
   const std::vector<Turn> turns = turns_of(setup);
   for (Turn turn : turns) {
     chases.lanes.clear();
-    for (const PairLane& lane : lanes) {
+    for (const ChaseLane& lane : lanes) {
       Offsets offsets;
-      for (std::uint64_t place : lane.places) offsets.insert(offsets.end(), 2, place);
+      for (std::uint64_t place : lane.offsets_bytes) offsets.insert(offsets.end(), 2, place);
       chases.lanes.push_back(
           {.sm = lane.sm,
            .offsets_bytes = place_second_accesses(std::move(offsets), setup.second_access, turn)});

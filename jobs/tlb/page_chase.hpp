@@ -65,11 +65,6 @@ std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup);
 std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
                                        std::uint64_t page_step_bytes);
 
-/// Places of one SM's chase, each accessed twice in a row.
-struct PairLane {
-  int sm = 0;
-  Offsets places;
-};
 struct PairPasses {
   std::uint64_t warmup = 0;
   std::uint64_t timed = 1;
@@ -78,9 +73,9 @@ struct PairPasses {
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All
 /// lanes chase at once. For the many chases of a search.
-/// @pre lanes have lists of one length
+/// @param lanes with lists of one length: places of pairs, each once
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
-                                            const std::vector<PairLane>& lanes,
+                                            const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);
 
 }  // namespace sonde

@@ -35,10 +35,10 @@ class PairChases {
   std::uint64_t span_bytes() const { return tlb_.chase.buffer_bytes; }
   std::uint64_t entries() const { return lists_[0].size(); }
 
-  PairLane lane(int sm, std::size_t number) const { return {sm, lists_[number]}; }
+  ChaseLane lane(int sm, std::size_t number) const { return {sm, lists_[number]}; }
 
   /// Share of the entries that miss, for each lane; all chase at once.
-  std::vector<double> missing_shares(const std::vector<PairLane>& lanes) const {
+  std::vector<double> missing_shares(const std::vector<ChaseLane>& lanes) const {
     PairPasses passes{.warmup = 2, .timed = 15};
     if (entries() > short_list) passes = {.warmup = 2, .timed = 1, .most_pairs = 1024};
     std::vector<double> shares;
@@ -58,8 +58,8 @@ class PairChases {
     Lines entries;
     for (std::uint64_t i = first; i < first + count; ++i) entries.push_back(i * tlb_.entry_bytes);
     Offsets places;
-    for (std::size_t i : spread_accesses(tlb_, entries)) {
-      places.push_back(line_under(tlb_, entries[i]));
+    for (const std::vector<std::size_t>& round : rounds_of_accesses(tlb_, entries)) {
+      for (std::size_t i : round) places.push_back(line_under(tlb_, entries[i]));
     }
     return places;
   }
