@@ -54,7 +54,7 @@ void run_cache_instruction(JobRun& run) {
     survey.no_more = reason;
   }
   for (std::size_t level = 0; level < path.caches.size(); ++level) {
-    characterize_level(run, path, survey, level);
+    report_unanswered(run, path.caches[level], characterize_level(run, path, survey, level));
   }
 }
 

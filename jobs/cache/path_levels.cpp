@@ -159,38 +159,19 @@ void report_behaviour(JobRun& run, const CacheUnderTest& cache, const CacheGeome
 }
 
 /// A cache that no footprint overflows: its hits, and what one miss brings.
-void report_full(JobRun& run, const CacheUnderTest& cache, const CachePath& path,
-                 const LatencyClass& hits) {
+Unanswered report_full(JobRun& run, const CacheUnderTest& cache, const CachePath& path,
+                       const LatencyClass& hits) {
   const std::string held = format_bytes(static_cast<double>(path.survey_bytes));
   const std::string reason =
       path.path == LoadPath::constant
           ? fmt::format("holds the whole constant bank: {} or more", held)
           : fmt::format("holds every footprint that can be asked for: {} or more", held);
-  for (const char* metric : {".size_bytes", ".first_miss_bytes", ".line_bytes", ".sector_bytes"}) {
-    run.report(not_resolvable(cache.name + metric, reason));
-  }
   if (const auto fetch = measure_fetch(run, cache)) {
     run.report(found(cache.name + ".fetch_bytes", static_cast<double>(fetch->bytes),
                      fetch->agreement, fetch->observations));
-  } else {
-    run.report(not_resolvable(cache.name + ".fetch_bytes", reason));
   }
   report_hit(run, cache.name, hits);
-  for (const char* metric : {".miss_latency_cycles", ".prefetch_bytes", ".write_policy"}) {
-    run.report(not_resolvable(cache.name + metric, reason));
-  }
-  run.report_rest(cache.name + ".", Status::not_resolvable, reason);
-}
-
-void report_unresolved(JobRun& run, const std::string& cache, const LatencyClass& hits,
-                       const LatencyClass& misses, const std::string& reason) {
-  report_latencies(run, cache, hits.cycles, misses.cycles);
-  report_no_geometry(run, cache, reason);
-}
-
-/// A cache that may be there.
-void report_hidden(JobRun& run, const std::string& cache, const std::string& reason) {
-  report_no_geometry(run, cache, reason);
+  return {Status::not_resolvable, reason};
 }
 
 }  // namespace
@@ -212,16 +193,11 @@ PathSurvey survey_path(JobRun& run, const CachePath& path) {
   return survey;
 }
 
-void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
-                        std::size_t level) {
+Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                              std::size_t level) {
   const std::string& name = path.caches.at(level);
   if (level >= survey.caches.size()) {
-    if (survey.last_is_full) {
-      report_hidden(run, name, survey.no_more);
-    } else {
-      report_absent(run, name, survey.no_more);
-    }
-    return;
+    return {survey.last_is_full ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
   const bool last = level + 1 == survey.caches.size();
   const LatencyClass& hits = survey.caches[level];
@@ -231,31 +207,26 @@ void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& su
   cache.limit_bytes = path.space_bytes > 0 ? path.space_bytes : path.survey_bytes;
   cache.seed = derive_seed(run.seed(), name);
   cache.space_bytes = path.space_bytes;
-  if (last && survey.last_is_full) {
-    report_full(run, cache, path, hits);
-    return;
-  }
+  if (last && survey.last_is_full) return report_full(run, cache, path, hits);
+  report_latencies(run, name, hits.cycles, misses.cycles);
   std::string reason;
   if (level > 0) {
     cache.inner = describe_inner(run, path, survey, level, reason);
-    if (!cache.inner) {
-      report_unresolved(run, name, hits, misses, reason);
-      return;
-    }
+    if (!cache.inner) return {Status::not_resolvable, reason};
   }
   auto shape = measure_geometry(run, cache, reason);
-  if (!shape) {
-    report_unresolved(run, name, hits, misses, reason);
-    return;
-  }
+  if (!shape) return {Status::not_resolvable, reason};
   measure_size(run, cache, *shape);
   CacheProbe probe(run, cache, shape->size_bytes(), shape->line_bytes);
   const SetFindings sets = characterize_sets(probe);
   shape->sets_confirmed = sets.confirmed();
   report_geometry(run, name, *shape, {}, level > 0 ? path.caches[level - 1] : std::string());
-  report_latencies(run, name, hits.cycles, misses.cycles);
   report_behaviour(run, cache, *shape);
-  run.report_rest(name + ".", Status::not_resolvable, sets.reason);
+  return {Status::not_resolvable, sets.reason};
+}
+
+void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {
+  run.report_rest(cache + ".", unanswered.status, unanswered.reason);
 }
 
 }  // namespace sonde

@@ -32,9 +32,19 @@ struct PathSurvey {
 /// @throws DeviceLostError; a path that the device refuses is an empty survey
 PathSurvey survey_path(JobRun& run, const CachePath& path);
 
-/// Reports everything about cache number `level` of the path, from 0 on; inner ones must have been
-/// reported, by this job or an earlier one.
-void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
-                        std::size_t level);
+/// Why metrics of a cache are left without a finding.
+struct Unanswered {
+  Status status = Status::not_resolvable;
+  std::string reason;
+};
+
+/// Reports what can be told about cache number `level` of the path, from 0 on; inner ones must have
+/// been reported, by this job or an earlier one. What is left is for report_unanswered.
+Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                              std::size_t level);
+
+/// Reports the rest of a cache's metrics.
+/// @param cache as metrics name it
+void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered);
 
 }  // namespace sonde

@@ -91,7 +91,8 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
   const std::uint64_t length = chases.lanes.front().offsets_bytes.size();
   std::vector<std::vector<double>> cycles(chases.lanes.size());
   for (std::uint64_t done = 0; done < chases.recorded_accesses; done += probe.timed_accesses) {
-    probe.warmup_accesses = chases.warmup_accesses + done % length;
+    probe.warmup_accesses =
+        chases.warmup_accesses + (chases.resume == Resume::behind_all ? done : done % length);
     probe.timed_accesses = std::min(chases.most_at_once, chases.recorded_accesses - done);
     probe.recorded_accesses = probe.timed_accesses;
     const Trace trace =

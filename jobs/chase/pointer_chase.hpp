@@ -46,6 +46,11 @@ std::uint64_t longest_recorded_list(const ChaseSetup& setup);
 /// What the file keeps of a chase: its trace, or, of the many chases of a search, as JobRun::ask.
 enum class Evidence { kept_whole, of_a_search };
 
+/// What a launch behind the first one warms up with beyond the warm-up of that: all that was
+/// recorded before; or, where a steady chase does the same in every pass, only what lies in the
+/// list before the place where the last launch ended.
+enum class Resume { behind_all, within_pass };
+
 /// Chases on several SMs at once, recorded from the end of the warm-up on.
 struct LaneChases {
   std::vector<ChaseLane> lanes = {};  // with lists of one length
@@ -53,11 +58,11 @@ struct LaneChases {
   std::uint64_t recorded_accesses = 0;  // of each lane, over as many launches as they take
   std::uint64_t most_at_once = 0;       // of one launch; at most what the device can record
   Preparation preparation = Preparation::as_is;  // flushed: before every launch
+  Resume resume = Resume::behind_all;
   Evidence evidence = Evidence::kept_whole;
 };
 
-/// Latencies of the recorded accesses of each lane. A launch behind the first one warms up again,
-/// as far as the place in the list where the one before it ended.
+/// Latencies of the recorded accesses of each lane, launch after launch.
 /// @throws DeviceError, DeviceLostError
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
                                               const std::string& label, const LaneChases& chases);

@@ -195,6 +195,7 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
   LaneChases chases{.warmup_accesses = passes.warmup * 2 * places,
                     .recorded_accesses = 2 * pairs,
                     .most_at_once = setup.chase.recordable_accesses / 2 * 2,
+                    .resume = Resume::within_pass,
                     .evidence = Evidence::of_a_search};
   std::vector<std::vector<double>> costs(lanes.size(), std::vector<double>(pairs));
   const std::vector<Turn> turns = turns_of(setup);
