@@ -11,6 +11,7 @@ namespace {
 /// Takes as many cycles as an access has bytes of offset, and keeps the probes that it was asked.
 class RecordingDevice final : public Device {
  public:
+  RecordingDevice() { info_.sm_count = 2; }
   const DeviceInfo& info() const override { return info_; }
   Health health() override { return {}; }
 
@@ -39,7 +40,7 @@ class PointerChaseTest : public ::testing::Test {
   RecordingDevice device;
   std::vector<JobResult> earlier;
   JobRun run{device, "cache.l1", SuiteLevel::standard, 1, earlier};
-  ChaseSetup setup{.recordable_accesses = 10};
+  ChaseSetup setup{.shared_carveout_bytes = {}, .recordable_accesses = 10};
 };
 
 TEST_F(PointerChaseTest, lanes_are_cut_into_launches_that_go_on_where_the_last_one_ended) {
