@@ -1,4 +1,5 @@
-// Lists of offsets for chases, each order good for one question.
+// Lists of offsets for chases, each order good for one question; jobs/chase/pointer_chase runs
+// them.
 #include "jobs/chase/access_order.hpp"
 
 #include "base/error.hpp"

@@ -1,4 +1,5 @@
-// Phases of the chase that shows all access patterns.
+// Phases of the chase that shows all access patterns; jobs/latency/patterns runs it and sorts its
+// latencies by phase.
 #include "jobs/chase/pattern_order.hpp"
 
 #include <algorithm>

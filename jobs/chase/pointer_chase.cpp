@@ -1,4 +1,5 @@
-// From lists of offsets to probes, from their traces to latencies.
+// From lists of offsets to probes, from their traces to latencies: the one place that cuts what is
+// longer than a launch can record.
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"

@@ -1,4 +1,5 @@
-// Regions and lines tried one after the other.
+// Candidates for inner-level eviction lists, from few to many, each tried by chases: do lines miss
+// the inner caches behind it? The first that works goes to jobs/sets/cache_probe.
 #include "jobs/sets/cache_evictors.hpp"
 
 #include "base/random.hpp"

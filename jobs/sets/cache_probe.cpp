@@ -1,4 +1,5 @@
-// Lists of lines into chases, and their latencies into counts of misses.
+// Lists of lines become chases on one or many SMs, their latencies counts of misses (for the
+// search) and records of hits and misses (for the match of replacement policies).
 #include "jobs/sets/cache_probe.hpp"
 
 #include "base/gpu_facts.hpp"

@@ -1,5 +1,5 @@
-// Chases that every policy would answer differently, then, where victims are chosen at random,
-// cyclic ones.
+// Chases that every policy answers differently, then, where victims are chosen at random, cyclic
+// ones: their records go to analysis/structure/replacement, set by set, and the fits are combined.
 #include "jobs/sets/replacement.hpp"
 
 #include "base/random.hpp"

@@ -1,4 +1,5 @@
-// Each finding with what it rests on.
+// Sets as findings, each with what it rests on; what was not found is left to the job, which
+// reports the rest of its metrics with the reason given here.
 #include "jobs/sets/report.hpp"
 
 #include "base/units.hpp"

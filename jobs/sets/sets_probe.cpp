@@ -1,4 +1,5 @@
-// What holds for caches and TLBs alike.
+// What holds for caches and TLBs alike: when sets count as confirmed, and the probe as the oracle
+// that the searches of analysis/structure/sets ask.
 #include "jobs/sets/sets_probe.hpp"
 
 namespace sonde {

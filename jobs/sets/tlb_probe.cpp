@@ -1,4 +1,6 @@
-// Lists of entries into chases over pairs of accesses, and their costs into counts of misses.
+// Lists of entries become chases over pairs of accesses (jobs/tlb/page_chase), their costs counts
+// of misses (for the search) and records of hits and misses (for the match of replacement
+// policies).
 #include "jobs/sets/tlb_probe.hpp"
 
 #include "analysis/statistics.hpp"

@@ -1,4 +1,5 @@
-// Lines under entries, and orders of entries.
+// Which line of an entry is accessed, and entries sorted into rounds of different inner entries;
+// the chases of jobs/sets/tlb_probe and jobs/tlb/scope are made of them.
 #include "jobs/tlb/entries.hpp"
 
 #include "base/gpu_facts.hpp"

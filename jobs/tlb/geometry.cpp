@@ -1,4 +1,5 @@
-// Steps of pages that miss, blocks of pages that share an entry, spans that fit.
+// Steps of pages that miss tell the granularity, blocks of pages that share an entry tell the
+// entry, spans that fit the reach; jobs/tlb/levels makes findings of them.
 #include "jobs/tlb/geometry.hpp"
 
 #include "base/gpu_facts.hpp"

@@ -1,4 +1,5 @@
-// Level by level: penalty, granularity, entry, reach; then sets, replacement and scope.
+// Level by level, inner ones first: penalty, granularity, entry, reach; then sets, replacement and
+// scope, each reported as it is found, and the rest with the reason.
 #include "jobs/tlb/levels.hpp"
 
 #include "analysis/statistics.hpp"

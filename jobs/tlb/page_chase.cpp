@@ -1,4 +1,5 @@
 // Every access is made twice in a row; the difference is what the translation of the first cost.
+// Medians over passes and lines go to the inference of levels, reach and sets.
 #include "jobs/tlb/page_chase.hpp"
 
 #include "base/error.hpp"

@@ -1,4 +1,5 @@
-// Pairs of SMs into the group that shares a TLB.
+// Pairs of SMs that chase different entries at once: where both lose theirs, they share the level.
+// The group that SM 0 shares it with becomes a finding.
 #include "jobs/tlb/scope.hpp"
 
 #include "jobs/tlb/entries.hpp"

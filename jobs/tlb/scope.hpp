@@ -1,4 +1,4 @@
-// Which SMs share a level of a TLB.
+// Which SMs share a level of a TLB: from chases of pairs of SMs to a finding.
 #pragma once
 
 #include "jobs/tlb/geometry.hpp"

@@ -1,4 +1,5 @@
-// Conflicts between places within one inner entry.
+// An eviction set of places in different inner entries, then others at smaller distances: the first
+// that takes an entry of its own tells where one ends.
 #include "jobs/tlb/small_entry.hpp"
 
 #include "analysis/structure/sets/line_search.hpp"

@@ -1,4 +1,5 @@
-// Texture chases against those of plain loads.
+// Texture chases against those of plain loads, level by level: levels that cost the same are the
+// same; else the levels of textures are characterized like the others (jobs/tlb/levels).
 #include "jobs/tlb/texture.hpp"
 
 #include "analysis/statistics.hpp"
