@@ -49,6 +49,9 @@ class JobRun {
   /// @param status of each, not `ok`: an absence has confidence 1, all else 0
   void report_rest(std::string_view prefix, Status status, const std::string& reason);
 
+  /// The same for what this suite leaves out: skipped, the standard suite has it.
+  void skip_rest(std::string_view prefix);
+
   /// A number that this job or an earlier one found with status ok.
   std::optional<double> number(std::string_view metric) const;
   /// Likewise a vector.

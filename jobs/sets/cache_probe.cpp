@@ -25,7 +25,7 @@ std::uint64_t passes_over(std::uint64_t length) {
 
 /// Most accesses that a lane with a list of this length can record.
 std::uint64_t record_room(const ConflictSetup& setup, std::uint64_t length) {
-  const std::uint64_t room = setup.cache.setup.recordable_accesses;
+  const std::uint64_t room = setup.cache.chase.recordable_accesses;
   const std::uint64_t list = length * list_entry_bytes / record_bytes;
   return list < room / 2 ? room - list : room;
 }
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> chase_together(JobRun& run, const ConflictSetup
                                                 std::span<const Offsets* const> chases,
                                                 std::uint64_t skipped, std::uint64_t recorded,
                                                 Evidence evidence) {
-  const ChaseSetup& chase = setup.cache.setup;
+  const ChaseSetup& chase = setup.cache.chase;
   ChaseProbe probe;
   probe.path = chase.path;
   probe.shared_carveout_bytes = chase.shared_carveout_bytes;
@@ -194,7 +194,7 @@ ConflictSetup set_up_conflicts(JobRun& run, const CacheUnderTest& cache, std::ui
       !pass_evictors.empty()  ? *std::min_element(pass_evictors.begin(), pass_evictors.end())
       : cache.space_bytes > 0 ? cache.space_bytes
                               : std::numeric_limits<std::uint64_t>::max();
-  ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .pass_evictors = pass_evictors};
+  ConflictSetup setup{.cache = cache, .sms = {cache.chase.sm}, .pass_evictors = pass_evictors};
   for (int group = 1; group <= widest_group; ++group) {
     ConflictSetup apart = setup;
     apart.sms.clear();
@@ -204,7 +204,7 @@ ConflictSetup set_up_conflicts(JobRun& run, const CacheUnderTest& cache, std::ui
     if (apart.sms.size() < 2) break;
     const bool room = apart.sms.size() * lines * line_bytes <= end_bytes;
     if (room && !disturb_each_other(run, apart, std::max<std::uint64_t>(1, lines), line_bytes)) {
-      setup = apart;
+      setup.sms = apart.sms;
       break;
     }
   }

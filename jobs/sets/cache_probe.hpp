@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
-#include "jobs/cache/geometry.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 
 namespace sonde {
 

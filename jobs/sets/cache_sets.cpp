@@ -234,7 +234,7 @@ SetFindings characterize_sets(JobRun& run, const CacheUnderTest& cache, std::uin
   }
   const ConflictSetup setup = set_up_conflicts(run, cache, size_bytes, line_bytes, pass_evictors);
   found.sets = measure_sets(run, setup, found.space);
-  if (cache.setup.path != LoadPath::cg && pass_evictors.empty()) {
+  if (cache.chase.path != LoadPath::cg && pass_evictors.empty()) {
     look_further(run, setup, size_bytes, limit_bytes, found);
   }
   report_sets(run, cache.name, found.sets, line_bytes);

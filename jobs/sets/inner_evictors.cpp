@@ -29,7 +29,7 @@ PassOutcome try_pass_evictors(JobRun& run, const CacheUnderTest& cache, const Li
   plan.offsets.insert(plan.offsets.end(), pass_evictors.begin(), pass_evictors.end());
   plan.warmup_passes = 3;
   plan.passes = passes;
-  const ChaseLatencies chase = measure_chase(run, cache.setup, cache.name + " scrub", plan);
+  const ChaseLatencies chase = measure_chase(run, cache.chase, cache.name + " scrub", plan);
   std::uint64_t passed = 0;
   for (std::uint64_t pass = 0; pass < chase.passes(); ++pass) {
     passed += chase.cycles[pass * chase.positions] > cache.inner->threshold_cycles;
@@ -70,7 +70,7 @@ bool evicts_in_access(JobRun& run, const CacheUnderTest& cache, const Lines& lin
     }
   }
   plan.passes = 2;
-  const ChaseLatencies chase = measure_chase(run, cache.setup, cache.name + " rinse", plan);
+  const ChaseLatencies chase = measure_chase(run, cache.chase, cache.name + " rinse", plan);
   std::uint64_t held = 0;
   for (std::size_t at = 0; at < chase.cycles.size(); at += access_evictors.size() + 1) {
     held += chase.cycles[at] <= cache.inner->threshold_cycles;

@@ -61,7 +61,7 @@ std::vector<AccessRecord> record_sets(JobRun& run, const ConflictSetup& setup, c
 /// Most accesses that one launch records, with its list in shared memory co_resident the record.
 std::size_t longest_trace(const ConflictSetup& setup, const SetLines& set) {
   constexpr std::uint64_t list_entry_bytes = 4;
-  return setup.cache.setup.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes) /
+  return setup.cache.chase.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes) /
          set.access_length();
 }
 
