@@ -80,19 +80,18 @@ void report_measured(JobRun& run, const Pattern& pattern, const std::vector<Bypa
   const auto report = [&, prefix = prefix_of(pattern)](const char* name, Value value) {
     run.report(found(prefix + name, std::move(value), 1, accesses));
   };
-  std::vector<double> cycles, rates, hits, congestion;
-  for (const BypassPoint& point : points) {
-    cycles.push_back(point.cycles);
-    rates.push_back(point.accesses_per_cycle);
-    hits.push_back(point.hits);
-    congestion.push_back(point.congestion);
-  }
+  const auto series = [&points](double BypassPoint::*number) {
+    std::vector<double> numbers;
+    for (const BypassPoint& point : points) numbers.push_back(point.*number);
+    return numbers;
+  };
   const int best_l = find_best_l(points, equal_fraction);
-  const double speedup = rates[static_cast<std::size_t>(best_l)] / rates.back();
-  report("cycles", std::move(cycles));
-  report("accesses_per_cycle", std::move(rates));
-  report("hits", std::move(hits));
-  report("congestion", std::move(congestion));
+  const double speedup = points[static_cast<std::size_t>(best_l)].accesses_per_cycle /
+                         points.back().accesses_per_cycle;
+  report("cycles", series(&BypassPoint::cycles));
+  report("accesses_per_cycle", series(&BypassPoint::accesses_per_cycle));
+  report("hits", series(&BypassPoint::hits));
+  report("congestion", series(&BypassPoint::congestion));
   report("best_l", static_cast<double>(best_l));
   report("speedup", speedup);
 }

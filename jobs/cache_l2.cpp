@@ -49,10 +49,9 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
 
 /// Lines all over a span that every L2 holds.
 std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup) {
-  ChasePlan plan;
-  plan.offsets = shuffled_order(64_KiB, common_line_bytes, run.seed());
-  plan.warmup_passes = 2;
-  plan.passes = 8;
+  const ChasePlan plan{.offsets = shuffled_order(64_KiB, common_line_bytes, run.seed()),
+                       .warmup_passes = 2,
+                       .passes = 8};
   return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
 }
 

@@ -30,16 +30,14 @@ CachePath texture_path() {
 /// there when the next row is accessed.
 TexelMisses chase_texels(JobRun& run, const PathSurvey& survey) {
   TexelMisses square{.rows = 32, .columns = 32, .missed = {}};
-  ChasePlan plan;
+  ChasePlan plan{
+      .offsets = {}, .warmup_passes = 0, .passes = 3, .preparation = Preparation::flushed};
   for (std::size_t row = 0; row < square.rows; ++row) {
     for (std::size_t column = 0; column < square.columns; ++column) {
       plan.offsets.push_back(row * texture_row_bytes + column * texel_bytes);
     }
   }
   std::reverse(plan.offsets.begin(), plan.offsets.end());
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
   ChaseSetup setup = survey.chase;
   setup.path = LoadPath::texture_2d;
   setup.buffer_bytes = square.rows * texture_row_bytes;
@@ -61,10 +59,9 @@ void report_tile(JobRun& run, const PathSurvey& survey) {
                                             "it into rectangles"));
   }
   const std::uint64_t row_bytes = block->columns * texel_bytes;
-  Finding bytes = found("cache.texture_l1.tile_bytes", static_cast<double>(block->rows * row_bytes),
-                        block->agreement, block->observations);
-  bytes.reason = fmt::format("rows of {} B, {} of them", row_bytes, block->rows);
-  run.report(std::move(bytes));
+  run.report(found("cache.texture_l1.tile_bytes", static_cast<double>(block->rows * row_bytes),
+                   block->agreement, block->observations),
+             fmt::format("rows of {} B, {} of them", row_bytes, block->rows));
   run.report(found("cache.texture_l1.tile_rows", static_cast<double>(block->rows), block->agreement,
                    block->observations));
 }

@@ -188,11 +188,10 @@ void report_near_far(JobRun& run, const std::string& level, const LatencyMap& ma
 
 void report_slowest(JobRun& run, const std::vector<std::vector<double>>& kinds) {
   const OutstandingSm slowest = find_slowest_sm(kinds, map_noise_cycles);
-  Finding finding = found("placement.slowest_sm", static_cast<double>(slowest.sm),
-                          std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size());
-  finding.reason = fmt::format("{:+.1f} cycles over the median, score {:.1f}",
-                               slowest.excess_cycles, slowest.score);
-  run.report(std::move(finding));
+  run.report(found("placement.slowest_sm", static_cast<double>(slowest.sm),
+                   std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size()),
+             fmt::format("{:+.1f} cycles over the median, score {:.1f}", slowest.excess_cycles,
+                         slowest.score));
 }
 
 void report_latencies(JobRun& run) {

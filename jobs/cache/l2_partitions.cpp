@@ -27,9 +27,8 @@ std::vector<double> measure_atomics(JobRun& run, int sm) {
   ChaseSetup setup = set_up_chase(run, LoadPath::atomic, RecordSpace::longest);
   setup.sm = sm;
   setup.buffer_bytes = large_page_bytes;
-  ChasePlan plan;
-  plan.offsets = shuffled_order(large_page_bytes, step_bytes, run.seed());
-  plan.passes = passes;
+  const ChasePlan plan{.offsets = shuffled_order(large_page_bytes, step_bytes, run.seed()),
+                       .passes = passes};
   const std::vector<double> shuffled = position_medians(
       measure_chase(run, setup, fmt::format("cache.l2 partitions SM {}", sm), plan));
   std::vector<double> latencies(shuffled.size());
@@ -47,13 +46,11 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
   }
   const IndexFunction home = fit_index_function(lines, step_bytes);
   if (home.kind == IndexKind::unresolved) {
-    run.report(not_resolvable("cache.l2.home_function", home.reason));
-    return;
+    return run.report(not_resolvable("cache.l2.home_function", home.reason));
   }
-  Finding finding = found("cache.l2.home_function", describe(home), home.agreement, lines.size());
-  finding.reason = fmt::format("home of each of {} places of one page of {}", lines.size(),
-                               format_bytes(static_cast<double>(large_page_bytes)));
-  run.report(std::move(finding));
+  run.report(found("cache.l2.home_function", describe(home), home.agreement, lines.size()),
+             fmt::format("home of each of {} places of one page of {}", lines.size(),
+                         format_bytes(static_cast<double>(large_page_bytes))));
 }
 
 }  // namespace

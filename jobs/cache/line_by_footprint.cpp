@@ -17,11 +17,11 @@ namespace {
 // set even if they fall unevenly.
 constexpr double sparse_span = 1.4;
 constexpr double one_line_miss_fraction = 0.25;
-// In six draws over so few blocks the share of misses varies by a quarter of that limit.
+// In six random orders of so few blocks the share of misses varies by a quarter of that limit.
 constexpr std::uint64_t few_blocks = 128;
 
-/// Small caches have few sets: one draw may fall badly.
-std::uint64_t draws_for(std::uint64_t blocks) {
+/// Small caches have few sets: one order may fall badly.
+std::uint64_t orders_for(std::uint64_t blocks) {
   if (blocks < few_blocks) return 24;
   return blocks < coarse_samples ? 6 : 1;
 }
@@ -35,15 +35,15 @@ LineByFootprint measure_line_by_footprint(const CacheUnderTest& cache,
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
     const std::uint64_t span_bytes =
         std::min(scale_span(coarse_size_bytes, sparse_span, block), cache.end_bytes());
-    const std::uint64_t draws = draws_for(span_bytes / block);
+    const std::uint64_t orders = orders_for(span_bytes / block);
     double sum = 0;
-    for (std::uint64_t draw = 0; draw < draws; ++draw) {
-      ChasePlan plan;
-      plan.offsets = sparse_order(span_bytes, block, fetch_bytes, cache.seed + draw);
-      plan.warmup_passes = 2;
+    for (std::uint64_t order = 0; order < orders; ++order) {
+      const ChasePlan plan{
+          .offsets = sparse_order(span_bytes, block, fetch_bytes, cache.seed + order),
+          .warmup_passes = 2};
       sum += measure_miss_fraction(cache, fmt::format("line {}", block), plan);
     }
-    const double missing = sum / static_cast<double>(draws);
+    const double missing = sum / static_cast<double>(orders);
     line.contrast = std::min(line.contrast,
                              std::abs(missing - one_line_miss_fraction) / one_line_miss_fraction);
     if (missing < one_line_miss_fraction) break;

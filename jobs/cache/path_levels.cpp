@@ -57,12 +57,11 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
   if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label);
-  ChasePlan plan;
-  plan.offsets =
-      descending_order(std::min(path.space_bytes, constant_bank_bytes), longest_line_bytes);
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
+  const std::uint64_t span_bytes = std::min(path.space_bytes, constant_bank_bytes);
+  const ChasePlan plan{.offsets = descending_order(span_bytes, longest_line_bytes),
+                       .warmup_passes = 0,
+                       .passes = 3,
+                       .preparation = Preparation::flushed};
   return position_medians(measure_chase(run, setup, label, plan));
 }
 

@@ -59,15 +59,15 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
   const double confidence = geometry.gradual ? gradual_confidence : 1;
   const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
-  Finding size = found_bytes(cache.name + ".size_bytes", geometry.size_bytes(),
-                             filled ? 1 : confidence, lines);
-  size.reason = join(explain_size(geometry), remark);
-  if (!geometry.no_size.empty()) size = not_resolvable(size.metric, geometry.no_size);
-  cache.run.report(std::move(size));
-  Finding first_miss =
-      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
-  first_miss.reason = remark;
-  cache.run.report(std::move(first_miss));
+  const std::string metric = cache.name + ".size_bytes";
+  if (geometry.no_size.empty()) {
+    cache.run.report(found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines),
+                     join(explain_size(geometry), remark));
+  } else {
+    cache.run.report(not_resolvable(metric, geometry.no_size));
+  }
+  cache.run.report(
+      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines), remark);
 }
 
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {

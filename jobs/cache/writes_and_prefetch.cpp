@@ -95,26 +95,17 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
     kept = hits_after_stores(cache, LinesBefore::resident, line_bytes);
     allocated = hits_after_stores(cache, LinesBefore::cold, line_bytes);
   });
-  if (refusal) {
-    cache.run.report(not_resolvable(metric, *refusal));
-    return;
-  }
+  if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
   constexpr double least_decided = 0.6;
   const double confidence = std::min(decided(kept), decided(allocated));
   const std::string seen =
       fmt::format("after a store {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones",
                   100 * kept, lines_to_store(cache), 100 * allocated);
-  if (confidence < least_decided) {
-    cache.run.report(not_resolvable(metric, seen));
-    return;
-  }
-  Finding finding = found(metric,
-                          fmt::format("a store {} a line that is there, and {} one that is not",
-                                      kept > 0.5 ? "keeps" : "invalidates",
-                                      allocated > 0.5 ? "allocates" : "does not allocate"),
-                          confidence, 2 * lines_to_store(cache));
-  finding.reason = seen;
-  cache.run.report(std::move(finding));
+  if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
+  const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
+                                         kept > 0.5 ? "keeps" : "invalidates",
+                                         allocated > 0.5 ? "allocates" : "does not allocate");
+  cache.run.report(found(metric, policy, confidence, 2 * lines_to_store(cache)), seen);
 }
 
 void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
@@ -128,19 +119,17 @@ void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
       runs_of_hits(positions_above(chase, cache.threshold_cycles, 2), fetch_bytes);
   if (runs_bytes.empty()) {
     const auto span_bytes = static_cast<double>(plan.offsets.size() * fetch_bytes);
-    cache.run.report(
+    return cache.run.report(
         not_present(metric, fmt::format("an ascending chase over {} meets no run of {} hits that "
                                         "nobody asked for",
                                         format_bytes(span_bytes), least_run)));
-    return;
   }
   const double longest = *std::max_element(runs_bytes.begin(), runs_bytes.end());
   const auto alike = static_cast<double>(std::count_if(
       runs_bytes.begin(), runs_bytes.end(), [&](double bytes) { return bytes > 0.98 * longest; }));
-  Finding finding = found(metric, longest, alike >= 2 ? 1 : 0.8, runs_bytes.size());
-  finding.reason =
-      fmt::format("{} of {} runs of hits behind a cold miss are as long", alike, runs_bytes.size());
-  cache.run.report(std::move(finding));
+  cache.run.report(found(metric, longest, alike >= 2 ? 1 : 0.8, runs_bytes.size()),
+                   fmt::format("{} of {} runs of hits behind a cold miss are as long", alike,
+                               runs_bytes.size()));
 }
 
 }  // namespace sonde

@@ -46,13 +46,14 @@ void report_groups(JobRun& run, const std::string& table, const std::string& cou
                    const SmGroups& groups) {
   const int sm_count = run.info().sm_count;
   const int seen = std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
+  std::string remark;
+  if (seen < sm_count) {
+    remark = fmt::format("{} of {} SMs never joined a group", sm_count - seen, sm_count);
+  }
   const auto report = [&](const std::string& metric, Value value) {
-    Finding finding = found(metric, std::move(value), static_cast<double>(seen) / sm_count,
-                            static_cast<std::uint64_t>(seen));
-    if (seen < sm_count) {
-      finding.reason = fmt::format("{} of {} SMs never joined a group", sm_count - seen, sm_count);
-    }
-    run.report(std::move(finding));
+    run.report(found(metric, std::move(value), static_cast<double>(seen) / sm_count,
+                     static_cast<std::uint64_t>(seen)),
+               remark);
   };
   report(table, std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
   report(count, static_cast<double>(groups.sizes.size()));

@@ -20,10 +20,8 @@ std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(p
 
 void report_memory(JobRun& run, const std::string& metric, const std::vector<double>& cycles) {
   const MemoryLatency memory = summarize_memory_latency(cycles);
-  Finding finding =
-      found(metric, memory.cycles, 1, cycles.size(), median_absolute_deviation(cycles));
-  if (memory.far_cycles > 0) finding.reason = "the middle between the near and the far partition";
-  run.report(std::move(finding));
+  run.report(found(metric, memory.cycles, 1, cycles.size(), median_absolute_deviation(cycles)),
+             memory.far_cycles > 0 ? "the middle between the near and the far partition" : "");
 }
 
 /// A span beyond every first-level cache and well within every L2.
@@ -70,9 +68,8 @@ struct PathLatencies {
 
 void report_l1(const PathChase& path, const std::vector<double>& hits) {
   path.run.report(found_median(path.prefix("l1") + "cycles", hits));
-  ChasePlan plan;
-  plan.offsets = ascending_order(4 * common_line_bytes, common_line_bytes);
-  path.report_loop("l1", plan, 4096);
+  path.report_loop("l1", {.offsets = ascending_order(4 * common_line_bytes, common_line_bytes)},
+                   4096);
 }
 
 /// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
@@ -109,10 +106,9 @@ std::vector<double> report_l2(const PathChase& path, const std::optional<HitClas
 /// Cold lines one after the other, their translation at hand except once in 512.
 void report_dram(const PathChase& path, const std::vector<double>& cycles) {
   constexpr std::uint64_t regions = 4;
-  ChasePlan plan;
-  plan.offsets = descending_order(regions * large_page_bytes, smallest_page_bytes);
-  plan.warmup_passes = 0;
-  plan.preparation = Preparation::flushed;
+  const ChasePlan plan{.offsets = descending_order(regions * large_page_bytes, smallest_page_bytes),
+                       .warmup_passes = 0,
+                       .preparation = Preparation::flushed};
   report_memory(path.run, path.prefix("dram") + "cycles", cycles);
   path.report_loop("dram", plan, plan.offsets.size());
 }

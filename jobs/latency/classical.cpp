@@ -98,11 +98,9 @@ WongCurve chase_wong(JobRun& run, const ChaseSetup& setup, const StaircaseCache&
   return curve;
 }
 
-void report_curve(JobRun& run, const char* metric, std::vector<double> values, std::string note) {
-  const std::uint64_t points = values.size();
-  Finding finding = found(metric, std::move(values), 1, points);
-  finding.reason = std::move(note);
-  run.report(std::move(finding));
+void report_curve(JobRun& run, const char* metric, const std::vector<double>& values,
+                  std::string remark) {
+  run.report(found(metric, values, 1, values.size()), std::move(remark));
 }
 
 /// What both answers are held against.
@@ -116,9 +114,7 @@ void report_answer(JobRun& run, const char* metric, const ClassicalAnswer& answe
                    const Judgement& judgement, std::uint64_t points) {
   if (!answer.ways) return run.report(not_resolvable(metric, answer.reason));
   const bool credible = judgement.contradiction.empty() || answer.ways == judgement.known_ways;
-  Finding finding = found(metric, *answer.ways, credible ? 1 : 0, points);
-  finding.reason = judgement.contradiction;
-  run.report(std::move(finding));
+  run.report(found(metric, *answer.ways, credible ? 1 : 0, points), judgement.contradiction);
 }
 
 }  // namespace

@@ -48,21 +48,17 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
 
 Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
   if (pattern.status != Status::ok) return no_answer(metric, pattern.status, pattern.reason);
-  Finding finding =
-      found(metric, pattern.cycles, pattern.confidence, pattern.samples, pattern.spread_cycles);
-  finding.reason = pattern.reason;
-  return finding;
+  return found(metric, pattern.cycles, pattern.confidence, pattern.samples, pattern.spread_cycles);
 }
 
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const PatternRequest request = request_patterns(run, path);
   const PatternChase chase = plan_patterns(request);
   const auto space = path == LoadPath::ca ? RecordSpace::with_largest_l1 : RecordSpace::longest;
-  ChasePlan plan;
-  plan.offsets = chase.offsets;
-  plan.warmup_passes = 0;
-  plan.passes = 5;
-  plan.preparation = Preparation::flushed;
+  const ChasePlan plan{.offsets = chase.offsets,
+                       .warmup_passes = 0,
+                       .passes = 5,
+                       .preparation = Preparation::flushed};
   const ChaseLatencies latencies =
       measure_chase(run, set_up_chase(run, path, space), "patterns " + prefix, plan);
   const PatternLatencies by_pattern = sort_by_pattern(chase, position_medians(latencies));
@@ -80,7 +76,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     if (open && !knows_tlb && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
-      run.report(as_finding(metric, patterns[i]));
+      run.report(as_finding(metric, patterns[i]), patterns[i].reason);
     }
   }
 }

@@ -66,6 +66,11 @@ void JobRun::report(Finding finding) {
   findings_.push_back(std::move(finding));
 }
 
+void JobRun::report(Finding finding, std::string remark) {
+  finding.reason = std::move(remark);
+  report(std::move(finding));
+}
+
 void JobRun::report_rest(std::string_view prefix, Status status, const std::string& reason) {
   for (const Metric& metric : all_metrics()) {
     if (metric.job != job_ || !metric.name.starts_with(prefix)) continue;

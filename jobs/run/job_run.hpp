@@ -43,6 +43,8 @@ class JobRun {
 
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
+  /// The same with what to know about the value.
+  void report(Finding finding, std::string remark);
 
   /// Reports every metric of this job whose name begins with `prefix` and that has no finding yet:
   /// the one way to say that there is no answer to several of them.
