@@ -21,7 +21,7 @@ namespace sonde {
 namespace {
 
 constexpr int repeats = 3;                      // of every map: a median drops one disturbed pass
-constexpr std::uint64_t line_step_bytes = 256;  // two lines of the largest line size there is
+constexpr std::uint64_t line_step_bytes = 256;  // two common lines: no fill brings the next
 constexpr std::uint64_t translation_bytes = 256_KiB;  // below what a first-level TLB entry has ever
                                                       // covered (512 KiB on GT200, Wong 2010)
 constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every L1 there has been

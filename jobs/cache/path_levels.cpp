@@ -139,7 +139,7 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   return inner;
 }
 
-/// Stores and streams.
+/// What it does with stores and streams, as far as its path has them.
 void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (cache.space_bytes > 0) {
     cache.run.report(
@@ -163,12 +163,12 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
                            fetch->agreement, fetch->observations));
   }
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
-  const char* what = path.path == LoadPath::constant ? "the whole constant bank"
-                                                     : "every footprint that can be "
-                                                       "asked for";
-  return {Status::not_resolvable,
-          fmt::format("holds {}: {} or more", what,
-                      format_bytes(static_cast<double>(path.survey_bytes)))};
+  const bool constant = path.path == LoadPath::constant;
+  return {
+      Status::not_resolvable,
+      fmt::format("holds {}: {} or more",
+                  constant ? "the whole constant bank" : "every footprint that can be asked for",
+                  format_bytes(static_cast<double>(path.survey_bytes)))};
 }
 
 /// A cache that footprints overflow: all about it but its latencies.
