@@ -2,6 +2,7 @@
 // sets, as `cache.l1.*_by_carveout`.
 #include "jobs/cache/carveouts.hpp"
 
+#include "analysis/metrics.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 
@@ -105,16 +106,20 @@ void report_structures(JobRun& run, const std::vector<Carveout>& carveouts,
   }
 }
 
+void report_no_carveouts(JobRun& run) {
+  for (const Metric& metric : all_metrics()) {
+    if (metric.name.find("carveout") == std::string_view::npos) continue;
+    run.report_rest(metric.name, Status::not_present,
+                    "shared memory and this cache do not share an array of variable parts");
+  }
+}
+
 }  // namespace
 
 void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry,
                       const SetFindings& largest) {
   const std::vector<Carveout> carveouts = measure_sizes(cache, geometry.line_bytes);
-  if (carveouts.size() < 2) {
-    return cache.run.report_rest(
-        "cache.l1.", Status::not_present,
-        "shared memory and this cache do not share an array of variable parts");
-  }
+  if (carveouts.size() < 2) return report_no_carveouts(cache.run);
   std::vector<double> shared_bytes, sizes_bytes;
   for (const Carveout& part : carveouts) {
     shared_bytes.push_back(static_cast<double>(part.shared_bytes));

@@ -10,7 +10,6 @@ namespace sonde {
 /// Sizes with every shared part that holds a record; sets and replacement with the smallest, the
 /// middle and the largest of those.
 /// @param largest what was found with the smallest shared part
-/// @pre all other metrics of the job are reported: what is left is not there if no part varies
 void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry,
                       const SetFindings& largest);
 
