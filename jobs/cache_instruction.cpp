@@ -2,14 +2,12 @@
 // Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/cache/report.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 namespace sonde {
 namespace {
 
-constexpr const char* l0 = "cache.instruction_l0";
 // Parts of an SM have caches of their own since Volta (Jia 2018, section 3.4).
 constexpr int first_major_with_l0 = 7;
 // Four times the largest instruction cache before the L2 known (Volta: 128 KB, Jia 2018).
@@ -41,9 +39,10 @@ void run_cache_instruction(JobRun& run) {
                  .survey_bytes = 0};
   const bool has_l0 = run.info().compute_major >= first_major_with_l0;
   if (has_l0) {
-    path.caches.insert(path.caches.begin(), l0);
+    path.caches.insert(path.caches.begin(), "cache.instruction_l0");
   } else {
-    report_absent(run, l0, "parts of an SM have no instruction cache of their own before Volta");
+    run.report_rest("cache.instruction_l0.", Status::not_present,
+                    "parts of an SM have no instruction cache of their own before Volta");
   }
   std::string reason;
   path.space_bytes = path.survey_bytes = find_code(run, reason);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
-#include "jobs/cache/geometry.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 
 namespace sonde {
 
@@ -12,15 +12,14 @@ namespace sonde {
 /// short list, pushes its lines out of the inner caches, and takes few lines of the cache itself.
 /// nullopt if no region of at most `most_bytes` does.
 /// @pre cache.inner
-std::optional<Lines> find_pass_evictors(JobRun& run, const CacheUnderTest& cache,
-                                        std::uint64_t line_bytes, std::uint64_t end_bytes,
-                                        std::uint64_t most_bytes);
+std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64_t line_bytes,
+                                        std::uint64_t end_bytes, std::uint64_t most_bytes);
 
 /// As few of `candidates` as possible that, accessed after each access to one of `lines`, push it
 /// out of the inner caches before it is accessed again: group testing, halving the groups left out
 /// (Vila et al. 2019). nullopt if all of them do not.
 /// @pre cache.inner
-std::optional<Lines> find_access_evictors(JobRun& run, const CacheUnderTest& cache,
-                                          const Lines& lines, const Lines& candidates);
+std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
+                                          const Lines& candidates);
 
 }  // namespace sonde

@@ -26,13 +26,13 @@ std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
 }
 
-std::uint64_t memory_limit(const JobRun& run, const CacheUnderTest& cache) {
-  return cache.space_bytes > 0 ? cache.space_bytes : run.info().memory_bytes / 4;
+std::uint64_t memory_limit(const CacheUnderTest& cache) {
+  return cache.space_bytes > 0 ? cache.space_bytes : cache.run.info().memory_bytes / 4;
 }
 
 /// A span that shows many more address bits than the cache has sets for, within one large page
 /// where that is enough: beyond, physical pages may lie elsewhere at every launch.
-LinePool choose_pool(const JobRun& run, const CacheUnderTest& cache, std::uint64_t size_bytes,
+LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
                      std::uint64_t line_bytes) {
   // Each set has twice as many lines in a large page as it has ways: enough to overfill any.
   constexpr std::uint64_t least_spans = 2;
@@ -40,7 +40,7 @@ LinePool choose_pool(const JobRun& run, const CacheUnderTest& cache, std::uint64
                                    ? large_page_bytes
                                    : std::bit_ceil(size_bytes * spans_of_cache);
   return {.line_bytes = line_bytes,
-          .span_bytes = std::min(wanted, std::bit_floor(memory_limit(run, cache))),
+          .span_bytes = std::min(wanted, std::bit_floor(memory_limit(cache))),
           .cached_lines = size_bytes / line_bytes,
           .seed = derive_seed(cache.seed, "sets")};
 }
@@ -79,22 +79,21 @@ void in_groups(const std::vector<int>& sms, const std::vector<Offsets>& chases, 
 
 }  // namespace
 
-CacheProbe::CacheProbe(JobRun& run, const CacheUnderTest& cache, std::uint64_t size_bytes,
+CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                        std::uint64_t line_bytes)
-    : SetsProbe(run, {.name = cache.name,
-                      .pool = choose_pool(run, cache, size_bytes, line_bytes),
-                      .choice = 8,
-                      .trace_seed = cache.seed,
-                      .measures_filled = true}),
+    : SetsProbe(cache.run, {.name = cache.name,
+                            .pool = choose_pool(cache, size_bytes, line_bytes),
+                            .choice = 8,
+                            .trace_seed = cache.seed,
+                            .measures_filled = true}),
       cache_(cache),
       size_bytes_(size_bytes),
-      sms_{cache.setup.sm} {}
+      sms_{cache.chase.sm} {}
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
   // More than half of the cache would leave little to search.
-  auto lines =
-      sonde::find_pass_evictors(run(), cache_, pool().line_bytes, end_bytes, size_bytes_ / 2);
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 2);
   if (!lines) return std::nullopt;
   Lines co_resident = lines_under(*lines, pool().line_bytes);
   return PassEvictors{std::move(*lines), std::move(co_resident), {}};
@@ -107,11 +106,11 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
   const LaneChases chases{.lanes = std::move(lanes),
                           .warmup_accesses = passes * length,
                           .recorded_accesses = passes * length,
-                          .most_at_once = recordable_with_list(cache_.setup, length),
+                          .most_at_once = recordable_with_list(cache_.chase, length),
                           .evidence = Evidence::of_a_search};
   std::vector<MissCounts> answers;
   for (const std::vector<double>& cycles :
-       record_lanes(run(), cache_.setup, cache_.name + " conflicts", chases)) {
+       record_lanes(run(), cache_.chase, cache_.name + " conflicts", chases)) {
     MissCounts& counts = answers.emplace_back();
     counts.misses.resize(listed);
     counts.passes = static_cast<std::uint32_t>(passes);
@@ -187,18 +186,18 @@ void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
       return;
     }
   }
-  sms_ = {cache_.setup.sm};
+  sms_ = {cache_.chase.sm};
 }
 
 /// First caches are mostly virtually addressed: then lines of many pages show more bits of the
 /// index.
 std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
   constexpr std::size_t widest = 64;  // of more ways there are few sets, and little to see of bits
-  if (cache_.setup.path == LoadPath::cg || cache_.inner) return std::nullopt;
+  if (cache_.chase.path == LoadPath::cg || cache_.inner) return std::nullopt;
   if (!found.layout.conflict || found.layout.conflict->ways() > widest) return std::nullopt;
   LinePool wide = found.pool;
-  wide.span_bytes = std::min(std::bit_ceil(size_bytes_ * spans_of_cache),
-                             std::bit_floor(memory_limit(run(), cache_)));
+  wide.span_bytes =
+      std::min(std::bit_ceil(size_bytes_ * spans_of_cache), std::bit_floor(memory_limit(cache_)));
   if (wide.span_bytes <= found.pool.span_bytes) return std::nullopt;
   return wide;
 }
@@ -207,11 +206,11 @@ std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
                                                       const Lines& lines) {
   if (!cache_.inner) return Lines{};
   const std::uint64_t set = set_of(found.layout.index, lines.front());
-  return sonde::find_access_evictors(run(), cache_, lines, lines_of_other_sets(found, set));
+  return sonde::find_access_evictors(cache_, lines, lines_of_other_sets(found, set));
 }
 
 std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
-  return longest_recorded_list(cache_.setup) / (1 + access_evictors);
+  return longest_recorded_list(cache_.chase) / (1 + access_evictors);
 }
 
 std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& access_evictors,
@@ -233,7 +232,7 @@ std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& ac
                           .most_at_once = length,
                           .preparation = Preparation::flushed};
     for (const std::vector<double>& cycles :
-         record_lanes(run(), cache_.setup, cache_.name + " replacement", once)) {
+         record_lanes(run(), cache_.chase, cache_.name + " replacement", once)) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.

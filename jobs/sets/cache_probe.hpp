@@ -2,7 +2,7 @@
 // cache of its own, and counts which of their loads missed.
 #pragma once
 
-#include "jobs/cache/geometry.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 #include "jobs/sets/sets_probe.hpp"
 
 namespace sonde {
@@ -10,8 +10,7 @@ namespace sonde {
 class CacheProbe final : public SetsProbe {
  public:
   /// Asks on the SM of the cache's setup alone.
-  CacheProbe(JobRun& run, const CacheUnderTest& cache, std::uint64_t size_bytes,
-             std::uint64_t line_bytes);
+  CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes, std::uint64_t line_bytes);
 
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
 

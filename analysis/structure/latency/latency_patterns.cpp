@@ -2,6 +2,7 @@
 #include "analysis/structure/latency/latency_patterns.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +13,7 @@ namespace {
 
 constexpr std::size_t place(Pattern pattern) { return static_cast<std::size_t>(pattern); }
 
-// Levels and sides differ by more than jitter, and what a phase was built for is met often.
-constexpr double least_partition_gap_cycles = 40;
-constexpr double least_hit_gap_cycles = 4;
+// What a phase was built for is met often.
 constexpr double least_share = 0.15;
 
 std::vector<double> values_of(const Mode& mode, const std::vector<double>& latencies) {
