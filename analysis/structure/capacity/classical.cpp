@@ -1,6 +1,7 @@
 // Shares of misses are read off mean latencies; each method's rules are then applied to them.
 #include "analysis/structure/capacity/classical.hpp"
 
+#include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 namespace sonde {
 namespace {
 
-// As in the job cache.l1: no first cache is known whose hits are closer than this to its misses.
-constexpr double least_gap_cycles = 8;
 // Shares of misses are read off means. Misses of few lines may all be near or far ones of a divided
 // L2 (280 and 456 cycles, or 0.58 of the way from an L1 hit), so "all" begins above that.
 constexpr double most_of_none = 0.1;
@@ -93,7 +92,9 @@ std::string number_text(const ClassicalAnswer& answer) {
 
 ClassicalAnswer conclude_saavedra(const SaavedraCurves& curves, double size_bytes) {
   const auto [hit, miss] = std::ranges::minmax(curves.cycles);
-  if (miss - hit < least_gap_cycles) return no_ways("no footprint is slower than another");
+  if (miss - hit < least_first_cache_gap_cycles) {
+    return no_ways("no footprint is slower than another");
+  }
   const std::vector<double> shares = miss_shares(curves.cycles, hit, miss);
   std::optional<double> ways;
   for (std::size_t row = 0; row < curves.footprints_bytes.size(); ++row) {
@@ -118,7 +119,9 @@ ClassicalAnswer conclude_saavedra(const SaavedraCurves& curves, double size_byte
 ClassicalAnswer conclude_wong(const WongCurve& curve) {
   const double hit = curve.cycles.front();
   const double miss = curve.cycles.back();
-  if (miss - hit < least_gap_cycles) return no_ways("twice the size is no slower than the size");
+  if (miss - hit < least_first_cache_gap_cycles) {
+    return no_ways("twice the size is no slower than the size");
+  }
   std::vector<double> shares = miss_shares(curve.cycles, hit, miss);
   shares.pop_back();
   const Stairs stairs = find_stairs(shares);

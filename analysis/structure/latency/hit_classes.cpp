@@ -2,6 +2,7 @@
 #include "analysis/structure/latency/hit_classes.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 
 namespace sonde {
 
@@ -18,11 +19,8 @@ std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
 }
 
 MemoryLatency summarize_memory_latency(const std::vector<double>& cycles) {
-  // Partitions differ by more than jitter and the spread of slices do, and hold half of the lines
-  // each.
-  constexpr double least_gap_cycles = 40;
-  constexpr double least_share = 0.15;
-  const auto modes = find_modes(cycles, least_gap_cycles, least_share);
+  constexpr double least_share = 0.15;  // partitions hold half of the lines each
+  const auto modes = find_modes(cycles, least_partition_gap_cycles, least_share);
   if (modes.size() != 2) return {.cycles = median(cycles)};
   return {.cycles = (modes[0].center + modes[1].center) / 2,
           .near_cycles = modes[0].center,

@@ -2,6 +2,7 @@
 #include "analysis/structure/latency/latency_patterns.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +11,7 @@
 namespace sonde {
 namespace {
 
-// Levels and partitions differ by more than jitter, and what a phase was built for is met often.
-constexpr double least_partition_gap_cycles = 40;
-constexpr double least_hit_gap_cycles = 4;
+// What a phase was built for is met often.
 constexpr double least_share = 0.15;
 
 PatternFinding nothing(const std::string& reason) {
