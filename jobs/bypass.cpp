@@ -3,7 +3,6 @@
 // Method: docs/methods/bypass.md.
 #include "analysis/bypass_model.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

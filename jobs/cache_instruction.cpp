@@ -2,7 +2,6 @@
 // Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 namespace sonde {

@@ -7,15 +7,14 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/sets/cache_probe.hpp"
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "analysis/structure/capacity/texel_block.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // Job `clock`: what reading the clock costs, how it ticks, and which SMs share it. It runs before
 // all other measurements, because each of them subtracts its window.
 #include "analysis/structure/cores/clock.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

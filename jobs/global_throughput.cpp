@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

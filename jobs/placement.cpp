@@ -8,7 +8,6 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cores/topology.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
 #include "jobs/cores/shared_copy.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 

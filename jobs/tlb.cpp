@@ -2,7 +2,6 @@
 // page-table window that is active at a time. Method: docs/methods/tlb.md.
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/tlb/levels.hpp"
 #include "jobs/tlb/texture.hpp"
 

@@ -158,8 +158,8 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
   return find_capacity_bound(limits, ask_with(fetch_bytes));
 }
 
-bool is_large(const CapacityBound& coarse, std::uint64_t line_bytes) {
-  return coarse.fitting_bytes / line_bytes > asked_positions;
+bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
+  return size_bytes / line_bytes > asked_positions;
 }
 
 CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,

@@ -1,5 +1,5 @@
 // Which line of an entry is accessed, and entries sorted into rounds of different inner entries;
-// the chases of jobs/sets/tlb_probe and jobs/tlb/scope are made of them.
+// the chases of jobs/tlb/tlb_probe and jobs/tlb/scope are made of them.
 #include "jobs/tlb/entries.hpp"
 
 #include "base/gpu_facts.hpp"

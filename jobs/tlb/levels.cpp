@@ -3,12 +3,12 @@
 #include "jobs/tlb/levels.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/sets/line_search.hpp"
+#include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/sets/search.hpp"
-#include "jobs/sets/tlb_probe.hpp"
-#include "jobs/tlb/geometry.hpp"
 #include "jobs/tlb/scope.hpp"
-#include "jobs/tlb/small_entry.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +66,32 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
           fmt::format("first misses: at one entry more {:.1f} % of the pages miss, one set of "
                       "many; where the index is hashed, others overflow a little later",
                       100 * check.overflowing_share)};
+}
+
+/// The entry of a level, if it is smaller than that of an inner one, which answers for its
+/// neighbours: two places lie in one entry if they take the place of one in a full set. Page-stride
+/// chases cannot show it. nullopt if no set was found to overflow.
+/// @param tlb as if its entries were those of the inner level
+std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
+  constexpr double least_agreement = 0.75;
+  TlbProbe probe(tlb);
+  const LinePool& space = probe.pool();
+  const auto evictors = probe.find_pass_evictors(space.span_bytes);
+  if (!evictors) return std::nullopt;
+  Lines pool;
+  for (std::uint64_t at = 0; at < evictors->accessed.front(); at += space.line_bytes) {
+    pool.push_back(at);
+  }
+  Random random(derive_seed(space.seed, "small entries"));
+  shuffle(pool, random);
+  pool.resize(std::min<std::size_t>(pool.size(), 4 * tlb.entries));
+  const MissOracle ask = ask_behind(probe, *evictors);
+  std::string reason;
+  const auto conflict = find_eviction_set(pool, ask, reason);
+  if (!conflict) return std::nullopt;
+  const LineByConflicts entry = find_line(*conflict, tlb.granularity_bytes, tlb.entry_bytes, ask);
+  if (entry.agreement < least_agreement) return std::nullopt;
+  return entry.bytes;
 }
 
 /// In what units the level fills its entries.

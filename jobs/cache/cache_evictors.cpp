@@ -1,6 +1,6 @@
 // Candidates for inner-level eviction lists, from few to many, each tried by chases: do lines miss
-// the inner caches behind it? The first that works goes to jobs/sets/cache_probe.
-#include "jobs/sets/cache_evictors.hpp"
+// the inner caches behind it? The first that works goes to jobs/cache/cache_probe.
+#include "jobs/cache/cache_evictors.hpp"
 
 #include "base/random.hpp"
 

@@ -1,7 +1,7 @@
 // Lists of entries become chases over pairs of accesses (jobs/tlb/page_chase), their costs counts
 // of misses (for the search) and records of hits and misses (for the match of replacement
 // policies).
-#include "jobs/sets/tlb_probe.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"

@@ -1,10 +1,10 @@
 // Lists of lines become chases on one or many SMs, their latencies counts of misses (for the
 // search) and records of hits and misses (for the match of replacement policies).
-#include "jobs/sets/cache_probe.hpp"
+#include "jobs/cache/cache_probe.hpp"
 
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "jobs/sets/cache_evictors.hpp"
+#include "jobs/cache/cache_evictors.hpp"
 
 #include <algorithm>
 #include <bit>
