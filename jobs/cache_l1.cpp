@@ -61,7 +61,7 @@ std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std
 std::string explain_carveout(const ChaseSetup& chase) {
   if (!chase.shared_carveout_bytes) return {};
   return fmt::format("seen with {} of shared memory, the least that holds the record",
-                     format_bytes(static_cast<double>(*chase.shared_carveout_bytes)));
+                     format_bytes(*chase.shared_carveout_bytes));
 }
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.

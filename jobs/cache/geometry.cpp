@@ -27,8 +27,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
     const std::uint64_t met_bytes = std::max(coarse.fitting_bytes, coarse.overflowing_bytes);
     reason = fmt::format("every footprint asked for {}, {} at last",
-                         coarse.fitting_bytes == 0 ? "overflows" : "fits",
-                         format_bytes(static_cast<double>(met_bytes)));
+                         coarse.fitting_bytes == 0 ? "overflows" : "fits", format_bytes(met_bytes));
     return std::nullopt;
   }
   const LineLength line = measure_line(cache, coarse.fitting_bytes, fetch->bytes);

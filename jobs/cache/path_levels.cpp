@@ -117,7 +117,7 @@ void sort_classes(JobRun& run, const CachePath& path, std::vector<LatencyClass> 
   survey.last_is_full = true;
   survey.behind = class_of(cold);
   survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
-                               format_bytes(static_cast<double>(path.survey_bytes)));
+                               format_bytes(path.survey_bytes));
 }
 
 /// What lies between a cache and the loads.
@@ -146,9 +146,8 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
     cache.run.report(
         not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
     if (2 * geometry.size_bytes() > cache.space_bytes) {
-      cache.run.report(not_resolvable(cache.name + ".prefetch_bytes",
-                                      "it holds more than half of all that can be asked for"));
-      return;
+      return cache.run.report(not_resolvable(
+          cache.name + ".prefetch_bytes", "it holds more than half of all that can be asked for"));
     }
   } else {
     report_write_policy(cache, geometry.line_bytes);
@@ -165,11 +164,10 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
   }
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
   const bool constant = path.path == LoadPath::constant;
-  return {
-      Status::not_resolvable,
-      fmt::format("holds {}: {} or more",
-                  constant ? "the whole constant bank" : "every footprint that can be asked for",
-                  format_bytes(static_cast<double>(path.survey_bytes)))};
+  return {Status::not_resolvable, fmt::format("holds {}: {} or more",
+                                              constant ? "the whole constant bank"
+                                                       : "every footprint that can be asked for",
+                                              format_bytes(path.survey_bytes))};
 }
 
 /// A cache that footprints overflow: all about it but its latencies.

@@ -104,8 +104,7 @@ void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfaceP
   }
   std::vector<SurfacePoint> surface = measure_surface(run, shapes, 8);
   if (surface.empty()) {
-    run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
-    return;
+    return run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
   }
   const SurfacePoint best = remeasure_best(run, std::move(surface), 8);
   run.report(found("shared.bytes_per_cycle_per_sm_8b", best.throughput, 1,

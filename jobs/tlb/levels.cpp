@@ -30,16 +30,12 @@ constexpr std::uint64_t evicting_share = 2;
 // the reach says.
 constexpr double sure_agreement = 0.99;
 
-std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases) {
   const auto overflowing = std::find_if(
       chases.begin(), chases.end(),
       [&](const PageChaseCosts& chase) { return chase.span_bytes == tlb.level.overflowing_bytes; });
-  std::vector<double> costs;
-  for (double cost : overflowing->cost_cycles) {
-    if (cost > tlb.level.threshold_cycles) costs.push_back(cost);
-  }
+  std::vector<double> costs = overflowing->cost_cycles;
+  std::erase_if(costs, [&](double cost) { return cost <= tlb.level.threshold_cycles; });
   tlb.run.report(found(tlb.name + ".miss_penalty_cycles", median(costs), 1, costs.size(),
                        median_absolute_deviation(costs)));
 }
@@ -107,10 +103,9 @@ void measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
 
 void report_units(const TlbUnderTest& tlb, const Reach& reach, const BlockSize& granularity,
                   std::uint64_t samples) {
-  Finding reached =
-      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples);
-  reached.reason = reach.remark;
-  tlb.run.report(std::move(reached));
+  tlb.run.report(
+      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples),
+      reach.remark);
   const auto of_entry = [&](const char* metric, std::uint64_t value) {
     tlb.run.report(found(tlb.name + metric, static_cast<double>(value), granularity.agreement,
                          granularity.observations));
@@ -124,14 +119,14 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
   if (!sets.resolved() || sets.agreement < sure_agreement) {
-    tlb.run.report(found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
-    return;
+    return tlb.run.report(
+        found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
   }
-  Finding entries = found(metric, static_cast<double>(sets.lines()), 1, samples);
+  std::string remark;
   if (sets.lines() != tlb.entries) {
-    entries.reason = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
+    remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
   }
-  tlb.run.report(std::move(entries));
+  tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.
@@ -141,10 +136,9 @@ void characterize_level(TlbUnderTest& tlb, const std::optional<BlockSize>& granu
         granularity ? "even the shortest chase misses" : "an entry is too large to see two of them";
     tlb.run.report(
         not_resolvable(tlb.name + ".reach_bytes",
-                       fmt::format("between {} and {}: {}", as_text(tlb.level.fitting_bytes),
-                                   as_text(tlb.level.overflowing_bytes), reason)));
-    tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
-    return;
+                       fmt::format("between {} and {}: {}", format_bytes(tlb.level.fitting_bytes),
+                                   format_bytes(tlb.level.overflowing_bytes), reason)));
+    return tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
   }
   measure_units(tlb, *granularity);
   const Reach reach = measure_checked_reach(tlb);
@@ -190,7 +184,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   for (std::size_t i = found.levels.size(); i < names.size(); ++i) {
     setup.run.report_rest(std::string(names[i]) + ".", Status::not_present,
                           fmt::format("no further rise of the cost of a translation up to {}",
-                                      as_text(found.chased_bytes)));
+                                      format_bytes(found.chased_bytes)));
   }
 }
 
