@@ -66,14 +66,10 @@ std::string explain_carveout(const ChaseSetup& chase) {
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.
 std::vector<double> measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  ChasePlan plan;
-  plan.offsets = shuffled_order(4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
-  plan.warmup_passes = 2;
-  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.chase.recordable_accesses);
-  std::vector<double> misses;
-  for (double cycles : measure_chase(cache, "misses", plan).cycles) {
-    if (cycles > cache.threshold_cycles) misses.push_back(cycles);
-  }
+  const ChasePlan plan =
+      steady_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
+  std::vector<double> misses = measure_chase(cache, "misses", plan).cycles;
+  std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
   return misses;
 }
 

@@ -40,10 +40,8 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
     for (std::uint64_t span_bytes : {octave, octave / 2 * 3}) {
       if (span_bytes > path.survey_bytes) continue;
       for (std::uint64_t step_bytes : {dense_step, std::uint64_t{256}}) {
-        ChasePlan plan;
-        plan.offsets = shuffled_order(span_bytes, step_bytes, derive_seed(run.seed(), "survey"));
-        plan.warmup_passes = 2;
-        plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, enough});
+        ChasePlan plan =
+            steady_plan(setup, span_bytes, step_bytes, derive_seed(run.seed(), "survey"), enough);
         plan.passes = std::max<std::uint64_t>(1, enough / 4 / plan.recorded);
         const std::string label =
             fmt::format("{} span {} step {}", path.caches.front(), span_bytes, step_bytes);
@@ -73,11 +71,8 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
   if (!l2_bytes) return true;
   constexpr std::uint64_t enough = 2048;
-  ChasePlan plan;
-  const std::uint64_t span_bytes = static_cast<std::uint64_t>(*l2_bytes) / 2;
-  plan.offsets = shuffled_order(span_bytes, common_line_bytes, run.seed());
-  plan.warmup_passes = 2;
-  plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, enough});
+  const ChasePlan plan = steady_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
+                                     common_line_bytes, run.seed(), enough);
   const std::string label = path.caches.front() + " half the L2";
   const double cycles = median(measure_chase(run, setup, label, plan).cycles);
   return std::abs(cycles - median(found.cycles)) < least_level_gap_cycles;

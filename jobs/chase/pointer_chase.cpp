@@ -16,10 +16,6 @@ constexpr std::uint64_t least_record = 1024;
 // Of a list that stands in shared memory beside its record.
 constexpr std::uint64_t list_entry_bytes = 4;
 
-std::uint64_t block_shared_bytes(const DeviceInfo& gpu) {
-  return gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block;
-}
-
 ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
   ChaseProbe probe;
   probe.path = setup.path;
@@ -69,7 +65,9 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
   }
   ChaseSetup setup;
   setup.path = path;
-  setup.recordable_accesses = run.device().recordable_accesses(block_shared_bytes(run.info()));
+  const DeviceInfo& gpu = run.info();
+  setup.recordable_accesses = run.device().recordable_accesses(gpu.shared_bytes_per_block +
+                                                               gpu.reserved_shared_bytes_per_block);
   require(setup.recordable_accesses > 0, "a block has no shared memory to record latencies in");
   setup.overhead_cycles = window_overhead_cycles(run);
   return setup;
@@ -105,6 +103,13 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
     }
   }
   return cycles;
+}
+
+ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                      std::uint64_t seed, std::uint64_t most_recorded) {
+  ChasePlan plan{.offsets = shuffled_order(span_bytes, step_bytes, seed), .warmup_passes = 2};
+  plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, most_recorded});
+  return plan;
 }
 
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,

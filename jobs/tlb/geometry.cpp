@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace sonde {
 namespace {
@@ -96,6 +97,30 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 }
 
 }  // namespace
+
+std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
+  const std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
+  // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
+  // 32-bit numbers of them.
+  const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);
+  return entry + (mix_bits(entry / tlb.granularity_bytes) + shift) % places * common_line_bytes;
+}
+
+std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
+  return entry / tlb.step_bytes();
+}
+
+std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
+                                                         const Lines& entries) {
+  std::vector<std::vector<std::size_t>> rounds;
+  std::map<std::uint64_t, std::size_t> accesses;  // of inner entries
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t round = accesses[inner_entry(tlb, entries[i])]++;
+    if (round == rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(i);
+  }
+  return rounds;
+}
 
 std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_targets = 8;

@@ -2,8 +2,6 @@
 // The group that SM 0 shares it with becomes a finding.
 #include "jobs/tlb/scope.hpp"
 
-#include "jobs/tlb/entries.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
-#include "jobs/tlb/entries.hpp"
 
 #include <algorithm>
 #include <array>
