@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/access_order.hpp"
-#include "jobs/cores/topology.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 // Method: docs/methods/shared.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
-#include "jobs/cores/shared_copy.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 

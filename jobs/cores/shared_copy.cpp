@@ -1,10 +1,9 @@
 // Copies of many shapes, then the best of them at length; the numbers end as the copy throughput
 // of the job shared.
-#include "jobs/cores/shared_copy.hpp"
-
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
 #include "base/error.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
 // Thread block clusters and shared clocks into groups of SMs, as findings of the job placement.
 // Method: docs/methods/placement.md.
-#include "jobs/cores/topology.hpp"
-
-#include "analysis/structure/cores/clock.hpp"
 #include "analysis/topology.hpp"
+#include "analysis/structure/cores/clock.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

@@ -17,11 +17,6 @@ namespace {
 // Of the pages that miss where each entry is accessed, so many miss where every second one is not.
 constexpr double block_miss_fraction = 0.6;
 
-std::size_t count_above(const std::vector<double>& costs, double threshold_cycles) {
-  return static_cast<std::size_t>(std::count_if(
-      costs.begin(), costs.end(), [=](double cost) { return cost > threshold_cycles; }));
-}
-
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
 EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes) {
@@ -66,8 +61,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
-  std::size_t missing = 0;
-  std::size_t accessed = 0;
+  ChaseLatencies all;
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
     const Offsets pages = block_bytes == unit_bytes
@@ -81,10 +75,9 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       }
       return pairs;
     });
-    missing += count_above(costs, tlb.level.threshold_cycles);
-    accessed += costs.size();
+    all.cycles.insert(all.cycles.end(), costs.begin(), costs.end());
   }
-  return static_cast<double>(missing) / static_cast<double>(accessed);
+  return fraction_above(all, tlb.level.threshold_cycles);
 }
 
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
@@ -92,8 +85,7 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   const auto costs = measure_page_costs(tlb, span_bytes, spread).cost_cycles;
-  return static_cast<double>(count_above(costs, tlb.level.threshold_cycles)) /
-         static_cast<double>(costs.size());
+  return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
 }
 
 }  // namespace

@@ -44,10 +44,7 @@ class PairChases {
     for (std::vector<double>& costs : pair_costs(tlb_, tlb_.name + " scope", lanes, passes)) {
       const std::size_t positions = std::min<std::size_t>(entries(), costs.size());
       const std::vector<double> medians = position_medians({positions, std::move(costs)});
-      const auto missing = std::count_if(medians.begin(), medians.end(), [&](double cost) {
-        return cost > tlb_.level.threshold_cycles;
-      });
-      shares.push_back(static_cast<double>(missing) / static_cast<double>(positions));
+      shares.push_back(fraction_above({positions, medians}, tlb_.level.threshold_cycles));
     }
     return shares;
   }

@@ -58,6 +58,7 @@ LIBRARIES = (
 SHARED_HEADERS = {
     "src/main.cpp": None,
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
+    "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
     "src/device/cuda/play_*.cpp": "src/device/cuda/players.hpp",
