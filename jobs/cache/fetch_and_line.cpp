@@ -42,15 +42,6 @@ constexpr std::uint64_t most_spans_of_cache = 64;
 // Caches that need this overflow early; more lines may exceed their capacity, not that of a set.
 constexpr std::size_t most_lines = 1024;
 
-Lines lines_apart(std::uint64_t span_bytes, std::uint64_t distance_bytes, std::uint64_t seed) {
-  Lines lines;
-  for (std::uint64_t at = 0; at < span_bytes; at += distance_bytes) lines.push_back(at);
-  Random random(seed);
-  shuffle(lines, random);
-  lines.resize(std::min(lines.size(), most_lines));
-  return lines;
-}
-
 std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const ChasePlan& plan) {
   const ChaseLatencies chase = measure_chase(cache, "fetch", plan);
   return miss_distance(positions_above(chase, cache.threshold_cycles, 2),
@@ -95,8 +86,9 @@ std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
   for (std::uint64_t span_bytes =
            std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
        span_bytes <= limit_bytes; span_bytes *= 4) {
-    const Lines pool =
-        lines_apart(span_bytes, longest_line_bytes, derive_seed(cache.seed, "line by conflicts"));
+    Lines pool = shuffled_order(span_bytes, longest_line_bytes,
+                                derive_seed(cache.seed, "line by conflicts"));
+    pool.resize(std::min(pool.size(), most_lines));
     if (const auto conflict = find_eviction_set(pool, ask, reason)) {
       return find_line(*conflict, fetch_bytes, longest_line_bytes, ask);
     }

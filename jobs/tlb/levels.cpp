@@ -74,12 +74,8 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   const LinePool& space = probe.pool();
   const auto evictors = probe.find_pass_evictors(space.span_bytes);
   if (!evictors) return std::nullopt;
-  Lines pool;
-  for (std::uint64_t at = 0; at < evictors->accessed.front(); at += space.line_bytes) {
-    pool.push_back(at);
-  }
-  Random random(derive_seed(space.seed, "small entries"));
-  shuffle(pool, random);
+  Lines pool = shuffled_order(evictors->accessed.front(), space.line_bytes,
+                              derive_seed(space.seed, "small entries"));
   pool.resize(std::min<std::size_t>(pool.size(), 4 * tlb.entries));
   const MissOracle ask = ask_behind(probe, *evictors);
   std::string reason;

@@ -208,9 +208,12 @@ TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
     report_geometry({.run = run, .name = cache, .chase = {}}, geometry, {});
   };
 
-  sim.run([](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });
-  sim.run([](JobRun& run) { report(run, "cache.texture_l2", 0.5, false); });
-  sim.run([](JobRun& run) { report(run, "cache.constant_l1", 0.2, true); });
+  sim.run_part("cache.texture_l1",
+               [](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });
+  sim.run_part("cache.texture_l2",
+               [](JobRun& run) { report(run, "cache.texture_l2", 0.5, false); });
+  sim.run_part("cache.constant_l1",
+               [](JobRun& run) { report(run, "cache.constant_l1", 0.2, true); });
 
   EXPECT_EQ(sim.status("cache.texture_l1.line_bytes"), Status::not_resolvable);
   EXPECT_THAT(sim.find("cache.texture_l1.line_bytes").reason, testing::HasSubstr("256 B"));
