@@ -20,7 +20,6 @@ CachePath texture_path() {
   return {.path = LoadPath::texture_1d,
           .record_space = RecordSpace::with_largest_l1,
           .caches = {"cache.texture_l1", "cache.texture_l2"},
-          .space_bytes = 0,
           .survey_bytes = largest_footprint_bytes};
 }
 

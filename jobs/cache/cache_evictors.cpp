@@ -54,9 +54,9 @@ bool evicts_in_access(const CacheUnderTest& cache, const Lines& lines,
 }
 
 Lines without(const Lines& lines, std::size_t first, std::size_t count) {
-  Lines rest(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first));
-  const std::size_t behind = std::min(first + count, lines.size());
-  rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(behind), lines.end());
+  Lines rest = lines;
+  const auto begin = rest.begin() + static_cast<std::ptrdiff_t>(first);
+  rest.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(count, lines.size() - first)));
   return rest;
 }
 

@@ -2,10 +2,10 @@
 // scope, each reported as it is found, and the rest with the reason.
 #include "jobs/tlb/levels.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/run/clock_window.hpp"
 #include "jobs/sets/search.hpp"
 #include "jobs/tlb/scope.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
@@ -36,8 +36,7 @@ void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& 
       [&](const PageChaseCosts& chase) { return chase.span_bytes == tlb.level.overflowing_bytes; });
   std::vector<double> costs = overflowing->cost_cycles;
   std::erase_if(costs, [&](double cost) { return cost <= tlb.level.threshold_cycles; });
-  tlb.run.report(found(tlb.name + ".miss_penalty_cycles", median(costs), 1, costs.size(),
-                       median_absolute_deviation(costs)));
+  tlb.run.report(found_median(tlb.name + ".miss_penalty_cycles", costs));
 }
 
 struct Reach {
