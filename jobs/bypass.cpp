@@ -3,7 +3,6 @@
 // Method: docs/methods/bypass.md.
 #include "analysis/bypass_model.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -49,17 +48,15 @@ std::vector<Pattern> make_patterns(std::uint64_t l1_bytes) {
 
 BypassProbe make_probe(const JobRun& run, const Pattern& pattern, int warps, int cached_warps) {
   const std::uint64_t pass_accesses = pattern.working_set_bytes / pattern.access_bytes;
-  BypassProbe probe;
-  probe.warps = warps;
-  probe.cached_warps = cached_warps;
-  probe.working_set_bytes = pattern.working_set_bytes;
-  probe.warp_base_step_bytes = pattern.working_set_bytes;
-  probe.access_step_bytes = pattern.access_bytes;
-  probe.thread_stride_bytes = pattern.access_bytes / warp_threads;
-  probe.warmup_accesses = 2 * pass_accesses;
-  probe.accesses = passes * pass_accesses;
-  probe.sms = spread_sms(run.info().sm_count, measured_sms);
-  return probe;
+  return {.warps = warps,
+          .cached_warps = cached_warps,
+          .working_set_bytes = pattern.working_set_bytes,
+          .warp_base_step_bytes = pattern.working_set_bytes,
+          .access_step_bytes = pattern.access_bytes,
+          .thread_stride_bytes = pattern.access_bytes / warp_threads,
+          .warmup_accesses = 2 * pass_accesses,
+          .accesses = passes * pass_accesses,
+          .sms = spread_sms(run.info().sm_count, measured_sms)};
 }
 
 /// One warp alone, once through the L1 and once past it, in this order.

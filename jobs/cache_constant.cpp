@@ -1,7 +1,6 @@
 // Jobs `cache.constant_l1`, `cache.constant_l2`, `cache.constant_l3`: the caches of the constant
 // bank. Method: docs/methods/cache-levels.md.
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/jobs.hpp"
 
 namespace sonde {
 namespace {

@@ -2,7 +2,6 @@
 // Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 namespace sonde {
@@ -31,10 +30,9 @@ std::uint64_t find_code(JobRun& run, std::string& reason) {
 }  // namespace
 
 void run_cache_instruction(JobRun& run) {
-  CachePath path{.path = LoadPath::instruction,
-                 .caches = {"cache.instruction_l1", "cache.instruction_l2", "cache.instruction_l3"},
-                 .space_bytes = 0,
-                 .survey_bytes = 0};
+  CachePath path{
+      .path = LoadPath::instruction,
+      .caches = {"cache.instruction_l1", "cache.instruction_l2", "cache.instruction_l3"}};
   if (run.info().sm_partition_instruction_caches) {
     path.caches.insert(path.caches.begin(), "cache.instruction_l0");
   } else {

@@ -7,15 +7,14 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/carveouts.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/sets/cache_probe.hpp"
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
@@ -62,19 +61,15 @@ std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std
 std::string explain_carveout(const ChaseSetup& chase) {
   if (!chase.shared_carveout_bytes) return {};
   return fmt::format("seen with {} of shared memory, the least that holds the record",
-                     format_bytes(static_cast<double>(*chase.shared_carveout_bytes)));
+                     format_bytes(*chase.shared_carveout_bytes));
 }
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.
 std::vector<double> measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  ChasePlan plan;
-  plan.offsets = shuffled_order(4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
-  plan.warmup_passes = 2;
-  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.chase.recordable_accesses);
-  std::vector<double> misses;
-  for (double cycles : measure_chase(cache, "misses", plan).cycles) {
-    if (cycles > cache.threshold_cycles) misses.push_back(cycles);
-  }
+  const ChasePlan plan =
+      steady_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
+  std::vector<double> misses = measure_chase(cache, "misses", plan).cycles;
+  std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
   return misses;
 }
 

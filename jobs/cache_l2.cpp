@@ -7,15 +7,14 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/sets/cache_probe.hpp"
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
@@ -67,16 +66,13 @@ struct FarHits {
 FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
                           const FarBand& band, std::uint64_t span_bytes) {
   constexpr std::uint64_t enough = 8192;
-  ChasePlan plan;
-  plan.offsets = shuffled_order(span_bytes / line_bytes * line_bytes, line_bytes, cache.seed);
-  plan.recorded =
-      std::min<std::uint64_t>({plan.offsets.size(), cache.chase.recordable_accesses, enough});
+  ChasePlan plan = steady_plan(cache.chase, span_bytes / line_bytes * line_bytes, line_bytes,
+                               cache.seed, enough);
+  plan.warmup_passes = 1;
   const std::vector<double> sample =
       measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
-  FarHits far{band, {}, 0};
-  for (double cycles : sample) {
-    if (band.holds(cycles)) far.cycles.push_back(cycles);
-  }
+  FarHits far{.band = band, .cycles = sample};
+  std::erase_if(far.cycles, [&](double cycles) { return !band.holds(cycles); });
   far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());
   return far;
 }

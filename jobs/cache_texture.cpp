@@ -3,7 +3,6 @@
 #include "analysis/structure/capacity/texel_block.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +20,6 @@ CachePath texture_path() {
   return {.path = LoadPath::texture_1d,
           .record_space = RecordSpace::with_largest_l1,
           .caches = {"cache.texture_l1", "cache.texture_l2"},
-          .space_bytes = 0,
           .survey_bytes = largest_footprint_bytes};
 }
 

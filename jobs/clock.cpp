@@ -1,7 +1,7 @@
 // Job `clock`: what reading the clock costs, how it ticks, and which SMs share it. It runs before
 // all other measurements, because each of them subtracts its window.
 #include "analysis/structure/cores/clock.hpp"
-#include "jobs/jobs.hpp"
+#include "jobs/chase/access_order.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -53,10 +53,7 @@ void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& si
   ChaseProbe cold;
   cold.path = LoadPath::cg;
   cold.buffer_bytes = cold_loads * cold_step_bytes;
-  cold.lanes.push_back({empty.sm, {}});
-  for (std::uint64_t i = 0; i < cold_loads; ++i) {
-    cold.lanes[0].offsets_bytes.push_back(i * cold_step_bytes);
-  }
+  cold.lanes.push_back({empty.sm, ascending_order(cold.buffer_bytes, cold_step_bytes)});
   cold.timed_accesses = cold.recorded_accesses = cold_loads;
   const std::vector kinds{window_differences(empty), window_differences(sink),
                           counter_moves(stamps.clock_cycles),

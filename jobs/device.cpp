@@ -1,5 +1,5 @@
 // Job `device`: what the driver says about the GPU and its health, as findings to compare by.
-#include "jobs/jobs.hpp"
+#include "jobs/run/job_run.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -49,20 +48,20 @@ struct Rate {
 };
 
 /// nullopt if the device refuses the shape (too many registers, say).
-std::optional<Rate> measure(JobRun& run, const StreamProbe& probe) {
-  const Shape shape{probe.block_threads, probe.blocks, probe.ilp};
-  const std::string label =
-      fmt::format("{} {}, {}", to_text(probe.kind),
-                  format_bytes(static_cast<double>(probe.footprint_bytes)), to_text(shape));
+std::optional<Rate> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
+  probe.blocks = shape.blocks;
+  probe.block_threads = shape.block_threads;
+  probe.ilp = shape.ilp;
+  probe.repeats = repeats;
+  const std::string label = fmt::format("{} {}, {}", to_text(probe.kind),
+                                        format_bytes(probe.footprint_bytes), to_text(shape));
   const Attempt result = attempt(run, label, probe);
   if (result.trace == nullptr) return std::nullopt;
   std::vector<double> rates;
   for (double elapsed_ns : result.trace->repeat_ns) {
     if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
   }
-  const double spread = median_absolute_deviation(rates);
-  const std::uint64_t samples = rates.size();
-  return Rate{median(std::move(rates)), spread, samples};
+  return Rate{median(rates), median_absolute_deviation(rates), rates.size()};
 }
 
 struct Best {
@@ -75,14 +74,6 @@ StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
   probe.kind = kind;
   probe.element_bytes = element_bytes;
   probe.footprint_bytes = footprint_bytes;
-  return probe;
-}
-
-StreamProbe with_shape(StreamProbe probe, const Shape& shape, int repeats) {
-  probe.blocks = shape.blocks;
-  probe.block_threads = shape.block_threads;
-  probe.ilp = shape.ilp;
-  probe.repeats = repeats;
   return probe;
 }
 
@@ -111,7 +102,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
                                           const std::vector<Shape>& shapes) {
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    if (const auto rate = measure(run, with_shape(stream, shape, surface_repeats))) {
+    if (const auto rate = measure(run, stream, shape, surface_repeats)) {
       points.push_back({shape, rate->bytes_per_s});
     }
   }
@@ -128,7 +119,7 @@ Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfaceP
   points.resize(std::min(points.size(), finalists));
   Best best;
   for (const SurfacePoint& point : points) {
-    const auto rate = measure(run, with_shape(stream, point.shape, best_repeats));
+    const auto rate = measure(run, stream, point.shape, best_repeats);
     if (rate && rate->bytes_per_s > best.rate.bytes_per_s) best = {point.shape, *rate};
   }
   return best;
@@ -181,8 +172,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   const double theoretical = run.info().theoretical_bytes_per_s();
   if (theoretical > 0) {
     run.report(found("global.theoretical_bytes_per_s", theoretical, 1, 1));
-    run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, best_repeats));
-    return;
+    return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, best_repeats));
   }
   for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
     run.report_rest(metric, Status::not_resolvable,
@@ -195,8 +185,7 @@ void report_l2(JobRun& run) {
   const double l2_bytes =
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
   if (l2_bytes <= 0) {
-    run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
-    return;
+    return run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
   }
   // A quarter stays whole in the L2 even if one of two partitions serves each SM.
   StreamProbe stream =

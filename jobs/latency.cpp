@@ -1,5 +1,4 @@
 // Job `latency`: how long loads take, by who serves them. Method: docs/methods/latency.md.
-#include "jobs/jobs.hpp"
 #include "jobs/latency/parts.hpp"
 
 namespace sonde {

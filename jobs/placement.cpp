@@ -7,8 +7,8 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cores/topology.hpp"
-#include "jobs/jobs.hpp"
+#include "jobs/chase/access_order.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -69,48 +69,46 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
   return map;
 }
 
-ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes) {
+/// One lane at a time: no SM disturbs another.
+ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
+                      std::uint64_t warmup_accesses, std::uint64_t timed_accesses) {
   ChaseProbe probe;
   probe.path = path;
   probe.buffer_bytes = buffer_bytes;
+  probe.lanes = std::move(lanes);
+  probe.warmup_accesses = warmup_accesses;
+  probe.timed_accesses = probe.recorded_accesses = timed_accesses;
   probe.concurrency = Concurrency::in_turn;
   return probe;
 }
 
-LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
-  ChaseProbe probe = make_chase(LoadPath::ca, l1_lines * line_step_bytes);
-  for (int sm : all_sms(run.info().sm_count)) {
-    ChaseLane lane{sm, {}};
-    for (std::uint64_t i = 0; i < l1_lines; ++i) lane.offsets_bytes.push_back(i * line_step_bytes);
-    probe.lanes.push_back(std::move(lane));
-  }
-  probe.warmup_accesses = 4 * l1_lines;
-  probe.timed_accesses = probe.recorded_accesses = l1_loads;
-  return measure_map(run, "L1 by SM", overhead_cycles, probe);
+/// A lane for each SM over the same lines.
+std::vector<ChaseLane> same_lanes(const JobRun& run, const Offsets& offsets) {
+  std::vector<ChaseLane> lanes;
+  for (int sm : all_sms(run.info().sm_count)) lanes.push_back({sm, offsets});
+  return lanes;
 }
 
-/// Lines all over `pages` pages from `base_bytes`, one in each step, in random order.
-std::vector<std::uint64_t> scatter_lines(std::uint64_t base_bytes, std::uint64_t pages,
-                                         std::uint64_t lines, Random& random) {
-  const std::uint64_t step_bytes =
-      pages * large_page_bytes / lines / line_step_bytes * line_step_bytes;
-  std::vector<std::uint64_t> offsets;
-  for (std::uint64_t i = 0; i < lines; ++i) {
-    const std::uint64_t within = random.below(step_bytes / line_step_bytes) * line_step_bytes;
-    offsets.push_back(base_bytes + i * step_bytes + within);
+LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
+  constexpr std::uint64_t span_bytes = l1_lines * line_step_bytes;
+  const auto lanes = same_lanes(run, ascending_order(span_bytes, line_step_bytes));
+  return measure_map(run, "L1 by SM", overhead_cycles,
+                     make_chase(LoadPath::ca, span_bytes, lanes, 4 * l1_lines, l1_loads));
+}
+
+/// Lines all over some pages, one in each step, in random order.
+LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
+  constexpr std::uint64_t span_bytes = l2_pages * large_page_bytes;
+  constexpr std::uint64_t step_bytes = span_bytes / l2_lines / line_step_bytes * line_step_bytes;
+  Random random(derive_seed(run.seed(), "l2 lines"));
+  Offsets offsets = ascending_order(l2_lines * step_bytes, step_bytes);
+  for (std::uint64_t& offset : offsets) {
+    offset += random.below(step_bytes / line_step_bytes) * line_step_bytes;
   }
   shuffle(offsets, random);
-  return offsets;
-}
-
-LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
-  Random random(derive_seed(run.seed(), "l2 lines"));
-  const auto offsets = scatter_lines(0, l2_pages, l2_lines, random);
-  ChaseProbe probe = make_chase(LoadPath::cg, l2_pages * large_page_bytes);
-  for (int sm : all_sms(run.info().sm_count)) probe.lanes.push_back({sm, offsets});
-  probe.warmup_accesses = 2 * l2_lines;
-  probe.timed_accesses = probe.recorded_accesses = l2_lines;
-  return measure_map(run, "L2 by SM", overhead_cycles, probe);
+  return measure_map(
+      run, "L2 by SM", overhead_cycles,
+      make_chase(LoadPath::cg, span_bytes, same_lanes(run, offsets), 2 * l2_lines, l2_lines));
 }
 
 /// Cold lines of one SM, no line twice and none that another SM accesses. They lie in four of as
@@ -144,12 +142,12 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "dram lines"));
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
   const std::uint64_t page_count = std::max(sm_count, dram_pages);
-  ChaseProbe probe = make_chase(LoadPath::cg, page_count * large_page_bytes);
+  std::vector<ChaseLane> lanes;
   for (int sm : all_sms(run.info().sm_count)) {
-    probe.lanes.push_back(make_cold_lane(sm, page_count, random));
+    lanes.push_back(make_cold_lane(sm, page_count, random));
   }
-  probe.warmup_accesses = dram_pages * large_page_bytes / translation_bytes;
-  probe.timed_accesses = probe.recorded_accesses = dram_lines;
+  ChaseProbe probe = make_chase(LoadPath::cg, page_count * large_page_bytes, std::move(lanes),
+                                dram_pages * large_page_bytes / translation_bytes, dram_lines);
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
 }

@@ -3,8 +3,7 @@
 // Method: docs/methods/shared.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
-#include "jobs/cores/shared_copy.hpp"
-#include "jobs/jobs.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 
@@ -38,18 +37,14 @@ const Trace& chase(JobRun& run, const SharedChases& setup, std::string label,
 
 void report_latency(JobRun& run, const SharedChases& setup) {
   const Trace& trace = chase(run, setup, "one thread", {0});
-  const auto windows = all_windows(trace);
-  const std::vector<double> values(windows.begin(), windows.end());
-  run.report(found("shared.latency_cycles", typical_latency_cycles(windows, setup.overhead_cycles),
-                   1, windows.size(), median_absolute_deviation(values)));
+  run.report(found_median("shared.latency_cycles", latencies_of(trace, setup.overhead_cycles)));
   std::vector<double> amortised;
   for (const LaneTrace& lane : trace.lanes) {
     amortised.push_back(static_cast<double>(lane.elapsed_cycles) /
                         static_cast<double>(lane.accesses));
   }
-  const double spread = median_absolute_deviation(amortised);
-  run.report(found("shared.amortised_latency_cycles", median(std::move(amortised)), 1,
-                   chase_accesses * trace.lanes.size(), spread));
+  run.report(found("shared.amortised_latency_cycles", median(amortised), 1,
+                   chase_accesses * trace.lanes.size(), median_absolute_deviation(amortised)));
 }
 
 std::optional<SharedBanks> find_banks(JobRun& run, const SharedChases& setup) {
@@ -84,12 +79,10 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
     }
     const Trace& trace = chase(run, setup, fmt::format("{}-way conflict", ways),
                                conflict_offsets(setup.warp_threads, ways, *banks, 4));
-    const auto windows = all_windows(trace);
-    const std::vector<double> values(windows.begin(), windows.end());
+    const std::vector<double> of_conflict = latencies_of(trace, setup.overhead_cycles);
     ways_measured.push_back(ways);
-    latencies.push_back(typical_latency_cycles(windows, setup.overhead_cycles));
-    run.report(
-        found(metric, latencies.back(), 1, windows.size(), median_absolute_deviation(values)));
+    latencies.push_back(median(of_conflict));
+    run.report(found_median(metric, of_conflict));
   }
   if (latencies.size() < 3) {
     return run.report_rest("shared.conflict_", Status::not_resolvable,
@@ -110,10 +103,7 @@ void report_strides(JobRun& run, const SharedChases& setup, const std::string& m
     const SharedChaseProbe probe{stride_offsets(setup.warp_threads, stride, element_bytes),
                                  element_bytes, mode, chase_accesses, setup.sms};
     const Attempt result = attempt(run, label, probe);
-    if (result.trace == nullptr) {
-      run.report(not_present(metric, result.refusal));
-      return;
-    }
+    if (result.trace == nullptr) return run.report(not_present(metric, result.refusal));
     latencies.push_back(precise_latency_cycles(all_windows(*result.trace), setup.overhead_cycles));
   }
   run.report(found(metric, std::move(latencies), 1,

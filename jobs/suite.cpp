@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "jobs/jobs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +12,27 @@
 #include <set>
 
 namespace sonde {
+
+// Every job, one function in the file of its name in this folder: it reports what it found by
+// JobRun::report and throws only what a probe throws.
+void run_device(JobRun& run);
+void run_clock(JobRun& run);
+void run_cache_l1(JobRun& run);
+void run_cache_readonly(JobRun& run);
+void run_cache_l2(JobRun& run);
+void run_cache_texture_l1(JobRun& run);
+void run_cache_texture_l2(JobRun& run);
+void run_cache_constant_l1(JobRun& run);
+void run_cache_constant_l2(JobRun& run);
+void run_cache_constant_l3(JobRun& run);
+void run_cache_instruction(JobRun& run);
+void run_tlb(JobRun& run);
+void run_latency(JobRun& run);
+void run_placement(JobRun& run);
+void run_shared(JobRun& run);
+void run_global_throughput(JobRun& run);
+void run_bypass(JobRun& run);
+
 namespace {
 
 using enum SuiteLevel;

@@ -2,7 +2,6 @@
 // page-table window that is active at a time. Method: docs/methods/tlb.md.
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/jobs.hpp"
 #include "jobs/tlb/levels.hpp"
 #include "jobs/tlb/texture.hpp"
 
@@ -19,22 +18,16 @@ constexpr std::array level_names{"tlb.l1", "tlb.l2", "tlb.l3"};
 // them, if there is memory, show the distance between switches.
 constexpr std::uint64_t page_tables_span_bytes = 4_GiB;
 
-std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
   if (granularities.empty()) {
-    run.report(not_resolvable("tlb.page_bytes", "no translation ever cost anything"));
-    return;
+    return run.report(not_resolvable("tlb.page_bytes", "no translation ever cost anything"));
   }
-  const auto smallest =
-      std::min_element(granularities.begin(), granularities.end(),
-                       [](const BlockSize& a, const BlockSize& b) { return a.bytes < b.bytes; });
+  const auto smallest = std::ranges::min_element(granularities, {}, &BlockSize::bytes);
   if (smallest->bytes > large_page_bytes) {
-    run.report(not_resolvable(
+    return run.report(not_resolvable(
         "tlb.page_bytes",
         fmt::format("an entry covers {}, several neighbouring pages: none is seen alone",
-                    as_text(smallest->bytes))));
-    return;
+                    format_bytes(smallest->bytes))));
   }
   run.report(found("tlb.page_bytes", static_cast<double>(smallest->bytes), smallest->agreement,
                    smallest->observations));
@@ -54,8 +47,8 @@ void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_st
   for (std::size_t i = 1; i < cold.size(); ++i) switches[i] = cold[i] > usual_cycles + gap_cycles;
   const auto count = static_cast<double>(count_set(switches));
   const auto distance = miss_distance(switches, page_step_bytes);
-  const std::string seen =
-      fmt::format("first accesses to {} of {}", as_text(page_step_bytes), as_text(span_bytes));
+  const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
+                                       format_bytes(span_bytes));
   if (count == 0 || count > largest_share * static_cast<double>(cold.size())) {
     run.report(
         not_present("tlb.page_window_bytes", seen + ": none at regular distances is slower"));

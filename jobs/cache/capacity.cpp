@@ -158,8 +158,8 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
   return find_capacity_bound(limits, ask_with(fetch_bytes));
 }
 
-bool is_large(const CapacityBound& coarse, std::uint64_t line_bytes) {
-  return coarse.fitting_bytes / line_bytes > asked_positions;
+bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
+  return size_bytes / line_bytes > asked_positions;
 }
 
 CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
@@ -223,13 +223,12 @@ std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_
   const std::uint64_t fill_bytes =
       std::min(scale_span(size_bytes, 1.5, line_bytes), cache.end_bytes());
   const std::uint64_t back_bytes = std::min(scale_span(size_bytes, 1.25, line_bytes), fill_bytes);
-  ChasePlan plan;
   // Where accesses lie closer than lines, the first one to each line is the one that misses.
   const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
-  plan.offsets = fill_and_return(fill_bytes, back_bytes, step_bytes);
-  plan.warmup_passes = 0;
-  plan.skipped = fill_bytes / step_bytes;
-  plan.passes = 3;
+  const ChasePlan plan{.offsets = fill_and_return(fill_bytes, back_bytes, step_bytes),
+                       .warmup_passes = 0,
+                       .skipped = fill_bytes / step_bytes,
+                       .passes = 3};
   const ChaseLatencies chase = measure_chase(cache, "residents", plan);
   return back_bytes - count_set(positions_above(chase, cache.threshold_cycles, 2)) * line_bytes;
 }
@@ -244,10 +243,9 @@ HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityB
   const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
   const std::uint64_t fill_bytes =
       (coarse.overflowing_bytes / 2 * 3 + ways_bytes - 1) / ways_bytes * ways_bytes;
-  ChasePlan plan;
-  plan.offsets = fill_and_return(fill_bytes, to_bytes, line_bytes);
-  plan.warmup_passes = 0;
-  plan.skipped = (fill_bytes + from_bytes) / line_bytes;
+  const ChasePlan plan{.offsets = fill_and_return(fill_bytes, to_bytes, line_bytes),
+                       .warmup_passes = 0,
+                       .skipped = (fill_bytes + from_bytes) / line_bytes};
   const ChaseLatencies chase = measure_chase(cache, "return pass", plan);
   std::vector<bool> hits = positions_above(chase, cache.threshold_cycles, 1);
   hits.flip();

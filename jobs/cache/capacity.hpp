@@ -23,7 +23,7 @@ double measure_miss_fraction(const CacheUnderTest& cache, const std::string& lab
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes);
 
 /// Too many lines to ask for footprints line by line: the steps to the exact bound differ.
-bool is_large(const CapacityBound& coarse, std::uint64_t line_bytes);
+bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes);
 
 /// The bound to one line, from a coarse one, by asking for footprints line by line.
 CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,

@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 
-#include "jobs/sets/cache_probe.hpp"
+#include "jobs/cache/cache_probe.hpp"
 #include "jobs/sets/replacement.hpp"
 #include "jobs/sets/search.hpp"
 

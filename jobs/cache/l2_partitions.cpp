@@ -50,7 +50,7 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
   }
   run.report(found("cache.l2.home_function", describe(home), home.agreement, lines.size()),
              fmt::format("home of each of {} places of one page of {}", lines.size(),
-                         format_bytes(static_cast<double>(large_page_bytes))));
+                         format_bytes(large_page_bytes)));
 }
 
 }  // namespace

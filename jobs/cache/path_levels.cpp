@@ -7,14 +7,14 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/fetch.hpp"
+#include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/sets/cache_probe.hpp"
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
@@ -40,10 +40,8 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
     for (std::uint64_t span_bytes : {octave, octave / 2 * 3}) {
       if (span_bytes > path.survey_bytes) continue;
       for (std::uint64_t step_bytes : {dense_step, std::uint64_t{256}}) {
-        ChasePlan plan;
-        plan.offsets = shuffled_order(span_bytes, step_bytes, derive_seed(run.seed(), "survey"));
-        plan.warmup_passes = 2;
-        plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, enough});
+        ChasePlan plan =
+            steady_plan(setup, span_bytes, step_bytes, derive_seed(run.seed(), "survey"), enough);
         plan.passes = std::max<std::uint64_t>(1, enough / 4 / plan.recorded);
         const std::string label =
             fmt::format("{} span {} step {}", path.caches.front(), span_bytes, step_bytes);
@@ -73,11 +71,8 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
   if (!l2_bytes) return true;
   constexpr std::uint64_t enough = 2048;
-  ChasePlan plan;
-  const std::uint64_t span_bytes = static_cast<std::uint64_t>(*l2_bytes) / 2;
-  plan.offsets = shuffled_order(span_bytes, common_line_bytes, run.seed());
-  plan.warmup_passes = 2;
-  plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, enough});
+  const ChasePlan plan = steady_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
+                                     common_line_bytes, run.seed(), enough);
   const std::string label = path.caches.front() + " half the L2";
   const double cycles = median(measure_chase(run, setup, label, plan).cycles);
   return std::abs(cycles - median(found.cycles)) < least_level_gap_cycles;
@@ -117,7 +112,7 @@ void sort_classes(JobRun& run, const CachePath& path, std::vector<LatencyClass> 
   survey.last_is_full = true;
   survey.behind = class_of(cold);
   survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
-                               format_bytes(static_cast<double>(path.survey_bytes)));
+                               format_bytes(path.survey_bytes));
 }
 
 /// What lies between a cache and the loads.
@@ -146,9 +141,8 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
     cache.run.report(
         not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
     if (2 * geometry.size_bytes() > cache.space_bytes) {
-      cache.run.report(not_resolvable(cache.name + ".prefetch_bytes",
-                                      "it holds more than half of all that can be asked for"));
-      return;
+      return cache.run.report(not_resolvable(
+          cache.name + ".prefetch_bytes", "it holds more than half of all that can be asked for"));
     }
   } else {
     report_write_policy(cache, geometry.line_bytes);
@@ -165,11 +159,10 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
   }
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
   const bool constant = path.path == LoadPath::constant;
-  return {
-      Status::not_resolvable,
-      fmt::format("holds {}: {} or more",
-                  constant ? "the whole constant bank" : "every footprint that can be asked for",
-                  format_bytes(static_cast<double>(path.survey_bytes)))};
+  return {Status::not_resolvable, fmt::format("holds {}: {} or more",
+                                              constant ? "the whole constant bank"
+                                                       : "every footprint that can be asked for",
+                                              format_bytes(path.survey_bytes))};
 }
 
 /// A cache that footprints overflow: all about it but its latencies.

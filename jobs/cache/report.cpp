@@ -25,8 +25,6 @@ Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confi
   return found(metric, static_cast<double>(bytes), confidence, samples);
 }
 
-std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 std::string join(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + "; " + second;
 }
@@ -39,13 +37,13 @@ std::string explain_size(const CacheGeometry& geometry) {
     return fmt::format(
         "counted on the return pass after a fill: the first misses come at {}, "
         "so some sets are smaller than others",
-        as_text(first_miss_bytes));
+        format_bytes(first_miss_bytes));
   }
   if (filled && geometry.filled_bytes != first_miss_bytes) {
     return fmt::format(
         "lines chosen to fill every set stay together; of a plain footprint the first misses come "
         "at {}",
-        as_text(first_miss_bytes));
+        format_bytes(first_miss_bytes));
   }
   if (!geometry.gradual) return {};
   return geometry.half_lost_bytes > 0
@@ -73,15 +71,14 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const std::string metric = cache.name + ".line_bytes";
   if (geometry.sets_confirmed || geometry.line_contrast >= least_line_contrast) {
-    cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
-                                 geometry.bound.fitting_bytes / geometry.line_bytes));
-    return;
+    return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
+                                        geometry.bound.fitting_bytes / geometry.line_bytes));
   }
   cache.run.report(not_resolvable(
       metric,
       fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
                   "if it were several: {} would fit best, by a contrast of {:.2f}",
-                  as_text(geometry.line_bytes), geometry.line_contrast)));
+                  format_bytes(geometry.line_bytes), geometry.line_contrast)));
 }
 
 /// A fill shows the sector, unless it brings more than the cache before it asked for: then several
@@ -92,11 +89,10 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
-    cache.run.report(not_resolvable(
+    return cache.run.report(not_resolvable(
         metric,
         fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
-                    as_text(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
-    return;
+                    format_bytes(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
   }
   cache.run.report(
       found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));

@@ -35,15 +35,12 @@ double hits_after_stores(const CacheUnderTest& cache, LinesBefore before,
   ChaseProbe probe;
   probe.path = cache.chase.path;
   probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
-  ChaseLane lane;
-  lane.sm = cache.chase.sm;
-  lane.offsets_bytes = descending_order(stored_lines * distance_bytes, distance_bytes);
-  lane.stored_offsets_bytes = lane.offsets_bytes;
   probe.buffer_bytes = stored_lines * distance_bytes;
+  const Offsets offsets = descending_order(probe.buffer_bytes, distance_bytes);
+  probe.lanes = {{cache.chase.sm, offsets, offsets}};
   probe.warmup_accesses = resident ? 2 * stored_lines : 0;
   probe.timed_accesses = probe.recorded_accesses = stored_lines;
   probe.preparation = resident ? Preparation::as_is : Preparation::flushed;
-  probe.lanes = {lane};
   const Trace& trace = cache.run.run(cache.name + " stores", probe);
   std::uint64_t hits = 0;
   for (std::uint32_t window : trace.lanes.front().window_cycles) {
@@ -62,12 +59,10 @@ ChasePlan plan_stream(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
   // No cache is run ahead of by more than it holds.
   const std::uint64_t span_bytes =
       own_space ? cache.space_bytes : std::min(pages_bytes, cache.limit_bytes);
-  ChasePlan plan;
-  plan.offsets = ascending_order(span_bytes, fetch_bytes);
-  plan.passes = 3;
-  plan.warmup_passes = own_space ? 1 : 0;
-  plan.preparation = own_space ? Preparation::as_is : Preparation::flushed;
-  return plan;
+  return {.offsets = ascending_order(span_bytes, fetch_bytes),
+          .warmup_passes = own_space ? 1u : 0u,
+          .passes = 3,
+          .preparation = own_space ? Preparation::as_is : Preparation::flushed};
 }
 
 constexpr std::uint64_t least_run = 8;  // fills of the next level bring a few neighbours

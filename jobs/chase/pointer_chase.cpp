@@ -16,10 +16,6 @@ constexpr std::uint64_t least_record = 1024;
 // Of a list that stands in shared memory beside its record.
 constexpr std::uint64_t list_entry_bytes = 4;
 
-std::uint64_t block_shared_bytes(const DeviceInfo& gpu) {
-  return gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block;
-}
-
 ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
   ChaseProbe probe;
   probe.path = setup.path;
@@ -52,13 +48,12 @@ std::uint64_t access_bytes(LoadPath path) {
 
 std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
                                                      std::uint64_t shared_carveout_bytes) {
-  ChaseSetup setup;
-  setup.path = path;
-  setup.shared_carveout_bytes = shared_carveout_bytes;
-  setup.recordable_accesses = run.device().recordable_accesses(shared_carveout_bytes);
-  if (setup.recordable_accesses < least_record) return std::nullopt;
-  setup.overhead_cycles = window_overhead_cycles(run);
-  return setup;
+  const std::uint64_t recordable = run.device().recordable_accesses(shared_carveout_bytes);
+  if (recordable < least_record) return std::nullopt;
+  return ChaseSetup{.path = path,
+                    .overhead_cycles = window_overhead_cycles(run),
+                    .shared_carveout_bytes = shared_carveout_bytes,
+                    .recordable_accesses = recordable};
 }
 
 ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
@@ -67,12 +62,14 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
   for (std::uint64_t carveout : carveouts) {
     if (auto setup = set_up_chase_with_carveout(run, path, carveout)) return *setup;
   }
-  ChaseSetup setup;
-  setup.path = path;
-  setup.recordable_accesses = run.device().recordable_accesses(block_shared_bytes(run.info()));
-  require(setup.recordable_accesses > 0, "a block has no shared memory to record latencies in");
-  setup.overhead_cycles = window_overhead_cycles(run);
-  return setup;
+  const DeviceInfo& gpu = run.info();
+  const std::uint64_t recordable = run.device().recordable_accesses(
+      gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block);
+  require(recordable > 0, "a block has no shared memory to record latencies in");
+  return {.path = path,
+          .overhead_cycles = window_overhead_cycles(run),
+          .shared_carveout_bytes = std::nullopt,
+          .recordable_accesses = recordable};
 }
 
 std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
@@ -105,6 +102,13 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
     }
   }
   return cycles;
+}
+
+ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                      std::uint64_t seed, std::uint64_t most_recorded) {
+  ChasePlan plan{.offsets = shuffled_order(span_bytes, step_bytes, seed), .warmup_passes = 2};
+  plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, most_recorded});
+  return plan;
 }
 
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,

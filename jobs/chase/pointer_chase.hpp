@@ -76,6 +76,10 @@ struct ChasePlan {
   Preparation preparation = Preparation::as_is;  // flushed: before every pass
 };
 
+/// A chase in random order over a span, twice to warm up, recorded as far as one launch can.
+ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                      std::uint64_t seed, std::uint64_t most_recorded = ~std::uint64_t{0});
+
 /// Latencies of the recorded positions in every pass.
 /// @throws DeviceError, DeviceLostError
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,

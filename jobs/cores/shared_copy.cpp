@@ -1,10 +1,9 @@
 // Copies of many shapes, then the best of them at length; the numbers end as the copy throughput
 // of the job shared.
-#include "jobs/cores/shared_copy.hpp"
-
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
 #include "base/error.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -104,8 +103,7 @@ void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfaceP
   }
   std::vector<SurfacePoint> surface = measure_surface(run, shapes, 8);
   if (surface.empty()) {
-    run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
-    return;
+    return run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
   }
   const SurfacePoint best = remeasure_best(run, std::move(surface), 8);
   run.report(found("shared.bytes_per_cycle_per_sm_8b", best.throughput, 1,

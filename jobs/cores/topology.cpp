@@ -1,9 +1,8 @@
 // Thread block clusters and shared clocks into groups of SMs, as findings of the job placement.
 // Method: docs/methods/placement.md.
-#include "jobs/cores/topology.hpp"
-
-#include "analysis/structure/cores/clock.hpp"
 #include "analysis/topology.hpp"
+#include "analysis/structure/cores/clock.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -73,8 +72,7 @@ void report_tpcs(JobRun& run, const ClusterEvidence& evidence) {
   const auto clocks = clock_groups(run, "tpc");
   if (clocks && tpcs.sizes.empty()) tpcs = *clocks;
   if (!tpcs.sizes.empty()) {
-    report_groups(run, "placement.tpc_of_sm", "topology.tpc_count", tpcs);
-    return;
+    return report_groups(run, "placement.tpc_of_sm", "topology.tpc_count", tpcs);
   }
   const std::string reason =
       evidence.pairs.empty()
@@ -93,8 +91,7 @@ void report_gpcs(JobRun& run, const ClusterEvidence& evidence) {
     const std::string reason =
         "the GPU has no thread block clusters, and its clocks are not shared by GPCs";
     run.report_rest("placement.gpc_", Status::not_resolvable, reason);
-    run.report_rest("topology.gpc_", Status::not_resolvable, reason);
-    return;
+    return run.report_rest("topology.gpc_", Status::not_resolvable, reason);
   }
   report_groups(run, "placement.gpc_of_sm", "topology.gpc_count", gpcs);
   std::vector<double> sizes(gpcs.sizes.begin(), gpcs.sizes.end());

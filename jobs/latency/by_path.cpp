@@ -77,16 +77,11 @@ void report_l1(const PathChase& path, const std::vector<double>& hits) {
 /// @param l1 of the first cache, if the path has one
 std::vector<double> report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
                               const std::vector<double>& dram) {
-  ChasePlan plan;
-  plan.offsets =
-      shuffled_order(l2_span_bytes(path.run), first_line_bytes(path.run), path.run.seed());
-  plan.warmup_passes = 2;
-  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), path.chase.recordable_accesses);
+  const ChasePlan plan =
+      steady_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), path.run.seed());
   const auto chase = measure_chase(path.run, path.chase, path.label("l2"), plan);
-  std::vector<double> hits;
-  for (double cycles : chase.cycles) {
-    if (!l1 || cycles > l1->threshold_cycles) hits.push_back(cycles);
-  }
+  std::vector<double> hits = chase.cycles;
+  std::erase_if(hits, [&](double cycles) { return l1 && cycles <= l1->threshold_cycles; });
   const std::string prefix = path.prefix("l2");
   if (!separate_hits(hits, dram, least_first_cache_gap_cycles)) {
     path.run.report_rest(prefix, Status::not_present,

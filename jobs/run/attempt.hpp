@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace sonde {
 
@@ -13,10 +14,6 @@ struct Attempt {
   const Trace* trace = nullptr;  // nullptr: refused
   std::string refusal;           // why
 };
-
-/// Plays a probe; a DeviceError is a refusal.
-/// @throws DeviceLostError if nothing more can run
-Attempt attempt(JobRun& run, std::string label, const ProbeSpec& spec);
 
 /// Why the device refused a probe of a whole measurement, which then ended there; nullopt if it
 /// refused none.
@@ -31,6 +28,15 @@ std::optional<std::string> refusal_of(const Measurement& measurement) {
   } catch (const DeviceError& error) {
     return error.what();
   }
+}
+
+/// Plays a probe; a DeviceError is a refusal.
+/// @throws DeviceLostError if nothing more can run
+inline Attempt attempt(JobRun& run, std::string label, const ProbeSpec& spec) {
+  Attempt attempt;
+  const auto refusal = refusal_of([&] { attempt.trace = &run.run(std::move(label), spec); });
+  attempt.refusal = refusal.value_or("");
+  return attempt;
 }
 
 }  // namespace sonde

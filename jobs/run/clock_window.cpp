@@ -21,9 +21,10 @@ double window_overhead_cycles(JobRun& run) {
   return median(std::span<const std::uint32_t>(trace.lanes.at(0).window_cycles));
 }
 
-double typical_latency_cycles(std::span<const std::uint32_t> window_cycles,
-                              double overhead_cycles) {
-  return median(window_cycles) - overhead_cycles;
+std::vector<double> latencies_of(const Trace& trace, double overhead_cycles) {
+  std::vector<double> latencies;
+  for (std::uint32_t window : all_windows(trace)) latencies.push_back(window - overhead_cycles);
+  return latencies;
 }
 
 double precise_latency_cycles(std::span<const std::uint32_t> window_cycles,

@@ -15,8 +15,8 @@ namespace sonde {
 /// measured now on SM 0 (Mei and Chu 2016, section 4.2: "clock() plus dependent store").
 double window_overhead_cycles(JobRun& run);
 
-/// Latency of typical accesses: the median window less the overhead.
-double typical_latency_cycles(std::span<const std::uint32_t> window_cycles, double overhead_cycles);
+/// Latencies of all accesses of a trace: its windows less the overhead, lane after lane.
+std::vector<double> latencies_of(const Trace& trace, double overhead_cycles);
 
 /// Latency below the resolution of one window: the mean without the longest and the shortest tenth.
 double precise_latency_cycles(std::span<const std::uint32_t> window_cycles, double overhead_cycles);

@@ -47,27 +47,23 @@ void report_index(const SetsProbe& probe, const SetLayout& layout) {
   const std::string metric = probe.name() + ".index_function";
   const IndexFunction& index = layout.index;
   if (index.kind == IndexKind::unresolved) {
-    probe.run().report(not_resolvable(metric, index.reason));
-    return;
+    return probe.run().report(not_resolvable(metric, index.reason));
   }
-  Finding finding = found(metric, describe(index), layout.agreement, layout.checked_sets);
-  finding.reason =
+  std::string seen =
       fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
   if (index.origin_bytes > 0) {
-    finding.reason += fmt::format(", if the buffer starts at {}",
-                                  format_bytes(static_cast<double>(index.origin_bytes)));
+    seen += fmt::format(", if the buffer starts at {}", format_bytes(index.origin_bytes));
   }
-  probe.run().report(std::move(finding));
+  probe.run().report(found(metric, describe(index), layout.agreement, layout.checked_sets), seen);
 }
 
 void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   const auto set_count = static_cast<double>(layout.ways_per_set.size());
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
-    Finding finding =
-        found(probe.name() + metric, std::move(value), layout.agreement, layout.checked_sets);
-    finding.reason = std::move(reason);
-    probe.run().report(std::move(finding));
+    probe.run().report(
+        found(probe.name() + metric, std::move(value), layout.agreement, layout.checked_sets),
+        std::move(reason));
   };
   report(".sets", set_count, explain(layout));
   report(".ways", static_cast<double>(layout.lines()) / set_count);
@@ -115,21 +111,18 @@ void report_seen_sets(const SetsProbe& probe, const SetLayout& layout) {
   constexpr double inferred_confidence = 0.5;
   const UsualWays usual = usual_ways(layout.seen_sets);
   const std::uint64_t seen = layout.seen_sets.size();
-  Finding ways = found(probe.name() + ".ways", static_cast<double>(usual.ways),
-                       static_cast<double>(usual.sets) / static_cast<double>(seen), seen);
-  ways.reason = fmt::format("{} of {} sets seen have so many", usual.sets, seen);
-  probe.run().report(std::move(ways));
+  probe.run().report(found(probe.name() + ".ways", static_cast<double>(usual.ways),
+                           static_cast<double>(usual.sets) / static_cast<double>(seen), seen),
+                     fmt::format("{} of {} sets seen have so many", usual.sets, seen));
   const std::string metric = probe.name() + ".sets";
   const auto inferred = infer_sets(layout, usual.ways, probe.pool().cached_lines);
   if (usual.sets < seen || !inferred) {
-    probe.run().report(not_resolvable(
+    return probe.run().report(not_resolvable(
         metric, fmt::format("{} sets seen do not tell how many others there are", seen)));
-    return;
   }
-  Finding sets = found(metric, *inferred, inferred_confidence, seen);
-  sets.reason =
-      fmt::format("each of {} sets seen has its share of {} lines", seen, layout.seen_lines);
-  probe.run().report(std::move(sets));
+  probe.run().report(
+      found(metric, *inferred, inferred_confidence, seen),
+      fmt::format("each of {} sets seen has its share of {} lines", seen, layout.seen_lines));
 }
 
 void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
@@ -139,9 +132,8 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
   if (!fit.policy || !fit.alike.empty()) {
     probe.run().report(not_resolvable(metric, fit.reason));
   } else {
-    Finding finding = found(metric, std::string(to_text(*fit.policy)), fit.confidence, samples);
-    finding.reason = explain(fit);
-    probe.run().report(std::move(finding));
+    probe.run().report(found(metric, std::string(to_text(*fit.policy)), fit.confidence, samples),
+                       explain(fit));
   }
   if (!fit.policy && fit.alike.empty()) {
     probe.run().report(not_resolvable(probabilities, fit.reason));

@@ -32,7 +32,10 @@ struct SetFindings {
   std::string reason = {};                         // why metrics are left without a finding
 
   /// Other chases did as these sets predict.
-  bool confirmed() const;
+  bool confirmed() const {
+    constexpr double least_agreement = 0.95;  // sets contradicted more often are none
+    return layout.resolved() && layout.agreement >= least_agreement;
+  }
 };
 
 class SetsProbe {
@@ -107,6 +110,10 @@ class SetsProbe {
 };
 
 /// The probe as the oracle of analysis/structure/sets. @pre the probe outlives it
-MissOracle ask_behind(SetsProbe& probe, PassEvictors pass_evictors);
+inline MissOracle ask_behind(SetsProbe& probe, PassEvictors pass_evictors) {
+  return [&probe, pass_evictors = std::move(pass_evictors)](std::span<const Lines> lists) {
+    return probe.ask(lists, pass_evictors);
+  };
+}
 
 }  // namespace sonde

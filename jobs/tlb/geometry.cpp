@@ -9,17 +9,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace sonde {
 namespace {
 
 // Of the pages that miss where each entry is accessed, so many miss where every second one is not.
 constexpr double block_miss_fraction = 0.6;
-
-std::size_t count_above(const std::vector<double>& costs, double threshold_cycles) {
-  return static_cast<std::size_t>(std::count_if(
-      costs.begin(), costs.end(), [=](double cost) { return cost > threshold_cycles; }));
-}
 
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
@@ -65,8 +61,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
-  std::size_t missing = 0;
-  std::size_t accessed = 0;
+  ChaseLatencies all;
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
     const Offsets pages = block_bytes == unit_bytes
@@ -80,10 +75,9 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       }
       return pairs;
     });
-    missing += count_above(costs, tlb.level.threshold_cycles);
-    accessed += costs.size();
+    all.cycles.insert(all.cycles.end(), costs.begin(), costs.end());
   }
-  return static_cast<double>(missing) / static_cast<double>(accessed);
+  return fraction_above(all, tlb.level.threshold_cycles);
 }
 
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
@@ -91,11 +85,34 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   const auto costs = measure_page_costs(tlb, span_bytes, spread).cost_cycles;
-  return static_cast<double>(count_above(costs, tlb.level.threshold_cycles)) /
-         static_cast<double>(costs.size());
+  return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
 }
 
 }  // namespace
+
+std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
+  const std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
+  // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
+  // 32-bit numbers of them.
+  const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);
+  return entry + (mix_bits(entry / tlb.granularity_bytes) + shift) % places * common_line_bytes;
+}
+
+std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
+  return entry / tlb.step_bytes();
+}
+
+std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
+                                                         const Lines& entries) {
+  std::vector<std::vector<std::size_t>> rounds;
+  std::map<std::uint64_t, std::size_t> accesses;  // of inner entries
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::size_t round = accesses[inner_entry(tlb, entries[i])]++;
+    if (round == rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(i);
+  }
+  return rounds;
+}
 
 std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_targets = 8;

@@ -1,9 +1,11 @@
 // A level of the TLB: how much memory it translates anew, what one entry covers, what all entries
-// reach. Each step is one question to the device and one pure inference; jobs/tlb/levels reports.
+// reach; and lists of its entries in an order in which neither data caches nor inner levels
+// disturb. Each step is one question to the device and one pure inference; jobs/tlb/levels reports.
 #pragma once
 
 #include "analysis/structure/capacity/capacity_search.hpp"
 #include "analysis/structure/capacity/miss_blocks.hpp"
+#include "analysis/structure/sets/conflict_set.hpp"
 #include "jobs/tlb/page_chase.hpp"
 
 namespace sonde {
@@ -28,6 +30,19 @@ struct TlbUnderTest : PageChaseSetup {
   /// The smallest distance at which every access asks this level for another entry.
   std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.step_bytes); }
 };
+
+/// A line of the granularity at `entry`, chosen at random, so that entries of one set do not meet
+/// in caches.
+/// @param shift takes others, one after the other
+std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift = 0);
+
+/// The inner entry that an entry lies under, by its number.
+std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
+
+/// Numbers of the entries in rounds: in each, every one lies under an inner entry of its own, so
+/// that none answers for the next.
+std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
+                                                         const Lines& entries);
 
 /// Smallest part of memory that is translated anew: the distance between misses of fresh
 /// translations in small steps. nullopt if it is larger than the chase could show.

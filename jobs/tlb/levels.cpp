@@ -2,13 +2,13 @@
 // scope, each reported as it is found, and the rest with the reason.
 #include "jobs/tlb/levels.hpp"
 
-#include "analysis/statistics.hpp"
+#include "analysis/structure/sets/line_search.hpp"
+#include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/run/clock_window.hpp"
 #include "jobs/sets/search.hpp"
-#include "jobs/sets/tlb_probe.hpp"
-#include "jobs/tlb/geometry.hpp"
 #include "jobs/tlb/scope.hpp"
-#include "jobs/tlb/small_entry.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 
 #include <fmt/format.h>
 
@@ -30,18 +30,13 @@ constexpr std::uint64_t evicting_share = 2;
 // the reach says.
 constexpr double sure_agreement = 0.99;
 
-std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases) {
   const auto overflowing = std::find_if(
       chases.begin(), chases.end(),
       [&](const PageChaseCosts& chase) { return chase.span_bytes == tlb.level.overflowing_bytes; });
-  std::vector<double> costs;
-  for (double cost : overflowing->cost_cycles) {
-    if (cost > tlb.level.threshold_cycles) costs.push_back(cost);
-  }
-  tlb.run.report(found(tlb.name + ".miss_penalty_cycles", median(costs), 1, costs.size(),
-                       median_absolute_deviation(costs)));
+  std::vector<double> costs = overflowing->cost_cycles;
+  std::erase_if(costs, [&](double cost) { return cost <= tlb.level.threshold_cycles; });
+  tlb.run.report(found_median(tlb.name + ".miss_penalty_cycles", costs));
 }
 
 struct Reach {
@@ -68,6 +63,28 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
                       100 * check.overflowing_share)};
 }
 
+/// The entry of a level, if it is smaller than that of an inner one, which answers for its
+/// neighbours: two places lie in one entry if they take the place of one in a full set. Page-stride
+/// chases cannot show it. nullopt if no set was found to overflow.
+/// @param tlb as if its entries were those of the inner level
+std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
+  constexpr double least_agreement = 0.75;
+  TlbProbe probe(tlb);
+  const LinePool& space = probe.pool();
+  const auto evictors = probe.find_pass_evictors(space.span_bytes);
+  if (!evictors) return std::nullopt;
+  Lines pool = shuffled_order(evictors->accessed.front(), space.line_bytes,
+                              derive_seed(space.seed, "small entries"));
+  pool.resize(std::min<std::size_t>(pool.size(), 4 * tlb.entries));
+  const MissOracle ask = ask_behind(probe, *evictors);
+  std::string reason;
+  const auto conflict = find_eviction_set(pool, ask, reason);
+  if (!conflict) return std::nullopt;
+  const LineByConflicts entry = find_line(*conflict, tlb.granularity_bytes, tlb.entry_bytes, ask);
+  if (entry.agreement < least_agreement) return std::nullopt;
+  return entry.bytes;
+}
+
 /// In what units the level fills its entries.
 void measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
   tlb.granularity_bytes = granularity.bytes;
@@ -81,10 +98,9 @@ void measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
 
 void report_units(const TlbUnderTest& tlb, const Reach& reach, const BlockSize& granularity,
                   std::uint64_t samples) {
-  Finding reached =
-      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples);
-  reached.reason = reach.remark;
-  tlb.run.report(std::move(reached));
+  tlb.run.report(
+      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples),
+      reach.remark);
   const auto of_entry = [&](const char* metric, std::uint64_t value) {
     tlb.run.report(found(tlb.name + metric, static_cast<double>(value), granularity.agreement,
                          granularity.observations));
@@ -98,14 +114,14 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
   if (!sets.resolved() || sets.agreement < sure_agreement) {
-    tlb.run.report(found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
-    return;
+    return tlb.run.report(
+        found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
   }
-  Finding entries = found(metric, static_cast<double>(sets.lines()), 1, samples);
+  std::string remark;
   if (sets.lines() != tlb.entries) {
-    entries.reason = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
+    remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
   }
-  tlb.run.report(std::move(entries));
+  tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.
@@ -115,10 +131,9 @@ void characterize_level(TlbUnderTest& tlb, const std::optional<BlockSize>& granu
         granularity ? "even the shortest chase misses" : "an entry is too large to see two of them";
     tlb.run.report(
         not_resolvable(tlb.name + ".reach_bytes",
-                       fmt::format("between {} and {}: {}", as_text(tlb.level.fitting_bytes),
-                                   as_text(tlb.level.overflowing_bytes), reason)));
-    tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
-    return;
+                       fmt::format("between {} and {}: {}", format_bytes(tlb.level.fitting_bytes),
+                                   format_bytes(tlb.level.overflowing_bytes), reason)));
+    return tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
   }
   measure_units(tlb, *granularity);
   const Reach reach = measure_checked_reach(tlb);
@@ -164,7 +179,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   for (std::size_t i = found.levels.size(); i < names.size(); ++i) {
     setup.run.report_rest(std::string(names[i]) + ".", Status::not_present,
                           fmt::format("no further rise of the cost of a translation up to {}",
-                                      as_text(found.chased_bytes)));
+                                      format_bytes(found.chased_bytes)));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
@@ -147,12 +148,10 @@ std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
   int failures = 0;
   for (std::uint64_t span_bytes = 1_MiB;;) {
     const std::uint64_t bounded_bytes = std::min(span_bytes, setup.limit_bytes);
-    try {
-      chases.push_back(measure_coarse_span(setup, bounded_bytes));
-    } catch (const DeviceLostError&) {
-      throw;
-    } catch (const DeviceError&) {
-      if (chases.empty()) throw;
+    const auto refusal =
+        refusal_of([&] { chases.push_back(measure_coarse_span(setup, bounded_bytes)); });
+    if (refusal) {
+      if (chases.empty()) throw DeviceError(*refusal);
       const std::uint64_t less_bytes =
           bounded_bytes / 16 * 15 / large_page_bytes * large_page_bytes;
       if (++failures == tries || less_bytes <= chases.back().span_bytes) {

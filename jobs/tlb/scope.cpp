@@ -2,8 +2,6 @@
 // The group that SM 0 shares it with becomes a finding.
 #include "jobs/tlb/scope.hpp"
 
-#include "jobs/tlb/entries.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,10 +44,7 @@ class PairChases {
     for (std::vector<double>& costs : pair_costs(tlb_, tlb_.name + " scope", lanes, passes)) {
       const std::size_t positions = std::min<std::size_t>(entries(), costs.size());
       const std::vector<double> medians = position_medians({positions, std::move(costs)});
-      const auto missing = std::count_if(medians.begin(), medians.end(), [&](double cost) {
-        return cost > tlb_.level.threshold_cycles;
-      });
-      shares.push_back(static_cast<double>(missing) / static_cast<double>(positions));
+      shares.push_back(fraction_above({positions, medians}, tlb_.level.threshold_cycles));
     }
     return shares;
   }
@@ -103,31 +98,28 @@ void report_tlb_scope(const TlbUnderTest& tlb) {
   const std::string metric = tlb.name + ".scope";
   const PairChases chases(tlb);
   if (chases.span_bytes() > tlb.limit_bytes || chases.entries() <= tlb.inner.entries) {
-    tlb.run.report(
+    return tlb.run.report(
         not_resolvable(metric, chases.span_bytes() > tlb.limit_bytes
                                    ? "two SMs cannot overfill it with the memory there is"
                                    : "what one SM may fill of it fits an inner level"));
-    return;
   }
   const double alone = std::max(chases.missing_shares({chases.lane(0, 0)})[0],
                                 chases.missing_shares({chases.lane(0, 1)})[0]);
   const auto both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)});
   if (alone > disturbed_share || both[0] <= disturbed_share || both[1] <= disturbed_share) {
-    tlb.run.report(not_resolvable(
+    return tlb.run.report(not_resolvable(
         metric,
         fmt::format("of {} entries {:.0f} % miss when one SM chases them alone, and {:.0f} % when "
                     "the same SM chases as many others at once",
                     chases.entries(), 100 * alone, 100 * std::min(both[0], both[1]))));
-    return;
   }
   const int sm_count = tlb.run.info().sm_count;
   const Sharing sharing = find_sharing(chases, sm_count);
   const auto pairs = static_cast<std::uint64_t>(sm_count - 1);
   const double confidence =
       pairs == 0 ? 0 : static_cast<double>(sharing.clear) / static_cast<double>(pairs);
-  Finding scope = found(metric, std::string(name_scope(sharing.sms, sm_count)), confidence, pairs);
-  scope.reason = fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1);
-  tlb.run.report(std::move(scope));
+  tlb.run.report(found(metric, std::string(name_scope(sharing.sms, sm_count)), confidence, pairs),
+                 fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1));
 }
 
 }  // namespace sonde

@@ -3,8 +3,8 @@
 #include "jobs/tlb/texture.hpp"
 
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
@@ -44,10 +44,8 @@ struct Misses {
 };
 
 Misses misses_of(const PageChaseCosts& chase, double threshold_cycles) {
-  std::vector<double> above;
-  for (double cost : chase.cost_cycles) {
-    if (cost > threshold_cycles) above.push_back(cost);
-  }
+  std::vector<double> above = chase.cost_cycles;
+  std::erase_if(above, [&](double cost) { return cost <= threshold_cycles; });
   if (above.empty()) return {};
   const auto all = static_cast<double>(chase.cost_cycles.size());
   return {static_cast<double>(above.size()) / all, median(above)};
@@ -64,7 +62,8 @@ Likeness compare(const PageChaseSetup& setup, const TlbLevel& level, std::uint64
   const auto chase = [&](std::uint64_t span_bytes) {
     return misses_of(measure_page_costs(setup, span_bytes, spread), level.threshold_cycles);
   };
-  try {
+  Likeness likeness = Likeness::out_of_memory;
+  refusal_of([&] {
     const Misses fitting = chase(level.fitting_bytes);
     const Misses overflowing = chase(level.overflowing_bytes);
     const double difference_cycles = std::abs(overflowing.usual_cycles - level.penalty_cycles);
@@ -72,12 +71,9 @@ Likeness compare(const PageChaseSetup& setup, const TlbLevel& level, std::uint64
                        overflowing.share >= least_missing_share &&
                        difference_cycles <= std::max(least_tlb_step_cycles,
                                                      penalty_tolerance * level.penalty_cycles);
-    return alike ? Likeness::alike : Likeness::different;
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError&) {
-    return Likeness::out_of_memory;
-  }
+    likeness = alike ? Likeness::alike : Likeness::different;
+  });
+  return likeness;
 }
 
 void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
@@ -95,9 +91,8 @@ void characterize(PageChaseSetup setup) {
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels own = find_levels(chases, texture_names.size());
   if (own.levels.empty()) {
-    setup.run.report_rest(both_levels, Status::not_resolvable,
-                          "no translation cost anything, though it does for plain loads");
-    return;
+    return setup.run.report_rest(both_levels, Status::not_resolvable,
+                                 "no translation cost anything, though it does for plain loads");
   }
   characterize_tlb_levels(setup, chases, texture_names, own);
 }

@@ -21,6 +21,9 @@ DisplayUnit display_unit(double typical_value, std::string_view unit);
 
 /// "48 KiB", "1.5 MiB", "130 MiB": at most three decimals, binary units.
 std::string format_bytes(double size_bytes);
+inline std::string format_bytes(std::uint64_t size_bytes) {
+  return format_bytes(static_cast<double>(size_bytes));
+}
 
 /// A value with its unit as a person writes it: bytes and bytes/s scaled, others with up to six
 /// significant digits.

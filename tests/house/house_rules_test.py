@@ -55,6 +55,7 @@ class LayersTest(TreeTest):
                              ("analysis/fleet/a.cpp", "analysis/report/b.hpp"),
                              ("jobs/run/a.cpp", "jobs/chase/b.hpp"),
                              ("jobs/chase/a.cpp", "jobs/cache/b.hpp"),
+                             ("jobs/sets/a.cpp", "jobs/tlb/b.hpp"),
                              ("jobs/cache/a.cpp", "jobs/suite.hpp"),
                              ("jobs/a.cpp", "src/store/b.hpp"),
                              ("jobs/a.cpp", "src/device/sim/b.hpp"),
@@ -73,7 +74,7 @@ class LayersTest(TreeTest):
                              ("analysis/report/a.cpp", "analysis/fleet/b.hpp"),
                              ("jobs/cache/a.cpp", "jobs/sets/b.hpp"),
                              ("jobs/cache/a.cpp", "jobs/run/b.hpp"),
-                             ("jobs/cache_l1.cpp", "jobs/jobs.hpp"),
+                             ("jobs/suite.cpp", "jobs/suite.hpp"),
                              ("jobs/cache_l1.cpp", "jobs/cache/b.hpp")):
             self.check_include(path, target, faulty=False)
 
@@ -196,10 +197,10 @@ class HeadersTest(TreeTest):
         self.assertEqual(self.faults("headers"), [])
 
     def test_a_shared_header_is_included(self):
-        self.write("jobs/jobs.hpp", "void clock();")
-        self.write("jobs/clock.cpp", "void clock() {}")
-        self.assertEqual(self.faults("headers"), ["jobs/clock.cpp:1"])
-        self.write("jobs/clock.cpp", '#include "jobs/jobs.hpp"', "void clock() {}")
+        self.write("src/commands/commands.hpp", "void run();")
+        self.write("src/commands/run.cpp", "void run() {}")
+        self.assertEqual(self.faults("headers"), ["src/commands/run.cpp:1"])
+        self.write("src/commands/run.cpp", '#include "src/commands/commands.hpp"', "void run() {}")
         self.assertEqual(self.faults("headers"), [])
 
     def test_a_row_that_nothing_needs(self):

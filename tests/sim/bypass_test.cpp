@@ -1,7 +1,6 @@
 // The bypass job shows on a simulated Fermi what Dai et al. (DAC 2016) saw: bypassing pays where
 // warps thrash the L1, congestion grows steeply with the warps that use it, and nothing is lost
 // elsewhere.
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +14,9 @@ using test::JobOnSim;
 
 JobOnSim bypass_on(const std::string& model, double l1_bytes) {
   JobOnSim sim(model);
-  sim.run(run_clock);
+  sim.run("clock");
   sim.assume("cache.l1.size_bytes", l1_bytes);
-  sim.run(run_bypass);
+  sim.run("bypass");
   return sim;
 }
 
@@ -56,8 +55,8 @@ TEST(BypassSimTest, warps_that_fit_should_all_use_the_l1) {
 
 TEST(BypassSimTest, unknown_l1_is_an_answer) {
   JobOnSim sim("gtx280");
-  sim.run(run_clock);
-  sim.run(run_bypass);
+  sim.run("clock");
+  sim.run("bypass");
   EXPECT_EQ(sim.status("bypass.thrash.best_l"), Status::not_resolvable);
 }
 

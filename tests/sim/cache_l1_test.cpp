@@ -1,5 +1,4 @@
 // The job cache.l1 gives back the first cache of each path of every shipped model.
-#include "jobs/jobs.hpp"
 #include "sim/hierarchy_truth.hpp"
 
 namespace sonde::test {
@@ -28,8 +27,8 @@ class CacheL1Test : public ShippedModelTest {
 };
 
 TEST_P(CacheL1Test, gives_back_the_first_cache_of_each_path) {
-  sim_.run(run_cache_l1, SuiteLevel::quick);
-  sim_.run(run_cache_readonly, SuiteLevel::quick);
+  sim_.run("cache.l1", SuiteLevel::quick);
+  sim_.run("cache.readonly", SuiteLevel::quick);
 
   expect_cache("cache.l1", LoadPath::ca);
   expect_cache("cache.readonly", LoadPath::nc);
@@ -40,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, CacheL1Test, all_models_and_seeds(), name_case
 TEST(CacheL1CarveoutTest, finds_both_sizes_of_a_fermi) {
   JobOnSim sim("c2070");
 
-  sim.run(run_cache_l1);
+  sim.run("cache.l1");
 
   EXPECT_EQ(sim.vector("cache.l1.carveout_bytes"), (std::vector<double>{16384, 49152}));
   EXPECT_EQ(sim.vector("cache.l1.size_by_carveout_bytes"), (std::vector<double>{49152, 16384}));
@@ -49,7 +48,7 @@ TEST(CacheL1CarveoutTest, finds_both_sizes_of_a_fermi) {
 TEST(CacheL1CarveoutTest, l1_and_shared_memory_of_a_hopper_fill_one_array) {
   JobOnSim sim("h200");
 
-  sim.run(run_cache_l1);
+  sim.run("cache.l1");
 
   const std::vector<double> shared = sim.vector("cache.l1.carveout_bytes");
   const std::vector<double> sizes = sim.vector("cache.l1.size_by_carveout_bytes");
@@ -60,7 +59,7 @@ TEST(CacheL1CarveoutTest, l1_and_shared_memory_of_a_hopper_fill_one_array) {
 TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
   JobOnSim sim("gtx980");
 
-  sim.run(run_cache_l1);
+  sim.run("cache.l1");
 
   EXPECT_EQ(sim.status("cache.l1.size_by_carveout_bytes"), Status::not_present);
 }

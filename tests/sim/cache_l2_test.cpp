@@ -1,5 +1,4 @@
 // The job cache.l2 gives back the L2 of every shipped model, with its partitions.
-#include "jobs/jobs.hpp"
 #include "sim/hierarchy_truth.hpp"
 
 namespace sonde::test {
@@ -8,7 +7,7 @@ namespace {
 class CacheL2Test : public ShippedModelTest {};
 
 TEST_P(CacheL2Test, gives_back_the_l2) {
-  sim_.run(run_cache_l2, SuiteLevel::quick);
+  sim_.run("cache.l2", SuiteLevel::quick);
 
   const sim::Model& truth = sim_.truth();
   const sim::CacheModel* l2 = truth.find_cache("l2");

@@ -1,7 +1,6 @@
 // The caches of textures, constants and code come back level behind level, as the models declare
 // them: what Wong et al. 2010 and Mei and Chu 2016 found, and those of the H200.
 #include "jobs/cache/report.hpp"
-#include "jobs/jobs.hpp"
 #include "sim/finding_verdict.hpp"
 #include "sim/hierarchy_truth.hpp"
 
@@ -85,17 +84,17 @@ class CacheLevelsTest : public ShippedModelTest {
   }
 
   void run_constants() {
-    sim_.run(run_cache_constant_l1);
-    sim_.run(run_cache_constant_l2);
-    sim_.run(run_cache_constant_l3);
+    sim_.run("cache.constant_l1");
+    sim_.run("cache.constant_l2");
+    sim_.run("cache.constant_l3");
   }
 };
 
 class TextureLevelsTest : public CacheLevelsTest {};
 
 TEST_P(TextureLevelsTest, come_back_with_the_tiles_of_two_dimensions) {
-  sim_.run(run_cache_texture_l1);
-  sim_.run(run_cache_texture_l2);
+  sim_.run("cache.texture_l1");
+  sim_.run("cache.texture_l2");
 
   expect_levels(LoadPath::texture_1d, {"cache.texture_l1", "cache.texture_l2"},
                 chosen_carveout(sim_));
@@ -130,7 +129,7 @@ TEST_P(TeslaLevelsTest, of_constants_come_back) {
 }
 
 TEST_P(TeslaLevelsTest, of_code_come_back_without_a_level_zero) {
-  sim_.run(run_cache_instruction);
+  sim_.run("cache.instruction");
 
   EXPECT_EQ(sim_.status("cache.instruction_l0.size_bytes"), Status::not_present);
   expect_levels(LoadPath::instruction,
@@ -160,7 +159,7 @@ TEST_P(HopperLevelsTest, of_constants_end_with_one_that_holds_the_whole_bank) {
 }
 
 TEST_P(HopperLevelsTest, of_code_come_back_up_to_the_l2) {
-  sim_.run(run_cache_instruction);
+  sim_.run("cache.instruction");
 
   expect_levels(LoadPath::instruction,
                 {"cache.instruction_l0", "cache.instruction_l1", "cache.instruction_l2",
@@ -176,9 +175,9 @@ INSTANTIATE_TEST_SUITE_P(Hopper, HopperLevelsTest,
 TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
   JobOnSim sim("fermi_dac16");
 
-  sim.run(run_cache_texture_l1);
-  sim.run(run_cache_constant_l2);
-  sim.run(run_cache_instruction);
+  sim.run("cache.texture_l1");
+  sim.run("cache.constant_l2");
+  sim.run("cache.instruction");
 
   for (const char* cache : {"cache.texture_l1", "cache.constant_l2", "cache.instruction_l1"}) {
     EXPECT_EQ(sim.status(cache + std::string(".size_bytes")), Status::not_present);
@@ -190,7 +189,7 @@ TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
 TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) {
   JobOnSim sim("gtx280");
 
-  sim.run(run_cache_constant_l2);
+  sim.run("cache.constant_l2");
 
   EXPECT_EQ(sim.status("cache.constant_l2.size_bytes"), Status::not_resolvable);
   EXPECT_EQ(sim.status("cache.constant_l2.sets"), Status::not_resolvable);
@@ -209,9 +208,12 @@ TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
     report_geometry({.run = run, .name = cache, .chase = {}}, geometry, {});
   };
 
-  sim.run([](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });
-  sim.run([](JobRun& run) { report(run, "cache.texture_l2", 0.5, false); });
-  sim.run([](JobRun& run) { report(run, "cache.constant_l1", 0.2, true); });
+  sim.run_part("cache.texture_l1",
+               [](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });
+  sim.run_part("cache.texture_l2",
+               [](JobRun& run) { report(run, "cache.texture_l2", 0.5, false); });
+  sim.run_part("cache.constant_l1",
+               [](JobRun& run) { report(run, "cache.constant_l1", 0.2, true); });
 
   EXPECT_EQ(sim.status("cache.texture_l1.line_bytes"), Status::not_resolvable);
   EXPECT_THAT(sim.find("cache.texture_l1.line_bytes").reason, testing::HasSubstr("256 B"));

@@ -1,5 +1,4 @@
 // The clock job finds the declared clock of every shipped GPU.
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ class ClockSimTest : public testing::TestWithParam<std::tuple<const char*, std::
 
 TEST_P(ClockSimTest, declared_clock_is_recovered) {
   JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()));
-  sim.run(run_clock);
+  sim.run("clock");
 
   const sim::ClockModel& clock = sim.truth().clock;
   const double granularity = clock.granularity_cycles;
@@ -37,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(ShippedGpus, ClockSimTest,
 
 TEST(ClockSimTruthTest, tpcs_of_gt200_have_three_sms_on_one_clock) {
   JobOnSim sim("gtx280");
-  sim.run(run_clock);
+  sim.run("clock");
 
   std::map<double, int> sizes;
   for (double group : sim.vector("clock.group_of_sm")) ++sizes[group];
@@ -47,7 +46,7 @@ TEST(ClockSimTruthTest, tpcs_of_gt200_have_three_sms_on_one_clock) {
 
 TEST(ClockSimTruthTest, throttled_clock_is_measured_as_it_runs) {
   JobOnSim sim("h200+throttle=0.7");
-  sim.run(run_clock);
+  sim.run("clock");
   EXPECT_NEAR(sim.number("clock.sm_hz"), 0.7 * sim.truth().device.sm_clock_hz, 3e6);
 }
 

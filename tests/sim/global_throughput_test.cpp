@@ -1,6 +1,5 @@
 // The global.throughput job gives back what Mei and Chu 2016 measured (table VI), a declared H200,
 // and a fault in the memory.
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +22,8 @@ class GlobalThroughputSimTest : public testing::TestWithParam<PaperRow> {};
 TEST_P(GlobalThroughputSimTest, published_throughput_is_recovered) {
   const PaperRow& paper = GetParam();
   JobOnSim sim(paper.model);
-  sim.run(run_clock);
-  sim.run(run_global_throughput);
+  sim.run("clock");
+  sim.run("global.throughput");
 
   EXPECT_NEAR(sim.number("global.theoretical_bytes_per_s"), paper.theoretical_bytes_per_s,
               paper.theoretical_bytes_per_s * 1e-3);
@@ -41,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(MeiAndChu2016, GlobalThroughputSimTest,
 
 TEST(GlobalThroughputLawSimTest, littles_law_holds_on_an_h200) {
   JobOnSim sim("h200");
-  sim.run(run_clock);
-  sim.run(run_global_throughput, SuiteLevel::quick);
+  sim.run("clock");
+  sim.run("global.throughput", SuiteLevel::quick);
 
   EXPECT_GT(sim.number("global.littles_law_r2"), 0.9);
   const double read = sim.number("global.read_bytes_per_s");
@@ -57,8 +56,8 @@ TEST(GlobalThroughputLawSimTest, weak_memory_is_seen) {
   JobOnSim sound("h200");
   JobOnSim weak("h200+low_bandwidth=0.8");
   for (JobOnSim* sim : {&sound, &weak}) {
-    sim->run(run_clock);
-    sim->run(run_global_throughput, SuiteLevel::quick);
+    sim->run("clock");
+    sim->run("global.throughput", SuiteLevel::quick);
   }
   for (const char* metric : {"global.read_bytes_per_s", "global.write_bytes_per_s"}) {
     EXPECT_NEAR(weak.number(metric) / sound.number(metric), 0.8, 0.03) << metric;

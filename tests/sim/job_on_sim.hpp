@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,10 +37,12 @@ class JobOnSim {
     results_.push_back(std::move(result));
   }
 
-  void run(void (*job)(JobRun&), SuiteLevel level = SuiteLevel::standard) {
-    const auto entry = std::find_if(all_jobs().begin(), all_jobs().end(),
-                                    [job](const Job& known) { return known.run == job; });
-    run_part(entry == all_jobs().end() ? "" : entry->name, job, level);
+  /// @throws std::out_of_range for a name that is no job
+  void run(std::string_view name, SuiteLevel level = SuiteLevel::standard) {
+    const auto job = std::find_if(all_jobs().begin(), all_jobs().end(),
+                                  [name](const Job& known) { return known.name == name; });
+    if (job == all_jobs().end()) throw std::out_of_range("no job " + std::string(name));
+    run_part(job->name, job->run, level);
   }
 
   /// A part of a job.

@@ -1,6 +1,5 @@
 // The job latency gives back the declared latencies of every shipped model: levels by path, and
 // Mei and Chu's patterns.
-#include "jobs/jobs.hpp"
 #include "sim/hierarchy_truth.hpp"
 
 #include <optional>
@@ -37,7 +36,7 @@ class LatencyTest : public ShippedModelTest {
  protected:
   void SetUp() override {
     assume_hierarchy(sim_);
-    sim_.run(run_latency, seed() == 1 ? SuiteLevel::standard : SuiteLevel::quick);
+    sim_.run("latency", seed() == 1 ? SuiteLevel::standard : SuiteLevel::quick);
   }
 
   /// SM 0 lies above the declared latency of whatever the last cache of the path or the memory
@@ -117,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, LatencyTest, all_models_and_seeds(), name_case
 TEST(LatencyPartitionsTest, hopper_memory_has_two) {
   JobOnSim sim("h200");
   assume_hierarchy(sim);
-  sim.run(run_latency, SuiteLevel::quick);
+  sim.run("latency", SuiteLevel::quick);
 
   const double offset = sm_offset_cycles(sim.truth(), 1, LoadPath::cg);
   const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::cg);

@@ -1,7 +1,6 @@
 // The placement job finds the latencies, the slow SM and the map of TPCs and GPCs of simulated
 // GPUs.
 #include "device/sim/die.hpp"
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
@@ -34,8 +33,8 @@ std::vector<double> numbered(const std::vector<sim::SmPlace>& places, int sim::S
 TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed);
-    sim.run(run_clock);
-    sim.run(run_placement);
+    sim.run("clock");
+    sim.run("placement");
 
     const sim::Die die = die_of("h200", seed);
     EXPECT_EQ(sim.vector("placement.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
@@ -54,8 +53,8 @@ TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
 
 TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
   JobOnSim sim("gtx280");
-  sim.run(run_clock);
-  sim.run(run_placement);
+  sim.run("clock");
+  sim.run("placement");
 
   EXPECT_EQ(sim.number("topology.tpc_count"), 10);
   EXPECT_EQ(sim.vector("placement.tpc_of_sm"),
@@ -67,8 +66,8 @@ TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) 
 
 TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
   JobOnSim sim("gtx980");
-  sim.run(run_clock);
-  sim.run(run_placement);
+  sim.run("clock");
+  sim.run("placement");
 
   for (double latency : sim.vector("placement.l1_latency_cycles")) EXPECT_NEAR(latency, 82, 0.5);
   for (double latency : sim.vector("placement.l2_latency_cycles")) EXPECT_NEAR(latency, 214, 1);
@@ -80,8 +79,8 @@ TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
 
 TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
   JobOnSim sim("h200");
-  sim.run(run_clock);
-  sim.run(run_placement);
+  sim.run("clock");
+  sim.run("placement");
 
   const sim::Die die = die_of("h200", 1);
   const auto latencies = sim.vector("placement.l2_latency_cycles");
@@ -98,8 +97,8 @@ TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
 
 TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
   JobOnSim sim("h200");
-  sim.run(run_clock);
-  sim.run(run_placement);
+  sim.run("clock");
+  sim.run("placement");
 
   const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::cg)];
   const double middle_of_sms = 13 / 2.0;  // sm_spread_cycles of the L2
@@ -109,8 +108,8 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
 
 TEST(PlacementSimTest, slow_sm_is_named_with_its_excess) {
   JobOnSim sim("h200+slow_sm=17:3", 5);
-  sim.run(run_clock);
-  sim.run(run_placement);
+  sim.run("clock");
+  sim.run("placement");
 
   EXPECT_EQ(sim.number("placement.slowest_sm"), 17);
   const auto l1 = sim.vector("placement.l1_latency_cycles");

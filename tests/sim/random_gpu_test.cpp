@@ -2,7 +2,6 @@
 // they cannot. SONDE_RANDOM_GPUS is how many, or which ("17-17"); docs/methods/confidence.md.
 #include "support/random_gpu.hpp"
 #include "base/error.hpp"
-#include "jobs/jobs.hpp"
 #include "sim/finding_verdict.hpp"
 #include "sim/job_on_sim.hpp"
 
@@ -123,14 +122,8 @@ class Table {
   std::string lines_;
 };
 
-struct NamedJob {
-  std::string_view name;
-  void (*run)(JobRun&);
-};
-constexpr std::array jobs_under_test{NamedJob{"clock", run_clock},
-                                     NamedJob{"cache.l1", run_cache_l1},
-                                     NamedJob{"cache.readonly", run_cache_readonly},
-                                     NamedJob{"cache.l2", run_cache_l2}, NamedJob{"tlb", run_tlb}};
+constexpr std::array<std::string_view, 5> jobs_under_test{"clock", "cache.l1", "cache.readonly",
+                                                          "cache.l2", "tlb"};
 
 std::string write_model(std::uint64_t seed) {
   const std::string path = testing::TempDir() + fmt::format("random_gpu_{}.json", seed);
@@ -150,11 +143,11 @@ std::vector<std::uint64_t> recordable_carveouts(JobOnSim& sim) {
 
 void run_on_gpu(std::uint64_t seed, Table& table) {
   JobOnSim sim(write_model(seed), seed);
-  for (const NamedJob& job : jobs_under_test) {
+  for (std::string_view job : jobs_under_test) {
     try {
-      sim.run(job.run);
+      sim.run(job);
     } catch (const Error& error) {
-      table.note(seed, job.name, error.what());
+      table.note(seed, job, error.what());
     }
   }
   const std::vector<std::uint64_t> carveouts = recordable_carveouts(sim);

@@ -1,6 +1,5 @@
 // The shared job gives back what Mei and Chu 2016 measured (tables VII and VIII, figures 17 and 19)
 // on the simulated copies of their GPUs.
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +26,8 @@ class SharedSimTest : public testing::TestWithParam<PaperRow> {};
 TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
   const PaperRow& paper = GetParam();
   JobOnSim sim(paper.model);
-  sim.run(run_clock);
-  sim.run(run_shared, SuiteLevel::quick);
+  sim.run("clock");
+  sim.run("shared", SuiteLevel::quick);
 
   EXPECT_NEAR(sim.number("shared.latency_cycles"), paper.latency_cycles, 0.5);
   EXPECT_EQ(sim.number("shared.bank_count"), 32);
@@ -43,8 +42,8 @@ TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
 TEST_P(SharedSimTest, published_throughput_is_recovered) {
   const PaperRow& paper = GetParam();
   JobOnSim sim(paper.model);
-  sim.run(run_clock);
-  sim.run(run_shared);
+  sim.run("clock");
+  sim.run("shared");
 
   EXPECT_NEAR(sim.number("shared.bytes_per_s_per_sm"), paper.measured_bytes_per_s,
               0.1 * paper.measured_bytes_per_s)
@@ -60,8 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(SharedStrideSimTest, conflict_degree_is_gcd_of_stride_and_banks_on_maxwell) {
   JobOnSim sim("gtx980");
-  sim.run(run_clock);
-  sim.run(run_shared, SuiteLevel::quick);
+  sim.run("clock");
+  sim.run("shared", SuiteLevel::quick);
 
   const auto latencies = sim.vector("shared.stride_latency_cycles");
   ASSERT_EQ(latencies.size(), 65u);
@@ -76,8 +75,8 @@ TEST(SharedStrideSimTest, conflict_degree_is_gcd_of_stride_and_banks_on_maxwell)
 
 TEST(SharedStrideSimTest, kepler_modes_differ_as_published) {
   JobOnSim sim("gtx780");
-  sim.run(run_clock);
-  sim.run(run_shared, SuiteLevel::quick);
+  sim.run("clock");
+  sim.run("shared", SuiteLevel::quick);
 
   const auto four = sim.vector("shared.stride_latency_cycles");
   const auto eight = sim.vector("shared.stride_latency_wide_mode_cycles");

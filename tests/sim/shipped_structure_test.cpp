@@ -1,6 +1,5 @@
 // The structure of the first caches and the L2 of the papers' GPUs comes back from loads alone,
 // over ten seeds. The GTX 280 has neither: its caches are in cache_levels_test.cpp.
-#include "jobs/jobs.hpp"
 #include "sim/finding_verdict.hpp"
 #include "sim/hierarchy_truth.hpp"
 
@@ -32,8 +31,8 @@ class ShippedStructureTest : public ShippedModelTest {
 };
 
 TEST_P(ShippedStructureTest, of_the_first_caches_comes_back) {
-  sim_.run(run_cache_l1);
-  sim_.run(run_cache_readonly);
+  sim_.run("cache.l1");
+  sim_.run("cache.readonly");
 
   expect_as_declared("cache.l1");
   expect_as_declared("cache.readonly");
@@ -46,7 +45,7 @@ TEST_P(ShippedStructureTest, of_the_l2_comes_back) {
   if (seed() > usual_l2_seeds && std::getenv("SONDE_ALL_SEEDS") == nullptr) {
     GTEST_SKIP() << "set SONDE_ALL_SEEDS to run all ten";
   }
-  sim_.run(run_cache_l2);
+  sim_.run("cache.l2");
 
   expect_as_declared("cache.l2");
 }

@@ -1,7 +1,6 @@
 // TLBs that no shipped model has: an H200 whose second level hashes addresses of a buffer that is
 // not aligned, as on the real one, and one that replaces in the order of filling.
 #include "device/sim/model/model_files.hpp"
-#include "jobs/jobs.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <nlohmann/json.hpp>
@@ -64,7 +63,7 @@ TEST(TlbStructureTest, sees_through_a_hash_of_addresses_that_do_not_start_at_zer
     JobOnSim sim(
         write_model("hashed", second_level(table_index(hashed_table(first_entry)), "lru")));
 
-    sim.run(run_tlb);
+    sim.run("tlb");
 
     EXPECT_EQ(sim.number("tlb.l2.sets"), sets) << first_entry;
     EXPECT_EQ(sim.vector("tlb.l2.ways_per_set"), std::vector<double>(sets, 8)) << first_entry;
@@ -81,7 +80,7 @@ TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
   const json field{{"kind", "bit_field"}, {"low_bit", 25}, {"bits", 5}};
   JobOnSim sim(write_model("fifo", second_level(field, "fifo")));
 
-  sim.run(run_tlb);
+  sim.run("tlb");
 
   EXPECT_EQ(sim.text("tlb.l2.index_function"), "bits 25-29");
   EXPECT_EQ(sim.text("tlb.l2.replacement"), "FIFO");

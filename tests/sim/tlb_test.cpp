@@ -1,6 +1,5 @@
 // The job tlb gives back every TLB of every shipped model: levels, structure, who shares them, the
 // page and its window.
-#include "jobs/jobs.hpp"
 #include "sim/hierarchy_truth.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +58,7 @@ void expect_structure(const JobOnSim& sim, const std::string& name, const sim::C
 }
 
 TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
-  sim_.run(run_tlb);
+  sim_.run("tlb");
 
   const sim::Model& truth = sim_.truth();
   const std::array<std::string, 3> names{"tlb.l1", "tlb.l2", "tlb.l3"};

@@ -8,8 +8,8 @@ namespace sonde {
 namespace {
 
 TEST(UnitsTest, formats_bytes_in_binary_units) {
-  EXPECT_EQ(format_bytes(0), "0 B");
-  EXPECT_EQ(format_bytes(49152), "48 KiB");
+  EXPECT_EQ(format_bytes(0.0), "0 B");
+  EXPECT_EQ(format_bytes(48_KiB), "48 KiB");
   EXPECT_EQ(format_bytes(1.5 * 1024 * 1024), "1.5 MiB");
   EXPECT_EQ(format_bytes(130.0 * 1024 * 1024), "130 MiB");
 }

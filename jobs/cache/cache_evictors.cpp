@@ -1,6 +1,6 @@
 // Candidates for inner-level eviction lists, from few to many, each tried by chases: do lines miss
-// the inner caches behind it? The first that works goes to jobs/sets/cache_probe.
-#include "jobs/sets/cache_evictors.hpp"
+// the inner caches behind it? The first that works goes to jobs/cache/cache_probe.
+#include "jobs/cache/cache_evictors.hpp"
 
 #include "base/random.hpp"
 
@@ -54,9 +54,9 @@ bool evicts_in_access(const CacheUnderTest& cache, const Lines& lines,
 }
 
 Lines without(const Lines& lines, std::size_t first, std::size_t count) {
-  Lines rest(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first));
-  const std::size_t behind = std::min(first + count, lines.size());
-  rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(behind), lines.end());
+  Lines rest = lines;
+  const auto begin = rest.begin() + static_cast<std::ptrdiff_t>(first);
+  rest.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(count, lines.size() - first)));
   return rest;
 }
 

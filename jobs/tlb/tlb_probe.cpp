@@ -1,11 +1,10 @@
 // Lists of entries become chases over pairs of accesses (jobs/tlb/page_chase), their costs counts
 // of misses (for the search) and records of hits and misses (for the match of replacement
 // policies).
-#include "jobs/sets/tlb_probe.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
-#include "jobs/tlb/entries.hpp"
 
 #include <algorithm>
 #include <array>
@@ -116,6 +115,12 @@ std::vector<double> TlbProbe::costs_of(const char* what, Offsets places, const P
   return pair_costs(tlb_, label, {{tlb_.chase.sm, std::move(places)}}, passes).front();
 }
 
+std::vector<double> TlbProbe::median_costs(const char* what, const Offsets& places,
+                                           std::uint64_t passes) {
+  return position_medians(
+      {places.size(), costs_of(what, places, {.warmup = warmup_passes, .timed = passes})});
+}
+
 /// Entries that fit the level, and overfill the inner ones: how much do their costs spread?
 void TlbProbe::measure_noise() {
   constexpr std::uint64_t fewest_entries = 4;
@@ -136,10 +141,8 @@ void TlbProbe::measure_noise() {
   const double deviation_cycles = std::max(0.5, 1.4826 * median_absolute_deviation(costs));
   const double margin_cycles = std::min(level.threshold_cycles - median(costs),
                                         level.penalty_cycles - level.threshold_cycles);
-  const auto outliers = std::count_if(costs.begin(), costs.end(),
-                                      [&](double cost) { return cost > level.threshold_cycles; });
-  outlier_share_ = std::max(least_outlier_share,
-                            static_cast<double>(outliers) / static_cast<double>(costs.size()));
+  outlier_share_ =
+      std::max(least_outlier_share, fraction_above({costs.size(), costs}, level.threshold_cycles));
   repeats_ = possible_repeats.back();
   for (std::uint64_t repeats : possible_repeats) {
     const double spread_cycles =
@@ -163,9 +166,7 @@ bool TlbProbe::evicts_in_pass(const PassEvictors& pass_evictors, std::uint64_t e
   for (int draw = 0; draw < draws; ++draw) {
     Offsets places{line_under(tlb_, random.below(others) * tlb_.entry_bytes)};
     for (std::uint64_t offset : pass_evictors.accessed) places.push_back(line_under(tlb_, offset));
-    const std::vector<double> medians =
-        position_medians({places.size(), costs_of("pass evictors", places,
-                                                  {.warmup = warmup_passes, .timed = passes})});
+    const std::vector<double> medians = median_costs("pass evictors", places, passes);
     evicted += medians.front() > tlb_.inner.threshold_cycles;
     if (*std::max_element(medians.begin(), medians.end()) > tlb_.level.threshold_cycles) {
       return false;
@@ -222,9 +223,7 @@ MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_e
     for (std::uint64_t entry : accessed) {
       places.push_back(line_under(tlb_, entry, outcome * lines_of_pair));
     }
-    const std::vector<double> medians =
-        position_medians({places.size(), costs_of("conflicts", places,
-                                                  {.warmup = warmup_passes, .timed = repeats})});
+    const std::vector<double> medians = median_costs("conflicts", places, repeats);
     bool missed_any = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool missed = medians[place_of[i]] > tlb_.level.threshold_cycles;

@@ -1,10 +1,10 @@
 // Lists of lines become chases on one or many SMs, their latencies counts of misses (for the
 // search) and records of hits and misses (for the match of replacement policies).
-#include "jobs/sets/cache_probe.hpp"
+#include "jobs/cache/cache_probe.hpp"
 
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "jobs/sets/cache_evictors.hpp"
+#include "jobs/cache/cache_evictors.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -171,10 +171,7 @@ void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
   // Two lists and what all share are to be more than fits.
   const std::uint64_t shared = pass_evictors.co_resident.size();
   const std::uint64_t lines = filled - std::min(filled, shared / 2);
-  const std::uint64_t end_bytes = shared > 0 ? pass_evictors.accessed.front()
-                                  : cache_.space_bytes > 0
-                                      ? cache_.space_bytes
-                                      : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t end_bytes = shared > 0 ? pass_evictors.accessed.front() : cache_.end_bytes();
   for (int group = 1; group <= widest_group; ++group) {
     sms_.clear();
     for (int sm = 0; sm < run().info().sm_count && sms_.size() < most_lanes; sm += group) {

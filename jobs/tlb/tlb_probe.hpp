@@ -29,6 +29,7 @@ class TlbProbe final : public SetsProbe {
   bool evicts_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
   MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
+  std::vector<double> median_costs(const char* what, const Offsets& places, std::uint64_t passes);
 
   TlbUnderTest tlb_;           // in one buffer that stays in its place
   std::uint64_t repeats_ = 1;  // passes whose median is taken

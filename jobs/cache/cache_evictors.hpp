@@ -1,6 +1,6 @@
 // Inner-level eviction lists of a cache: lines that push others out of the inner caches of its
 // path, so that the cache behind them sees every access. Found by trying, as nothing is known of
-// how the inner ones replace; jobs/sets/cache_probe accesses them.
+// how the inner ones replace; jobs/cache/cache_probe accesses them.
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"

@@ -1,0 +1,136 @@
+// A first access to every word of a few lines: the distance between its misses is the fetch. Sparse
+// chases with one unit in blocks of growing size: the share of misses tells whether a block is one
+// line. Where they leave it open, one eviction set and questions about pairs of its lines tell.
+#include "jobs/cache/fetch_and_line.hpp"
+
+#include "analysis/structure/sets/line_search.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+#include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/capacity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+// Below this contrast, or in so small a cache, chases over parts of lines prove little.
+constexpr double clear_contrast = 0.5;
+constexpr std::uint64_t few_lines = 64;
+
+// A span of 1.4 times the size: one line for each block thrashes, half as many leave space in every
+// set even if they fall unevenly.
+constexpr double sparse_span = 1.4;
+constexpr double one_line_miss_fraction = 0.25;
+// In six random orders of so few blocks the share of misses varies by a quarter of that limit.
+constexpr std::uint64_t few_blocks = 128;
+
+/// Small caches have few sets: one order may fall badly.
+std::uint64_t orders_for(std::uint64_t blocks) {
+  if (blocks < few_blocks) return 24;
+  return blocks < coarse_samples ? 6 : 1;
+}
+
+// Spans that are tried: from one large page, which small pages and TLBs do not disturb, to one in
+// which lines of 32 bytes at the longest distance overfill every set twice.
+constexpr std::uint64_t least_spans_of_cache = 4;
+constexpr std::uint64_t most_spans_of_cache = 64;
+// Caches that need this overflow early; more lines may exceed their capacity, not that of a set.
+constexpr std::size_t most_lines = 1024;
+
+std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const ChasePlan& plan) {
+  const ChaseLatencies chase = measure_chase(cache, "fetch", plan);
+  return miss_distance(positions_above(chase, cache.threshold_cycles, 2),
+                       access_bytes(cache.chase.path));
+}
+
+LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
+                             std::uint64_t fetch_bytes) {
+  LineLength line{.bytes = fetch_bytes, .contrast = 1};
+  for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
+    const std::uint64_t span_bytes =
+        std::min(scale_span(coarse_size_bytes, sparse_span, block), cache.end_bytes());
+    const std::uint64_t orders = orders_for(span_bytes / block);
+    double sum = 0;
+    for (std::uint64_t order = 0; order < orders; ++order) {
+      const ChasePlan plan{
+          .offsets = sparse_order(span_bytes, block, fetch_bytes, cache.seed + order),
+          .warmup_passes = 2};
+      sum += measure_miss_fraction(cache, fmt::format("line {}", block), plan);
+    }
+    const double missing = sum / static_cast<double>(orders);
+    line.contrast = std::min(line.contrast,
+                             std::abs(missing - one_line_miss_fraction) / one_line_miss_fraction);
+    if (missing < one_line_miss_fraction) break;
+    line.bytes = block;
+  }
+  return line;
+}
+
+/// nullopt if no set is found to overflow. Asks on one SM only.
+/// @param coarse_size_bytes or less: lines are looked for in a span of many times that
+/// @pre no inner caches; global memory
+std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
+                                                 std::uint64_t coarse_size_bytes,
+                                                 std::uint64_t fetch_bytes) {
+  CacheProbe probe(cache, coarse_size_bytes, fetch_bytes);
+  const MissOracle ask = ask_behind(probe, {});
+  const std::uint64_t limit_bytes =
+      std::min(std::max(large_page_bytes, most_spans_of_cache * coarse_size_bytes),
+               cache.run.info().memory_bytes / 4);
+  std::string reason;
+  for (std::uint64_t span_bytes =
+           std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
+       span_bytes <= limit_bytes; span_bytes *= 4) {
+    Lines pool = shuffled_order(span_bytes, longest_line_bytes,
+                                derive_seed(cache.seed, "line by conflicts"));
+    pool.resize(std::min(pool.size(), most_lines));
+    if (const auto conflict = find_eviction_set(pool, ask, reason)) {
+      return find_line(*conflict, fetch_bytes, longest_line_bytes, ask);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
+  constexpr std::uint64_t accessed_bytes = 4 * longest_line_bytes;
+  constexpr std::uint64_t shortest_line_bytes = 64;  // of constants and code
+  const std::uint64_t unit_bytes = access_bytes(cache.chase.path);
+  ChasePlan plan;
+  plan.passes = 3;
+  plan.offsets = descending_order(accessed_bytes, unit_bytes);
+  if (cache.space_bytes > accessed_bytes) {
+    ChasePlan pushed_out = plan;
+    pushed_out.offsets.clear();
+    const std::uint64_t step_bytes = std::max(shortest_line_bytes, unit_bytes);
+    for (std::uint64_t offset = accessed_bytes; offset < cache.space_bytes; offset += step_bytes) {
+      pushed_out.offsets.push_back(offset);
+    }
+    pushed_out.skipped = pushed_out.offsets.size();
+    pushed_out.offsets.insert(pushed_out.offsets.end(), plan.offsets.begin(), plan.offsets.end());
+    if (const auto fetch = distance_of_misses(cache, pushed_out)) return fetch;
+  }
+  plan.warmup_passes = 0;
+  plan.preparation = Preparation::flushed;
+  return distance_of_misses(cache, plan);
+}
+
+LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
+                        std::uint64_t fetch_bytes) {
+  const LineLength line = line_by_footprint(cache, coarse_size_bytes, fetch_bytes);
+  const std::uint64_t lines = coarse_size_bytes / line.bytes;
+  const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
+  if (is_clear || cache.inner || cache.space_bytes > 0 || is_large(coarse_size_bytes, line.bytes)) {
+    return line;
+  }
+  const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
+  return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;
+}
+
+}  // namespace sonde
