@@ -1,5 +1,5 @@
 // Several sets of one cache: agreement, duelling, or neither.
-#include "analysis/structure/replacement/match.hpp"
+#include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <fmt/format.h>
 
