@@ -211,7 +211,7 @@ constexpr Section sections[] = {
     {"device", "driver", device_rows},
     {"clock", "docs/methods/clock.md", clock_rows},
     {"cache.l1", sets_page, l1_rows},
-    {"cache.l2", "docs/methods/l2-sides.md", l2_rows},
+    {"cache.l2", "docs/methods/l2-partitions.md", l2_rows},
     {"cache.texture_l1", "docs/methods/cache-levels.md", texel_rows},
     {"tlb", mei_4_4, tlb_rows},
     {"latency", latency_page, latency_rows},

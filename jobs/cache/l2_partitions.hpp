@@ -7,7 +7,7 @@
 namespace sonde {
 
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.
-/// Method: docs/methods/l2-sides.md.
+/// Method: docs/methods/l2-partitions.md.
 void report_l2_partitions(JobRun& run);
 
 }  // namespace sonde

@@ -11,10 +11,10 @@ namespace sonde {
 namespace {
 
 constexpr std::uint8_t distant = 3;
-constexpr std::uint8_t undecided = 4;  // distant or one step nearer: nobody has looked yet
+constexpr std::uint8_t undecided = 4;  // distant or long: nobody has looked yet
 constexpr std::uint16_t nowhere = 0xffff;
 
-// One insertion in 32 is nearer (Jaleel 2010); other rates cost little likelihood.
+// One insertion in 32 is at the long interval (Jaleel 2010); other rates cost little likelihood.
 const double near_cost = std::log(32.0);
 const double distant_cost = std::log(32.0 / 31.0);
 // One access in a thousand may be an outlier.

@@ -43,7 +43,7 @@ constexpr std::array model_rules = {
               .clearing = Clearing::by_hand,
               .search = Search::after_last_victim},
     ModelRule{.policy = Policy::srrip,
-              .variant = "a hit brings a line one step nearer",
+              .variant = "a hit shortens the interval by one",
               .promotion = Promotion::by_one},
     ModelRule{.policy = Policy::srrip, .variant = "inserted at 1 of 3", .inserted = 1},
     ModelRule{.policy = Policy::srrip,

@@ -17,7 +17,7 @@ constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute c
 }  // namespace
 
 TimeLimit limit_for(std::uint64_t accesses) {
-  // 4 us an access: some three times a cold load with a page walk through all levels.
+  // 4 us an access: some three times a load that misses every cache and every level of the TLB.
   return {std::chrono::seconds(1) + std::chrono::microseconds(4) * accesses};
 }
 
