@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace sonde {
@@ -37,9 +38,7 @@ std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes)
 }
 
 std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points) {
-  std::stable_sort(points.begin(), points.end(), [](const SurfacePoint& a, const SurfacePoint& b) {
-    return a.throughput > b.throughput;
-  });
+  std::ranges::stable_sort(points, std::greater<>(), &SurfacePoint::throughput);
   return points;
 }
 
@@ -48,7 +47,7 @@ std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_fligh
   require(bytes_in_flight.size() == bytes_per_s.size(),
           "fit_littles_law needs as many bytes in flight as throughputs");
   if (bytes_per_s.empty()) return std::nullopt;
-  const double best = *std::max_element(bytes_per_s.begin(), bytes_per_s.end());
+  const double best = *std::ranges::max_element(bytes_per_s);
   std::vector<double> x;
   std::vector<double> y;
   for (std::size_t i = 0; i < bytes_per_s.size(); ++i) {

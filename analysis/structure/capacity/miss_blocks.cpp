@@ -50,8 +50,7 @@ std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::ui
   }
   if (counts.empty()) return std::nullopt;
   const auto commonest =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
   return BlockSize{
       .bytes = commonest->first,
       .agreement = static_cast<double>(commonest->second) / static_cast<double>(distances),

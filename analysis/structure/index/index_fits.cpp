@@ -81,8 +81,8 @@ IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits,
   index.origin_bytes = origin_bytes;
   index.known_bits = bits;
   index.masks = orthogonal_complement(span, bits).rows();
-  const bool single_bits = std::all_of(index.masks.begin(), index.masks.end(),
-                                       [](auto mask) { return std::has_single_bit(mask); });
+  const bool single_bits =
+      std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); });
   index.kind = index.masks.empty() ? IndexKind::one_set
                : single_bits       ? IndexKind::bit_field
                                    : IndexKind::xor_masks;
@@ -103,9 +103,7 @@ std::size_t cost_of(const IndexFunction& index) {
 std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
                                                 std::uint64_t line_bytes) {
   constexpr std::uint64_t most_odd_lines = 64;
-  const auto [low, high] = std::minmax_element(
-      sample.lines.begin(), sample.lines.end(),
-      [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
+  const auto [low, high] = std::ranges::minmax_element(sample.lines, {}, &PlacedLine::offset_bytes);
   const std::uint64_t span_bytes = high->offset_bytes - low->offset_bytes;
   std::vector<std::uint64_t> likely;
   for (std::uint64_t g = std::bit_ceil(line_bytes); g <= span_bytes; g *= 2) likely.push_back(g);

@@ -44,8 +44,7 @@ bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
 /// Largest aligned block whose lines share a set; line_bytes if there is no larger one.
 std::uint64_t common_block_bytes(std::vector<PlacedLine> lines, std::uint64_t line_bytes) {
   constexpr std::size_t least_neighbours = 8;
-  std::sort(lines.begin(), lines.end(),
-            [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
+  std::ranges::sort(lines, {}, &PlacedLine::offset_bytes);
   for (std::uint64_t block_bytes = line_bytes;; block_bytes *= 2) {
     std::size_t neighbours = 0;
     std::size_t together = 0;

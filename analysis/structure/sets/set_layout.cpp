@@ -32,7 +32,7 @@ constexpr double least_agreement = 0.995;
 Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {
   Lines lines = conflict.lines;
   for (std::uint64_t line : members) {
-    if (std::find(conflict.lines.begin(), conflict.lines.end(), line) == conflict.lines.end()) {
+    if (std::ranges::find(conflict.lines, line) == conflict.lines.end()) {
       lines.push_back(line);
     }
   }
@@ -140,11 +140,11 @@ std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
     prefixes.push_back(slice(lines, 0, length));
   }
   const std::vector<bool> grown = overflow_once(prefixes, other.ask);
-  const auto first = std::find(grown.begin(), grown.end(), true);
+  const auto first = std::ranges::find(grown, true);
   if (first == grown.end()) return std::nullopt;
   lines.resize(static_cast<std::size_t>(first - grown.begin()));
   const std::vector<bool> in_set = overflow_with(lines, co_resident, other.ask);
-  return static_cast<std::uint32_t>(std::count(in_set.begin(), in_set.end(), true));
+  return static_cast<std::uint32_t>(std::ranges::count(in_set, true));
 }
 
 /// Of each set, co-resident lines included. Empty if too few lines of a set are known.
@@ -210,7 +210,7 @@ void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle
     return;
   }
   complete_layout(space, sets, ask, found);
-  std::sort(ways.begin(), ways.end(), std::greater<>());
+  std::ranges::sort(ways, std::greater<>());
   found.ways_per_set = std::move(ways);
 }
 
@@ -250,7 +250,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   if (!ways.empty()) {
     for (std::uint64_t line : space.co_resident) ++ways[set_of(found.index, line)];
     found.home_ways = ways[set_of(found.index, found.members.front())];
-    std::sort(ways.begin(), ways.end(), std::greater<>());
+    std::ranges::sort(ways, std::greater<>());
     found.ways_per_set = std::move(ways);
     return found;
   }
