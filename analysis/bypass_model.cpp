@@ -26,7 +26,7 @@ struct SmSum {
 };
 
 double correlate(std::span<const double> x, std::span<const double> y) {
-  const auto [low, high] = std::minmax_element(x.begin(), x.end());
+  const auto [low, high] = std::ranges::minmax_element(x);
   if (*low == *high) return 0;
   const LinearFit fit = fit_line(x, y);
   return std::copysign(std::sqrt(std::max(0.0, fit.r2)), fit.slope);

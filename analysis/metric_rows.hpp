@@ -2,7 +2,9 @@
 // load paths and patterns, each with what is asked of all of its kind. metrics.cpp multiplies them.
 #pragma once
 
-#include "analysis/metrics.hpp"
+#include "analysis/metric_kind.hpp"
+
+#include <string_view>
 
 namespace sonde::registry {
 

@@ -2,15 +2,12 @@
 // it and docs/metrics.md is generated from it.
 #pragma once
 
+#include "analysis/metric_kind.hpp"
+
 #include <span>
 #include <string_view>
 
 namespace sonde {
-
-/// Structural values are compared exactly between devices, continuous ones by statistics;
-/// fingerprints differ between healthy devices (per-SM maps) and are compared by summaries only.
-enum class MetricKind { structural, continuous, fingerprint, inventory };
-enum class Better { neither, lower, higher };
 
 struct Metric {
   std::string_view name;

@@ -44,7 +44,7 @@ double median_absolute_deviation(std::span<const double> values) {
 
 double quantile(std::vector<double> values, double fraction) {
   if (values.empty()) return nan_value;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double place = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(values.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, values.size() - 1);
@@ -53,7 +53,7 @@ double quantile(std::vector<double> values, double fraction) {
 
 double trimmed_mean(std::vector<double> values, double cut_fraction) {
   if (values.empty()) return nan_value;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   auto cut = static_cast<std::size_t>(cut_fraction * static_cast<double>(values.size()));
   cut = std::min(cut, (values.size() - 1) / 2);
   const std::span kept = std::span(values).subspan(cut, values.size() - 2 * cut);
@@ -61,7 +61,7 @@ double trimmed_mean(std::vector<double> values, double cut_fraction) {
 }
 
 std::vector<Mode> find_modes(std::vector<double> values, double gap, double least_fraction) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double least = least_fraction * static_cast<double>(values.size());
   std::vector<Mode> modes;
   std::size_t start = 0;
@@ -77,7 +77,7 @@ std::vector<Mode> find_modes(std::vector<double> values, double gap, double leas
 
 TwoModes split_in_two(std::vector<double> values) {
   require(values.size() >= 2, "split_in_two needs two values");
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double count = static_cast<double>(values.size());
   const double total = std::accumulate(values.begin(), values.end(), 0.0);
   const double mean = total / count;

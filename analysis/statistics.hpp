@@ -12,9 +12,10 @@ namespace sonde {
 double median(std::vector<double> values);
 double median(std::span<const std::uint32_t> values);
 
-/// Median absolute deviation from the median, unscaled (times 1.4826 it estimates a normal
-/// standard deviation; Rousseeuw and Croux 1993). NaN if empty.
+/// Median absolute deviation from the median, unscaled. NaN if empty.
 double median_absolute_deviation(std::span<const double> values);
+/// Times it, the standard deviation of normal values (Rousseeuw and Croux 1993).
+inline constexpr double normal_scale = 1.4826;
 
 /// Quantile by linear interpolation between order statistics (Hyndman and Fan 1996, type 7).
 /// `fraction` in 0..1. NaN if empty.

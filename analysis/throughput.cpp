@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace sonde {
@@ -20,7 +21,9 @@ std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes)
   for (int threads = 32; threads <= std::min(1024, limits.max_threads_per_block); threads *= 2) {
     for (int blocks = 1; blocks <= 6; ++blocks) {
       for (int ilp : {1, 2, 4, 6, 8}) {
-        const auto block_bytes = static_cast<std::uint64_t>(2 * element_bytes * ilp * threads);
+        const int thread_bytes = 2 * element_bytes * ilp;
+        const std::uint64_t block_bytes =
+            static_cast<std::uint64_t>(thread_bytes) * static_cast<std::uint64_t>(threads);
         const std::uint64_t sm_bytes = (block_bytes + limits.reserved_shared_bytes_per_block) *
                                        static_cast<std::uint64_t>(blocks);
         if (block_bytes > limits.shared_bytes_per_block || sm_bytes > limits.shared_bytes_per_sm ||
@@ -35,9 +38,7 @@ std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes)
 }
 
 std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points) {
-  std::stable_sort(points.begin(), points.end(), [](const SurfacePoint& a, const SurfacePoint& b) {
-    return a.throughput > b.throughput;
-  });
+  std::ranges::stable_sort(points, std::greater<>(), &SurfacePoint::throughput);
   return points;
 }
 
@@ -46,7 +47,7 @@ std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_fligh
   require(bytes_in_flight.size() == bytes_per_s.size(),
           "fit_littles_law needs as many bytes in flight as throughputs");
   if (bytes_per_s.empty()) return std::nullopt;
-  const double best = *std::max_element(bytes_per_s.begin(), bytes_per_s.end());
+  const double best = *std::ranges::max_element(bytes_per_s);
   std::vector<double> x;
   std::vector<double> y;
   for (std::size_t i = 0; i < bytes_per_s.size(); ++i) {

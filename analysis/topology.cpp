@@ -12,9 +12,6 @@
 namespace sonde {
 namespace {
 
-/// From the median absolute deviation to the standard deviation of normal values.
-constexpr double normal_scale = 1.4826;
-
 std::size_t find_root(std::vector<std::size_t>& parent, std::size_t item) {
   while (parent[item] != item) item = parent[item] = parent[parent[item]];
   return item;
@@ -109,8 +106,8 @@ OutstandingSm find_slowest_sm(std::span<const std::vector<double>> latencies_by_
   std::map<std::size_t, double> largest_deviation;
   for (const std::vector<double>& latencies : latencies_by_kind) {
     std::vector<double> known;
-    std::copy_if(latencies.begin(), latencies.end(), std::back_inserter(known),
-                 [](double value) { return !std::isnan(value); });
+    std::ranges::copy_if(latencies, std::back_inserter(known),
+                         [](double value) { return !std::isnan(value); });
     if (known.empty()) continue;
     const double middle = median(known);
     const double scale = std::max(floor_cycles, normal_scale * median_absolute_deviation(known));

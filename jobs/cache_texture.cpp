@@ -1,6 +1,6 @@
 // Jobs `cache.texture_l1` and `cache.texture_l2`: the caches of texture fetches.
 // Method: docs/methods/cache-levels.md.
-#include "analysis/structure/capacity/texel_block.hpp"
+#include "analysis/structure/capacity/miss_blocks.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
 #include "jobs/run/attempt.hpp"

@@ -4,6 +4,7 @@
 // timed loop, some 600 bytes), and so does whatever else the SM executes. The order stands in
 // shared memory and the address is made before the timed window, so that no table is read there. A
 // fence empties no instruction cache: what was executed before stays until other code displaces it.
+#include "kernels/chase.hpp"
 #include "kernels/chase_kernel.cuh"
 
 #include <utility>

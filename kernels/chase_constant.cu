@@ -4,8 +4,8 @@
 // caches: the line of the rehearsal's word stays. Whether they are empty when a kernel starts is
 // not documented; a bank that was written must be seen by the next kernel, so the old lines of it
 // cannot live on.
+#include "kernels/chase.hpp"
 #include "kernels/chase_kernel.cuh"
-#include "kernels/chase_paths.hpp"
 
 namespace sonde::kernels {
 namespace {

@@ -6,12 +6,19 @@
 // L1).
 #pragma once
 
-#include "kernels/chase_paths.hpp"
+#include "kernels/chase.hpp"
 #include "kernels/chase_steps.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
+
+/// The kernel of that order, of timed windows or amortised; null if there is none. Each space that
+/// is not global memory has its file.
+using ChaseKernel = void (*)(ChaseLaunch);
+ChaseKernel constant_kernel(Order order, bool timed);
+ChaseKernel texture_1d_kernel(Order order, bool timed);
+ChaseKernel texture_2d_kernel(Order order, bool timed);
 
 enum class Keep { record, histogram, both };
 

@@ -3,8 +3,8 @@
 // arithmetic. What could spoil it: from sm_90 the handle lies in uniform registers, which ptxas
 // fills where they are first used. A fetch that is switched off brings that before the timed
 // window; it passes the pipe all the same (some 95 cycles on an H200) and is waited for there.
+#include "kernels/chase.hpp"
 #include "kernels/chase_kernel.cuh"
-#include "kernels/chase_paths.hpp"
 
 namespace sonde::kernels {
 namespace {

@@ -15,11 +15,18 @@ struct ReadySource {
   static __device__ __forceinline__ std::uint32_t readied() { return 0; }
 };
 
-/// Places that are 64-bit addresses.
-struct AddressPlaces {
-  using Place = std::uint64_t;
-  static __device__ __forceinline__ Place from_word(std::uint64_t word) { return word; }
+/// Places that are numbers.
+template <class Number>
+struct NumberPlaces {
+  using Place = Number;
+  static __device__ __forceinline__ Place from_word(std::uint64_t word) {
+    return static_cast<Place>(word);
+  }
   static __device__ __forceinline__ std::uint64_t to_word(Place place) { return place; }
+};
+
+/// Places that are 64-bit addresses.
+struct AddressPlaces : NumberPlaces<std::uint64_t> {
   static __device__ __forceinline__ Place at(Place base, std::uint32_t step, std::uint32_t unit,
                                              Place zero) {
     Place place;
@@ -31,12 +38,7 @@ struct AddressPlaces {
 };
 
 /// Places that are 32-bit offsets or indices.
-struct IndexPlaces {
-  using Place = std::uint32_t;
-  static __device__ __forceinline__ Place from_word(std::uint64_t word) {
-    return static_cast<Place>(word);
-  }
-  static __device__ __forceinline__ std::uint64_t to_word(Place place) { return place; }
+struct IndexPlaces : NumberPlaces<std::uint32_t> {
   static __device__ __forceinline__ Place at(Place base, std::uint32_t step, std::uint32_t unit,
                                              Place zero) {
     Place place;

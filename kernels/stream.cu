@@ -158,24 +158,24 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
 
 using StreamKernel = void (*)(StreamLaunch);
 
-/// Writes do not load: one kernel stands for all load paths.
+template <StreamWork work, int bytes, int ilp>
+StreamKernel kernel_of(Load load) {
+  switch (load) {
+    case Load::ca: return stream_kernel<work, Load::ca, bytes, ilp>;
+    case Load::cg: return stream_kernel<work, Load::cg, bytes, ilp>;
+    case Load::nc: return stream_kernel<work, Load::nc, bytes, ilp>;
+    case Load::cv: return stream_kernel<work, Load::cv, bytes, ilp>;
+  }
+  return nullptr;
+}
+
 template <int bytes, int ilp>
 StreamKernel kernel_of(StreamWork work, Load load) {
-  if (work == StreamWork::write) return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
-  const bool reads = work == StreamWork::read;
-  switch (load) {
-    case Load::ca:
-      return reads ? stream_kernel<StreamWork::read, Load::ca, bytes, ilp>
-                   : stream_kernel<StreamWork::copy, Load::ca, bytes, ilp>;
-    case Load::cg:
-      return reads ? stream_kernel<StreamWork::read, Load::cg, bytes, ilp>
-                   : stream_kernel<StreamWork::copy, Load::cg, bytes, ilp>;
-    case Load::nc:
-      return reads ? stream_kernel<StreamWork::read, Load::nc, bytes, ilp>
-                   : stream_kernel<StreamWork::copy, Load::nc, bytes, ilp>;
-    case Load::cv:
-      return reads ? stream_kernel<StreamWork::read, Load::cv, bytes, ilp>
-                   : stream_kernel<StreamWork::copy, Load::cv, bytes, ilp>;
+  switch (work) {
+    case StreamWork::read: return kernel_of<StreamWork::read, bytes, ilp>(load);
+    case StreamWork::copy: return kernel_of<StreamWork::copy, bytes, ilp>(load);
+    // Writes do not load: one kernel stands for all load paths.
+    case StreamWork::write: return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
   }
   return nullptr;
 }

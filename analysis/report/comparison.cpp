@@ -1,5 +1,6 @@
 // Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,6 @@
 // Tables for spreadsheets and change-point tools (RFC 4180).
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

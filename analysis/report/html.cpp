@@ -2,6 +2,7 @@
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 

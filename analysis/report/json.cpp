@@ -1,5 +1,6 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <nlohmann/json.hpp>
 

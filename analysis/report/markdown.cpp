@@ -1,5 +1,6 @@
 // The report as Markdown, for a ticket or a merge request.
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // The registry of metrics as `sonde list metrics` prints it and docs/metrics.md shows it.
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <algorithm>
 

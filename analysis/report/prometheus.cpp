@@ -1,5 +1,6 @@
 // Text for the node exporter's textfile collector, which refuses timestamps on samples.
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 

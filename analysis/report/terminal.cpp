@@ -1,5 +1,6 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "jobs/cache/l2_partitions.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/index/index_search.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"

@@ -1,6 +1,7 @@
 // Names, checks and the JSON description of probes: the part of the seam that no backend owns.
 #include "device/probe.hpp"
 
+#include "base/enum_text.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -8,49 +9,40 @@
 
 #include <array>
 #include <bit>
-#include <utility>
+#include <iterator>
 
 namespace sonde {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::array path_names{std::pair{LoadPath::ca, "ca"},
-                                std::pair{LoadPath::cg, "cg"},
-                                std::pair{LoadPath::nc, "nc"},
-                                std::pair{LoadPath::cv, "cv"},
-                                std::pair{LoadPath::constant, "constant"},
-                                std::pair{LoadPath::texture_1d, "texture_1d"},
-                                std::pair{LoadPath::texture_2d, "texture_2d"},
-                                std::pair{LoadPath::atomic, "atomic"},
-                                std::pair{LoadPath::instruction, "instruction"}};
-static_assert(path_names.size() == load_path_count);
+constexpr EnumName<LoadPath> path_names[]{{LoadPath::ca, "ca"},
+                                          {LoadPath::cg, "cg"},
+                                          {LoadPath::nc, "nc"},
+                                          {LoadPath::cv, "cv"},
+                                          {LoadPath::constant, "constant"},
+                                          {LoadPath::texture_1d, "texture_1d"},
+                                          {LoadPath::texture_2d, "texture_2d"},
+                                          {LoadPath::atomic, "atomic"},
+                                          {LoadPath::instruction, "instruction"}};
+static_assert(std::size(path_names) == load_path_count);
 
-constexpr std::array stream_names{std::pair{StreamKind::read, "read"},
-                                  std::pair{StreamKind::write, "write"},
-                                  std::pair{StreamKind::copy, "copy"}};
+constexpr EnumName<StreamKind> stream_names[]{
+    {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
 
-constexpr std::array preparation_names{std::pair{Preparation::as_is, "as_is"},
-                                       std::pair{Preparation::flushed, "flushed"}};
+constexpr EnumName<Preparation> preparation_names[]{{Preparation::as_is, "as_is"},
+                                                    {Preparation::flushed, "flushed"}};
 
-constexpr std::array concurrency_names{std::pair{Concurrency::together, "together"},
-                                       std::pair{Concurrency::in_turn, "in_turn"}};
+constexpr EnumName<Concurrency> concurrency_names[]{{Concurrency::together, "together"},
+                                                    {Concurrency::in_turn, "in_turn"}};
 
-constexpr std::array clock_names{std::pair{ClockWindow::empty, "empty"},
-                                 std::pair{ClockWindow::sink, "sink"}};
+constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
+                                              {ClockWindow::sink, "sink"}};
 
 /// In the order of ProbeSpec.
 constexpr std::array kind_names{"chase",  "clock",        "timestamp",     "cluster",
                                 "stream", "shared_chase", "shared_stream", "bypass"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
-
-template <class Names, class Enum>
-std::string_view name_in(const Names& names, Enum wanted) {
-  for (const auto& [value, name] : names) {
-    if (value == wanted) return name;
-  }
-  throw Error("an enumerator has no name");
-}
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
 
@@ -68,15 +60,15 @@ json describe(const ChaseProbe& probe) {
                  {"timed_accesses", probe.timed_accesses},
                  {"recorded_accesses", probe.recorded_accesses},
                  {"amortised_accesses", probe.amortised_accesses},
-                 {"preparation", name_in(preparation_names, probe.preparation)},
-                 {"concurrency", name_in(concurrency_names, probe.concurrency)}};
+                 {"preparation", name_of(preparation_names, probe.preparation)},
+                 {"concurrency", name_of(concurrency_names, probe.concurrency)}};
   if (stores > 0) result["stores"] = stores;
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
 
 json describe(const ClockProbe& probe) {
-  return {{"window", name_in(clock_names, probe.window)}, {"samples", probe.samples}};
+  return {{"window", name_of(clock_names, probe.window)}, {"samples", probe.samples}};
 }
 
 json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}; }
@@ -219,9 +211,9 @@ void check(const BypassProbe& probe, int sm_count) {
 
 }  // namespace
 
-std::string_view to_text(LoadPath path) { return name_in(path_names, path); }
+std::string_view to_text(LoadPath path) { return name_of(path_names, path); }
 
-std::string_view to_text(StreamKind kind) { return name_in(stream_names, kind); }
+std::string_view to_text(StreamKind kind) { return name_of(stream_names, kind); }
 
 std::string_view probe_kind(const ProbeSpec& spec) { return kind_names.at(spec.index()); }
 

@@ -61,10 +61,15 @@ SHARED_HEADERS = {
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
-    "src/device/cuda/play_*.cpp": "src/device/cuda/players.hpp",
-    "src/device/sim/**play_*.cpp": "play.hpp",
+    "src/device/cuda/play_*.cpp": "src/device/cuda/play.hpp",
+    "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",
+    "analysis/fleet/collect.cpp": "analysis/fleet/series.hpp",
+    "analysis/fleet/judge_*.cpp": "analysis/fleet/judge.hpp",
+    "analysis/fleet/reduce.cpp": "analysis/fleet/fleet.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
+    "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
+    "analysis/report/problems.cpp": "analysis/report/content.hpp",
     "kernels/chase_*.cu": "kernels/chase.hpp",
 }
 

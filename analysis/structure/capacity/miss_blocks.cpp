@@ -1,10 +1,40 @@
-// The commonest distance between neighbouring misses.
+// The commonest distance between neighbouring misses; of texels, every rectangle of powers of two
+// is tried.
 #include "analysis/structure/capacity/miss_blocks.hpp"
 
 #include <algorithm>
 #include <map>
 
 namespace sonde {
+namespace {
+
+constexpr double least_agreement = 0.9;  // the rest: outliers
+
+std::uint64_t misses_in(const TexelMisses& texels, std::size_t top, std::size_t left,
+                        const TexelBlock& block) {
+  std::uint64_t misses = 0;
+  for (std::size_t row = top; row < top + block.rows; ++row) {
+    for (std::size_t column = left; column < left + block.columns; ++column) {
+      misses += texels.missed[row * texels.columns + column];
+    }
+  }
+  return misses;
+}
+
+TexelBlock try_block(const TexelMisses& texels, std::size_t rows, std::size_t columns) {
+  TexelBlock block{.rows = rows, .columns = columns};
+  std::uint64_t single = 0;
+  for (std::size_t top = 0; top < texels.rows; top += rows) {
+    for (std::size_t left = 0; left < texels.columns; left += columns) {
+      ++block.observations;
+      single += misses_in(texels, top, left, block) == 1;
+    }
+  }
+  block.agreement = static_cast<double>(single) / static_cast<double>(block.observations);
+  return block;
+}
+
+}  // namespace
 
 std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::uint64_t step_bytes) {
   std::map<std::uint64_t, std::uint64_t> counts;
@@ -20,12 +50,24 @@ std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::ui
   }
   if (counts.empty()) return std::nullopt;
   const auto commonest =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
   return BlockSize{
       .bytes = commonest->first,
       .agreement = static_cast<double>(commonest->second) / static_cast<double>(distances),
       .observations = distances};
+}
+
+std::optional<TexelBlock> find_texel_block(const TexelMisses& texels) {
+  std::optional<TexelBlock> best;
+  for (std::size_t rows = 1; rows <= texels.rows; rows *= 2) {
+    for (std::size_t columns = 1; columns <= texels.columns; columns *= 2) {
+      if (rows == texels.rows && columns == texels.columns) continue;
+      const TexelBlock block = try_block(texels, rows, columns);
+      if (block.agreement < least_agreement) continue;
+      if (!best || block.agreement > best->agreement) best = block;
+    }
+  }
+  return best;
 }
 
 }  // namespace sonde

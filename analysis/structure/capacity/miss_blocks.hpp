@@ -1,7 +1,8 @@
-// What one miss brings, from the distance between misses of a first access along ascending
-// addresses.
+// What one miss brings, from the misses of a first access: along ascending addresses, or to a
+// square of texels of a two-dimensional texture.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,5 +20,24 @@ struct BlockSize {
 /// between neighbouring misses is what one miss brings (Mei and Chu 2016, section 4.2, step 2).
 /// nullopt with fewer than two misses.
 std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::uint64_t step_bytes);
+
+/// A first access to texels, row by row.
+struct TexelMisses {
+  std::size_t rows = 0;      // a power of two
+  std::size_t columns = 0;   // likewise
+  std::vector<bool> missed;  // [row * columns + column]
+};
+
+/// A rectangle of texels that arrive together.
+struct TexelBlock {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  double agreement = 0;  // share of the blocks in the square that missed exactly once
+  std::uint64_t observations = 0;
+};
+
+/// The rectangle, of powers of two, that parts the square into blocks of exactly one miss each.
+/// nullopt if no rectangle does so for nine tenths of its blocks, or only the whole square would.
+std::optional<TexelBlock> find_texel_block(const TexelMisses& texels);
 
 }  // namespace sonde

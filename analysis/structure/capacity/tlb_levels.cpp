@@ -23,8 +23,8 @@ constexpr double least_ratio = 1.3;
 
 std::vector<double> costs_above(const std::vector<double>& costs, double threshold_cycles) {
   std::vector<double> above;
-  std::copy_if(costs.begin(), costs.end(), std::back_inserter(above),
-               [=](double cost) { return cost > threshold_cycles; });
+  std::ranges::copy_if(costs, std::back_inserter(above),
+                       [=](double cost) { return cost > threshold_cycles; });
   return above;
 }
 

@@ -2,10 +2,10 @@
 #include "analysis/structure/cores/clock.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/topology.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace sonde {
 namespace {
@@ -75,12 +75,11 @@ double common_step(std::span<const std::vector<std::uint64_t>> differences_by_ki
   }
   if (smallest == UINT64_MAX) return 0;
   for (std::uint64_t step = smallest; step > 1; --step) {
-    const bool fits_all = std::all_of(
-        differences_by_kind.begin(), differences_by_kind.end(), [step](const auto& differences) {
-          const auto fits = std::count_if(differences.begin(), differences.end(),
-                                          [step](auto value) { return value % step == 0; });
-          return static_cast<std::size_t>(fits) >= differences.size() - differences.size() / 100;
-        });
+    const bool fits_all = std::ranges::all_of(differences_by_kind, [step](const auto& differences) {
+      const auto fits =
+          std::ranges::count_if(differences, [step](auto value) { return value % step == 0; });
+      return static_cast<std::size_t>(fits) >= differences.size() - differences.size() / 100;
+    });
     if (fits_all) return static_cast<double>(step);
   }
   return 1;
@@ -120,9 +119,7 @@ std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
 
 std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count) {
   std::vector<ClockLine> sorted = lines;
-  std::sort(sorted.begin(), sorted.end(), [](const ClockLine& a, const ClockLine& b) {
-    return a.offset_cycles < b.offset_cycles;
-  });
+  std::ranges::sort(sorted, {}, &ClockLine::offset_cycles);
   std::vector<int> raw_group(static_cast<std::size_t>(sm_count), -1);
   int group = -1;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -131,21 +128,12 @@ std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count)
     if (!joins) ++group;
     raw_group[static_cast<std::size_t>(sorted[i].sm)] = group;
   }
-  std::map<int, int> number;  // by lowest SM
-  for (int& value : raw_group) {
-    if (value >= 0)
-      value = number.try_emplace(value, static_cast<int>(number.size())).first->second;
-  }
-  return raw_group;
+  return make_groups(raw_group, Singles::keep).group_of_sm;
 }
 
 std::string_view name_clock_scope(const std::vector<int>& group_of_sm) {
-  std::map<int, int> sizes;
-  for (int group : group_of_sm) {
-    if (group >= 0) ++sizes[group];
-  }
-  int largest = 0;
-  for (const auto& [group, size] : sizes) largest = std::max(largest, size);
+  const std::vector<int> sizes = make_groups(group_of_sm, Singles::keep).sizes;
+  const int largest = sizes.empty() ? 0 : std::ranges::max(sizes);
   if (sizes.size() == 1) return "device";
   if (largest <= 1) return "sm";
   return largest <= 3 ? "tpc" : "gpc";

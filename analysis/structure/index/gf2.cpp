@@ -25,8 +25,8 @@ bool Gf2Basis::insert(std::uint64_t vector) {
   for (std::uint64_t& row : rows_) {
     if ((row & pivot) != 0) row ^= vector;
   }
-  const auto place = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](std::uint64_t row) { return lowest_bit(row) > pivot; });
+  const auto place =
+      std::ranges::find_if(rows_, [&](std::uint64_t row) { return lowest_bit(row) > pivot; });
   rows_.insert(place, vector);
   return true;
 }

@@ -1,4 +1,5 @@
-// Masks by the span of differences over GF(2), remainders by the greatest common divisor.
+// Masks by the span of differences over GF(2), remainders by the greatest common divisor; each is
+// compared with the labels by the lines that their sets share.
 #include "analysis/structure/index/index_fits.hpp"
 
 #include "analysis/structure/index/gf2.hpp"
@@ -12,6 +13,40 @@
 
 namespace sonde {
 namespace {
+
+/// Lines that a function and the labels put into the same two sets.
+struct SharedLines {
+  std::uint64_t index_set = 0;
+  std::uint32_t label = 0;
+  std::size_t lines = 0;
+};
+
+std::vector<SharedLines> count_shared_lines(const IndexSample& sample, const IndexFunction& index) {
+  std::vector<SharedLines> counts;
+  for (const auto& [label, offsets] : sample.sets) {
+    std::map<std::uint64_t, std::size_t> lines_by_set;
+    for (std::uint64_t offset : offsets) ++lines_by_set[set_of(index, offset)];
+    for (const auto& [set, lines] : lines_by_set) counts.push_back({set, label, lines});
+  }
+  return counts;
+}
+
+/// Those that are the largest part of both sets.
+std::vector<SharedLines> match_sets(const std::vector<SharedLines>& counts) {
+  std::map<std::uint64_t, const SharedLines*> most_of_index_set;
+  std::map<std::uint32_t, const SharedLines*> most_of_label;
+  for (const SharedLines& shared : counts) {
+    const SharedLines*& of_index_set = most_of_index_set[shared.index_set];
+    const SharedLines*& of_label = most_of_label[shared.label];
+    if (of_index_set == nullptr || shared.lines > of_index_set->lines) of_index_set = &shared;
+    if (of_label == nullptr || shared.lines > of_label->lines) of_label = &shared;
+  }
+  std::vector<SharedLines> matching;
+  for (const auto& [set, shared] : most_of_index_set) {
+    if (most_of_label[shared->label] == shared) matching.push_back(*shared);
+  }
+  return matching;
+}
 
 // A try of some 40 pairs is clean with 0.98^40 = 0.45 at 1 % wrong labels.
 constexpr int most_tries = 100;
@@ -46,8 +81,8 @@ IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits,
   index.origin_bytes = origin_bytes;
   index.known_bits = bits;
   index.masks = orthogonal_complement(span, bits).rows();
-  const bool single_bits = std::all_of(index.masks.begin(), index.masks.end(),
-                                       [](auto mask) { return std::has_single_bit(mask); });
+  const bool single_bits =
+      std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); });
   index.kind = index.masks.empty() ? IndexKind::one_set
                : single_bits       ? IndexKind::bit_field
                                    : IndexKind::xor_masks;
@@ -68,9 +103,7 @@ std::size_t cost_of(const IndexFunction& index) {
 std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
                                                 std::uint64_t line_bytes) {
   constexpr std::uint64_t most_odd_lines = 64;
-  const auto [low, high] = std::minmax_element(
-      sample.lines.begin(), sample.lines.end(),
-      [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
+  const auto [low, high] = std::ranges::minmax_element(sample.lines, {}, &PlacedLine::offset_bytes);
   const std::uint64_t span_bytes = high->offset_bytes - low->offset_bytes;
   std::vector<std::uint64_t> likely;
   for (std::uint64_t g = std::bit_ceil(line_bytes); g <= span_bytes; g *= 2) likely.push_back(g);
@@ -106,6 +139,33 @@ std::uint64_t divisor_of_random_pairs(const IndexSample& sample, std::uint64_t g
 }
 
 }  // namespace
+
+IndexSample::IndexSample(const std::vector<PlacedLine>& placed) : lines(placed) {
+  const auto others = std::stable_partition(
+      lines.begin(), lines.end(), [](const PlacedLine& line) { return line.set != other_set; });
+  labelled = static_cast<std::size_t>(others - lines.begin());
+  for (auto line = lines.begin(); line != others; ++line) {
+    sets[line->set].push_back(line->offset_bytes);
+  }
+}
+
+IndexMatch match_index(const IndexSample& sample, const IndexFunction& index) {
+  std::set<std::uint64_t> matched_sets;
+  std::size_t right = 0;
+  for (const SharedLines& shared : match_sets(count_shared_lines(sample, index))) {
+    matched_sets.insert(shared.index_set);
+    right += shared.lines;
+  }
+  const auto intruders = static_cast<std::size_t>(
+      std::count_if(sample.lines.begin() + static_cast<std::ptrdiff_t>(sample.labelled),
+                    sample.lines.end(), [&](const PlacedLine& other) {
+                      return matched_sets.contains(set_of(index, other.offset_bytes));
+                    }));
+  const std::size_t agreeing = right + (sample.lines.size() - sample.labelled) - intruders;
+  return {.agreement = static_cast<double>(agreeing) / static_cast<double>(sample.lines.size()),
+          .overlap = static_cast<double>(right) / static_cast<double>(sample.labelled + intruders),
+          .matched = matched_sets.size()};
+}
 
 void IndexCandidate::improve(const IndexSample& sample, IndexFunction other) {
   if (!can_number_sets(other)) return;

@@ -1,81 +1,37 @@
-// Each kind of function is fitted; the one that most lines follow is believed if enough do, and if
-// the lines are more than what fixes it.
+// The set of a line under an index function, and the function in the words of a reader: bits and
+// XORs of bits, lowest first.
 #include "analysis/structure/index/index_function.hpp"
 
 #include "analysis/structure/index/gf2.hpp"
-#include "analysis/structure/index/index_fits.hpp"
-#include "base/error.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace sonde {
 namespace {
 
 constexpr std::uint32_t most_sets = 1 << 20;
-// Labels may be wrong (about 1 %); a wrong function misses half of some sets at least.
-constexpr double least_agreement = 0.97;
-// Lines of other sets agree with most wrong functions, too.
-constexpr double least_agreement_of_one_set = 0.995;
-// A set may have gone unseen: of 128 two, of 7 or 8 none.
-constexpr double least_seen_sets = 0.98;
 
-bool follows(const IndexSample& sample, const IndexCandidate& found) {
-  if (!sample.shows_all_sets()) return found.match.agreement >= least_agreement_of_one_set;
-  return found.match.agreement >= least_agreement &&
-         static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
+std::vector<int> bits_of(std::uint64_t mask) {
+  std::vector<int> bits;
+  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
+  return bits;
 }
 
-/// Whether labelled lines exceed what fixes the function: chance that the others follow it all the
-/// same below 2^-10.
-bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
-  constexpr double least_evidence_bits = 10;
-  if (index.kind == IndexKind::one_set) return true;
-  const auto parameters =
-      index.masks.empty()
-          ? 2
-          : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
-  const double spare =
-      static_cast<double>(sample.labelled) - static_cast<double>(sample.sets.size() + parameters);
-  return spare * std::log2(std::max(2U, index.sets)) >= least_evidence_bits;
-}
-
-/// Largest aligned block whose lines share a set; line_bytes if there is no larger one.
-std::uint64_t common_block_bytes(std::vector<PlacedLine> lines, std::uint64_t line_bytes) {
-  constexpr std::size_t least_neighbours = 8;
-  std::sort(lines.begin(), lines.end(),
-            [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
-  for (std::uint64_t block_bytes = line_bytes;; block_bytes *= 2) {
-    std::size_t neighbours = 0;
-    std::size_t together = 0;
-    for (std::size_t i = 1; i < lines.size(); ++i) {
-      const std::uint64_t bytes = 2 * block_bytes;
-      if (lines[i].offset_bytes / bytes != lines[i - 1].offset_bytes / bytes) continue;
-      ++neighbours;
-      if (lines[i].set == lines[i - 1].set) ++together;
-    }
-    if (neighbours < least_neighbours || neighbours == lines.size() - 1 ||
-        static_cast<double>(together) < least_agreement * static_cast<double>(neighbours)) {
-      return block_bytes;
-    }
+/// "7-8, 11" of bits 7, 8 and 11. @pre ascending
+std::vector<std::string> join_runs(const std::vector<int>& bits) {
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < bits.size();) {
+    std::size_t end = i + 1;
+    while (end < bits.size() && bits[end] == bits[end - 1] + 1) ++end;
+    runs.push_back(end - i == 1 ? std::to_string(bits[i])
+                                : fmt::format("{}-{}", bits[i], bits[end - 1]));
+    i = end;
   }
-}
-
-std::string why_none(const IndexSample& sample, const IndexCandidate& best,
-                     std::uint64_t line_bytes) {
-  if (!has_evidence(sample, best.index)) {
-    return fmt::format("{} lines are too few to tell how sets are chosen", sample.labelled);
-  }
-  std::string text = fmt::format(
-      "neither a bit field, nor XORs of bits, nor a remainder sorts more than {:.1f} % of {} lines "
-      "as they conflict",
-      100 * best.match.agreement, sample.lines.size());
-  if (!sample.shows_all_sets()) return text;
-  return text + fmt::format(" ({} sets; {} consecutive bytes share one)", sample.sets.size(),
-                            common_block_bytes(sample.lines, line_bytes));
+  return runs;
 }
 
 }  // namespace
@@ -89,24 +45,29 @@ std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
   return fold_bits(offset_bytes + index.origin_bytes, index.masks);
 }
 
-IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
-                                 std::uint64_t origins) {
-  require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
-  const IndexSample sample(lines);
-  IndexCandidate best;
-  IndexFunction none;
-  if (sample.labelled < 2) {
-    none.reason = "fewer than two lines have a known set";
-    return none;
+std::string describe(const IndexFunction& function) {
+  switch (function.kind) {
+    case IndexKind::one_set: return "one set";
+    case IndexKind::unresolved: return "unresolved";
+    case IndexKind::modulo:
+      return fmt::format("(address / {}) mod {}",
+                         format_bytes(static_cast<double>(function.granularity_bytes)),
+                         function.sets);
+    case IndexKind::bit_field:
+    case IndexKind::xor_masks: break;
   }
-  fit_masks(sample, best);
-  if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
-  if (!follows(sample, best)) fit_masks_from_any_origin(sample, line_bytes, origins, best);
-  if (follows(sample, best) && has_evidence(sample, best.index)) return best.index;
-  none.agreement = best.match.agreement;
-  none.known_bits = independent_bits(sample, 0);
-  none.reason = why_none(sample, best, line_bytes);
-  return none;
+  std::vector<int> plain;
+  std::vector<std::string> folded;
+  for (std::uint64_t mask : function.masks) {
+    if (std::has_single_bit(mask)) {
+      plain.push_back(std::countr_zero(mask));
+    } else {
+      folded.push_back(fmt::format("{}", fmt::join(bits_of(mask), "^")));
+    }
+  }
+  std::vector<std::string> parts = join_runs(plain);
+  parts.insert(parts.end(), folded.begin(), folded.end());
+  return fmt::format("{} {}", function.masks.size() == 1 ? "bit" : "bits", fmt::join(parts, ", "));
 }
 
 }  // namespace sonde

@@ -70,13 +70,13 @@ HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
 }
 
 std::size_t count_set(const std::vector<bool>& flags) {
-  return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), true));
+  return static_cast<std::size_t>(std::ranges::count(flags, true));
 }
 
 double fraction_above(const ChaseLatencies& chase, double threshold_cycles) {
   if (chase.cycles.empty()) return 0;
-  const auto above = std::count_if(chase.cycles.begin(), chase.cycles.end(),
-                                   [=](double cycles) { return cycles > threshold_cycles; });
+  const auto above =
+      std::ranges::count_if(chase.cycles, [=](double cycles) { return cycles > threshold_cycles; });
   return static_cast<double>(above) / static_cast<double>(chase.cycles.size());
 }
 

@@ -41,8 +41,7 @@ std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>
   for (const FootprintChase& chase : chases) {
     for (LatencyClass& found : main_class(chase, gap_cycles)) seen.push_back(std::move(found));
   }
-  std::sort(seen.begin(), seen.end(),
-            [](const auto& a, const auto& b) { return a.low_cycles < b.low_cycles; });
+  std::ranges::sort(seen, {}, &LatencyClass::low_cycles);
   std::vector<LatencyClass> classes;
   for (LatencyClass& found : seen) {
     if (!classes.empty() && found.low_cycles <= classes.back().high_cycles + gap_cycles) {

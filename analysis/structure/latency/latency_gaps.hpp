@@ -16,7 +16,7 @@ inline constexpr double least_first_cache_gap_cycles = 8;
 inline constexpr double least_level_gap_cycles = 12;
 /// The memory lies at least this far behind the L2 on every GPU published.
 inline constexpr double least_memory_gap_cycles = 16;
-/// Partitions of a divided L2 or memory lie farther apart than jitter and its slices do
+/// Partitions of a divided L2 or memory differ by more than jitter and its slices do
 /// (docs/methods/l2-partitions.md, docs/methods/latency.md).
 inline constexpr double least_partition_gap_cycles = 40;
 

@@ -44,9 +44,7 @@ PatternFinding summarize(const std::vector<double>& latencies, Served served) {
       find_modes(latencies, hits ? least_hit_gap_cycles : least_partition_gap_cycles, least_share);
   if (modes.empty()) return nothing("its latencies do not gather in one place");
   if (hits) {
-    return take(*std::max_element(modes.begin(), modes.end(),
-                                  [](const Mode& a, const Mode& b) { return a.count < b.count; }),
-                latencies);
+    return take(*std::ranges::max_element(modes, {}, &Mode::count), latencies);
   }
   PatternFinding finding = take(modes.front(), latencies);
   std::uint64_t gathered = 0;

@@ -17,7 +17,6 @@ constexpr double least_fraction = 0.1;
 /// A normal group reaches that many standard deviations; what lies beyond is a tail (refreshes and
 /// row conflicts of DRAM) that must not hide the groups.
 constexpr double group_reach = 3;
-constexpr double normal_scale = 1.4826;  // from median absolute deviation to standard deviation
 /// SMs in the middle of the chip see both partitions at much the same distance (on an H200 about
 /// every second one, for L2 hits).
 constexpr double least_sm_fraction = 0.25;
@@ -40,7 +39,7 @@ Density estimate_density(const std::vector<double>& values) {
   const double scale = quartiles > 0 ? std::min(deviation, quartiles / 1.34) : deviation;
   const double reach = 2.34 * 0.9 * scale * std::pow(count, -0.2);
 
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   Density density;
   for (std::size_t i = 0; i < grid_points; ++i) {
     const double at = std::lerp(*low, *high, static_cast<double>(i) / (grid_points - 1));
@@ -59,8 +58,8 @@ Density estimate_density(const std::vector<double>& values) {
 /// it.
 std::optional<double> find_valley(const Density& density) {
   const std::vector<double>& height = density.height;
-  const auto top = static_cast<std::size_t>(
-      std::distance(height.begin(), std::max_element(height.begin(), height.end())));
+  const auto top =
+      static_cast<std::size_t>(std::distance(height.begin(), std::ranges::max_element(height)));
   double best_prominence = 0;
   std::optional<double> valley;
   for (std::size_t i = 0; i < height.size(); ++i) {
@@ -106,7 +105,7 @@ double explained_fraction(const Group& near, const Group& far) {
 
 /// As one SM sees them.
 std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
-  const auto [low, high] = std::minmax_element(latencies.begin(), latencies.end());
+  const auto [low, high] = std::ranges::minmax_element(latencies);
   if (latencies.size() < 2 || *low == *high) return std::nullopt;
   const auto valley = find_valley(estimate_density(latencies));
   if (!valley) return std::nullopt;

@@ -11,10 +11,10 @@ namespace sonde {
 namespace {
 
 constexpr std::uint8_t distant = 3;
-constexpr std::uint8_t undecided = 4;  // distant or one step nearer: nobody has looked yet
+constexpr std::uint8_t undecided = 4;  // distant or long: nobody has looked yet
 constexpr std::uint16_t nowhere = 0xffff;
 
-// One insertion in 32 is nearer (Jaleel 2010); other rates cost little likelihood.
+// One insertion in 32 is at the long interval (Jaleel 2010); other rates cost little likelihood.
 const double near_cost = std::log(32.0);
 const double distant_cost = std::log(32.0 / 31.0);
 // One access in a thousand may be an outlier.
@@ -51,7 +51,7 @@ struct History {
 
 /// Ends a search in which no way was distant: all age until one is distant.
 std::uint32_t age(History& history) {
-  const auto farthest = std::max_element(history.interval.begin(), history.interval.end());
+  const auto farthest = std::ranges::max_element(history.interval);
   const int step = distant - *farthest;
   for (std::uint8_t& interval : history.interval) {
     interval = static_cast<std::uint8_t>(interval + step);
@@ -84,13 +84,11 @@ void replace_line(History history, std::uint16_t line, double limit, std::vector
 }
 
 const History& likeliest(const std::vector<History>& beam) {
-  return *std::min_element(beam.begin(), beam.end(),
-                           [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  return *std::ranges::min_element(beam, {}, &History::cost);
 }
 
 void keep_likely(std::vector<History>& beam) {
-  std::sort(beam.begin(), beam.end(),
-            [](const History& a, const History& b) { return a.cost < b.cost; });
+  std::ranges::sort(beam, {}, &History::cost);
   const double limit = beam.front().cost + hopeless_cost;
   std::unordered_set<std::uint64_t> states;
   std::vector<History> kept;
@@ -132,8 +130,7 @@ std::vector<History> follow(std::uint32_t ways, const AccessRecord& record) {
   History empty;
   empty.line_in.assign(ways, nowhere);
   empty.interval.assign(ways, 0);
-  empty.way_of.assign(std::size_t{*std::max_element(record.lines.begin(), record.lines.end())} + 1,
-                      nowhere);
+  empty.way_of.assign(std::size_t{*std::ranges::max_element(record.lines)} + 1, nowhere);
   std::vector<History> beam = {std::move(empty)};
   std::vector<bool> accessed(beam.front().way_of.size());
   for (std::size_t i = 0; i < record.lines.size(); ++i) {

@@ -1,5 +1,5 @@
-// BRRIP (Jaleel 2010): most new lines are inserted at the distant interval and few, at random,
-// one step nearer. Which ones does not show; it is read back from what it led to.
+// BRRIP (Jaleel 2010): most new lines are inserted at the distant interval and few, at random, at
+// the long one, one below it. Which ones does not show; it is read back from what it led to.
 #pragma once
 
 #include "analysis/structure/replacement/access_record.hpp"
@@ -11,7 +11,7 @@ namespace sonde {
 
 struct BimodalFit {
   OutcomeTally tally;            // of the likeliest history
-  double near_share = 0;         // of the insertions that mattered: those one step nearer
+  double near_share = 0;         // of the insertions that mattered: those at the long interval
   std::uint64_t insertions = 0;  // that mattered
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 namespace sonde {
 namespace {
@@ -19,10 +20,8 @@ constexpr double least_expected_count = 5;
 /// Reads one record until it ends or contradicts itself.
 void trace_record(std::uint32_t ways, const AccessRecord& record, std::vector<Victim>& victims) {
   const auto cold = std::min<std::size_t>(record.missed.size(), ways + 1);
-  if (std::find(record.missed.begin(), record.missed.begin() + static_cast<std::ptrdiff_t>(cold),
-                false) != record.missed.begin() + static_cast<std::ptrdiff_t>(cold)) {
-    return;  // it was not empty
-  }
+  const auto first_accesses = record.missed | std::views::take(static_cast<std::ptrdiff_t>(cold));
+  if (std::ranges::find(first_accesses, false) != first_accesses.end()) return;  // it was not empty
   std::vector<std::uint32_t> way_of(ways + 1);
   std::iota(way_of.begin(), way_of.end(), 0U);
   std::size_t last_miss = ways;  // the first in a full set
@@ -48,8 +47,8 @@ std::size_t bin_of(std::uint32_t way, std::uint32_t ways, std::size_t bins) {
 /// Chance that of equal ways any one leaves as often as the one that left most (Bonferroni).
 double favourite_p_value(const std::vector<double>& way_share, std::size_t victims) {
   const auto ways = static_cast<double>(way_share.size());
-  const double most = std::round(*std::max_element(way_share.begin(), way_share.end()) *
-                                 static_cast<double>(victims));
+  const double most =
+      std::round(*std::ranges::max_element(way_share) * static_cast<double>(victims));
   const boost::math::binomial distribution(static_cast<double>(victims), 1 / ways);
   return std::min(1.0, ways * boost::math::cdf(boost::math::complement(distribution, most - 1)));
 }
@@ -92,10 +91,8 @@ std::vector<std::size_t> even_groups(std::uint32_t ways, const std::vector<Victi
 
 /// Bergsma 2013, "A bias-correction for Cramer's V".
 double history_association(std::uint32_t ways, const std::vector<Victim>& victims) {
-  const auto pairs =
-      static_cast<double>(std::count_if(victims.begin(), victims.end(), [](const Victim& victim) {
-        return victim.previous_way.has_value();
-      }));
+  const auto pairs = static_cast<double>(std::ranges::count_if(
+      victims, [](const Victim& victim) { return victim.previous_way.has_value(); }));
   const auto most_groups = std::min<std::size_t>(
       ways, static_cast<std::size_t>(std::sqrt(pairs / least_expected_count)));
   if (most_groups < 2) return 0;

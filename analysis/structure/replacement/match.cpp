@@ -82,11 +82,10 @@ bool usual(const Candidate& candidate) { return candidate.rule->variant.empty();
 
 /// Of several candidates alike the one that stands first: usual variants stand before the others.
 const Candidate& simplest(const std::vector<Candidate>& candidates) {
-  const Candidate& best = *std::max_element(
-      candidates.begin(), candidates.end(),
-      [](const auto& a, const auto& b) { return a.tally.explained < b.tally.explained; });
-  return *std::find_if(candidates.begin(), candidates.end(),
-                       [&](const Candidate& c) { return !is_distinguished(best, c); });
+  const Candidate& best = *std::ranges::max_element(
+      candidates, {}, [](const Candidate& c) { return c.tally.explained; });
+  return *std::ranges::find_if(candidates,
+                               [&](const Candidate& c) { return !is_distinguished(best, c); });
 }
 
 /// Other policies that are as usual and explain the records as well.
@@ -96,7 +95,7 @@ std::vector<Policy> policies_alike(const std::vector<Candidate>& candidates,
   for (const Candidate& candidate : candidates) {
     const Policy policy = candidate.rule->policy;
     if (policy == chosen.rule->policy || (usual(chosen) && !usual(candidate))) continue;
-    const bool known = std::find(alike.begin(), alike.end(), policy) != alike.end();
+    const bool known = std::ranges::find(alike, policy) != alike.end();
     if (!known && !is_distinguished(chosen, candidate)) alike.push_back(policy);
   }
   return alike;

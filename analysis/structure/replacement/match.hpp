@@ -1,35 +1,14 @@
-// From chases over the lines of one isolated set to its replacement policy, by elimination; and
-// from several sets to that of their cache.
+// From chases over the lines of one isolated set to its replacement policy, by elimination.
 #pragma once
 
 #include "analysis/structure/replacement/access_record.hpp"
-#include "analysis/structure/replacement/policies.hpp"
 #include "analysis/structure/replacement/policy_trace.hpp"
+#include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace sonde {
-
-/// How much of the records one candidate explains. For random replacement: 1 less the
-/// difference between the share of misses seen and expected.
-struct PolicyScore {
-  Policy policy = Policy::lru;
-  std::string variant;  // empty: the usual one
-  double agreement = 0;
-};
-
-struct ReplacementFit {
-  std::optional<Policy> policy;  // empty: none, or not one alone
-  std::vector<Policy> alike;     // empty: clear; else all that explain the records equally well
-  double agreement = 0;          // of the policy, or of the best one
-  std::vector<double> way_probability;  // random, weighted ways: of ways in order of first fill
-  double confidence = 0;                // 0.95 and more only if distinguished clearly
-  std::string reason;                   // why none, or which variant
-  std::vector<PolicyScore> scores;      // every candidate tried: the evidence
-};
 
 /// The policy that explains the records. Deterministic ones are played and compared access by
 /// access: at least 0.99 of all and 0.95 of the accesses on which candidates differ; then BRRIP by
@@ -42,9 +21,5 @@ struct ReplacementFit {
 ReplacementFit match_replacement(std::uint32_t ways,
                                  const std::vector<AccessRecord>& policy_records,
                                  const std::vector<AccessRecord>& cyclic_records);
-
-/// The policy of a cache from those of several of its sets: the one that all of them allow, set
-/// duelling if some follow SRRIP and some BRRIP, else none.
-ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets);
 
 }  // namespace sonde

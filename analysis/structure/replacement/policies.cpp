@@ -43,7 +43,7 @@ constexpr std::array model_rules = {
               .clearing = Clearing::by_hand,
               .search = Search::after_last_victim},
     ModelRule{.policy = Policy::srrip,
-              .variant = "a hit brings a line one step nearer",
+              .variant = "a hit shortens the interval by one",
               .promotion = Promotion::by_one},
     ModelRule{.policy = Policy::srrip, .variant = "inserted at 1 of 3", .inserted = 1},
     ModelRule{.policy = Policy::srrip,
@@ -104,7 +104,7 @@ bool SetModel::access(std::uint16_t line) {
 }
 
 bool SetModel::is_guarded(std::uint32_t way) const {
-  return std::find(guard_.begin(), guard_.end(), way) != guard_.end();
+  return std::ranges::find(guard_, way) != guard_.end();
 }
 
 void SetModel::guard(std::uint32_t way) {
@@ -128,7 +128,7 @@ std::uint32_t SetModel::oldest_unguarded() const {
 std::uint32_t SetModel::victim() {
   if (rule_.policy == Policy::guarded_lru) return oldest_unguarded();
   if (!touched_.empty()) {
-    const auto oldest = std::min_element(touched_.begin(), touched_.end());
+    const auto oldest = std::ranges::min_element(touched_);
     return static_cast<std::uint32_t>(oldest - touched_.begin());
   }
   if (rule_.policy == Policy::tree_plru) return follow_tree();
@@ -169,10 +169,10 @@ void SetModel::mark(std::uint32_t way) {
 
 void SetModel::mark_used(std::uint32_t way) {
   marks_[way] = 1;
-  const bool all_used = rule_.clearing == Clearing::by_last_used &&
-                        std::find(marks_.begin(), marks_.end(), 0) == marks_.end();
+  const bool all_used =
+      rule_.clearing == Clearing::by_last_used && std::ranges::find(marks_, 0) == marks_.end();
   if (!all_used) return;
-  std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+  std::ranges::fill(marks_, std::uint8_t{0});
   marks_[way] = 1;
 }
 
@@ -182,7 +182,7 @@ std::uint32_t SetModel::unused_way() {
   for (std::uint32_t passed = 0; marks_[way] != 0; ++passed) {
     if (rule_.clearing == Clearing::by_hand) marks_[way] = 0;
     if (rule_.clearing == Clearing::for_victim && passed == ways_) {
-      std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
+      std::ranges::fill(marks_, std::uint8_t{0});
       break;
     }
     if (rule_.clearing == Clearing::by_last_used && passed == ways_) break;  // one way
@@ -194,7 +194,7 @@ std::uint32_t SetModel::unused_way() {
 
 /// The first way at the distant interval, after all have aged until there is one.
 std::uint32_t SetModel::distant_way() {
-  const auto farthest = std::max_element(marks_.begin(), marks_.end());
+  const auto farthest = std::ranges::max_element(marks_);
   const int step = rule_.distant - *farthest;
   for (std::uint8_t& mark : marks_) mark = static_cast<std::uint8_t>(mark + step);
   return static_cast<std::uint32_t>(farthest - marks_.begin());
@@ -224,8 +224,7 @@ std::uint32_t SetModel::follow_tree() const {
 
 std::vector<bool> play_trace(const ModelRule& rule, std::uint32_t ways,
                              const std::vector<std::uint16_t>& lines) {
-  const std::size_t ids =
-      lines.empty() ? 0 : std::size_t{*std::max_element(lines.begin(), lines.end())} + 1;
+  const std::size_t ids = lines.empty() ? 0 : std::size_t{*std::ranges::max_element(lines)} + 1;
   SetModel set(rule, ways, ids);
   std::vector<bool> missed;
   missed.reserve(lines.size());

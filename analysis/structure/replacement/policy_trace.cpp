@@ -139,9 +139,7 @@ class TraceMaker {
   }
 
   void divide() {
-    std::stable_sort(rivals_.begin(), rivals_.end(), [](const Rivals& a, const Rivals& b) {
-      return a.distinguished < b.distinguished;
-    });
+    std::ranges::stable_sort(rivals_, {}, &Rivals::distinguished);
     for (const Rivals& pair : rivals_) {
       if (const auto line = dividing_line(pair)) {
         for (std::uint64_t i = random_.below(4); i > 0; --i) access(random_.below(ways_ + 1));
@@ -174,7 +172,7 @@ std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& ad
   for (std::uint64_t distance = farthest_bytes; distance > 0; distance /= 2) {
     std::vector<std::uint64_t> apart;
     for (std::uint64_t address : addresses) {
-      const bool close = std::any_of(apart.begin(), apart.end(), [&](std::uint64_t other) {
+      const bool close = std::ranges::any_of(apart, [&](std::uint64_t other) {
         return std::max(address, other) - std::min(address, other) < distance;
       });
       if (!close && apart.size() < count) apart.push_back(address);

@@ -28,7 +28,7 @@ std::size_t play_random(const std::vector<double>& cumulative,
                         const std::vector<std::uint16_t>& lines, Random& random) {
   constexpr std::uint32_t nobody = ~0U;
   if (lines.empty()) return 0;
-  std::vector<bool> held(std::size_t{*std::max_element(lines.begin(), lines.end())} + 1);
+  std::vector<bool> held(std::size_t{*std::ranges::max_element(lines)} + 1);
   const auto ways = static_cast<std::uint32_t>(cumulative.size());
   std::vector<std::uint32_t> line_in(ways, nobody);
   std::size_t misses = 0;
@@ -40,7 +40,7 @@ std::size_t play_random(const std::vector<double>& cumulative,
     if (filled < ways) {
       ++filled;
     } else {
-      const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), random.unit());
+      const auto at = std::ranges::upper_bound(cumulative, random.unit());
       way = std::min(static_cast<std::uint32_t>(at - cumulative.begin()), ways - 1);
     }
     if (line_in[way] != nobody) held[line_in[way]] = false;
@@ -65,7 +65,7 @@ MissCheck check_misses(const std::vector<double>& probability,
   double seen = 0;
   for (const AccessRecord& record : records) {
     accesses += static_cast<double>(record.lines.size());
-    seen += static_cast<double>(std::count(record.missed.begin(), record.missed.end(), true));
+    seen += static_cast<double>(std::ranges::count(record.missed, true));
   }
   double sum = 0;
   double squares = 0;

@@ -38,7 +38,7 @@ std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
     const std::size_t length = find_overflowing_prefix(pool, fitting, ask);
     if (length == 0) return 0;
     const auto again = overflow_once(std::vector(confirmations, slice(pool, 0, length)), ask);
-    if (std::find(again.begin(), again.end(), true) != again.end()) return length;
+    if (std::ranges::find(again, true) != again.end()) return length;
     fitting = length;
   }
   return fitting;
@@ -52,7 +52,7 @@ std::string explain_unsteady(const Lines& prefix, const MissOracle& ask) {
     lists.push_back(shuffled(prefix, order));
   }
   const std::vector<bool> overflowing = overflow_once(lists, ask);
-  const auto fitting = std::count(overflowing.begin(), overflowing.end(), false);
+  const auto fitting = std::ranges::count(overflowing, false);
   std::string text =
       fmt::format("{} lines overflow, but no smallest part of them does reliably", prefix.size());
   if (fitting > 0) {
@@ -69,7 +69,7 @@ void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
   if (residents.size() > most_ways) return;
   Lines lines(found.begin(), found.end());
   std::erase_if(lines, [&](std::uint64_t line) {
-    return std::find(residents.begin(), residents.end(), line) != residents.end();
+    return std::ranges::find(residents, line) != residents.end();
   });
   const std::vector<bool> confirmed = overflow_with(residents, lines, ask);
   for (std::size_t i = 0; i < lines.size(); ++i) {

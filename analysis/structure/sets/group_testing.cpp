@@ -79,7 +79,7 @@ std::vector<Lines> cut(const Lines& lines, std::size_t groups) {
 Lines without(const std::vector<Lines>& groups, std::span<const std::size_t> left_out) {
   Lines rest;
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    if (std::find(left_out.begin(), left_out.end(), group) == left_out.end()) {
+    if (std::ranges::find(left_out, group) == left_out.end()) {
       rest = join(std::move(rest), groups[group]);
     }
   }
@@ -118,7 +118,7 @@ std::optional<Lines> drop_at_once(const std::vector<Lines>& groups,
     }
     if (rests.empty()) continue;
     const std::vector<bool> overflowing = overflow_twice(lists, ask);
-    const auto first = std::find(overflowing.begin(), overflowing.end(), true);
+    const auto first = std::ranges::find(overflowing, true);
     if (first != overflowing.end()) {
       return std::move(rests[static_cast<std::size_t>(first - overflowing.begin())]);
     }

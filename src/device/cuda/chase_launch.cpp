@@ -31,7 +31,7 @@ Lanes lanes_of(const ChaseProbe& probe) {
 std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
   std::vector<std::uint32_t> count(ranks.size(), 0);
   for (int rank : ranks) ++count[static_cast<std::size_t>(rank)];
-  return *std::max_element(count.begin(), count.end());
+  return *std::ranges::max_element(count);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void ChaseLaunchPlan::describe_launch(const ChaseProbe& probe) {
 
 void ChaseLaunchPlan::fill_tasks(const std::vector<int>& rank_of_lane) {
   const auto table = session_.arrays().host(lane_of_warp_);
-  std::fill(table.begin(), table.end(), -1);
+  std::ranges::fill(table, -1);
   for (std::size_t lane = 0; lane < rank_of_lane.size(); ++lane) {
     std::size_t at = static_cast<std::size_t>(rank_of_lane[lane]) * launch_.warps;
     while (table[at] >= 0) ++at;

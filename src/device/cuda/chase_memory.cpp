@@ -40,29 +40,27 @@ kernels::ChasePath to_chase_path(LoadPath path) {
 }
 
 ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order)
-    : session_(session), probe_(probe), zeros_(order == kernels::Order::script) {
+    : session_(session),
+      probe_(probe),
+      buffer_bytes_(probe.buffer_bytes),
+      zeros_(order == kernels::Order::script) {
   if (probe.path == LoadPath::constant) return;
   if (probe.path == LoadPath::texture_1d) {
     rehearsal_offset_bytes_ = round_up(probe.buffer_bytes, apart_bytes) + apart_bytes;
+    buffer_bytes_ = rehearsal_offset_bytes_ + apart_bytes;
   }
   if (probe.path == LoadPath::texture_2d) {
     rehearsal_offset_bytes_ =
         round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
+    buffer_bytes_ = rehearsal_offset_bytes_ + texture_row_bytes;
   }
-  data_ = session.data(buffer_bytes());
+  data_ = session.data(buffer_bytes_);
   if (probe.path == LoadPath::texture_1d) {
-    texture_ = session.texture().over_memory(data_, buffer_bytes());
+    texture_ = session.texture().over_memory(data_, buffer_bytes_);
   }
   if (probe.path == LoadPath::texture_2d) {
-    texture_ = session.texture().over_rows(buffer_bytes() / texture_row_bytes);
+    texture_ = session.texture().over_rows(buffer_bytes_ / texture_row_bytes);
   }
-}
-
-/// With the place of the rehearsal, if that is in the buffer.
-std::uint64_t ChaseMemory::buffer_bytes() const {
-  if (probe_.path == LoadPath::texture_1d) return rehearsal_offset_bytes_ + apart_bytes;
-  if (probe_.path == LoadPath::texture_2d) return rehearsal_offset_bytes_ + texture_row_bytes;
-  return probe_.buffer_bytes;
 }
 
 std::uint64_t ChaseMemory::place(std::uint64_t offset_bytes) const {
@@ -148,7 +146,7 @@ void ChaseMemory::queue() {
         kernels::scatter_words(data_, session_.arrays().device(writes_), writes_.count, stream));
   }
   if (probe_.path == LoadPath::texture_2d) session_.texture().fill_rows(data_, stream);
-  if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes());
+  if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes_);
 }
 
 }  // namespace sonde::cuda

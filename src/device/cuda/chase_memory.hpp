@@ -31,7 +31,6 @@ class ChaseMemory {
   void queue();
 
  private:
-  std::uint64_t buffer_bytes() const;
   std::uint64_t held_value(std::uint64_t offset_bytes) const;
   void fill_stores(ChaseLaunchPlan& plan);
 
@@ -39,6 +38,7 @@ class ChaseMemory {
   const ChaseProbe& probe_;
   std::byte* data_ = nullptr;
   std::uint64_t texture_ = 0;
+  std::uint64_t buffer_bytes_ = 0;            // with the place of the rehearsal, if that is in it
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
   bool zeros_ = false;                        // a script's words
   std::vector<kernels::WordWrite> words_;

@@ -1,8 +1,12 @@
-// A GPU by CUDA: lets its session measure, and plays each kind of probe by an overload of play.
+// GPUs by CUDA: lists them; lets the session of one measure, and plays each kind of probe by an
+// overload of play.
 #include "device/cuda/cuda_device.hpp"
 
+#include "device/cuda/inventory.hpp"
 #include "device/cuda/play.hpp"
 #include "device/device_error.hpp"
+
+#include <dlfcn.h>
 
 namespace sonde {
 namespace {
@@ -37,6 +41,30 @@ class CudaDevice final : public Device {
 };
 
 }  // namespace
+
+std::vector<DeviceChoice> list_cuda_devices() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorNoDevice) return {};
+  if (error == cudaErrorInsufficientDriver) {
+    // The runtime says this without any driver, too.
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
+    throw_device_error(
+        "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "
+        "Update the driver, or build with its CUDA version");
+  }
+  if (error != cudaSuccess) {
+    throw_device_error(
+        "the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at nvidia-smi "
+        "and dmesg",
+        cudaGetErrorString(error));
+  }
+  std::vector<DeviceChoice> choices;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    choices.push_back({cuda::read_uuid(ordinal), ordinal});
+  }
+  return choices;
+}
 
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed) {
   return std::make_unique<CudaDevice>(choice, seed);

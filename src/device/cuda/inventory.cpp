@@ -3,14 +3,10 @@
 
 #include "base/units.hpp"
 #include "device/cuda/cuda_check.hpp"
-#include "device/cuda/cuda_device.hpp"
-#include "device/device_error.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-namespace sonde {
-namespace cuda {
+namespace sonde::cuda {
 namespace {
 
 int attribute(cudaDeviceAttr which, int ordinal) {
@@ -119,30 +115,4 @@ DeviceInfo read_inventory(int ordinal, const Nvml* nvml) {
   return info;
 }
 
-}  // namespace cuda
-
-std::vector<DeviceChoice> list_cuda_devices() {
-  int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaErrorNoDevice) return {};
-  if (error == cudaErrorInsufficientDriver) {
-    // The runtime says this without any driver, too.
-    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
-    throw_device_error(
-        "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "
-        "Update the driver, or build with its CUDA version");
-  }
-  if (error != cudaSuccess) {
-    throw_device_error(
-        "the NVIDIA driver cannot list its GPUs: {} (they cannot be measured). Look at nvidia-smi "
-        "and dmesg",
-        cudaGetErrorString(error));
-  }
-  std::vector<DeviceChoice> choices;
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    choices.push_back({cuda::read_uuid(ordinal), ordinal});
-  }
-  return choices;
-}
-
-}  // namespace sonde
+}  // namespace sonde::cuda

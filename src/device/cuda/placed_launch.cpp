@@ -17,7 +17,7 @@ constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute c
 }  // namespace
 
 TimeLimit limit_for(std::uint64_t accesses) {
-  // 4 us an access: some three times a cold load with a page walk through all levels.
+  // 4 us an access: some three times a load that misses every cache and every level of the TLB.
   return {std::chrono::seconds(1) + std::chrono::microseconds(4) * accesses};
 }
 
@@ -40,7 +40,7 @@ kernels::Placement PlacedLaunch::placement() const {
 
 void PlacedLaunch::fill_ranks() {
   const auto ranks = session_.arrays().host(ranks_);
-  std::fill(ranks.begin(), ranks.end(), -1);
+  std::ranges::fill(ranks, -1);
   for (std::size_t rank = 0; rank < sms_.size(); ++rank) {
     ranks[static_cast<std::size_t>(sms_[rank])] = static_cast<std::int32_t>(rank);
   }
@@ -85,7 +85,7 @@ void PlacedLaunch::run(kernels::LaunchShape shape,
 RankedSms rank_sms(const std::vector<int>& sms) {
   RankedSms ranked;
   for (int sm : sms) {
-    const auto at = std::find(ranked.sms.begin(), ranked.sms.end(), sm);
+    const auto at = std::ranges::find(ranked.sms, sm);
     ranked.ranks.push_back(static_cast<int>(at - ranked.sms.begin()));
     if (at == ranked.sms.end()) ranked.sms.push_back(sm);
   }

@@ -70,7 +70,8 @@ Trace play(Session& session, const ClusterProbe& probe) {
   const auto shared_bytes = static_cast<unsigned>(info.shared_bytes_per_block);
   const int clusters = count_clusters(info, probe, shared_bytes);
   LaunchArrays& arrays = session.arrays();
-  const auto count = static_cast<std::uint64_t>(clusters * probe.cluster_blocks);
+  const auto count =
+      static_cast<std::uint64_t>(clusters) * static_cast<std::uint64_t>(probe.cluster_blocks);
   const auto blocks = arrays.add_output<kernels::ClusterBlock>(count);
   const auto arrived = arrays.add_output<std::uint32_t>(1);
   // A block that never starts must not hold up those that wait for it for longer than this.

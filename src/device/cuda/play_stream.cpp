@@ -13,13 +13,6 @@
 namespace sonde::cuda {
 namespace {
 
-/// Where a stream's data lie, and how much of it one pass touches.
-struct StreamData {
-  std::byte* source = nullptr;
-  std::byte* destination = nullptr;
-  std::uint64_t pass_bytes = 0;  // read, written, or copied from one half to the other
-};
-
 kernels::StreamWork to_work(StreamKind kind) {
   switch (kind) {
     case StreamKind::read: return kernels::StreamWork::read;
@@ -62,24 +55,22 @@ void check_stream(const Session& session, const StreamProbe& probe) {
   }
 }
 
-/// Source and destination halves are laid with the pattern; what a copy must write is wiped.
-StreamData lay_data(Session& session, const StreamProbe& probe) {
-  StreamData data;
-  std::byte* base = session.data(probe.footprint_bytes);
-  data.source = base;
-  data.pass_bytes = probe.footprint_bytes;
-  data.destination = base;
-  if (probe.kind == StreamKind::copy) {
-    data.pass_bytes /= 2;
-    data.destination = base + data.pass_bytes;
-  }
+/// Tells the kernel where the data lie: a copy goes from one half to the other. What is read holds
+/// the pattern; what must be written is wiped.
+void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
+  const bool copies = probe.kind == StreamKind::copy;
+  const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
+  std::byte* source = session.data(probe.footprint_bytes);
+  std::byte* destination = copies ? source + pass_bytes : source;
   if (probe.kind != StreamKind::write) {
-    SONDE_CUDA_CHECK(kernels::fill_pattern(data.source, data.pass_bytes, session.stream()));
+    SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));
   }
   if (probe.kind != StreamKind::read) {
-    SONDE_CUDA_CHECK(cudaMemsetAsync(data.destination, 0, data.pass_bytes, session.stream()));
+    SONDE_CUDA_CHECK(cudaMemsetAsync(destination, 0, pass_bytes, session.stream()));
   }
-  return data;
+  launch.source = source;
+  launch.destination = destination;
+  launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
 }
 
 /// 100 MB/s for each block that is at work, far below what any memory gives.
@@ -113,10 +104,7 @@ class StreamRun {
     if (placed_) launch_.placement = placed_->placement();
     spans_.describe(launch_);
     launch_.sink = session.arrays().device(sink_);
-    data_ = lay_data(session, probe);
-    launch_.source = data_.source;
-    launch_.destination = data_.destination;
-    launch_.elements = data_.pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
+    lay_data(session, probe, launch_);
     launch_.passes = static_cast<std::uint32_t>(probe.passes);
   }
 
@@ -149,9 +137,9 @@ class StreamRun {
     session_.run(limit_, [&] {
       session_.arrays().clear(mismatches_);
       // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
-      SONDE_CUDA_CHECK(kernels::count_mismatches(data_.destination, data_.pass_bytes, 0, 61,
-                                                 session_.arrays().device(mismatches_),
-                                                 session_.stream()));
+      SONDE_CUDA_CHECK(kernels::count_mismatches(
+          launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
+          0, 61, session_.arrays().device(mismatches_), session_.stream()));
     });
     const auto wrong = session_.arrays().host(mismatches_).front();
     if (wrong == 0) return;
@@ -186,7 +174,6 @@ class StreamRun {
   Output<std::uint32_t> sink_;  // never written
   Output<unsigned long long> mismatches_;
   std::optional<PlacedLaunch> placed_;  // on chosen SMs
-  StreamData data_;
   kernels::StreamLaunch launch_;
   Event begin_;
   Event end_;

@@ -105,7 +105,14 @@ Trace Session::measure(const std::function<Trace()>& play) {
 
 void Session::run(TimeLimit limit, const std::function<void()>& queue) {
   arrays_.upload();
-  queue();
+  try {
+    queue();
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError&) {
+    wait(limit.host());  // the next probe may not touch the arrays before what was queued has ended
+    throw;
+  }
   arrays_.download();
   wait(limit.host());
 }

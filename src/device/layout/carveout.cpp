@@ -30,7 +30,7 @@ SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
   const std::uint64_t reserved = info.reserved_shared_bytes_per_block;
   const auto& carveouts = info.shared_carveouts_bytes;
   const std::uint64_t wanted = asked_bytes.value_or(needed_bytes + reserved);
-  const auto carveout = std::lower_bound(carveouts.begin(), carveouts.end(), wanted);
+  const auto carveout = std::ranges::lower_bound(carveouts, wanted);
   if (carveout == carveouts.end()) throw_too_small(wanted, carveouts.back());
   if (*carveout < needed_bytes + reserved) {
     throw_too_small(needed_bytes, *carveout > reserved ? *carveout - reserved : 0);

@@ -49,9 +49,8 @@ std::vector<std::size_t> find_equal_lists(const std::vector<ChaseLane>& lanes) {
   std::vector<std::size_t> first(lanes.size());
   std::vector<std::size_t> distinct;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const auto same = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t j) {
-      return lanes[j].offsets_bytes == lanes[i].offsets_bytes;
-    });
+    const auto same = std::ranges::find_if(
+        distinct, [&](std::size_t j) { return lanes[j].offsets_bytes == lanes[i].offsets_bytes; });
     first[i] = same == distinct.end() ? i : *same;
     if (same == distinct.end()) distinct.push_back(i);
   }

@@ -1,6 +1,6 @@
 // Chases through global memory, and which file has the others.
+#include "kernels/chase.hpp"
 #include "kernels/chase_kernel.cuh"
-#include "kernels/chase_paths.hpp"
 #include "kernels/source.cuh"
 
 namespace sonde::kernels {

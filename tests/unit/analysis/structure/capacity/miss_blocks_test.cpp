@@ -1,5 +1,5 @@
 // The block of texels that one miss brings.
-#include "analysis/structure/capacity/texel_block.hpp"
+#include "analysis/structure/capacity/miss_blocks.hpp"
 
 #include <gtest/gtest.h>
 

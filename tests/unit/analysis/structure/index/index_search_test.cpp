@@ -1,6 +1,6 @@
 // Index functions come back from labelled lines: every kind, many numbers of sets, wrong labels;
 // and what follows none of them is not given a name.
-#include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/index/index_search.hpp"
 #include "analysis/structure/index/gf2.hpp"
 #include "base/random.hpp"
 

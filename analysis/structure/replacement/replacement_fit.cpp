@@ -1,5 +1,5 @@
 // Several sets of one cache: agreement, duelling, or neither.
-#include "analysis/structure/replacement/match.hpp"
+#include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -15,18 +15,14 @@ bool enough(std::size_t count, const std::vector<ReplacementFit>& sets) {
   return static_cast<double>(count) >= least_agreeing_sets * static_cast<double>(sets.size());
 }
 
-std::vector<Policy> allowed_by(const ReplacementFit& fit) {
-  return fit.policy ? std::vector<Policy>{*fit.policy} : fit.alike;
-}
-
 bool allows(const ReplacementFit& fit, Policy policy) {
-  const std::vector<Policy> allowed = allowed_by(fit);
-  return std::find(allowed.begin(), allowed.end(), policy) != allowed.end();
+  if (fit.policy) return fit.policy == policy;
+  return std::ranges::find(fit.alike, policy) != fit.alike.end();
 }
 
 std::size_t count_of(const std::vector<ReplacementFit>& sets, Policy policy) {
-  return static_cast<std::size_t>(std::count_if(
-      sets.begin(), sets.end(), [&](const ReplacementFit& fit) { return fit.policy == policy; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sets, [&](const ReplacementFit& fit) { return fit.policy == policy; }));
 }
 
 /// Shares of ways, agreement and confidence as the mean over the sets that allow a policy.
@@ -55,8 +51,8 @@ std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
   for (Policy policy :
        {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock, Policy::srrip,
         Policy::brrip, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
-    const auto count = static_cast<std::size_t>(std::count_if(
-        sets.begin(), sets.end(), [&](const auto& fit) { return allows(fit, policy); }));
+    const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(sets, [&](const auto& fit) { return allows(fit, policy); }));
     if (count < most || !enough(count, sets)) continue;
     if (count > most) common.clear();
     most = count;
@@ -93,8 +89,8 @@ ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets) {
   }
   average(cache, sets, common.front());
   cache.scores = sets.front().scores;
-  const auto told = std::find_if(sets.begin(), sets.end(),
-                                 [&](const auto& fit) { return allows(fit, common.front()); });
+  const auto told =
+      std::ranges::find_if(sets, [&](const auto& fit) { return allows(fit, common.front()); });
   cache.reason = told->reason;
   if (common.size() == 1) {
     cache.policy = common.front();
