@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -38,6 +40,16 @@ std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json&
   fields.fail(key, "must be a positive size, in bytes or as text such as \"48 KiB\"");
 }
 
+template <class Item>
+std::vector<Item> to_list(const Fields& fields, const std::string& key, const json& value,
+                          const char* items) {
+  try {
+    return value.get<std::vector<Item>>();
+  } catch (const json::exception&) {
+    fields.fail(key, std::string("must be a list of ") + items);
+  }
+}
+
 }  // namespace
 
 Fields::Fields(const json& value, std::string where) : object_(value), where_(std::move(where)) {
@@ -50,6 +62,8 @@ void Fields::fail(const std::string& key, const std::string& why) const {
   throw ConfigError(where_ + "." + key + " " + why);
 }
 
+bool Fields::has(const std::string& key) const { return object_.contains(key); }
+
 const json& Fields::need(const std::string& key) {
   asked_.insert(key);
   const auto found = object_.find(key);
@@ -59,7 +73,7 @@ const json& Fields::need(const std::string& key) {
   return *found;
 }
 
-const json& Fields::raw(const std::string& key) { return need(key); }
+bool Fields::is_number(const std::string& key) { return need(key).is_number(); }
 
 std::string Fields::text(const std::string& key) {
   const json& value = need(key);
@@ -90,18 +104,13 @@ double Fields::number_or(const std::string& key, double least, double fallback) 
   return has(key) ? number(key, least) : fallback;
 }
 
-std::uint32_t Fields::count(const std::string& key, std::uint32_t least) {
+std::uint32_t Fields::whole(const std::string& key, std::uint32_t least) {
   const json& value = need(key);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
       value.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
     fail(key, "must be a whole number of at least " + std::to_string(least));
   }
   return value.get<std::uint32_t>();
-}
-
-std::uint32_t Fields::count_or(const std::string& key, std::uint32_t least,
-                               std::uint32_t fallback) {
-  return has(key) ? count(key, least) : fallback;
 }
 
 std::uint64_t Fields::bytes(const std::string& key) { return to_bytes(*this, key, need(key)); }
@@ -131,9 +140,21 @@ std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
   return masks;
 }
 
-Fields Fields::object(const std::string& key) { return Fields(need(key), where_ + "." + key); }
+std::vector<std::string> Fields::names(const std::string& key) {
+  return to_list<std::string>(*this, key, need(key), "names");
+}
 
-std::vector<Fields> Fields::objects(const std::string& key) {
+std::vector<double> Fields::numbers(const std::string& key) {
+  return to_list<double>(*this, key, need(key), "numbers");
+}
+
+std::vector<std::uint32_t> Fields::counts(const std::string& key) {
+  return to_list<std::uint32_t>(*this, key, need(key), "whole numbers");
+}
+
+Fields Fields::below(const std::string& key) { return Fields(need(key), where_ + "." + key); }
+
+std::vector<Fields> Fields::items_below(const std::string& key) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of objects");
   std::vector<Fields> items;

@@ -10,8 +10,8 @@ namespace {
 
 // So many accesses take about as long as the host needs to fetch from its memory.
 constexpr std::size_t accesses_ahead = 4;
-// Accesses of all lanes that are kept for the next rounds; more would not fit into the caches of the
-// host.
+// Accesses of all lanes that are kept for the next rounds; more would not fit into the caches of
+// the host.
 constexpr std::size_t most_kept = 1 << 17;
 constexpr std::size_t most_in_block = 1 << 8;
 
