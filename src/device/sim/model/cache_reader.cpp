@@ -44,7 +44,7 @@ DeclaredIndex read_index(Fields& fields) {
     case Kind::modulo: index.granularity_bytes = fields.bytes("granularity_bytes"); break;
     case Kind::table:
       index.granularity_bytes = fields.bytes("granularity_bytes");
-      index.table = fields.counts("table");
+      index.table = fields.list<std::uint32_t>("table");
       if (index.table.empty()) fields.fail("table", "must not be empty");
       break;
   }
@@ -66,7 +66,7 @@ Replacement read_replacement(Fields& fields) {
                       {"random", DeclaredPolicy::random},
                       {"weighted_ways", DeclaredPolicy::weighted_ways}});
   if (replacement.policy != DeclaredPolicy::weighted_ways) return replacement;
-  replacement.way_weights = fields.numbers("way_weights");
+  replacement.way_weights = fields.list<double>("way_weights");
   double sum = 0;
   for (double weight : replacement.way_weights) {
     if (!(weight >= 0)) fields.fail("way_weights", "must not be negative");

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace sonde::sim {
 namespace {
@@ -38,16 +39,6 @@ std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json&
     }
   }
   fields.fail(key, "must be a positive size, in bytes or as text such as \"48 KiB\"");
-}
-
-template <class Item>
-std::vector<Item> to_list(const Fields& fields, const std::string& key, const json& value,
-                          const char* items) {
-  try {
-    return value.get<std::vector<Item>>();
-  } catch (const json::exception&) {
-    fields.fail(key, std::string("must be a list of ") + items);
-  }
 }
 
 }  // namespace
@@ -81,10 +72,6 @@ std::string Fields::text(const std::string& key) {
   return value.get<std::string>();
 }
 
-std::string Fields::text_or(const std::string& key, const std::string& fallback) {
-  return has(key) ? text(key) : fallback;
-}
-
 bool Fields::flag_or(const std::string& key, bool fallback) {
   if (!has(key)) return fallback;
   const json& value = need(key);
@@ -100,10 +87,6 @@ double Fields::number(const std::string& key, double least) {
   return value.get<double>();
 }
 
-double Fields::number_or(const std::string& key, double least, double fallback) {
-  return has(key) ? number(key, least) : fallback;
-}
-
 std::uint32_t Fields::whole(const std::string& key, std::uint32_t least) {
   const json& value = need(key);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
@@ -114,10 +97,6 @@ std::uint32_t Fields::whole(const std::string& key, std::uint32_t least) {
 }
 
 std::uint64_t Fields::bytes(const std::string& key) { return to_bytes(*this, key, need(key)); }
-
-std::uint64_t Fields::bytes_or(const std::string& key, std::uint64_t fallback) {
-  return has(key) ? bytes(key) : fallback;
-}
 
 std::vector<std::uint64_t> Fields::byte_list(const std::string& key) {
   const json& value = need(key);
@@ -140,17 +119,18 @@ std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
   return masks;
 }
 
-std::vector<std::string> Fields::names(const std::string& key) {
-  return to_list<std::string>(*this, key, need(key), "names");
+template <class Item>
+std::vector<Item> Fields::list(const std::string& key) {
+  try {
+    return need(key).get<std::vector<Item>>();
+  } catch (const json::exception&) {
+    fail(key, std::is_same_v<Item, std::string> ? "must be a list of names"
+                                                : "must be a list of numbers");
+  }
 }
-
-std::vector<double> Fields::numbers(const std::string& key) {
-  return to_list<double>(*this, key, need(key), "numbers");
-}
-
-std::vector<std::uint32_t> Fields::counts(const std::string& key) {
-  return to_list<std::uint32_t>(*this, key, need(key), "whole numbers");
-}
+template std::vector<std::string> Fields::list(const std::string& key);
+template std::vector<double> Fields::list(const std::string& key);
+template std::vector<std::uint32_t> Fields::list(const std::string& key);
 
 Fields Fields::below(const std::string& key) { return Fields(need(key), where_ + "." + key); }
 

@@ -21,11 +21,15 @@ class Fields {
   bool has(const std::string& key) const;
 
   std::string text(const std::string& key);
-  std::string text_or(const std::string& key, const std::string& fallback);
+  std::string text_or(const std::string& key, const std::string& fallback) {
+    return has(key) ? text(key) : fallback;
+  }
   bool flag_or(const std::string& key, bool fallback);
   /// Finite number, at least `least`.
   double number(const std::string& key, double least);
-  double number_or(const std::string& key, double least, double fallback);
+  double number_or(const std::string& key, double least, double fallback) {
+    return has(key) ? number(key, least) : fallback;
+  }
   /// Whole number, at least `least`, at most 2^31 - 1.
   template <class Whole = std::uint32_t>
   Whole count(const std::string& key, std::uint32_t least) {
@@ -37,16 +41,17 @@ class Fields {
   }
   /// Positive size: a number of bytes, or text such as "48 KiB".
   std::uint64_t bytes(const std::string& key);
-  std::uint64_t bytes_or(const std::string& key, std::uint64_t fallback);
+  std::uint64_t bytes_or(const std::string& key, std::uint64_t fallback) {
+    return has(key) ? bytes(key) : fallback;
+  }
   std::vector<std::uint64_t> byte_list(const std::string& key);
   /// Bits of an address as text in hexadecimal: "0x0AB000".
   std::uint64_t mask(const std::string& key);
   std::vector<std::uint64_t> mask_list(const std::string& key);
 
-  /// Lists of names, numbers and whole numbers.
-  std::vector<std::string> names(const std::string& key);
-  std::vector<double> numbers(const std::string& key);
-  std::vector<std::uint32_t> counts(const std::string& key);
+  /// Names (std::string) or numbers (double, std::uint32_t).
+  template <class Item>
+  std::vector<Item> list(const std::string& key);
   bool is_number(const std::string& key);
 
   /// What `read` makes of the Fields of the object below `key`; it must ask for every key there.

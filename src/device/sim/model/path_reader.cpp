@@ -41,7 +41,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
     for (std::size_t place = 0; place < pages.tlbs.size(); ++place) places.push_back(place);
     return places;
   }
-  for (const std::string& name : fields.names("tlbs")) {
+  for (const std::string& name : fields.list<std::string>("tlbs")) {
     std::size_t place = 0;
     const std::size_t count = pages.tlbs.size() + pages.path_tlbs.size();
     while (place < count && pages.tlb(place).name != name) ++place;
@@ -54,7 +54,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
 std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
   std::vector<std::size_t> places;
   bool translated = false;
-  for (const std::string& name : fields.names("caches")) {
+  for (const std::string& name : fields.list<std::string>("caches")) {
     const CacheModel* cache = model.find_cache(name);
     if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
     if (cache->addressing == Addressing::virtual_address && translated) {
