@@ -1,5 +1,5 @@
 // How fast simulated GPUs play: accesses per second of processor time. `sim_bench jobs` asks while
-// the structure jobs run, which is what a user waits for; `sim_bench walks` walks in random order
+// the structure jobs run, which is what a user waits for; `sim_bench chases` chases in random order
 // by load path and span, which shows where the time goes.
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -95,15 +95,15 @@ void bench_jobs(const std::string& name, const std::vector<std::string>& jobs) {
   print_pace(name, "all", all);
 }
 
-/// Spans that stay in a near cache, in a far one, and in none.
+/// Spans that fit into an inner cache, into an outer one, and into none.
 std::vector<std::uint64_t> spans_of(LoadPath path) {
   if (path == LoadPath::constant) return {2 * kib, constant_bank_bytes};
   if (path == LoadPath::instruction) return {4 * kib, mib};
   return {8 * kib, mib, 20 * mib, 200 * mib};
 }
 
-/// Lines of the span drawn at random; the first half of the accesses warm up.
-ChaseProbe random_walk(LoadPath path, std::uint64_t span_bytes, std::uint64_t accesses) {
+/// Lines of the span chosen at random; the first half of the accesses warm up.
+ChaseProbe random_chase(LoadPath path, std::uint64_t span_bytes, std::uint64_t accesses) {
   ChaseProbe probe;
   probe.path = path;
   probe.buffer_bytes = span_bytes;
@@ -118,7 +118,7 @@ ChaseProbe random_walk(LoadPath path, std::uint64_t span_bytes, std::uint64_t ac
   return probe;
 }
 
-void bench_walks(const std::string& name, std::string_view only_path, std::uint64_t accesses) {
+void bench_chases(const std::string& name, std::string_view only_path, std::uint64_t accesses) {
   const Model model = load_model(name);
   MeteredDevice device(model);
   for (std::size_t i = 0; i < load_path_count; ++i) {
@@ -126,7 +126,7 @@ void bench_walks(const std::string& name, std::string_view only_path, std::uint6
     const auto path = static_cast<LoadPath>(i);
     if (!only_path.empty() && to_text(path) != only_path) continue;
     for (std::uint64_t span_bytes : spans_of(path)) {
-      device.run(random_walk(path, span_bytes, accesses));
+      device.run(random_chase(path, span_bytes, accesses));
       print_pace(name, fmt::format("{} {} KiB", to_text(path), span_bytes / kib),
                  device.take_pace());
     }
@@ -144,14 +144,14 @@ int bench(int argc, char** argv) {
   std::string path;
   CLI::App* jobs = app.add_subcommand("jobs", "all chases of jobs");
   jobs->add_option("--jobs", names, "instead of all that look for structure")->delimiter(',');
-  CLI::App* walks = app.add_subcommand("walks", "walks in random order, by load path and span");
-  walks->add_option("--accesses", accesses, "of each walk")->check(CLI::Range(2, 1'000'000'000));
-  walks->add_option("--path", path, "instead of all load paths");
+  CLI::App* chases = app.add_subcommand("chases", "in random order, by load path and span");
+  chases->add_option("--accesses", accesses, "of each chase")->check(CLI::Range(2, 1'000'000'000));
+  chases->add_option("--path", path, "instead of all load paths");
   CLI11_PARSE(app, argc, argv);
   try {
     for (const std::string& model : models) {
       if (jobs->parsed()) bench_jobs(model, names);
-      if (walks->parsed()) bench_walks(model, path, accesses);
+      if (chases->parsed()) bench_chases(model, path, accesses);
     }
   } catch (const Error& error) {
     fmt::print(stderr, "sim_bench: {}\n", error.what());

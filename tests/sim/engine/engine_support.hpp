@@ -71,9 +71,10 @@ inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std:
 }
 
 /// Latencies of up to 4000 accesses of a chase over `offsets` on a shipped model, made quiet.
-inline std::vector<std::uint32_t> walk(std::string_view name,
-                                       const std::vector<std::uint64_t>& offsets,
-                                       std::uint64_t warmup_passes, LoadPath path = LoadPath::ca) {
+inline std::vector<std::uint32_t> chase_latencies(std::string_view name,
+                                                  const std::vector<std::uint64_t>& offsets,
+                                                  std::uint64_t warmup_passes,
+                                                  LoadPath path = LoadPath::ca) {
   const auto model = quiet_json(name);
   const std::uint64_t length = offsets.size();
   const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
@@ -84,7 +85,7 @@ inline std::vector<std::uint32_t> walk(std::string_view name,
 /// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.
 inline std::size_t missed(std::string_view name, std::uint64_t count, std::uint64_t stride,
                           std::uint32_t least, LoadPath path = LoadPath::ca) {
-  return count_at_least(walk(name, steps(count, stride), 8, path), least);
+  return count_at_least(chase_latencies(name, steps(count, stride), 8, path), least);
 }
 
 }  // namespace sonde::sim

@@ -44,7 +44,7 @@ TEST(MemorySystemTest, an_entry_of_sub_entries_covers_pages_one_by_one) {
               ElementsAre(500, 500, 300, 300, 500, 400, 400));
 }
 
-TEST(MemorySystemTest, the_page_window_moves_to_where_a_walk_goes) {
+TEST(MemorySystemTest, the_page_window_moves_to_where_a_page_walk_goes) {
   const auto model = quiet_json("gtx780");
   const ChaseProbe probe = chase({0, 600 * mib, 604 * mib, 2 * mib}, 0, 4);
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(702, 968, 702, 968));
@@ -109,7 +109,7 @@ TEST(MemorySystemTest, lanes_together_disturb_each_other_and_in_turn_do_not) {
   EXPECT_THAT(latencies(device->run(probe), model), Each(82u));
 }
 
-TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_walk) {
+TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_chase) {
   const auto model = quiet_json("gtx780");
   const auto cycles = latencies(open_sim(model)->run(chase(steps(12000, 128), 0, 12000)), model);
   EXPECT_EQ(cycles[0], 702u);
@@ -138,7 +138,7 @@ TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_fa
   const auto beyond_half = late_pass(model, 32);
   EXPECT_GT(count_at_least(beyond_half, 455), 90000u) << "no near hit is left";
   EXPECT_NEAR(static_cast<double>(count_at_least(late_pass(model, 60), 539)), 50000, 1000)
-      << "the near half of the lines is lost, the far half still hits";
+      << "the lines of the near partition are lost, those of the far one still hit";
   EXPECT_EQ(count_at_least(late_pass(model, 64), 539), 100000u);
 }
 

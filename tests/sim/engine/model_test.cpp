@@ -53,6 +53,16 @@ TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
   EXPECT_THROW(parse_model("{", "mine.json"), ConfigError);
 }
 
+TEST(ModelTest, instruction_caches_of_partitions_are_assumed_from_volta_on) {
+  for (int major : {6, 7}) {
+    json model = quiet_json("h200");
+    model["device"].erase("sm_partition_instruction_caches");
+    model["device"]["compute_major"] = major;
+    EXPECT_EQ(parse_model(model.dump(), "mine.json").device.sm_partition_instruction_caches,
+              major >= 7);
+  }
+}
+
 TEST(ModelTest, names_file_and_key_of_what_is_wrong) {
   EXPECT_THAT(complaint([](json& m) { m["caches"][0]["lines"] = 1; }),
               AllOf(HasSubstr("mine.json.caches[0].lines"), HasSubstr("not a known key")));

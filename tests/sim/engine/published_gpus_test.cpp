@@ -29,17 +29,17 @@ class PublishedGpusTest : public testing::TestWithParam<Patterns> {};
 
 TEST_P(PublishedGpusTest, latency_patterns_are_those_of_mei_and_chu) {
   const auto [name, path, p1, p2, p3, p4, p5, p6] = GetParam();
-  EXPECT_THAT(walk(name, {0}, 2, path), Each(p1));
+  EXPECT_THAT(chase_latencies(name, {0}, 2, path), Each(p1));
   if (p2 != 0) {
-    EXPECT_THAT(walk(name, one_line_a_page(32), 4, path), Each(p2));
-    EXPECT_THAT(walk(name, one_line_a_page(80), 4, path), Each(p3));
+    EXPECT_THAT(chase_latencies(name, one_line_a_page(32), 4, path), Each(p2));
+    EXPECT_THAT(chase_latencies(name, one_line_a_page(80), 4, path), Each(p3));
   }
-  const auto cold = walk(name, {0, 8 * kib + mib, 32 * mib}, 0, path);
+  const auto cold = chase_latencies(name, {0, 8 * kib + mib, 32 * mib}, 0, path);
   EXPECT_EQ(cold[0], p5);
   EXPECT_EQ(cold[1], p4);
   EXPECT_EQ(cold[2], p5);
   if (p6 != 0) {
-    EXPECT_EQ(walk(name, {0, 512 * mib}, 0, path)[1], p6);
+    EXPECT_EQ(chase_latencies(name, {0, 512 * mib}, 0, path)[1], p6);
   }
 }
 
@@ -57,15 +57,16 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
                                  : std::string(name) == "gtx980" ? 289
                                  : std::string(name) == "c2070"  ? 453
                                                                  : 462;
-    const auto pages_walked = [&](std::uint64_t pages) {
-      return count_at_least(walk(name, one_line_a_page(pages), 8, LoadPath::cg), walked);
+    const auto count_page_walks = [&](std::uint64_t pages) {
+      return count_at_least(chase_latencies(name, one_line_a_page(pages), 8, LoadPath::cg), walked);
     };
-    EXPECT_EQ(pages_walked(65), 0u) << name;
+    EXPECT_EQ(count_page_walks(65), 0u) << name;
     // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
     // too.
-    EXPECT_EQ(pages_walked(66), 17u + 1) << name << ": the set of 17 ways";
+    EXPECT_EQ(count_page_walks(66), 17u + 1) << name << ": the set of 17 ways";
     for (std::uint64_t extra = 1; extra <= 6; ++extra) {
-      EXPECT_EQ(pages_walked(66 + extra), 17u + 1 + (8 + 1) * extra) << name << ": a set of 8 ways";
+      EXPECT_EQ(count_page_walks(66 + extra), 17u + 1 + (8 + 1) * extra)
+          << name << ": a set of 8 ways";
     }
   }
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kib = 1 << 10;
 /// A warm pass of one SM over code, block by block.
 std::vector<std::uint32_t> execute(std::string_view name, std::uint64_t blocks,
                                    std::uint64_t stride_bytes = code_block_bytes) {
-  return walk(name, steps(blocks, stride_bytes), 8, LoadPath::instruction);
+  return chase_latencies(name, steps(blocks, stride_bytes), 8, LoadPath::instruction);
 }
 
 TEST(PublishedPathsTest, gtx280_texture_caches_are_those_of_wong) {
@@ -35,12 +35,12 @@ TEST(PublishedPathsTest, gtx280_texture_caches_are_those_of_wong) {
 
 TEST(PublishedPathsTest, gtx280_texture_latencies_are_those_of_wong) {
   // The clock reads even numbers, and the TPCs lie up to 4 cycles apart.
-  for (std::uint32_t cycles : walk("gtx280", {0}, 1, LoadPath::texture_1d)) {
+  for (std::uint32_t cycles : chase_latencies("gtx280", {0}, 1, LoadPath::texture_1d)) {
     EXPECT_NEAR(cycles, 261, 1);
   }
   // Lines 256 or 512 KiB apart fall into one set of both caches; more than 20 overrun it.
   const auto apart = [](std::uint64_t count, std::uint64_t stride) {
-    return walk("gtx280", steps(count, stride), 4, LoadPath::texture_1d);
+    return chase_latencies("gtx280", steps(count, stride), 4, LoadPath::texture_1d);
   };
   const auto about = [](std::uint32_t cycles) {
     return Each(testing::AllOf(testing::Ge(cycles - 4), testing::Le(cycles + 4)));
@@ -66,7 +66,7 @@ TEST(PublishedPathsTest, gtx280_has_three_levels_of_constant_cache) {
 TEST(PublishedPathsTest, gtx280_constants_take_8_81_220_and_476_cycles) {
   const auto near = [](std::uint64_t bytes, std::uint64_t stride, double cycles, double spread) {
     for (std::uint32_t value :
-         walk("gtx280", steps(bytes / stride, stride), 4, LoadPath::constant)) {
+         chase_latencies("gtx280", steps(bytes / stride, stride), 4, LoadPath::constant)) {
       ASSERT_NEAR(value, cycles, spread) << bytes;
     }
   };
@@ -79,7 +79,8 @@ TEST(PublishedPathsTest, gtx280_constants_take_8_81_220_and_476_cycles) {
 TEST(PublishedPathsTest, gtx280_constant_caches_belong_to_sm_tpc_and_device) {
   const auto model = quiet_json("gtx280");
   const auto device = open_sim(model);
-  // Two SMs walk one half each; if they share the cache, it holds only both halves together.
+  // Two SMs chase through one half each; if they share the cache, it holds only both halves
+  // together.
   const auto missed_beside = [&](int other, std::uint64_t bytes, std::uint64_t line,
                                  std::uint32_t least) {
     ChaseProbe probe = chase(steps(bytes / line, line), 800, bytes / line, LoadPath::constant);
@@ -126,15 +127,16 @@ TEST(PublishedPathsTest, fermi_and_kepler_textures_take_sets_from_bits_7_and_8) 
     // 96 lines of one set, 512 bytes apart, and one of each of the other bits.
     std::vector<std::uint64_t> offsets = steps(96, 512);
     for (std::uint64_t other : {128u, 256u, 384u}) offsets.push_back(other);
-    EXPECT_EQ(count_at_least(walk(name, offsets, 8, LoadPath::texture_1d), behind), 0u) << name;
+    EXPECT_EQ(count_at_least(chase_latencies(name, offsets, 8, LoadPath::texture_1d), behind), 0u)
+        << name;
   }
 }
 
 TEST(PublishedPathsTest, texture_latencies_are_those_of_mei_2014) {
-  EXPECT_THAT(walk("gtx560ti", {0}, 1, LoadPath::texture_1d), ElementsAre(240));
-  EXPECT_THAT(walk("gtx780", {0}, 1, LoadPath::texture_1d), ElementsAre(110));
+  EXPECT_THAT(chase_latencies("gtx560ti", {0}, 1, LoadPath::texture_1d), ElementsAre(240));
+  EXPECT_THAT(chase_latencies("gtx780", {0}, 1, LoadPath::texture_1d), ElementsAre(110));
   const auto behind_l1 = [](const char* name) {
-    return walk(name, steps(512, 32), 4, LoadPath::texture_1d);
+    return chase_latencies(name, steps(512, 32), 4, LoadPath::texture_1d);
   };
   EXPECT_THAT(behind_l1("gtx560ti"), Each(470u));
   EXPECT_THAT(behind_l1("gtx780"), Each(220u));
@@ -142,7 +144,7 @@ TEST(PublishedPathsTest, texture_latencies_are_those_of_mei_2014) {
 
 TEST(PublishedPathsTest, gtx780_read_only_sets_are_no_bit_field_but_hold_128_bytes_in_a_row) {
   const auto lost = [](const std::vector<std::uint64_t>& offsets) {
-    return count_at_least(walk("gtx780", offsets, 8, LoadPath::nc), 220);
+    return count_at_least(chase_latencies("gtx780", offsets, 8, LoadPath::nc), 220);
   };
   EXPECT_EQ(missed("gtx780", 388, 32, 220, LoadPath::nc), 100u);
   // Bits 7 and 8 alone do not name the set: 97 lines 512 bytes apart spread over others.
@@ -174,7 +176,7 @@ TEST(PublishedPathsTest, h200_atomics_show_the_home_side_and_textures_share_the_
   const std::size_t far = count_at_least(cycles, 486);
   EXPECT_NEAR(static_cast<double>(far), 256, 60);
   EXPECT_EQ(static_cast<std::size_t>(std::count(cycles.begin(), cycles.end(), 310u)), 512 - far);
-  EXPECT_THAT(walk("h200", steps(1000, 128), 3, LoadPath::texture_1d), Each(38u));
+  EXPECT_THAT(chase_latencies("h200", steps(1000, 128), 3, LoadPath::texture_1d), Each(38u));
 }
 
 }  // namespace

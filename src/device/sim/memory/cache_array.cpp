@@ -38,7 +38,11 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetInd
       data_lines_(geometry.data_lines),
       filled_(data_lines_ > 0 ? slots_ : 0),
       where_(mapped_ ? slots_ : 0) {
-  if (geometry.lines() != slots_) unequal_ways_ = geometry.ways_per_set;
+  if (geometry.lines() == slots_) {
+    equal_ways_ = most_ways_;
+  } else {
+    unequal_ways_ = geometry.ways_per_set;
+  }
 }
 
 void CacheArray::clear(std::uint64_t seed) {
@@ -98,17 +102,15 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way), line_at());
+    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way));
     if (data_lines_ > 0) --present_lines_;
   }
-  if (mapped_) where_.insert(line, place_of(set, way));
+  if (mapped_) {
+    where_.insert(line, place_of(set, way));
+  } else {
+    set.state.set_mark(way, marks::mark_of(line));
+  }
   return way;
-}
-
-SONDE_HOT void CacheArray::put(const SetView& set, std::uint32_t way, Tag tag) {
-  set.state.set_tag(way, tag);
-  if (mapped_) return;
-  set.state.set_mark(way, tag.line() == Tag::no_line ? 0 : marks::mark_of(tag.line()));
 }
 
 /// A line was filled: if there is no capacity for its data, the one filled longest ago leaves.
@@ -138,7 +140,7 @@ SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t addre
     return hit;
   }
   way = choose_way(set, line);
-  put(set, way, Tag(line, wanted | fetched_with(address)));
+  set.state.set_tag(way, Tag(line, wanted | fetched_with(address)));
   replacement_.on_fill(set, way);
   if (data_lines_ > 0) limit_data(line, set.first_slot + way);
   return false;
@@ -173,8 +175,12 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint64_t line = address >> line_shift_;
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
-  if (mapped_) where_.erase(line, place_of(set, way), line_at());
-  put(set, way, Tag());
+  if (mapped_) {
+    where_.erase(line, place_of(set, way));
+  } else {
+    set.state.set_mark(way, 0);
+  }
+  set.state.set_tag(way, Tag());
   ++holes_;
   if (data_lines_ > 0) {
     filled_[set.first_slot + way] = 0;

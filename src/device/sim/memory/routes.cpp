@@ -88,8 +88,8 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     route.is_large = route.last().array->is_large();
   }
   route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);
-  route.dram = make_source(path.dram, more_cycles, model_.dram.jitter_cycles);
-  route.dram_far = make_source(path.dram_far, more_cycles, model_.dram.jitter_cycles);
+  route.dram = make_source(path.dram, more_cycles, model_.units.dram.jitter_cycles);
+  route.dram_far = make_source(path.dram_far, more_cycles, model_.units.dram.jitter_cycles);
   route.partition = static_cast<std::uint32_t>(die_.sms[at].partition);
   return route;
 }

@@ -23,7 +23,7 @@ void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t s
   }
 }
 
-DeclaredIndex read_index(Fields fields) {
+DeclaredIndex read_index(Fields& fields) {
   using Kind = DeclaredIndex::Kind;
   DeclaredIndex index;
   index.kind = fields.one_of<Kind>("kind", {{"bit_field", Kind::bit_field},
@@ -32,8 +32,8 @@ DeclaredIndex read_index(Fields fields) {
                                             {"table", Kind::table}});
   switch (index.kind) {
     case Kind::bit_field:
-      index.low_bit = static_cast<int>(fields.count("low_bit", 0));
-      index.bits = static_cast<int>(fields.count("bits", 0));
+      index.low_bit = fields.count<int>("low_bit", 0);
+      index.bits = fields.count<int>("bits", 0);
       if (index.bits > 24) fields.fail("bits", "must be at most 24");
       if (index.low_bit > 47) fields.fail("low_bit", "must be at most 47");
       break;
@@ -44,15 +44,10 @@ DeclaredIndex read_index(Fields fields) {
     case Kind::modulo: index.granularity_bytes = fields.bytes("granularity_bytes"); break;
     case Kind::table:
       index.granularity_bytes = fields.bytes("granularity_bytes");
-      try {
-        index.table = fields.raw("table").get<std::vector<std::uint32_t>>();
-      } catch (const nlohmann::json::exception&) {
-        fields.fail("table", "must be a list of whole numbers");
-      }
+      index.table = fields.list<std::uint32_t>("table");
       if (index.table.empty()) fields.fail("table", "must not be empty");
       break;
   }
-  fields.finish();
   return index;
 }
 
@@ -71,11 +66,7 @@ Replacement read_replacement(Fields& fields) {
                       {"random", DeclaredPolicy::random},
                       {"weighted_ways", DeclaredPolicy::weighted_ways}});
   if (replacement.policy != DeclaredPolicy::weighted_ways) return replacement;
-  try {
-    replacement.way_weights = fields.raw("way_weights").get<std::vector<double>>();
-  } catch (const nlohmann::json::exception&) {
-    fields.fail("way_weights", "must be a list of numbers");
-  }
+  replacement.way_weights = fields.list<double>("way_weights");
   double sum = 0;
   for (double weight : replacement.way_weights) {
     if (!(weight >= 0)) fields.fail("way_weights", "must not be negative");
@@ -85,25 +76,27 @@ Replacement read_replacement(Fields& fields) {
   return replacement;
 }
 
+/// Equal sets, by their number.
+std::vector<std::uint32_t> read_sets(Fields& fields) {
+  const std::uint32_t sets = fields.count("sets", 1);
+  return std::vector<std::uint32_t>(sets, fields.count("ways", 1));
+}
+
 /// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
 Geometry read_geometry(Fields& fields) {
   Geometry geometry;
   if (fields.has("ways_per_set")) {
-    for (Fields run : fields.objects("ways_per_set")) {
-      const std::uint32_t sets = run.count("sets", 1);
-      const std::uint32_t ways = run.count("ways", 1);
-      run.finish();
-      geometry.ways_per_set.insert(geometry.ways_per_set.end(), sets, ways);
+    for (const std::vector<std::uint32_t>& run : fields.objects("ways_per_set", read_sets)) {
+      geometry.ways_per_set.insert(geometry.ways_per_set.end(), run.begin(), run.end());
     }
     if (geometry.ways_per_set.empty()) fields.fail("ways_per_set", "must not be empty");
   } else {
-    const std::uint32_t sets = fields.count("sets", 1);
-    geometry.ways_per_set.assign(sets, fields.count("ways", 1));
+    geometry.ways_per_set = read_sets(fields);
   }
-  geometry.index = read_index(fields.object("index"));
+  geometry.index = fields.object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
   geometry.replacement = read_replacement(fields);
-  geometry.data_lines = fields.count_or("data_lines", 1, 0);
+  geometry.data_lines = fields.count_or("data_lines", 1, 0u);
   if (geometry.data_lines > geometry.lines()) {
     fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
   }
@@ -119,12 +112,11 @@ void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device
     cache.geometries.push_back(read_geometry(fields));
     return;
   }
-  for (Fields item : fields.objects("by_carveout")) {
-    const std::uint32_t shared_kib = item.count("shared_kib", 0);
-    cache.geometries.push_back(read_geometry(item));
-    cache.geometries.back().shared_bytes = std::uint64_t{shared_kib} * 1024;
-    item.finish();
-  }
+  cache.geometries = fields.objects("by_carveout", [](Fields& item) {
+    Geometry geometry = read_geometry(item);
+    geometry.shared_bytes = item.count<std::uint64_t>("shared_kib", 0) * 1024;
+    return geometry;
+  });
   const auto& carveouts = device.shared_carveouts_bytes;
   const bool matched = std::equal(
       cache.geometries.begin(), cache.geometries.end(), carveouts.begin(), carveouts.end(),
@@ -150,23 +142,20 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
   }
 }
 
-WritePolicy read_write_policy(Fields fields) {
-  WritePolicy policy;
-  policy.hit = fields.one_of<StoreHit>("hit", {{"update", StoreHit::update},
-                                               {"invalidate", StoreHit::invalidate},
-                                               {"ignore", StoreHit::ignore}});
-  policy.miss = fields.one_of<StoreMiss>(
-      "miss", {{"allocate", StoreMiss::allocate}, {"no_allocate", StoreMiss::no_allocate}});
-  fields.finish();
-  return policy;
+WritePolicy read_write_policy(Fields& fields) {
+  return {.hit = fields.one_of<StoreHit>("hit", {{"update", StoreHit::update},
+                                                 {"invalidate", StoreHit::invalidate},
+                                                 {"ignore", StoreHit::ignore}}),
+          .miss = fields.one_of<StoreMiss>("miss", {{"allocate", StoreMiss::allocate},
+                                                    {"no_allocate", StoreMiss::no_allocate}})};
 }
 
-CacheModel read_tlb(Fields fields) {
+CacheModel read_tlb(Fields& fields) {
   CacheModel tlb;
   tlb.name = fields.text("name");
   tlb.scope = read_scope(fields, "scope");
   tlb.line_bytes = fields.bytes("entry_bytes");
-  const std::uint32_t parts = fields.count_or("sub_entries", 1, 1);
+  const std::uint32_t parts = fields.count_or("sub_entries", 1, 1u);
   tlb.sector_bytes = tlb.line_bytes / parts;
   tlb.fetch_bytes = tlb.sector_bytes;
   if (tlb.sector_bytes * parts != tlb.line_bytes) {
@@ -174,7 +163,6 @@ CacheModel read_tlb(Fields fields) {
   }
   check_sizes(fields, tlb);
   tlb.geometries.push_back(read_geometry(fields));
-  fields.finish();
   return tlb;
 }
 
@@ -188,7 +176,7 @@ Scope read_scope(Fields& fields, const std::string& key) {
                                     {"device", Scope::device}});
 }
 
-CacheModel read_cache(Fields fields, const DeviceInfo& device) {
+CacheModel read_cache(Fields& fields, const DeviceInfo& device) {
   CacheModel cache;
   cache.name = fields.text("name");
   if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
@@ -203,20 +191,19 @@ CacheModel read_cache(Fields fields, const DeviceInfo& device) {
   cache.fetch_bytes = fields.bytes_or("fetch_bytes", cache.sector_bytes);
   check_sizes(fields, cache);
   read_geometries(fields, cache, device);
-  cache.write_policy = read_write_policy(fields.object("write_policy"));
+  cache.write_policy = fields.object("write_policy", read_write_policy);
   if (fields.has("prefetch")) {
-    Fields prefetch = fields.object("prefetch");
-    cache.prefetch = Prefetch{.bytes = prefetch.bytes("bytes"),
-                              .stride_limit_bytes = prefetch.bytes("stride_limit_bytes")};
-    prefetch.finish();
+    cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
+      return Prefetch{.bytes = prefetch.bytes("bytes"),
+                      .stride_limit_bytes = prefetch.bytes("stride_limit_bytes")};
+    });
   }
   cache.jitter_cycles = fields.number_or("jitter_cycles", 0, 0);
   cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", 0, 0);
-  fields.finish();
   return cache;
 }
 
-PageModel read_pages(Fields fields) {
+PageModel read_pages(Fields& fields) {
   PageModel pages;
   pages.page_bytes = fields.bytes("page_bytes");
   if (!std::has_single_bit(pages.page_bytes)) fields.fail("page_bytes", "must be a power of two");
@@ -229,32 +216,22 @@ PageModel read_pages(Fields fields) {
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
-  for (const Fields& item : fields.objects("tlbs")) pages.tlbs.push_back(read_tlb(item));
-  if (fields.has("path_tlbs")) {
-    for (const Fields& item : fields.objects("path_tlbs")) {
-      pages.path_tlbs.push_back(read_tlb(item));
-    }
-  }
-  fields.finish();
+  pages.tlbs = fields.objects("tlbs", read_tlb);
+  if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read_tlb);
   return pages;
 }
 
-Partitions read_partitions(Fields fields) {
-  Partitions partitions;
-  partitions.count = 2;
-  partitions.home_mask = fields.mask("home_mask");
-  partitions.replicate = fields.flag_or("replicate", false);
-  fields.finish();
-  return partitions;
+Partitions read_partitions(Fields& fields) {
+  return {.count = 2,
+          .home_mask = fields.mask("home_mask"),
+          .replicate = fields.flag_or("replicate", false)};
 }
 
-Slices read_slices(Fields fields) {
-  Slices slices;
-  slices.count = static_cast<int>(fields.count("count", 1));
-  slices.index = read_index(fields.object("index"));
+Slices read_slices(Fields& fields) {
+  Slices slices{.count = fields.count<int>("count", 1),
+                .index = fields.object("index", read_index),
+                .spread_cycles = fields.number("spread_cycles", 0)};
   check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
-  slices.spread_cycles = fields.number("spread_cycles", 0);
-  fields.finish();
   return slices;
 }
 

@@ -4,9 +4,12 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace sonde::sim {
 namespace {
@@ -50,6 +53,8 @@ void Fields::fail(const std::string& key, const std::string& why) const {
   throw ConfigError(where_ + "." + key + " " + why);
 }
 
+bool Fields::has(const std::string& key) const { return object_.contains(key); }
+
 const json& Fields::need(const std::string& key) {
   asked_.insert(key);
   const auto found = object_.find(key);
@@ -59,16 +64,12 @@ const json& Fields::need(const std::string& key) {
   return *found;
 }
 
-const json& Fields::raw(const std::string& key) { return need(key); }
+bool Fields::is_number(const std::string& key) { return need(key).is_number(); }
 
 std::string Fields::text(const std::string& key) {
   const json& value = need(key);
   if (!value.is_string()) fail(key, "must be text");
   return value.get<std::string>();
-}
-
-std::string Fields::text_or(const std::string& key, const std::string& fallback) {
-  return has(key) ? text(key) : fallback;
 }
 
 bool Fields::flag_or(const std::string& key, bool fallback) {
@@ -86,11 +87,7 @@ double Fields::number(const std::string& key, double least) {
   return value.get<double>();
 }
 
-double Fields::number_or(const std::string& key, double least, double fallback) {
-  return has(key) ? number(key, least) : fallback;
-}
-
-std::uint32_t Fields::count(const std::string& key, std::uint32_t least) {
+std::uint32_t Fields::whole(const std::string& key, std::uint32_t least) {
   const json& value = need(key);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
       value.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
@@ -99,16 +96,7 @@ std::uint32_t Fields::count(const std::string& key, std::uint32_t least) {
   return value.get<std::uint32_t>();
 }
 
-std::uint32_t Fields::count_or(const std::string& key, std::uint32_t least,
-                               std::uint32_t fallback) {
-  return has(key) ? count(key, least) : fallback;
-}
-
 std::uint64_t Fields::bytes(const std::string& key) { return to_bytes(*this, key, need(key)); }
-
-std::uint64_t Fields::bytes_or(const std::string& key, std::uint64_t fallback) {
-  return has(key) ? bytes(key) : fallback;
-}
 
 std::vector<std::uint64_t> Fields::byte_list(const std::string& key) {
   const json& value = need(key);
@@ -131,9 +119,22 @@ std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
   return masks;
 }
 
-Fields Fields::object(const std::string& key) { return Fields(need(key), where_ + "." + key); }
+template <class Item>
+std::vector<Item> Fields::list(const std::string& key) {
+  try {
+    return need(key).get<std::vector<Item>>();
+  } catch (const json::exception&) {
+    fail(key, std::is_same_v<Item, std::string> ? "must be a list of names"
+                                                : "must be a list of numbers");
+  }
+}
+template std::vector<std::string> Fields::list(const std::string& key);
+template std::vector<double> Fields::list(const std::string& key);
+template std::vector<std::uint32_t> Fields::list(const std::string& key);
 
-std::vector<Fields> Fields::objects(const std::string& key) {
+Fields Fields::below(const std::string& key) { return Fields(need(key), where_ + "." + key); }
+
+std::vector<Fields> Fields::items_below(const std::string& key) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of objects");
   std::vector<Fields> items;

@@ -2,47 +2,70 @@
 // in range; errors name file, key and why.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace sonde::sim {
 
-/// One JSON object on its way into a struct. Call finish() when all keys have been asked for.
+/// One JSON object on its way into a struct.
 class Fields {
  public:
   /// @param where file and path of the object, for errors
   /// @throws ConfigError if `value` is no object
   Fields(const nlohmann::json& value, std::string where);
 
-  bool has(const std::string& key) const { return object_.contains(key); }
+  bool has(const std::string& key) const;
 
   std::string text(const std::string& key);
-  std::string text_or(const std::string& key, const std::string& fallback);
+  std::string text_or(const std::string& key, const std::string& fallback) {
+    return has(key) ? text(key) : fallback;
+  }
   bool flag_or(const std::string& key, bool fallback);
   /// Finite number, at least `least`.
   double number(const std::string& key, double least);
-  double number_or(const std::string& key, double least, double fallback);
-  /// Whole number, at least `least`, at most 2^32 - 1.
-  std::uint32_t count(const std::string& key, std::uint32_t least);
-  std::uint32_t count_or(const std::string& key, std::uint32_t least, std::uint32_t fallback);
+  double number_or(const std::string& key, double least, double fallback) {
+    return has(key) ? number(key, least) : fallback;
+  }
+  /// Whole number, at least `least`, at most 2^31 - 1.
+  template <class Whole = std::uint32_t>
+  Whole count(const std::string& key, std::uint32_t least) {
+    return static_cast<Whole>(whole(key, least));
+  }
+  template <class Whole = std::uint32_t>
+  Whole count_or(const std::string& key, std::uint32_t least, Whole fallback) {
+    return has(key) ? count<Whole>(key, least) : fallback;
+  }
   /// Positive size: a number of bytes, or text such as "48 KiB".
   std::uint64_t bytes(const std::string& key);
-  std::uint64_t bytes_or(const std::string& key, std::uint64_t fallback);
+  std::uint64_t bytes_or(const std::string& key, std::uint64_t fallback) {
+    return has(key) ? bytes(key) : fallback;
+  }
   std::vector<std::uint64_t> byte_list(const std::string& key);
   /// Bits of an address as text in hexadecimal: "0x0AB000".
   std::uint64_t mask(const std::string& key);
   std::vector<std::uint64_t> mask_list(const std::string& key);
 
-  /// The object below `key`; its finish() is the caller's.
-  Fields object(const std::string& key);
-  /// Each object of the array below `key`, in order.
-  std::vector<Fields> objects(const std::string& key);
-  const nlohmann::json& raw(const std::string& key);
+  /// Names (std::string) or numbers (double, std::uint32_t).
+  template <class Item>
+  std::vector<Item> list(const std::string& key);
+  bool is_number(const std::string& key);
+
+  /// What `read` makes of the Fields of the object below `key`; it must ask for every key there.
+  template <class Read>
+  auto object(const std::string& key, Read read) {
+    return read_all(below(key), read);
+  }
+  /// The same for each object of the array below `key`, in order.
+  template <class Read>
+  auto objects(const std::string& key, Read read) {
+    std::vector<decltype(read(*this))> made;
+    for (const Fields& item : items_below(key)) made.push_back(read_all(item, read));
+    return made;
+  }
 
   /// One of the names in `choices`; gives its place.
   template <class Enum>
@@ -60,10 +83,18 @@ class Fields {
   void finish() const;
 
   [[noreturn]] void fail(const std::string& key, const std::string& why) const;
-  const std::string& where() const { return where_; }
 
  private:
   const nlohmann::json& need(const std::string& key);
+  std::uint32_t whole(const std::string& key, std::uint32_t least);
+  Fields below(const std::string& key);
+  std::vector<Fields> items_below(const std::string& key);
+  template <class Read>
+  static auto read_all(Fields fields, Read read) {
+    auto made = read(fields);
+    fields.finish();
+    return made;
+  }
 
   const nlohmann::json& object_;
   std::string where_;

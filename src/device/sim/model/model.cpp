@@ -1,4 +1,4 @@
-// What follows from the numbers that a model declares: sizes, and latencies between given points.
+// What follows from the numbers that a model declares: sizes, and places by name.
 #include "device/sim/model/model.hpp"
 
 #include "base/error.hpp"
@@ -33,16 +33,6 @@ const CacheModel* Model::find_cache(const std::string& cache_name) const {
 
 const CacheModel& PageModel::tlb(std::size_t place) const {
   return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
-}
-
-double SharedModel::latency_cycles(double passes) const {
-  const auto above = std::find_if(latency.begin(), latency.end(),
-                                  [&](const PassPoint& point) { return point.passes >= passes; });
-  if (above == latency.begin()) return latency.front().cycles;
-  if (above == latency.end()) return latency.back().cycles;
-  const PassPoint& below = *(above - 1);
-  const double share = (passes - below.passes) / (above->passes - below.passes);
-  return below.cycles + share * (above->cycles - below.cycles);
 }
 
 }  // namespace sonde::sim

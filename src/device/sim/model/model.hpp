@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/probe.hpp"
+#include "device/sim/model/units.hpp"
 #include "trace/inventory.hpp"
 
 #include <array>
@@ -163,56 +164,8 @@ struct PathModel {
   LatencyRow dram;
   LatencyRow dram_far;  // partitions: home in the other one
 };
-
-struct DramModel {
-  double jitter_cycles = 0;
-  int channels = 1;
-  std::uint64_t row_bytes = 0;          // that a channel serves before it opens the next row
-  double row_overhead_ns = 0;           // of opening one
-  std::uint64_t write_batch_bytes = 0;  // that a channel collects before it turns to write them
-  double turnaround_ns = 0;             // of turning the bus round, once each way
-};
-
-/// Bandwidths on the way to memory, for many accesses at once.
-struct ThroughputModel {
-  int max_blocks_per_sm = 0;
-  double issue_cycles = 1;  // between two loads of one SM
-  double l1_bytes_per_cycle = 0;
-  double sm_port_bytes_per_cycle = 0;
-  double tpc_port_bytes_per_cycle = 0;
-  double l2_bytes_per_cycle = 0;  // of the whole L2
-  double launch_ns = 0;           // wall time of an empty launch
-};
-
-/// Latency of one warp's shared memory access by the number of passes over the banks that it
-/// needs; straight lines between the points.
-struct PassPoint {
-  double passes = 0;
-  double cycles = 0;
-};
-
-struct SharedModel {
-  std::uint32_t banks = 32;
-  std::uint32_t bank_bytes = 4;
-  bool modes = false;  // 8-byte banks, with a 4-byte mode as well (Kepler)
-  std::vector<PassPoint> latency;
-  double load_interval_cycles = 1;   // between passes of loads in the pipeline
-  double store_interval_cycles = 1;  // the same for stores
-  double sync_cycles = 0;            // a barrier and a clock read
-  double jitter_cycles = 0;
-
-  double latency_cycles(double passes) const;
-};
-
-/// The load-store unit of an SM under congestion (Dai 2016, section 2.2).
-struct LsuModel {
-  std::uint32_t mshrs = 0;
-  std::uint32_t mshr_merges = 0;  // loads that can wait for one line
-  std::uint32_t miss_queue_entries = 0;
-  double request_cycles = 1;  // between two requests into the network
-  double return_bytes_per_cycle = 32;
-  std::uint64_t bypass_fetch_bytes = 32;  // least that a load past the L1 brings
-};
+/// By LoadPath; a GPU may lack some.
+using PathModels = std::array<std::optional<PathModel>, load_path_count>;
 
 enum class Numbering {
   tpc_major,    // the SMs of a TPC follow each other, the TPCs of a GPC too
@@ -255,11 +208,8 @@ struct Model {
   Partitions partitions;
   std::optional<Slices> slices;
   PageModel pages;
-  std::array<std::optional<PathModel>, load_path_count> paths;  // by LoadPath
-  DramModel dram;
-  ThroughputModel throughput;
-  SharedModel shared;
-  LsuModel lsu;
+  PathModels paths;
+  UnitsModel units;
   double watchdog_s = 2;
 
   const CacheModel* find_cache(const std::string& cache_name) const;

@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "device/sim/model/readers.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace sonde::sim {
@@ -10,16 +12,16 @@ namespace {
 
 using nlohmann::json;
 
-DeviceInfo read_device(Fields fields) {
+DeviceInfo read_device(Fields& fields) {
   DeviceInfo info;
   info.name = fields.text("name");
-  info.compute_major = static_cast<int>(fields.count("compute_major", 1));
-  info.compute_minor = static_cast<int>(fields.count("compute_minor", 0));
+  info.compute_major = fields.count<int>("compute_major", 1);
+  info.compute_minor = fields.count<int>("compute_minor", 0);
   info.memory_bytes = fields.bytes("memory_bytes");
   info.l2_bytes = fields.bytes_or("l2_bytes", 0);
-  info.max_threads_per_block = static_cast<int>(fields.count("max_threads_per_block", 32));
-  info.max_threads_per_sm = static_cast<int>(fields.count("max_threads_per_sm", 32));
-  info.max_cluster_blocks = static_cast<int>(fields.count_or("max_cluster_blocks", 0, 0));
+  info.max_threads_per_block = fields.count<int>("max_threads_per_block", 32);
+  info.max_threads_per_sm = fields.count<int>("max_threads_per_sm", 32);
+  info.max_cluster_blocks = fields.count_or("max_cluster_blocks", 0, 0);
   info.shared_bytes_per_block = fields.bytes("shared_bytes_per_block");
   info.shared_bytes_per_sm = fields.bytes("shared_bytes_per_sm");
   info.reserved_shared_bytes_per_block = fields.bytes_or("reserved_shared_bytes_per_block", 0);
@@ -31,58 +33,52 @@ DeviceInfo read_device(Fields fields) {
   }
   info.sm_clock_hz = fields.number("sm_clock_hz", 1);
   info.memory_clock_hz = fields.number("memory_clock_hz", 1);
-  info.memory_bus_bits = static_cast<int>(fields.count("memory_bus_bits", 1));
-  info.memory_data_rate = static_cast<int>(fields.count("memory_data_rate", 1));
-  info.sm_partition_instruction_caches = fields.flag_or("sm_partition_instruction_caches", false);
+  info.memory_bus_bits = fields.count<int>("memory_bus_bits", 1);
+  info.memory_data_rate = fields.count<int>("memory_data_rate", 1);
+  // Volta was the first to have them (Jia 2018), so models of it need not say so.
+  info.sm_partition_instruction_caches =
+      fields.flag_or("sm_partition_instruction_caches", info.compute_major >= 7);
   info.ecc = fields.flag_or("ecc", false);
   info.vbios = fields.text_or("vbios", "");
   info.driver_version = fields.text_or("driver_version", "");
   info.runtime_version = fields.text_or("runtime_version", "");
-  fields.finish();
   return info;
 }
 
-ChipModel read_chip(Fields fields) {
+ChipModel read_chip(Fields& fields) {
   ChipModel chip;
-  chip.gpcs = static_cast<int>(fields.count("gpcs", 1));
-  chip.tpcs_per_gpc = static_cast<int>(fields.count("tpcs_per_gpc", 1));
-  chip.sms_per_tpc = static_cast<int>(fields.count("sms_per_tpc", 1));
+  chip.gpcs = fields.count<int>("gpcs", 1);
+  chip.tpcs_per_gpc = fields.count<int>("tpcs_per_gpc", 1);
+  chip.sms_per_tpc = fields.count<int>("sms_per_tpc", 1);
   const int all = chip.gpcs * chip.tpcs_per_gpc;
-  chip.enabled_tpcs =
-      static_cast<int>(fields.count_or("enabled_tpcs", 1, static_cast<std::uint32_t>(all)));
-  chip.min_tpcs_per_gpc = static_cast<int>(fields.count_or("min_tpcs_per_gpc", 1, 1));
+  chip.enabled_tpcs = fields.count_or("enabled_tpcs", 1, all);
+  chip.min_tpcs_per_gpc = fields.count_or("min_tpcs_per_gpc", 1, 1);
   if (chip.enabled_tpcs > all || chip.enabled_tpcs < chip.gpcs * chip.min_tpcs_per_gpc) {
     fields.fail("enabled_tpcs", "does not fit gpcs, tpcs_per_gpc and min_tpcs_per_gpc");
   }
   chip.numbering = fields.one_of<Numbering>(
       "numbering", {{"tpc_major", Numbering::tpc_major}, {"round_robin", Numbering::round_robin}});
-  fields.finish();
   return chip;
 }
 
-ClockModel read_clock(Fields fields) {
-  ClockModel clock;
-  clock.empty_window_cycles = fields.count("empty_window_cycles", 1);
-  clock.sink_window_cycles = fields.count("sink_window_cycles", 1);
-  clock.granularity_cycles = fields.count_or("granularity_cycles", 1, 1);
-  clock.scope = read_scope(fields, "scope");
-  clock.globaltimer_step_ns = fields.count("globaltimer_step_ns", 1);
-  clock.loop_cycles = fields.count_or("loop_cycles", 0, 0);
-  fields.finish();
-  return clock;
+ClockModel read_clock(Fields& fields) {
+  return {.empty_window_cycles = fields.count("empty_window_cycles", 1),
+          .sink_window_cycles = fields.count("sink_window_cycles", 1),
+          .granularity_cycles = fields.count_or("granularity_cycles", 1, 1u),
+          .scope = read_scope(fields, "scope"),
+          .globaltimer_step_ns = fields.count("globaltimer_step_ns", 1),
+          .loop_cycles = fields.count_or("loop_cycles", 0, 0u)};
 }
 
-NoiseModel read_noise(Fields fields) {
-  NoiseModel noise;
-  noise.outlier_probability = fields.number("outlier_probability", 0);
-  noise.outlier_min_cycles = fields.count("outlier_min_cycles", 0);
-  noise.outlier_max_cycles = fields.count("outlier_max_cycles", 0);
-  noise.clock_jitter_cycles = fields.number("clock_jitter_cycles", 0);
+NoiseModel read_noise(Fields& fields) {
+  const NoiseModel noise{.outlier_probability = fields.number("outlier_probability", 0),
+                         .outlier_min_cycles = fields.count("outlier_min_cycles", 0),
+                         .outlier_max_cycles = fields.count("outlier_max_cycles", 0),
+                         .clock_jitter_cycles = fields.number("clock_jitter_cycles", 0)};
   if (noise.outlier_probability > 1) fields.fail("outlier_probability", "must be at most 1");
   if (noise.outlier_max_cycles < noise.outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }
-  fields.finish();
   return noise;
 }
 
@@ -102,22 +98,18 @@ Model parse_model(const std::string& text, const std::string& origin) {
   Model model;
   model.name = origin;
   model.source = fields.text("source");
-  model.device = read_device(fields.object("device"));
-  model.chip = read_chip(fields.object("chip"));
+  model.device = fields.object("device", read_device);
+  model.chip = fields.object("chip", read_chip);
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
-  model.clock = read_clock(fields.object("clock"));
-  model.noise = read_noise(fields.object("noise"));
-  model.pages = read_pages(fields.object("pages"));
-  for (const Fields& item : fields.objects("caches")) {
-    model.caches.push_back(read_cache(item, model.device));
-  }
-  if (fields.has("partitions")) model.partitions = read_partitions(fields.object("partitions"));
-  if (fields.has("slices")) model.slices = read_slices(fields.object("slices"));
-  read_paths(fields.object("paths"), model);
-  model.dram = read_dram(fields.object("dram"));
-  model.throughput = read_throughput(fields.object("throughput"));
-  model.shared = read_shared(fields.object("shared"));
-  model.lsu = read_lsu(fields.object("lsu"));
+  model.clock = fields.object("clock", read_clock);
+  model.noise = fields.object("noise", read_noise);
+  model.pages = fields.object("pages", read_pages);
+  model.caches =
+      fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model.device); });
+  if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
+  if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
+  model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
+  model.units = read_units(fields);
   model.watchdog_s = fields.number_or("watchdog_s", 0.001, model.watchdog_s);
   fields.finish();
   return model;

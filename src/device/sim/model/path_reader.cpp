@@ -7,8 +7,6 @@
 namespace sonde::sim {
 namespace {
 
-using nlohmann::json;
-
 AddressSpace space_of(LoadPath path) {
   if (path == LoadPath::constant) return AddressSpace::constant;
   return path == LoadPath::instruction ? AddressSpace::code : AddressSpace::global;
@@ -28,20 +26,12 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
 LatencyRow read_row(Fields& latencies, const std::string& key,
                     const std::vector<std::string>& outcomes) {
   if (outcomes.empty()) return {latencies.count(key, 1)};
-  if (latencies.raw(key).is_number()) return LatencyRow(outcomes.size(), latencies.count(key, 1));
-  Fields row_fields = latencies.object(key);
-  LatencyRow row;
-  for (const std::string& name : outcomes) row.push_back(row_fields.count(name, 1));
-  row_fields.finish();
-  return row;
-}
-
-std::vector<std::string> read_names(Fields& fields, const std::string& key) {
-  try {
-    return fields.raw(key).get<std::vector<std::string>>();
-  } catch (const json::exception&) {
-    fields.fail(key, "must be a list of names");
-  }
+  if (latencies.is_number(key)) return LatencyRow(outcomes.size(), latencies.count(key, 1));
+  return latencies.object(key, [&](Fields& fields) {
+    LatencyRow row;
+    for (const std::string& name : outcomes) row.push_back(fields.count(name, 1));
+    return row;
+  });
 }
 
 /// Without "tlbs" a path goes through all that are no path's own.
@@ -51,7 +41,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
     for (std::size_t place = 0; place < pages.tlbs.size(); ++place) places.push_back(place);
     return places;
   }
-  for (const std::string& name : read_names(fields, "tlbs")) {
+  for (const std::string& name : fields.list<std::string>("tlbs")) {
     std::size_t place = 0;
     const std::size_t count = pages.tlbs.size() + pages.path_tlbs.size();
     while (place < count && pages.tlb(place).name != name) ++place;
@@ -61,58 +51,65 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
   return places;
 }
 
-Tile read_tile(Fields fields) {
-  Tile tile;
-  tile.width_bytes = fields.bytes("width_bytes");
-  if (!std::has_single_bit(tile.width_bytes) || tile.width_bytes > texture_row_bytes) {
-    fields.fail("width_bytes", "must be a power of two of at most " +
-                                   std::to_string(texture_row_bytes) + " (the row of a texture)");
-  }
-  tile.rows = fields.count("rows", 1);
-  fields.finish();
-  return tile;
-}
-
-PathModel read_path(Fields fields, LoadPath kind, const Model& model) {
-  PathModel path;
-  path.space = space_of(kind);
-  path.at_home = kind == LoadPath::atomic;
-  if (path.space == AddressSpace::global) path.tlbs = read_tlb_places(fields, model.pages);
-  if (kind == LoadPath::texture_2d && fields.has("tile")) {
-    path.tile = read_tile(fields.object("tile"));
-  }
-  const std::vector<std::string> outcomes = outcome_names(path, model.pages);
-  Fields latencies = fields.object("latency_cycles");
+std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
+  std::vector<std::size_t> places;
   bool translated = false;
-  for (const std::string& name : read_names(fields, "caches")) {
+  for (const std::string& name : fields.list<std::string>("caches")) {
     const CacheModel* cache = model.find_cache(name);
     if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
     if (cache->addressing == Addressing::virtual_address && translated) {
       fields.fail("caches", "names '" + name + "', which is virtual, behind a physical one");
     }
     translated = cache->addressing == Addressing::physical_address;
-    path.caches.push_back(static_cast<std::size_t>(cache - model.caches.data()));
-    path.hit.push_back(read_row(latencies, name, outcomes));
+    places.push_back(static_cast<std::size_t>(cache - model.caches.data()));
   }
-  path.dram = read_row(latencies, "dram", outcomes);
-  if (model.partitions.count == 2) {
-    path.far_hit = read_row(latencies, "far", outcomes);
-    path.dram_far = read_row(latencies, "dram_far", outcomes);
+  return places;
+}
+
+Tile read_tile(Fields& fields) {
+  const Tile tile{.width_bytes = fields.bytes("width_bytes"), .rows = fields.count("rows", 1)};
+  if (!std::has_single_bit(tile.width_bytes) || tile.width_bytes > texture_row_bytes) {
+    fields.fail("width_bytes", "must be a power of two of at most " +
+                                   std::to_string(texture_row_bytes) + " (the row of a texture)");
   }
-  latencies.finish();
-  fields.finish();
+  return tile;
+}
+
+PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
+  PathModel path;
+  path.space = space_of(kind);
+  path.at_home = kind == LoadPath::atomic;
+  if (path.space == AddressSpace::global) path.tlbs = read_tlb_places(fields, model.pages);
+  if (kind == LoadPath::texture_2d && fields.has("tile")) {
+    path.tile = fields.object("tile", read_tile);
+  }
+  const std::vector<std::string> outcomes = outcome_names(path, model.pages);
+  path.caches = read_cache_places(fields, model);
+  fields.object("latency_cycles", [&](Fields& latencies) {
+    for (std::size_t place : path.caches) {
+      path.hit.push_back(read_row(latencies, model.caches[place].name, outcomes));
+    }
+    path.dram = read_row(latencies, "dram", outcomes);
+    if (model.partitions.count == 2) {
+      path.far_hit = read_row(latencies, "far", outcomes);
+      path.dram_far = read_row(latencies, "dram_far", outcomes);
+    }
+    return 0;
+  });
   return path;
 }
 
 }  // namespace
 
-void read_paths(Fields fields, Model& model) {
+PathModels read_paths(Fields& fields, const Model& model) {
+  PathModels paths;
   for (std::size_t i = 0; i < load_path_count; ++i) {
     const auto kind = static_cast<LoadPath>(i);
     const std::string name(to_text(kind));
-    if (fields.has(name)) model.paths[i] = read_path(fields.object(name), kind, model);
+    if (!fields.has(name)) continue;
+    paths[i] = fields.object(name, [&](Fields& path) { return read_path(path, kind, model); });
   }
-  fields.finish();
+  return paths;
 }
 
 }  // namespace sonde::sim

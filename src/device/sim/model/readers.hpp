@@ -1,6 +1,6 @@
 // From the JSON text of a model to its struct: the whole (model_reader.cpp), and its sections on
-// caches and pages (cache_reader.cpp), load paths (path_reader.cpp) and all that limits throughput
-// (pipeline_reader.cpp). Each checks its values and refuses unknown keys.
+// caches and pages (cache_reader.cpp), load paths (path_reader.cpp) and units (units.hpp). Each
+// checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
@@ -12,15 +12,11 @@ namespace sonde::sim {
 Model parse_model(const std::string& text, const std::string& origin);
 
 Scope read_scope(Fields& fields, const std::string& key);
-CacheModel read_cache(Fields fields, const DeviceInfo& device);
-PageModel read_pages(Fields fields);
-Partitions read_partitions(Fields fields);
-Slices read_slices(Fields fields);
+CacheModel read_cache(Fields& fields, const DeviceInfo& device);
+PageModel read_pages(Fields& fields);
+Partitions read_partitions(Fields& fields);
+Slices read_slices(Fields& fields);
 /// Needs the model's caches, pages and partitions.
-void read_paths(Fields fields, Model& model);
-DramModel read_dram(Fields fields);
-ThroughputModel read_throughput(Fields fields);
-SharedModel read_shared(Fields fields);
-LsuModel read_lsu(Fields fields);
+PathModels read_paths(Fields& fields, const Model& model);
 
 }  // namespace sonde::sim

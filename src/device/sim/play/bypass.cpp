@@ -80,7 +80,7 @@ BypassCaches find_caches(const Launch& launch, std::size_t active_sms) {
     }
   }
   const auto sharers = static_cast<double>(active_sms);
-  around.l2_bytes_per_cycle = model.throughput.l2_bytes_per_cycle / sharers;
+  around.l2_bytes_per_cycle = model.units.throughput.l2_bytes_per_cycle / sharers;
   around.dram_bytes_per_cycle = launch.die.info.theoretical_bytes_per_s() *
                                 launch.faults.bandwidth_factor / launch.sm_clock_hz / sharers;
   return caches;
@@ -124,14 +124,14 @@ Trace play(const Launch& launch, const BypassProbe& probe) {
   const BypassCaches caches = find_caches(launch, sms.size());
   const Geometry* geometry =
       caches.l1 == nullptr ? nullptr : &caches.l1->geometry_for(trace.shared_carveout_bytes);
-  Lsu lsu(launch.model.lsu, caches.around, caches.l1, geometry, caches.l2, launch.seed);
+  Lsu lsu(launch.model.units.lsu, caches.around, caches.l1, geometry, caches.l2, launch.seed);
   std::vector<BypassWarp> warps(warp_count);
   const double warm = run_warps(lsu, probe, 0, probe.warmup_accesses, 0, warps);
   warps.assign(warp_count, {.latency_cycles = {}, .begin = warm, .end = warm});
   run_warps(lsu, probe, probe.warmup_accesses, probe.accesses, warm, warps);
   Noise noise(launch.model, launch.seed);
   const double jitter_cycles =
-      caches.l1 == nullptr ? launch.model.dram.jitter_cycles : caches.l1->jitter_cycles;
+      caches.l1 == nullptr ? launch.model.units.dram.jitter_cycles : caches.l1->jitter_cycles;
   for (int sm : sms) add_lanes(launch, sm, warps, jitter_cycles, noise, trace);
   return trace;
 }

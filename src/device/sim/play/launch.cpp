@@ -44,7 +44,7 @@ int resident_blocks(const Model& model, int block_threads, std::uint64_t block_s
           ? info.max_threads_per_sm
           : info.shared_bytes_per_sm / (block_shared_bytes + info.reserved_shared_bytes_per_block));
   const int resident = std::min(
-      {model.throughput.max_blocks_per_sm, info.max_threads_per_sm / block_threads, shared});
+      {model.units.throughput.max_blocks_per_sm, info.max_threads_per_sm / block_threads, shared});
   if (block_threads > info.max_threads_per_block || resident == 0 ||
       block_shared_bytes > info.shared_bytes_per_block) {
     throw DeviceError("a block of " + std::to_string(block_threads) + " threads with " +

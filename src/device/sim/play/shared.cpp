@@ -79,7 +79,7 @@ double run_long(const CopyQueue& queue, int passes) {
 }  // namespace
 
 Trace play(const Launch& launch, const SharedChaseProbe& probe) {
-  const SharedModel& shared = launch.model.shared;
+  const SharedModel& shared = launch.model.units.shared;
   check_mode(shared, probe.bank_mode);
   if (probe.thread_offsets_bytes.size() > warp_threads) {
     throw DeviceError("a shared chase is made by one warp (32 threads) give at most 32 offsets");
@@ -110,7 +110,7 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
 }
 
 Trace play(const Launch& launch, const SharedStreamProbe& probe) {
-  const SharedModel& shared = launch.model.shared;
+  const SharedModel& shared = launch.model.units.shared;
   check_mode(shared, probe.bank_mode);
   const int warps_per_block = warps_of(probe.block_threads);
   const std::uint64_t block_bytes = 2ULL * static_cast<std::uint64_t>(probe.block_threads) *

@@ -133,8 +133,8 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
 
 /// Rates for a part of the SMs that uses the same part of the L2 and the DRAM.
 StreamRates make_rates(const Launch& launch, double part) {
-  const ThroughputModel& rates = launch.model.throughput;
-  const DramModel& dram = launch.model.dram;
+  const ThroughputModel& rates = launch.model.units.throughput;
+  const DramModel& dram = launch.model.units.dram;
   const double cycles_per_ns = launch.sm_clock_hz / 1e9;
   const double slow = 1 / launch.faults.bandwidth_factor;
   const double channels = dram.channels * part;
@@ -198,7 +198,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
   double last_factor = 1;
   for (int i = 0; i < probe.repeats; ++i) {
     last_factor = 1 + repeat_spread * noise.bell();
-    trace.repeat_ns.push_back(launch.model.throughput.launch_ns +
+    trace.repeat_ns.push_back(launch.model.units.throughput.launch_ns +
                               longest * last_factor * 1e9 / launch.sm_clock_hz);
   }
   for (std::size_t i = 0; i < plan.sms.size(); ++i) {

@@ -1,0 +1,204 @@
+// Who leaves a full set, by policy.
+#include "cache_array_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+
+namespace sonde::sim {
+namespace {
+
+/// Hits of a few late passes over `lines` lines.
+int cyclic_hits(CacheArray& cache, std::uint64_t lines) {
+  int hits = 0;
+  for (int pass = 0; pass < 40; ++pass) {
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      hits += cache.access(line * line_bytes) && pass >= 20 ? 1 : 0;
+    }
+  }
+  return hits;
+}
+
+TEST(ReplacementTest, lru_evicts_what_was_used_longest_ago) {
+  CacheArray cache = make_cache(DeclaredPolicy::lru, 1, 2);
+  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
+  EXPECT_EQ(misses(cache, "A"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(ReplacementTest, fifo_evicts_what_came_first) {
+  CacheArray cache = make_cache(DeclaredPolicy::fifo, 1, 2);
+  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
+  EXPECT_EQ(misses(cache, "B"), "");
+  EXPECT_EQ(misses(cache, "A"), "A");
+}
+
+TEST(ReplacementTest, tree_plru_follows_the_tree_away_from_the_last_use) {
+  CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 4);
+  misses(cache, "ABCDAE");  // the root points to the right half, there to C
+  EXPECT_EQ(misses(cache, "ABDE"), "");
+  EXPECT_EQ(misses(cache, "C"), "C");
+}
+
+TEST(ReplacementTest, tree_plru_keeps_within_ways_that_are_no_power_of_two) {
+  CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 6);
+  misses(cache, "ABCDEF");
+  EXPECT_EQ(misses(cache, "ABCDEF"), "");
+  EXPECT_GT(cyclic_hits(cache, 7), 0);
+}
+
+TEST(ReplacementTest, nru_evicts_the_first_unused_way) {
+  CacheArray cache = make_cache(DeclaredPolicy::nru, 1, 4);
+  misses(cache, "ABCDAE");  // D cleared all other bits, A set its own again
+  EXPECT_EQ(misses(cache, "ACDE"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(ReplacementTest, clock_gives_a_second_chance) {
+  CacheArray cache = make_cache(DeclaredPolicy::clock, 1, 4);
+  misses(cache, "ABCDE");  // the hand passes all, E replaces A
+  misses(cache, "BF");     // B is passed, F replaces C
+  EXPECT_EQ(misses(cache, "BDEF"), "");
+  EXPECT_EQ(misses(cache, "C"), "C");
+}
+
+TEST(ReplacementTest, srrip_prefers_what_was_not_used_again) {
+  CacheArray cache = make_cache(DeclaredPolicy::srrip, 1, 4);
+  misses(cache, "ABCDAE");
+  EXPECT_EQ(misses(cache, "ACDE"), "");
+  EXPECT_EQ(misses(cache, "B"), "B");
+}
+
+TEST(ReplacementTest, brrip_keeps_a_part_of_what_does_not_fit) {
+  CacheArray srrip = make_cache(DeclaredPolicy::srrip, 4, 8);
+  CacheArray brrip = make_cache(DeclaredPolicy::brrip, 4, 8);
+  EXPECT_EQ(cyclic_hits(srrip, 4 * 12), 0);
+  EXPECT_GT(cyclic_hits(brrip, 4 * 12), 200);
+}
+
+bool holds(CacheArray& cache, char letter) {
+  return cache.contains(static_cast<std::uint64_t>(letter) * line_bytes);
+}
+
+TEST(ReplacementTest, guarded_lru_keeps_the_lines_of_the_last_two_hits) {
+  CacheArray cache = make_cache(DeclaredPolicy::guarded_lru, 1, 4);
+  misses(cache, "ABCDAE");
+  EXPECT_FALSE(holds(cache, 'B')) << "A is older, but guarded";
+  misses(cache, "CDF");
+  EXPECT_TRUE(holds(cache, 'A')) << "pushed out of the guard, so the youngest";
+  EXPECT_FALSE(holds(cache, 'E'));
+}
+
+/// A set with guarded lru, as lists of lines.
+class GuardedSet {
+ public:
+  explicit GuardedSet(std::size_t ways) : ways_(ways) {}
+
+  bool access(std::uint64_t line) {
+    if (std::find(order_.begin(), order_.end(), line) != order_.end()) {
+      guarded_.push_front(line);
+      if (guarded_.size() > 2) {
+        const std::uint64_t released = guarded_.back();
+        guarded_.pop_back();
+        if (!is_guarded(released)) renew(released);
+      }
+      return true;
+    }
+    if (order_.size() == ways_) evict();
+    order_.push_front(line);
+    return false;
+  }
+
+ private:
+  bool is_guarded(std::uint64_t line) const {
+    return std::find(guarded_.begin(), guarded_.end(), line) != guarded_.end();
+  }
+  void renew(std::uint64_t line) {
+    order_.remove(line);
+    order_.push_front(line);
+  }
+  void evict() {
+    auto victim = std::find_if(order_.rbegin(), order_.rend(),
+                               [this](std::uint64_t line) { return !is_guarded(line); });
+    const std::uint64_t line = victim == order_.rend() ? guarded_.back() : *victim;
+    order_.remove(line);
+    guarded_.remove(line);
+  }
+
+  std::size_t ways_;
+  std::list<std::uint64_t> order_;    // newest first
+  std::list<std::uint64_t> guarded_;  // the last two hits, latest first
+};
+
+TEST(ReplacementTest, guarded_lru_of_any_associativity_agrees_with_lists) {
+  // Sets of few ways keep order and guard in one word, others by links.
+  for (std::uint32_t ways : {1u, 2u, 3u, 4u, 14u, 15u, 16u, 40u}) {
+    CacheArray cache = make_cache(DeclaredPolicy::guarded_lru, 1, ways);
+    GuardedSet reference(ways);
+    Random random(ways);
+    for (int i = 0; i < 20000; ++i) {
+      const std::uint64_t line = random.below(ways + ways / 2 + 2);
+      ASSERT_EQ(cache.access(line * line_bytes), reference.access(line))
+          << ways << " ways, access " << i;
+    }
+  }
+}
+
+TEST(ReplacementTest, set_duelling_ends_with_the_better_policy) {
+  CacheArray cache = make_cache(DeclaredPolicy::set_duelling, 64, 8);
+  // 62 of 64 sets come over to BRRIP; its leaders alone would be 2.
+  EXPECT_GT(cyclic_hits(cache, 64 * 12), 20 * 12 * 10);
+}
+
+TEST(ReplacementTest, random_spreads_victims_over_all_ways) {
+  CacheArray cache = make_cache(DeclaredPolicy::random, 1, 4);
+  std::map<char, int> evicted;
+  for (int i = 0; i < 400; ++i) {
+    cache.clear(static_cast<std::uint64_t>(i));
+    misses(cache, "ABCDE");
+    for (char letter : std::string("ABCD")) {
+      evicted[letter] += cache.contains(static_cast<std::uint64_t>(letter) * line_bytes) ? 0 : 1;
+    }
+  }
+  for (char letter : std::string("ABCD")) EXPECT_NEAR(evicted[letter], 100, 35) << letter;
+}
+
+TEST(ReplacementTest, weighted_ways_are_victims_by_their_weight) {
+  CacheArray cache = make_cache(DeclaredPolicy::weighted_ways, 1, 4, {1, 3, 1, 1});
+  std::map<char, int> evicted;
+  for (int i = 0; i < 600; ++i) {
+    cache.clear(static_cast<std::uint64_t>(i));
+    misses(cache, "ABCDE");
+    for (char letter : std::string("ABCD")) {
+      evicted[letter] += cache.contains(static_cast<std::uint64_t>(letter) * line_bytes) ? 0 : 1;
+    }
+  }
+  EXPECT_NEAR(evicted['B'], 300, 45);
+  EXPECT_NEAR(evicted['A'], 100, 35);
+  EXPECT_NEAR(evicted['C'], 100, 35);
+  EXPECT_NEAR(evicted['D'], 100, 35);
+}
+
+TEST(ReplacementTest, sets_of_any_associativity_agree_with_a_list) {
+  // Orders packed into a word, orders by links, marks in one to eight words, and a map.
+  for (std::uint32_t ways : {1u, 3u, 8u, 15u, 16u, 17u, 24u, 64u, 65u, 192u}) {
+    for (DeclaredPolicy policy : {DeclaredPolicy::lru, DeclaredPolicy::fifo}) {
+      CacheArray cache = make_cache(policy, 1, ways);
+      std::list<std::uint64_t> reference;
+      Random random(7);
+      for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t line = random.below(ways + ways / 2 + 2);
+        const auto found = std::find(reference.begin(), reference.end(), line);
+        const bool expected = found != reference.end();
+        if (expected && policy == DeclaredPolicy::lru) reference.erase(found);
+        if (!expected || policy == DeclaredPolicy::lru) reference.push_front(line);
+        if (reference.size() > ways) reference.pop_back();
+        ASSERT_EQ(cache.access(line * line_bytes), expected) << ways << " ways, access " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sonde::sim
