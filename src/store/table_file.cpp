@@ -141,7 +141,6 @@ void create_table(hid_t file, const TablePlan& plan) {
 void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
                 const Table& rows, hid_t transfer, const StepRunner& run_step) {
   if (table.rows == 0) return;
-  const std::uint64_t most = *std::ranges::max_element(table.row_counts);
   // Plain columns go independently, all in one step; compressed ones must be written collectively,
   // and after each such call all ranks must know that nobody was left behind in it.
   run_step([&] {
@@ -154,7 +153,7 @@ void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::s
     if (!is_compressed(table.rows, table.element_bytes[c])) continue;
     const std::uint64_t per_round =
         std::max<std::uint64_t>(1, round_bytes / table.element_bytes[c]);
-    for (std::uint64_t done = 0; done < most; done += per_round) {
+    for (std::uint64_t done = 0; done < table.most_rows; done += per_round) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows.rows());
         const std::uint64_t count = std::min(per_round, rows.rows() - first);

@@ -141,14 +141,12 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
                         const DeviceResult* mine, const std::vector<UnauditedDevice>& unaudited) {
   prepare_store();
   const int rank = rank_of(comm);
-  Provenance shared;
-  std::vector<UnauditedDevice> shared_unaudited;
-  header_from_json(broadcast_text(comm, header_to_json(provenance, unaudited)), shared,
-                   shared_unaudited);
+  const RunHeader shared = header_from_json(
+      broadcast_text(comm, to_json(RunHeader{.provenance = provenance, .unaudited = unaudited})));
   RunPart part{.device = mine, .unaudited = {}};
-  if (rank == 0) part.unaudited = std::move(shared_unaudited);
+  if (rank == 0) part.unaudited = shared.unaudited;
   try {
-    write_together(comm, part_of(path), shared, part);
+    write_together(comm, part_of(path), shared.provenance, part);
     run_step_together(comm, [&] {
       if (rank == 0) move_into_place(part_of(path), path);
     });
