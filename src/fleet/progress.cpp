@@ -1,8 +1,6 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
-#include "base/enum_text.hpp"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,20 +13,10 @@
 
 namespace sonde {
 namespace fs = std::filesystem;
-namespace {
-
-constexpr EnumName<RankState> state_names[]{
-    {RankState::measuring, "measuring"},
-    {RankState::done, "done"},
-};
-
-}  // namespace
 
 // The JSON library finds these by name.
-static void to_json(nlohmann::json& json, RankState state) { json = name_of(state_names, state); }
-static void from_json(const nlohmann::json& json, RankState& state) {
-  state = find_value(state_names, json.get<std::string>()).value_or(RankState::measuring);
-}
+NLOHMANN_JSON_SERIALIZE_ENUM(RankState,
+                             {{RankState::measuring, "measuring"}, {RankState::done, "done"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
                                    jobs_total, probes_done, elapsed_s, beat)
 
@@ -145,10 +133,10 @@ std::string describe_progress(const fs::path& parts) {
   }
   std::string text;
   for (const Progress& rank : ranks) {
-    text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
-                        rank.rank, rank.node, rank.uuid, name_of(state_names, rank.state),
-                        rank.jobs_done, rank.jobs_total, rank.probes_done,
-                        format_duration(rank.elapsed_s), rank.job);
+    text += fmt::format(
+        "rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n", rank.rank,
+        rank.node, rank.uuid, nlohmann::json(rank.state).get<std::string>(), rank.jobs_done,
+        rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
   }
   return text + summarize_progress(ranks) + "\n";
 }

@@ -81,16 +81,13 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
     outcome = Outcome::failed;
     reason = error.what();
   }
-  std::optional<RankFailure> failure;
+  std::optional<std::string> failure;
   try {
     failure = first_failure(comm, outcome, reason, step_patience_s);
   } catch (const CommError& error) {
     throw CommError(fmt::format("{}; {}", reason, error.what()));
   }
-  if (failure) {
-    throw StoreError(
-        fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
-  }
+  if (failure) throw StoreError(*failure);
 }
 
 /// MPI-IO may lose a failed write, so that nothing but the file itself tells whether it is whole.
