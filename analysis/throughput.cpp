@@ -20,7 +20,9 @@ std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes)
   for (int threads = 32; threads <= std::min(1024, limits.max_threads_per_block); threads *= 2) {
     for (int blocks = 1; blocks <= 6; ++blocks) {
       for (int ilp : {1, 2, 4, 6, 8}) {
-        const auto block_bytes = static_cast<std::uint64_t>(2 * element_bytes * ilp * threads);
+        const std::uint64_t block_bytes = std::uint64_t{2} * static_cast<unsigned>(element_bytes) *
+                                          static_cast<unsigned>(ilp) *
+                                          static_cast<unsigned>(threads);
         const std::uint64_t sm_bytes = (block_bytes + limits.reserved_shared_bytes_per_block) *
                                        static_cast<std::uint64_t>(blocks);
         if (block_bytes > limits.shared_bytes_per_block || sm_bytes > limits.shared_bytes_per_sm ||

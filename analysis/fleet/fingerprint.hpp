@@ -3,13 +3,18 @@
 // apart from all others is named.
 #pragma once
 
-#include "analysis/metrics.hpp"
+#include "analysis/fleet/fleet.hpp"
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace sonde {
+
+/// Fingerprints are compared if somebody is better in them.
+inline bool is_compared_map(const Metric& metric) {
+  return metric.kind == MetricKind::fingerprint && metric.better != Better::neither;
+}
 
 /// Invariants of a map.
 struct MapSummary {
@@ -41,5 +46,12 @@ struct OutlyingSm {
 /// a group of many and no finding. Empty for fewer than 9 SMs. @pre `better` is not neither
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction);
+
+/// SMs that stand apart from all others of their device, in maps that have a better direction.
+/// Where half of the devices of a group show such SMs, it is how the model is built: information
+/// only.
+std::vector<FleetFinding> judge_maps(const RunResult& run,
+                                     const std::vector<ComparisonGroup>& groups,
+                                     const ReduceOptions& options);
 
 }  // namespace sonde

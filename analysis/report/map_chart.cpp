@@ -1,6 +1,7 @@
 // The grid of SMs: cells of each map, laid out by GPC and TPC.
 #include "analysis/report/charts.hpp"
 
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 
@@ -71,7 +72,7 @@ Json map_json(const DeviceResult& device, const Metric& metric, const std::set<i
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
-    if (metric.kind != MetricKind::fingerprint || metric.better == Better::neither) continue;
+    if (!is_compared_map(metric)) continue;
     if (map_values(run.devices[index], metric.name).size() < 2) continue;
     std::set<int> outlying;
     for (const std::size_t finding : analysis.verdicts[index].findings) {
