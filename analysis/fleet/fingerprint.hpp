@@ -3,7 +3,7 @@
 // apart from all others is named.
 #pragma once
 
-#include "analysis/fleet/fleet.hpp"
+#include "analysis/metrics.hpp"
 
 #include <cstddef>
 #include <span>
@@ -46,12 +46,4 @@ struct OutlyingSm {
 /// a group of many and no finding. Empty for fewer than 9 SMs. @pre `better` is not neither
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction);
-
-/// SMs that stand apart from all others of their device, in maps that have a better direction.
-/// Where half of the devices of a group show such SMs, it is how the model is built: information
-/// only.
-std::vector<FleetFinding> judge_maps(const RunResult& run,
-                                     const std::vector<ComparisonGroup>& groups,
-                                     const ReduceOptions& options);
-
 }  // namespace sonde

@@ -1,5 +1,5 @@
 // Devices that deviate from their group in one number: from series and their statistics to
-// findings, which fleet.cpp turns into verdicts.
+// findings, which reduce.cpp turns into verdicts.
 #include "analysis/fleet/judge.hpp"
 
 #include "analysis/fleet/calibration.hpp"

@@ -9,7 +9,6 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>

@@ -1,7 +1,6 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +29,16 @@ constexpr std::string_view suffix = ".progress.json";
 
 fs::path file_of(const fs::path& parts, int rank) {
   return parts / fmt::format("{}{}", rank, suffix);
+}
+
+/// Those of all ranks.
+std::vector<fs::path> list_files(const fs::path& parts) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    if (entry.path().string().ends_with(suffix)) files.push_back(entry.path());
+  }
+  return files;
 }
 
 std::optional<Progress> read_one(const fs::path& path) {
@@ -75,20 +84,14 @@ void ProgressFile::update(Progress progress) {
 }
 
 void clear_progress(const fs::path& parts) {
-  std::error_code error;
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(parts, error)) {
-    if (entry.path().string().ends_with(suffix)) old.push_back(entry.path());
-  }
-  for (const fs::path& path : old) fs::remove(path, error);
+  std::error_code ignored;
+  for (const fs::path& path : list_files(parts)) fs::remove(path, ignored);
 }
 
 std::vector<Progress> read_progress(const fs::path& parts) {
   std::vector<Progress> ranks;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parts, error)) {
-    if (!entry.path().string().ends_with(suffix)) continue;
-    if (auto progress = read_one(entry.path())) ranks.push_back(std::move(*progress));
+  for (const fs::path& path : list_files(parts)) {
+    if (auto progress = read_one(path)) ranks.push_back(std::move(*progress));
   }
   std::ranges::sort(ranks, {}, &Progress::rank);
   return ranks;

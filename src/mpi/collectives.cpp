@@ -8,7 +8,6 @@
 
 #include <array>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <thread>
 

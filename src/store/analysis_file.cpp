@@ -1,7 +1,6 @@
 // `/analysis` of a run file, written into a copy that takes the file's place when whole.
 #include "store/analysis_file.hpp"
 
-#include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 #include "store/table_file.hpp"
 

@@ -48,7 +48,6 @@ Member from_stored(const Stored& stored) {
 template <class T>
 constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
-  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::u32;
   if constexpr (std::is_same_v<T, std::uint64_t>) return ElementType::u64;
   if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
   if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;

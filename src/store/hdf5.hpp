@@ -78,6 +78,7 @@ std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
 
+Handle make_properties(hid_t kind);
 Handle utf8_type(std::size_t size);
 
 }  // namespace sonde::hdf5

@@ -27,7 +27,6 @@ Handle file_type(ElementType type, std::size_t element_bytes) {
   switch (type) {
     case ElementType::u8: return copy(H5T_STD_U8LE);
     case ElementType::cycles: return copy(element_bytes == 2 ? H5T_STD_U16LE : H5T_STD_U32LE);
-    case ElementType::u32: return copy(H5T_STD_U32LE);
     case ElementType::u64: return copy(H5T_STD_U64LE);
     case ElementType::i32: return copy(H5T_STD_I32LE);
     case ElementType::i64: return copy(H5T_STD_I64LE);
@@ -49,7 +48,7 @@ bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
 }
 
 Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
-  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "making a property list");
+  Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
   if (!is_compressed(rows, element_bytes)) {
     // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
@@ -76,6 +75,10 @@ Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
                                  .c_str()),
         "making a dimension of " + name);
   return scale;
+}
+
+std::uint64_t extent_of(hid_t space) {
+  return static_cast<std::uint64_t>(check(H5Sget_simple_extent_npoints(space), "reading a size"));
 }
 
 std::string path_of(const TableKey& key, const std::string& column) {
@@ -175,8 +178,7 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) {
   if (!hdf5::has_link(file, path_of(key, key.dimension))) return 0;
   Handle dataset = open_column(file, key, key.dimension);
   Handle space(H5Dget_space(dataset), H5Sclose, "reading a size");
-  return static_cast<std::uint64_t>(
-      check(H5Sget_simple_extent_npoints(space), "reading the size of " + key.group));
+  return extent_of(space);
 }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
@@ -192,8 +194,7 @@ Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& 
       throw StoreError(path + " has an unexpected type");
     }
     Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
-    const auto extent = static_cast<std::uint64_t>(
-        check(H5Sget_simple_extent_npoints(space), "reading the size of " + path));
+    const std::uint64_t extent = extent_of(space);
     if (range.offset > extent || range.length > extent - range.offset) {
       throw StoreError(fmt::format("{} has {} rows where rows up to {} are referred to", path,
                                    extent, range.offset + range.length));

@@ -61,6 +61,7 @@ SHARED_HEADERS = {
     "src/device/sim/**play_*.cpp": "play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
+    "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
     "kernels/chase_*.cu": "kernels/chase.hpp",
 }
 
