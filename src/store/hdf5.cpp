@@ -169,6 +169,10 @@ Handle make_groups(hid_t file, const std::string& path) {
     Handle(H5Gcreate2(file, so_far.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose,
            "creating the group " + so_far);
   }
+  return open_group(file, path);
+}
+
+Handle open_group(hid_t file, const std::string& path) {
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 

@@ -98,31 +98,24 @@ struct Recording {
 /// Calls `visit` with every Recording, in the order of the file.
 template <class Visit>
 void for_each_recording(Visit&& visit) {
-  using enum ElementType;
+  const auto numbers = [&visit](auto values, auto rows, const char* dimension, const char* name,
+                                const char* units, const char* long_name) {
+    visit(Recording<std::uint64_t>{
+        values, rows, dimension, {name, units, long_name, ElementType::u64}});
+  };
   visit(Recording<std::uint32_t>{
       &LaneTrace::window_cycles,
       &LaneRow::windows,
       "window",
-      {"window_cycles", "cycle", "clock window of each recorded access", cycles}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::offsets_bytes,
-      &LaneRow::visits,
-      "visit",
-      {"offsets_bytes", "byte", "address of each recorded access in the buffer", u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::histogram,
-      &LaneRow::bins,
-      "bin",
-      {"histogram", "1", "timed accesses by window_cycles, last bin: or more", u64}});
-  visit(Recording<std::uint64_t>{&LaneTrace::clock_cycles,
-                                 &LaneRow::clocks,
-                                 "clock",
-                                 {"clock_cycles", "cycle", "timestamps by the SM clock", u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::globaltimer_ns,
-      &LaneRow::timers,
-      "timer",
-      {"globaltimer_ns", "ns", "timestamps by the device-wide timer", u64}});
+      {"window_cycles", "cycle", "clock window of each recorded access", ElementType::cycles}});
+  numbers(&LaneTrace::offsets_bytes, &LaneRow::visits, "visit", "offsets_bytes", "byte",
+          "address of each recorded access in the buffer");
+  numbers(&LaneTrace::histogram, &LaneRow::bins, "bin", "histogram", "1",
+          "timed accesses by window_cycles, last bin: or more");
+  numbers(&LaneTrace::clock_cycles, &LaneRow::clocks, "clock", "clock_cycles", "cycle",
+          "timestamps by the SM clock");
+  numbers(&LaneTrace::globaltimer_ns, &LaneRow::timers, "timer", "globaltimer_ns", "ns",
+          "timestamps by the device-wide timer");
 }
 
 }  // namespace sonde

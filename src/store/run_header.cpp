@@ -42,8 +42,7 @@ Provenance read_header(hid_t file) {
     throw StoreError(fmt::format("its schema version is {}, this sonde reads version {}", version,
                                  schema_version));
   }
-  const hdf5::Handle group(H5Gopen2(file, "provenance", H5P_DEFAULT), H5Gclose,
-                           "opening the provenance");
+  const hdf5::Handle group = hdf5::open_group(file, "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {
     if (value.is_string()) {

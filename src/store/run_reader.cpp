@@ -120,8 +120,7 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
 std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
   if (!hdf5::has_link(file, path)) return names;
-  const hdf5::Handle group(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose,
-                           "opening the group " + path);
+  const hdf5::Handle group = hdf5::open_group(file, path);
   const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
     return 0;
