@@ -45,10 +45,17 @@ target_compile_options(sonde_warnings INTERFACE
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror -Wno-error=array-bounds>
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings>)
 
-# sonde_library(<name> SOURCES ... [LINK <public libraries> ...])
+# sonde_library(<name> [FOLDERS ...] [SOURCES ...] [LINK <public libraries> ...])
+# Every .cpp of the FOLDERS belongs to it ("." is the folder of the call), so that a new file needs
+# no line here (docs/decisions/0004-sources-by-folder.md); SOURCES are named one by one.
 function(sonde_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  add_library(${name} STATIC ${arg_SOURCES})
+  cmake_parse_arguments(arg "" "" "FOLDERS;SOURCES;LINK" ${ARGN})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  set(sources "")
+  if(patterns)
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  endif()
+  add_library(${name} STATIC ${sources} ${arg_SOURCES})
   add_library(sonde::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE sonde_warnings)

@@ -1,8 +1,8 @@
-// The bypass job: N warps of a block chase memory while only L of them use the L1. Measures the
-// best L, and what the model of Dai et al. (DAC 2016) makes of the same numbers
-// (docs/methods/bypass.md).
+// Job `bypass`: N warps of a block chase memory while only L of them use the L1. Measures the best
+// L, and what the model of Dai et al. (DAC 2016) makes of the same numbers.
+// Method: docs/methods/bypass.md.
 #include "analysis/bypass_model.hpp"
-#include "base/units.hpp"
+#include "base/gpu_facts.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
 
@@ -16,9 +16,8 @@
 namespace sonde {
 namespace {
 
-constexpr int most_warps = 8;    // as many as the paper's generator tells apart
-constexpr int measured_sms = 4;  // the effect lies inside an SM; few keep the L2 out of it
-constexpr std::uint64_t warp_threads = 32;
+constexpr int most_warps = 8;        // as many as the paper's generator distinguishes
+constexpr int measured_sms = 4;      // the effect lies inside an SM; few keep the L2 out of it
 constexpr std::uint64_t passes = 8;  // over each working set, timed
 /// Rates count as equal within this fraction: repeats of one L differ by about as much.
 constexpr double equal_fraction = 0.01;
@@ -41,7 +40,7 @@ std::vector<Pattern> make_patterns(std::uint64_t l1_bytes) {
     const double steps = part * static_cast<double>(l1_bytes) / static_cast<double>(step_bytes);
     return std::max<std::uint64_t>(2, static_cast<std::uint64_t>(steps)) * step_bytes;
   };
-  const std::uint64_t scattered_bytes = warp_threads * 32;  // a sector for each thread
+  const std::uint64_t scattered_bytes = warp_threads * smallest_line_bytes;  // a sector per thread
   const std::uint64_t coalesced_bytes = warp_threads * 4;
   const std::uint64_t thrash_bytes = part_of_l1(0.3, scattered_bytes);
   const std::uint64_t fit_bytes = part_of_l1(0.5 / most_warps, coalesced_bytes);
@@ -63,79 +62,64 @@ BypassProbe make_probe(const JobRun& run, const Pattern& pattern, int warps, int
   return probe;
 }
 
-/// One warp alone, once through the L1 and once past it.
+/// One warp alone, once through the L1 and once past it, in this order.
 Unloaded measure_unloaded(JobRun& run, const Pattern& pattern) {
-  const auto windows_of = [](const Trace& trace) {
-    std::vector<std::uint32_t> windows;
-    for (const LaneTrace& lane : trace.lanes) {
-      windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
-    }
-    return windows;
+  const auto measure = [&](const char* way, int cached_warps) {
+    const std::string label = fmt::format("{}: one warp {} the L1", pattern.name, way);
+    return describe_unloaded(
+        all_windows(run.run(label, make_probe(run, pattern, 1, cached_warps))));
   };
-  const auto label = [&](const char* way) {
-    return fmt::format("{}: one warp {} the L1", pattern.name, way);
-  };
-  return {describe_unloaded(windows_of(run.run(label("through"), make_probe(run, pattern, 1, 1)))),
-          describe_unloaded(windows_of(run.run(label("past"), make_probe(run, pattern, 1, 0))))};
+  return {measure("through", 1), measure("past", 0)};
 }
 
-void report_unresolved(JobRun& run, const std::string& pattern, const std::string& reason) {
-  for (const char* name :
-       {"cycles", "accesses_per_cycle", "hits", "congestion", "best_l", "speedup", "exponent",
-        "exponent_r2", "model_l", "model_e", "model_speedup"}) {
-    run.report(not_resolvable(fmt::format("bypass.{}.{}", pattern, name), reason));
-  }
-}
+/// How the metrics of a pattern begin.
+std::string prefix_of(const Pattern& pattern) { return "bypass." + pattern.name + "."; }
 
 void report_measured(JobRun& run, const Pattern& pattern, const std::vector<BypassPoint>& points,
                      std::uint64_t accesses) {
-  const auto metric = [&](const char* name) {
-    return fmt::format("bypass.{}.{}", pattern.name, name);
+  const auto report = [&, prefix = prefix_of(pattern)](const char* name, Value value) {
+    run.report(found(prefix + name, std::move(value), 1, accesses));
   };
-  std::vector<double> cycles, rates, hits, congestion;
-  for (const BypassPoint& point : points) {
-    cycles.push_back(point.cycles);
-    rates.push_back(point.accesses_per_cycle);
-    hits.push_back(point.hits);
-    congestion.push_back(point.congestion);
-  }
+  const auto series = [&points](double BypassPoint::*number) {
+    std::vector<double> numbers;
+    for (const BypassPoint& point : points) numbers.push_back(point.*number);
+    return numbers;
+  };
   const int best_l = find_best_l(points, equal_fraction);
-  const double speedup = rates[static_cast<std::size_t>(best_l)] / rates.back();
-  run.report(found(metric("cycles"), std::move(cycles), 1, accesses));
-  run.report(found(metric("accesses_per_cycle"), std::move(rates), 1, accesses));
-  run.report(found(metric("hits"), std::move(hits), 1, accesses));
-  run.report(found(metric("congestion"), std::move(congestion), 1, accesses));
-  run.report(found(metric("best_l"), static_cast<double>(best_l), 1, accesses));
-  run.report(found(metric("speedup"), speedup, 1, accesses));
+  const double speedup = points[static_cast<std::size_t>(best_l)].accesses_per_cycle /
+                         points.back().accesses_per_cycle;
+  report("cycles", series(&BypassPoint::cycles));
+  report("accesses_per_cycle", series(&BypassPoint::accesses_per_cycle));
+  report("hits", series(&BypassPoint::hits));
+  report("congestion", series(&BypassPoint::congestion));
+  report("best_l", static_cast<double>(best_l));
+  report("speedup", speedup);
 }
 
 void report_model(JobRun& run, const Pattern& pattern, const std::vector<BypassPoint>& points,
                   const Unloaded& unloaded, std::uint64_t accesses_of_all_warps) {
-  const auto metric = [&](const char* name) {
-    return fmt::format("bypass.{}.{}", pattern.name, name);
-  };
+  const std::string prefix = prefix_of(pattern);
   const double least_congestion =
       least_wait * unloaded.hit_gain_cycles() * static_cast<double>(accesses_of_all_warps);
   const auto law = fit_congestion(points, least_congestion);
   const std::size_t samples = points.size();
   if (law) {
     const double confidence = std::clamp(law->r2, 0.0, 1.0);
-    run.report(found(metric("exponent"), law->exponent, confidence, samples));
-    run.report(found(metric("exponent_r2"), law->r2, 1, samples));
+    run.report(found(prefix + "exponent", law->exponent, confidence, samples));
+    run.report(found(prefix + "exponent_r2", law->r2, 1, samples));
   } else {
     const std::string reason = fmt::format(
         "all warps together wait {:.0f} cycles on the way through the L1: no congestion to fit",
         points.back().congestion);
-    run.report(not_resolvable(metric("exponent"), reason));
-    run.report(not_resolvable(metric("exponent_r2"), reason));
+    run.report_rest(prefix + "exponent", Status::not_resolvable, reason);
   }
   const BypassModel model = fit_bypass_model(points, law, unloaded.hit_gain_cycles());
   const double speedup = points[static_cast<std::size_t>(model.best_l)].accesses_per_cycle /
                          points.back().accesses_per_cycle;
-  run.report(found(metric("model_l"), static_cast<double>(model.best_l), 1, samples));
-  run.report(law ? found(metric("model_e"), model.e, 1, samples)
-                 : not_resolvable(metric("model_e"), "no congestion to weigh"));
-  run.report(found(metric("model_speedup"), speedup, 1, samples));
+  run.report(found(prefix + "model_l", static_cast<double>(model.best_l), 1, samples));
+  run.report(law ? found(prefix + "model_e", model.e, 1, samples)
+                 : not_resolvable(prefix + "model_e", "no congestion to weigh"));
+  run.report(found(prefix + "model_speedup", speedup, 1, samples));
 }
 
 void run_pattern(JobRun& run, const Pattern& pattern) {
@@ -143,8 +127,8 @@ void run_pattern(JobRun& run, const Pattern& pattern) {
       std::min(most_warps, run.info().max_threads_per_block / static_cast<int>(warp_threads));
   const Unloaded unloaded = measure_unloaded(run, pattern);
   if (unloaded.miss.typical_cycles <= unloaded.hit.longest_cycles) {
-    report_unresolved(run, pattern.name, "one warp alone is no faster through the L1 than past it");
-    return;
+    return run.report_rest(prefix_of(pattern), Status::not_resolvable,
+                           "one warp alone is no faster through the L1 than past it");
   }
   std::vector<BypassPoint> points;
   std::uint64_t accesses = 0;
@@ -164,11 +148,8 @@ void run_pattern(JobRun& run, const Pattern& pattern) {
 void run_bypass(JobRun& run) {
   const auto l1_bytes = run.number("cache.l1.size_bytes");
   if (!l1_bytes) {
-    for (const char* pattern : {"thrash", "fit"}) {
-      report_unresolved(run, pattern,
-                        "cache.l1.size_bytes is not known: no pattern can be aimed at the L1");
-    }
-    return;
+    return run.report_rest("", Status::not_resolvable,
+                           "cache.l1.size_bytes is not known: no pattern can be aimed at the L1");
   }
   for (const Pattern& pattern : make_patterns(static_cast<std::uint64_t>(*l1_bytes))) {
     run_pattern(run, pattern);

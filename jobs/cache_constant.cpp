@@ -15,7 +15,8 @@ CachePath constant_path() {
 
 void run_level(JobRun& run, std::size_t level) {
   const CachePath path = constant_path();
-  characterize_level(run, path, survey_path(run, path), level);
+  report_unanswered(run, path.caches[level],
+                    characterize_level(run, path, survey_path(run, path), level));
 }
 
 }  // namespace

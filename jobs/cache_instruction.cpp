@@ -2,14 +2,12 @@
 // Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
-#include "jobs/cache/report.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
 
 namespace sonde {
 namespace {
 
-constexpr const char* l0 = "cache.instruction_l0";
 // Four times the largest instruction cache before the L2 known (Volta: 128 KB, Jia 2018).
 constexpr std::uint64_t most_code_bytes = 512_KiB;
 constexpr std::uint64_t least_code_bytes = 8_KiB;
@@ -38,9 +36,10 @@ void run_cache_instruction(JobRun& run) {
                  .space_bytes = 0,
                  .survey_bytes = 0};
   if (run.info().sm_partition_instruction_caches) {
-    path.caches.insert(path.caches.begin(), l0);
+    path.caches.insert(path.caches.begin(), "cache.instruction_l0");
   } else {
-    report_absent(run, l0, "parts of an SM have no instruction cache of their own on this GPU");
+    run.report_rest("cache.instruction_l0.", Status::not_present,
+                    "parts of an SM have no instruction cache of their own on this GPU");
   }
   std::string reason;
   path.space_bytes = path.survey_bytes = find_code(run, reason);
@@ -51,7 +50,7 @@ void run_cache_instruction(JobRun& run) {
     survey.no_more = reason;
   }
   for (std::size_t level = 0; level < path.caches.size(); ++level) {
-    characterize_level(run, path, survey, level);
+    report_unanswered(run, path.caches[level], characterize_level(run, path, survey, level));
   }
 }
 

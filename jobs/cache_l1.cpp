@@ -2,149 +2,127 @@
 // the way of read-only loads (nc), which may be the same.
 // Method: docs/methods/cache.md.
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
+#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/carveouts.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
+#include "jobs/chase/known_latencies.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
 namespace sonde {
 namespace {
 
-// Hits of a first-level cache are at least this much faster than the next level on every GPU
-// published; jitter is about one cycle.
-constexpr double least_gap_cycles = 8;
-// Twice the largest L1 known (H100: 256 KB).
-constexpr std::uint64_t largest_l1_bytes = 512_KiB;
+/// A first cache that loads met before the L2.
+struct FirstCache {
+  CacheUnderTest cache;
+  std::vector<double> hits;
+};
 
-/// The cache that loads of `setup.path` meet before the L2, if there is one: its hits are faster
-/// than loads that pass it by.
-std::optional<CacheUnderTest> find_first_cache(JobRun& run, const ChaseSetup& setup,
-                                               const std::string& name,
-                                               const std::vector<double>& hits,
-                                               const std::vector<double>& l2_latencies) {
-  const auto classes = separate_hits(hits, l2_latencies, least_gap_cycles);
-  if (!classes) return std::nullopt;
-  CacheUnderTest cache{.name = name, .setup = setup};
+/// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
+/// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
+std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std::string& name) {
+  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::with_largest_l1);
+  const std::vector<double> l2_latencies =
+      measure_resident_latencies(run, passing, name + " passed by");
+  CacheUnderTest cache{
+      .run = run, .name = name, .chase = set_up_chase(run, path, RecordSpace::with_largest_l1)};
+  std::vector<double> hits;
+  const auto measure = [&] { hits = measure_resident_latencies(run, cache.chase, name + " hits"); };
+  if (path == LoadPath::ca) {
+    measure();  // every device has plain loads
+  } else if (const auto refusal = refusal_of(measure)) {
+    run.report_rest("", Status::not_present, *refusal);
+    return std::nullopt;
+  }
+  const auto classes = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
+  if (!classes) {
+    run.report_rest("", Status::not_present,
+                    fmt::format("{} loads take {:.0f} cycles at best, loads that pass the L1 by "
+                                "{:.0f}: no cache serves them",
+                                to_text(path), median(hits), median(l2_latencies)));
+    return std::nullopt;
+  }
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
-  return cache;
+  return FirstCache{cache, hits};
 }
 
-std::string explain_carveout(const ChaseSetup& setup) {
-  if (!setup.shared_carveout_bytes) return {};
-  return fmt::format("seen beside {} of shared memory, the least that holds the record",
-                     format_bytes(static_cast<double>(*setup.shared_carveout_bytes)));
+std::string explain_carveout(const ChaseSetup& chase) {
+  if (!chase.shared_carveout_bytes) return {};
+  return fmt::format("seen with {} of shared memory, the least that holds the record",
+                     format_bytes(static_cast<double>(*chase.shared_carveout_bytes)));
 }
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.
-std::vector<double> measure_misses(JobRun& run, const CacheUnderTest& cache,
-                                   std::uint64_t size_bytes, std::uint64_t line_bytes) {
+std::vector<double> measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   ChasePlan plan;
-  plan.offsets = shuffled_order(4 * size_bytes, line_bytes, cache.seed);
+  plan.offsets = shuffled_order(4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
   plan.warmup_passes = 2;
-  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.setup.recordable_accesses);
+  plan.recorded = std::min<std::uint64_t>(plan.offsets.size(), cache.chase.recordable_accesses);
   std::vector<double> misses;
-  for (double cycles : measure_chase(run, cache.setup, cache.name + " misses", plan).cycles) {
+  for (double cycles : measure_chase(cache, "misses", plan).cycles) {
     if (cycles > cache.threshold_cycles) misses.push_back(cycles);
   }
   return misses;
 }
 
-/// Sets first: where plain footprints fill them unevenly they tell the size.
-std::optional<SetFindings> report_cache(JobRun& run, const CacheUnderTest& cache,
-                                        CacheGeometry& shape, const std::vector<double>& hits) {
+void report_first_latencies(const FirstCache& first, const CacheGeometry& geometry) {
+  const CacheUnderTest& cache = first.cache;
+  const std::vector<double> misses = measure_misses(cache, geometry);
+  if (!misses.empty()) return report_latencies(cache.run, cache.name, first.hits, misses);
+  cache.run.report(found_median(cache.name + ".hit_latency_cycles", first.hits));
+  cache.run.report(
+      not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
+}
+
+/// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
+/// them out, and all that builds on them.
+void characterize(const FirstCache& first) {
+  const CacheUnderTest& cache = first.cache;
+  JobRun& run = cache.run;
+  std::string reason;
+  auto geometry = measure_geometry(cache, reason);
+  if (!geometry) {
+    run.report(found_median(cache.name + ".hit_latency_cycles", first.hits));
+    return run.report_rest("", Status::not_resolvable, reason);
+  }
+  measure_size(cache, *geometry);
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
-    sets = characterize_sets(run, cache, shape.size_bytes(), shape.line_bytes);
-    shape.filled_bytes = sets->filled_bytes;
-    shape.sets_confirmed = sets->confirmed();
-  } else {
-    report_no_sets(run, cache.name, Status::not_resolvable,
-                   "the quick suite does not look for sets");
+    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+    sets = characterize_sets(probe);
+    geometry->filled_bytes = sets->filled_bytes;
+    geometry->sets_confirmed = sets->confirmed();
   }
-  report_geometry(run, cache.name, shape, explain_carveout(cache.setup), {});
-  const std::vector<double> misses =
-      measure_misses(run, cache, shape.size_bytes(), shape.line_bytes);
-  if (misses.empty()) {
-    run.report(found(cache.name + ".hit_latency_cycles", median(hits), 1, hits.size(),
-                     median_absolute_deviation(hits)));
-    run.report(
-        not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
-  } else {
-    report_latencies(run, cache.name, hits, misses);
-  }
-  report_write_policy(run, cache, shape.line_bytes);
-  report_prefetch(run, cache, shape.fetch.bytes);
-  return sets;
+  report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
+  report_first_latencies(first, *geometry);
+  report_write_policy(cache, geometry->line_bytes);
+  report_prefetch(cache, geometry->fetch.bytes);
+  if (!sets) return run.skip_rest("");
+  if (cache.name == "cache.l1") report_carveouts(cache, *geometry, *sets);
+  run.report_rest("", Status::not_resolvable, sets->reason);
 }
 
-void characterize_l1(JobRun& run, const std::vector<double>& l2_latencies) {
-  const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::with_largest_l1);
-  const std::vector<double> hits = measure_resident_latencies(run, setup, "cache.l1 hits");
-  const auto cache = find_first_cache(run, setup, "cache.l1", hits, l2_latencies);
-  std::string reason = fmt::format(
-      "ca loads take {:.0f} cycles at best, loads that pass the L1 by {:.0f}: no cache serves them",
-      median(hits), median(l2_latencies));
-  if (!cache) {
-    report_absent(run, "cache.l1", reason);
-    report_carveouts_absent(run, reason);
-    return;
-  }
-  auto shape = measure_geometry(run, *cache, reason);
-  if (!shape) {
-    report_no_geometry(run, "cache.l1", reason);
-    return;
-  }
-  measure_size(run, *cache, *shape);
-  const auto sets = report_cache(run, *cache, *shape, hits);
-  if (sets) report_carveouts(run, *cache, *shape, *sets);
-}
-
-void characterize_readonly(JobRun& run, const std::vector<double>& l2_latencies) {
-  const ChaseSetup setup = set_up_chase(run, LoadPath::nc, RecordSpace::with_largest_l1);
-  std::vector<double> hits;
-  try {
-    hits = measure_resident_latencies(run, setup, "cache.readonly hits");
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError& error) {
-    report_absent(run, "cache.readonly", error.what());
-    return;
-  }
-  const auto cache = find_first_cache(run, setup, "cache.readonly", hits, l2_latencies);
-  if (!cache) {
-    report_absent(run, "cache.readonly", "nc loads are as slow as loads that pass the L1 by");
-    return;
-  }
-  std::string reason;
-  if (auto shape = measure_geometry(run, *cache, reason)) {
-    measure_size(run, *cache, *shape);
-    report_cache(run, *cache, *shape, hits);
-  } else {
-    report_no_geometry(run, "cache.readonly", reason);
-  }
-}
-
-/// Latencies of loads that pass the first caches by.
-std::vector<double> measure_passing(JobRun& run, const std::string& label) {
-  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::with_largest_l1);
-  return measure_resident_latencies(run, passing, label);
+void run_first_cache(JobRun& run, LoadPath path, const std::string& name) {
+  if (const auto first = find_first_cache(run, path, name)) characterize(*first);
 }
 
 }  // namespace
 
-void run_cache_l1(JobRun& run) { characterize_l1(run, measure_passing(run, "cache.l1 passed by")); }
+void run_cache_l1(JobRun& run) { run_first_cache(run, LoadPath::ca, "cache.l1"); }
 
-void run_cache_readonly(JobRun& run) {
-  characterize_readonly(run, measure_passing(run, "cache.readonly passed by"));
-}
+void run_cache_readonly(JobRun& run) { run_first_cache(run, LoadPath::nc, "cache.readonly"); }
 
 }  // namespace sonde

@@ -1,15 +1,22 @@
 // Job `cache.l2`: the cache in front of the memory, by loads that pass the L1 by (cg). Where it has
-// two halves, one SM fills the near one first: its bound is the segment, that of both the size.
+// two partitions, one SM fills the near one first: its bound is the segment, that of both the size.
 // Method: docs/methods/cache.md.
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
+#include "jobs/chase/known_latencies.hpp"
 #include "jobs/jobs.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -18,16 +25,13 @@
 namespace sonde {
 namespace {
 
-// Memory lies at least this far behind the L2 on every GPU published.
-constexpr double least_gap_cycles = 16;
-// Four times the largest L2 known (B200: 126 MB).
-constexpr std::uint64_t largest_l2_bytes = 512_MiB;
 // Beyond 98 of 100 misses; few outliers fall into a band so narrow.
 constexpr double band_margin_cycles = 6;
 // Far hits must be this common at 1.5 times the segment to be a class of their own.
 constexpr double least_far_fraction = 0.1;
-// Half of all lines have their home on the near side: a class of nearly all that miss is the memory
-// itself, seen sooner than by lines that each need a translation of their own (pages of 4 KB).
+// Half of all lines have their home in the near partition: a class of nearly all that miss is the
+// memory itself, seen sooner than by lines that each need a translation of their own (pages of
+// 4 KB).
 constexpr double most_far_fraction = 0.9;
 
 /// Latencies between those of near hits and those of the memory.
@@ -46,197 +50,196 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
 
 /// Lines all over a span that every L2 holds.
 std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup) {
-  ChasePlan plan;
-  plan.offsets = shuffled_order(64_KiB, 128, run.seed());
-  plan.warmup_passes = 2;
-  plan.passes = 8;
+  const ChasePlan plan{.offsets = shuffled_order(64_KiB, common_line_bytes, run.seed()),
+                       .warmup_passes = 2,
+                       .passes = 8};
   return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
 }
 
-/// Latencies of a steady chase through a span, as many as are worth keeping.
-std::vector<double> sample_walk(JobRun& run, const CacheUnderTest& cache, std::uint64_t span_bytes,
-                                std::uint64_t line_bytes) {
+/// Hits in the far partition, as a chase through 1.5 times the near one shows them.
+struct FarHits {
+  FarBand band;
+  std::vector<double> cycles;
+  double fraction = 0;  // of that chase
+};
+
+/// A steady chase through a span, as much of it as is worth keeping.
+FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
+                          const FarBand& band, std::uint64_t span_bytes) {
   constexpr std::uint64_t enough = 8192;
   ChasePlan plan;
   plan.offsets = shuffled_order(span_bytes / line_bytes * line_bytes, line_bytes, cache.seed);
   plan.recorded =
-      std::min<std::uint64_t>({plan.offsets.size(), cache.setup.recordable_accesses, enough});
-  return measure_chase(run, cache.setup, fmt::format("cache.l2 span {}", span_bytes), plan).cycles;
-}
-
-/// Hits in the other half, as a chase through 1.5 times the near half shows them.
-struct FarSide {
-  FarBand band;
-  std::vector<double> hits_cycles;
-  double fraction = 0;  // of that chase
-};
-
-FarSide look_for_far_side(JobRun& run, const CacheUnderTest& cache, const CacheGeometry& outline,
-                          const FarBand& band, std::uint64_t span_bytes) {
-  FarSide side{band, {}, 0};
-  const std::vector<double> sample = sample_walk(run, cache, span_bytes, outline.line_bytes);
+      std::min<std::uint64_t>({plan.offsets.size(), cache.chase.recordable_accesses, enough});
+  const std::vector<double> sample =
+      measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
+  FarHits far{band, {}, 0};
   for (double cycles : sample) {
-    if (band.holds(cycles)) side.hits_cycles.push_back(cycles);
+    if (band.holds(cycles)) far.cycles.push_back(cycles);
   }
-  side.fraction = static_cast<double>(side.hits_cycles.size()) / static_cast<double>(sample.size());
-  return side;
+  far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());
+  return far;
 }
 
 /// The footprint where far hits vanish, and how finely that can be seen: as the lines of the two
-/// sides are mixed.
-struct WholeEdge {
+/// partitions are mixed.
+struct WholeBound {
   CapacityBound bound;
   std::uint64_t mixing_bytes = 0;
   bool is_step = false;
 };
 
-/// To 1/32, and where hits end in a step on the way back after a fill.
-WholeEdge measure_whole_edge(JobRun& run, const CacheUnderTest& cache, const FarSide& side,
-                             const CacheGeometry& near_half) {
+/// To 1/64, and where hits end in a step on the return pass after a fill.
+WholeBound measure_whole_bound(const CacheUnderTest& cache, const FarHits& far,
+                               const CacheGeometry& segment) {
+  const std::uint64_t line_bytes = segment.line_bytes;
   const auto ask = [&](std::uint64_t span_bytes) {
-    const FarSide now = look_for_far_side(run, cache, near_half, side.band, span_bytes);
-    return now.fraction < side.fraction / 2 ? Fit::overflows : Fit::fits;
+    const FarHits now = look_for_far_hits(cache, line_bytes, far.band, span_bytes);
+    return now.fraction < far.fraction / 2 ? Fit::overflows : Fit::fits;
   };
-  const std::uint64_t start_bytes = near_half.bound.fitting_bytes / 2 * 3;
   const CapacityBound coarse =
-      find_capacity_bound({near_half.line_bytes, start_bytes, cache.limit_bytes, 1.0 / 64}, ask);
-  if (coarse.overflowing_bytes == 0 || near_half.soft) return {coarse, 0, false};
-  constexpr double mixing_seen = 0.4;  // sides change every few hundred KB at most
+      find_capacity_bound({.step_bytes = line_bytes,
+                           .start_bytes = segment.bound.fitting_bytes / 2 * 3,
+                           .limit_bytes = cache.limit_bytes,
+                           .relative_precision = 1.0 / 64},
+                          ask);
+  if (coarse.overflowing_bytes == 0 || segment.gradual) return {coarse, 0, false};
+  constexpr double mixing_seen = 0.4;  // homes change every few hundred KB at most
   constexpr double most_hits_behind = 0.002;
   CacheUnderTest far_lines = cache;
   far_lines.name = "cache.l2 whole";
-  far_lines.threshold_cycles = side.band.high_cycles;
-  const HitBoundary boundary = measure_return_boundary(run, far_lines, coarse, near_half.line_bytes,
-                                                       side.fraction, mixing_seen);
-  const std::uint64_t end_bytes = boundary.position * near_half.line_bytes;
-  return {{end_bytes, end_bytes + near_half.line_bytes},
-          boundary.longest_gap * near_half.line_bytes,
+  far_lines.threshold_cycles = far.band.high_cycles;
+  const HitBoundary boundary = measure_return_boundary(
+      far_lines, coarse, line_bytes, {.hit_density = far.fraction, .seen_before = mixing_seen});
+  const std::uint64_t end_bytes = boundary.position * line_bytes;
+  return {{end_bytes, end_bytes + line_bytes},
+          boundary.longest_gap * line_bytes,
           boundary.hits_behind < most_hits_behind};
 }
 
-void report_one_part(JobRun& run) {
-  const char* reason = "no latency between hit and memory appears beyond the size: one part";
-  run.report(not_present("cache.l2.segment_bytes", reason));
-  run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
-}
-
-/// Size of both halves. They are equal if the end of far hits is where two equal ones would end;
-/// finer than the mixing of the two sides that end cannot be seen. Where victims are drawn, far
-/// hits fade out far beyond the size.
-std::string characterize_halves(JobRun& run, const CacheUnderTest& cache, const FarSide& side,
-                                CacheGeometry& shape) {
+/// Size of both partitions, as a remark on how it was seen. They are equal if the end of far hits
+/// is where two equal ones would end; finer than the mixing of the two that end cannot be seen.
+/// Under random replacement the rate of far hits decays gradually, far beyond the size.
+std::string characterize_partitions(const CacheUnderTest& cache, const FarHits& far,
+                                    CacheGeometry& geometry) {
   constexpr double step_tolerance = 0.005;
   constexpr double most_mixing = 1.0 / 4;
-  constexpr double fading_tolerance = 1.0 / 8;
-  const WholeEdge whole = measure_whole_edge(run, cache, side, shape);
-  const std::uint64_t segment_bytes = shape.part_bytes();
+  constexpr double decay_tolerance = 1.0 / 8;
+  const WholeBound whole = measure_whole_bound(cache, far, geometry);
+  const std::uint64_t segment_bytes = geometry.part_bytes();
   const double whole_bytes = static_cast<double>(whole.bound.fitting_bytes);
   const double twice_bytes = 2 * static_cast<double>(segment_bytes);
   const double mixing = static_cast<double>(whole.mixing_bytes) / twice_bytes;
   const double off = std::abs(whole_bytes / twice_bytes - 1);
   const bool equal = whole.is_step && off < std::max(step_tolerance, std::min(mixing, most_mixing));
-  shape.whole_bytes = equal ? 2 * segment_bytes : whole.bound.fitting_bytes;
-  if (!whole.is_step && off > fading_tolerance) {
-    shape.no_size = fmt::format(
-        "hits in the far half fade out at {}, those in the near one at {}: victims seem to be "
-        "drawn",
+  geometry.whole_bytes = equal ? 2 * segment_bytes : whole.bound.fitting_bytes;
+  if (!whole.is_step && off > decay_tolerance) {
+    geometry.no_size = fmt::format(
+        "the rate of hits in the far partition decays gradually up to {}, those in the near one "
+        "end at {}: replacement seems to be random",
         format_bytes(whole_bytes), format_bytes(twice_bytes / 2));
   }
-  run.report(found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
-                   shape.soft ? 0.5 : 1, segment_bytes / shape.line_bytes));
-  run.report(found("cache.l2.far_hit_latency_cycles", median(side.hits_cycles), 1,
-                   side.hits_cycles.size(), median_absolute_deviation(side.hits_cycles)));
-  return equal ? fmt::format("two halves of {}: hits in the far one end at {}",
+  cache.run.report(found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
+                         geometry.gradual ? 0.5 : 1, segment_bytes / geometry.line_bytes));
+  cache.run.report(found_median("cache.l2.far_hit_latency_cycles", far.cycles));
+  return equal ? fmt::format("two partitions of {}: hits in the far one end at {}",
                              format_bytes(twice_bytes / 2), format_bytes(whole_bytes))
-               : "the footprint at which hits in the far half vanish";
+               : "the footprint at which hits in the far partition vanish";
 }
 
-void report_no_l2(JobRun& run, const std::string& reason) {
-  report_absent(run, "cache.l2", reason);
-  run.report(not_present("cache.l2.segment_bytes", reason));
-  run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
-  report_no_l2_partitions(run, reason);
+/// Near hits and misses of the one partition of an L2 that has no other.
+void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<double>& misses) {
+  const bool sooner = far.fraction > most_far_fraction;
+  const std::vector<double>& memory = sooner ? far.cycles : misses;
+  if (!sooner) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
+  cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 
-/// Sets, and what they tell of the size. The memory is an order of magnitude slower than an L1:
-/// sets of an L2 with very many lines would take minutes to look for.
-/// @param cache its near half, where it has two
-void report_structure(JobRun& run, CacheUnderTest cache, CacheGeometry& shape) {
+/// Size, segment and latency of far hits; gives back a remark on how the size was seen.
+std::string characterize_size(CacheUnderTest& cache, const std::vector<double>& hits,
+                              const std::vector<double>& misses, CacheGeometry& geometry) {
+  const FarHits far = look_for_far_hits(cache, geometry.line_bytes, between(hits, misses),
+                                        geometry.bound.fitting_bytes / 2 * 3);
+  if (far.fraction < least_far_fraction || far.fraction > most_far_fraction) {
+    narrow_misses(cache, far, misses);
+    measure_size(cache, geometry);
+    const char* reason = "no latency between hit and memory appears beyond the size: one part";
+    cache.run.report(not_present("cache.l2.segment_bytes", reason));
+    cache.run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
+    return {};
+  }
+  cache.threshold_cycles = far.band.low_cycles;
+  measure_size(cache, geometry);
+  const std::string remark = characterize_partitions(cache, far, geometry);
+  // Sets are searched with lines of many pages: near hits behind a slow translation are none in
+  // the far partition.
+  cache.threshold_cycles =
+      std::max(cache.threshold_cycles, (quantile(hits, 0.98) + quantile(far.cycles, 0.5)) / 2);
+  return remark;
+}
+
+/// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
+/// The memory is an order of magnitude slower than an L1: sets of an L2 with very many lines would
+/// take minutes to look for.
+/// @param cache its near partition, where it has two
+std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
   constexpr std::uint64_t most_lines = 1 << 17;
-  if (run.level() == SuiteLevel::quick) {
-    const char* reason = "the quick suite does not look for sets";
-    report_no_sets(run, "cache.l2", Status::not_resolvable, reason);
-    return;
-  }
-  const std::uint64_t lines = shape.part_bytes() / shape.line_bytes;
+  const std::uint64_t lines = geometry.part_bytes() / geometry.line_bytes;
   if (lines > most_lines) {
-    report_no_sets(
-        run, "cache.l2", Status::not_resolvable,
-        fmt::format("{} lines: a walk that overfills a set visits most of them, hundreds "
-                    "of such walks take minutes; physical addresses hide the index",
-                    lines));
-  } else {
-    cache.name = "cache.l2";
-    const SetFindings sets = characterize_sets(run, cache, shape.part_bytes(), shape.line_bytes);
-    shape.filled_bytes = sets.filled_bytes;
-    shape.sets_confirmed = sets.confirmed();
+    return fmt::format(
+        "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases "
+        "take minutes; physical addresses hide the index",
+        lines);
   }
+  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
+  const SetFindings sets = characterize_sets(probe);
+  geometry.filled_bytes = sets.filled_bytes;
+  geometry.sets_confirmed = sets.confirmed();
+  return sets.reason;
+}
+
+/// @param cache with a threshold between hits and the memory
+void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
+                     const std::vector<double>& misses) {
+  JobRun& run = cache.run;
+  report_latencies(run, cache.name, hits, misses);
+  std::string reason;
+  auto geometry = measure_geometry(cache, reason);
+  if (!geometry) {
+    report_l2_partitions(run);
+    return run.report_rest("", Status::not_resolvable, reason);
+  }
+  const std::string remark = characterize_size(cache, hits, misses, *geometry);
+  const bool quick = run.level() == SuiteLevel::quick;
+  std::string no_sets;
+  if (!quick) no_sets = report_structure(cache, *geometry);
+  report_geometry(cache, *geometry, {.size = remark, .inner_cache = "cache.l1"});
+  report_write_policy(cache, geometry->line_bytes);
+  report_prefetch(cache, geometry->fetch.bytes);
+  if (quick) return run.skip_rest("");
+  report_l2_partitions(run);
+  run.report_rest("", Status::not_resolvable, no_sets);
 }
 
 }  // namespace
 
 void run_cache_l2(JobRun& run) {
-  const ChaseSetup setup = set_up_chase(run, LoadPath::cg, RecordSpace::longest);
-  const std::vector<double> hits = measure_hits(run, setup);
-  const std::vector<double> misses = measure_memory_latencies(run, setup, "cache.l2 memory");
-  const auto classes = separate_hits(hits, misses, least_gap_cycles);
+  CacheUnderTest cache{.run = run,
+                       .name = "cache.l2",
+                       .chase = set_up_chase(run, LoadPath::cg, RecordSpace::longest)};
+  const std::vector<double> hits = measure_hits(run, cache.chase);
+  const std::vector<double> misses = measure_memory_latencies(run, cache.chase, "cache.l2 memory");
+  const auto classes = separate_hits(hits, misses, least_memory_gap_cycles);
   if (!classes) {
-    report_no_l2(run, fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}",
-                                  median(hits), median(misses)));
-    return;
+    return run.report_rest(
+        "", Status::not_present,
+        fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}", median(hits),
+                    median(misses)));
   }
-  CacheUnderTest cache{.name = "cache.l2", .setup = setup};
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);
   cache.seed = derive_seed(run.seed(), "cache.l2");
-  report_latencies(run, "cache.l2", hits, misses);
-  std::string reason;
-  auto shape = measure_geometry(run, cache, reason);
-  if (!shape) {
-    report_no_geometry(run, "cache.l2", reason);
-    run.report(not_resolvable("cache.l2.segment_bytes", reason));
-    run.report(not_resolvable("cache.l2.far_hit_latency_cycles", reason));
-    report_l2_partitions(run);
-    return;
-  }
-  const FarSide side = look_for_far_side(run, cache, *shape, between(hits, misses),
-                                         shape->bound.fitting_bytes / 2 * 3);
-  std::string remark;
-  if (side.fraction < least_far_fraction || side.fraction > most_far_fraction) {
-    const bool sooner = side.fraction > most_far_fraction;
-    const std::vector<double>& memory = sooner ? side.hits_cycles : misses;
-    if (!sooner) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
-    cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
-    measure_size(run, cache, *shape);
-    report_one_part(run);
-  } else {
-    cache.threshold_cycles = side.band.low_cycles;
-    measure_size(run, cache, *shape);
-    remark = characterize_halves(run, cache, side, *shape);
-    // Sets are searched with lines of many pages: near hits behind a slow translation are none in
-    // the far half.
-    cache.threshold_cycles = std::max(cache.threshold_cycles,
-                                      (quantile(hits, 0.98) + quantile(side.hits_cycles, 0.5)) / 2);
-  }
-  report_structure(run, cache, *shape);
-  report_geometry(run, "cache.l2", *shape, remark);
-  report_write_policy(run, cache, shape->line_bytes);
-  report_prefetch(run, cache, shape->fetch.bytes);
-  if (run.level() == SuiteLevel::quick) {
-    report_no_l2_partitions(run, "the quick suite does not look for sets");
-  } else {
-    report_l2_partitions(run);
-  }
+  characterize_l2(cache, hits, misses);
 }
 
 }  // namespace sonde

@@ -1,10 +1,10 @@
 // Jobs `cache.texture_l1` and `cache.texture_l2`: the caches of texture fetches.
 // Method: docs/methods/cache-levels.md.
 #include "analysis/structure/capacity/texel_block.hpp"
-#include "base/error.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/path_levels.hpp"
 #include "jobs/jobs.hpp"
+#include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,6 @@ namespace {
 // Eight times the largest second-level texture cache known (GT200: 256 KB, Wong 2010).
 constexpr std::uint64_t largest_footprint_bytes = 2_MiB;
 constexpr std::uint64_t texel_bytes = 8;
-constexpr const char* tile_bytes_metric = "cache.texture_l1.tile_bytes";
-constexpr const char* tile_rows_metric = "cache.texture_l1.tile_rows";
 
 CachePath texture_path() {
   return {.path = LoadPath::texture_1d,
@@ -28,61 +26,43 @@ CachePath texture_path() {
 }
 
 /// Misses of a first access to a square of texels, from the last one up, so that no prefetcher that
-/// follows the rows helps. A row of it is short co_resident every cache: what a miss brings is
-/// still there when the next row is accessed.
-TexelMisses visit_texels(JobRun& run, const PathSurvey& survey, double threshold_cycles) {
-  TexelMisses access{.rows = 32, .columns = 32, .missed = {}};
-  ChasePlan plan;
-  for (std::size_t row = 0; row < access.rows; ++row) {
-    for (std::size_t column = 0; column < access.columns; ++column) {
+/// follows the rows helps. A row of it is short against every cache: what a miss brings is still
+/// there when the next row is accessed.
+TexelMisses chase_texels(JobRun& run, const PathSurvey& survey) {
+  TexelMisses square{.rows = 32, .columns = 32, .missed = {}};
+  ChasePlan plan{
+      .offsets = {}, .warmup_passes = 0, .passes = 3, .preparation = Preparation::flushed};
+  for (std::size_t row = 0; row < square.rows; ++row) {
+    for (std::size_t column = 0; column < square.columns; ++column) {
       plan.offsets.push_back(row * texture_row_bytes + column * texel_bytes);
     }
   }
   std::reverse(plan.offsets.begin(), plan.offsets.end());
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
-  ChaseSetup setup = survey.setup;
+  ChaseSetup setup = survey.chase;
   setup.path = LoadPath::texture_2d;
-  setup.buffer_bytes = access.rows * texture_row_bytes;
+  setup.buffer_bytes = square.rows * texture_row_bytes;
   const ChaseLatencies chase = measure_chase(run, setup, "cache.texture_l1 tiles", plan);
-  access.missed = positions_above(chase, threshold_cycles, 2);
-  std::reverse(access.missed.begin(), access.missed.end());
-  return access;
+  square.missed =
+      positions_above(chase, threshold_between(survey.caches.front(), survey.misses_of(0)), 2);
+  std::reverse(square.missed.begin(), square.missed.end());
+  return square;
 }
 
+/// Nothing is reported where no texture cache was seen.
 void report_tile(JobRun& run, const PathSurvey& survey) {
-  const auto report_none = [&](const auto& finding, const std::string& reason) {
-    for (const char* metric : {tile_bytes_metric, tile_rows_metric}) {
-      run.report(finding(metric, reason));
-    }
-  };
-  if (survey.caches.empty()) {
-    report_none(not_present, survey.no_more);
-    return;
-  }
-  const LatencyClass& misses = survey.caches.size() > 1 ? survey.caches[1] : *survey.behind;
+  if (survey.caches.empty()) return;
   std::optional<TexelBlock> block;
-  try {
-    block =
-        find_texel_block(visit_texels(run, survey, threshold_between(survey.caches[0], misses)));
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError& error) {
-    report_none(not_resolvable, error.what());
-    return;
-  }
+  const auto refusal = refusal_of([&] { block = find_texel_block(chase_texels(run, survey)); });
   if (!block) {
-    report_none(not_resolvable,
-                "first misses in a square of texels do not part it into rectangles");
-    return;
+    return run.report_rest("cache.texture_l1.tile_", Status::not_resolvable,
+                           refusal.value_or("first misses in a square of texels do not part "
+                                            "it into rectangles"));
   }
   const std::uint64_t row_bytes = block->columns * texel_bytes;
-  Finding bytes = found(tile_bytes_metric, static_cast<double>(block->rows * row_bytes),
-                        block->agreement, block->observations);
-  bytes.reason = fmt::format("rows of {} B, {} of them", row_bytes, block->rows);
-  run.report(std::move(bytes));
-  run.report(found(tile_rows_metric, static_cast<double>(block->rows), block->agreement,
+  run.report(found("cache.texture_l1.tile_bytes", static_cast<double>(block->rows * row_bytes),
+                   block->agreement, block->observations),
+             fmt::format("rows of {} B, {} of them", row_bytes, block->rows));
+  run.report(found("cache.texture_l1.tile_rows", static_cast<double>(block->rows), block->agreement,
                    block->observations));
 }
 
@@ -91,13 +71,15 @@ void report_tile(JobRun& run, const PathSurvey& survey) {
 void run_cache_texture_l1(JobRun& run) {
   const CachePath path = texture_path();
   const PathSurvey survey = survey_path(run, path);
-  characterize_level(run, path, survey, 0);
+  const Unanswered unanswered = characterize_level(run, path, survey, 0);
   report_tile(run, survey);
+  report_unanswered(run, "cache.texture_l1", unanswered);
 }
 
 void run_cache_texture_l2(JobRun& run) {
   const CachePath path = texture_path();
-  characterize_level(run, path, survey_path(run, path), 1);
+  report_unanswered(run, "cache.texture_l2",
+                    characterize_level(run, path, survey_path(run, path), 1));
 }
 
 }  // namespace sonde

@@ -1,9 +1,10 @@
-// The clock job: what reading the clock costs, how it ticks, and which SMs share it. The first job
-// of a suite, because every other one subtracts its window.
+// Job `clock`: what reading the clock costs, how it ticks, and which SMs share it. It runs before
+// all other measurements, because each of them subtracts its window.
 #include "analysis/structure/cores/clock.hpp"
-#include "analysis/statistics.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/run/clock_window.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,13 +24,8 @@ constexpr std::uint64_t cold_loads = 256;
 constexpr std::uint64_t cold_step_bytes = 8192;  // pages, rows and slices: latencies that differ
 
 void report_window(JobRun& run, const std::string& metric, const Trace& trace) {
-  std::vector<double> windows;
-  for (const LaneTrace& lane : trace.lanes) {
-    windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
-  }
-  const double spread = median_absolute_deviation(windows);
-  const std::uint64_t samples = windows.size();
-  run.report(found(metric, median(std::move(windows)), 1, samples, spread));
+  const std::vector<std::uint32_t> windows = all_windows(trace);
+  run.report(found_median(metric, {windows.begin(), windows.end()}));
 }
 
 /// As many readings as a block can keep, two 8-byte numbers each, in half of its shared memory
@@ -89,8 +85,7 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
 void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
   std::vector<double> rates_hz;
   for (const ClockLine& line : lines) rates_hz.push_back(line.hz);
-  const double spread = median_absolute_deviation(rates_hz);
-  run.report(found("clock.sm_hz", median(rates_hz), 1, rates_hz.size(), spread));
+  run.report(found_median("clock.sm_hz", rates_hz));
 }
 
 }  // namespace
@@ -111,13 +106,9 @@ void run_clock(JobRun& run) {
   const std::vector<ClockLine> long_lines = fit_clocks(rows.lanes);
   const std::vector<ClockLine> lines = fit_clocks(stamps.lanes);
   if (lines.empty() || long_lines.empty()) {
-    const std::string reason = "the device-wide timer moved less than three times in " +
-                               std::to_string(samples) + " readings";
-    for (const char* metric : {"clock.globaltimer_step_ns", "clock.sm_hz", "clock.scope",
-                               "clock.group_of_sm", "clock.offset_cycles"}) {
-      run.report(not_resolvable(metric, reason));
-    }
-    return;
+    return run.report_rest(
+        "", Status::not_resolvable,
+        fmt::format("the device-wide timer moved less than three times in {} readings", samples));
   }
   std::uint64_t steps = 0;
   for (const ClockLine& line : long_lines) steps += line.steps;

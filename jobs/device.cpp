@@ -8,11 +8,8 @@ namespace {
 
 /// Reports a number of the driver, or that it does not tell.
 void report_told(JobRun& run, const char* metric, double value) {
-  if (value > 0) {
-    run.report(found(metric, value, 1, 1));
-  } else {
-    run.report(not_resolvable(metric, "the driver does not tell"));
-  }
+  run.report(value > 0 ? found(metric, value, 1, 1)
+                       : not_resolvable(metric, "the driver does not tell"));
 }
 
 void report_count(JobRun& run, const char* metric, double value) {

@@ -1,8 +1,10 @@
-// The global.throughput job: how fast the SMs together read, write and copy global memory, over the
+// Job `global.throughput`: how fast the SMs together read, write and copy global memory, over the
 // shapes of a grid (Mei and Chu 2016, section 5.1), and how fast they read the L2.
+// Method: docs/methods/global-throughput.md.
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/run/attempt.hpp"
@@ -35,7 +37,7 @@ Footprints choose_footprints(const DeviceInfo& gpu) {
   const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
   const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
   const auto bound = [most_bytes](std::uint64_t bytes) {
-    return std::min(std::max(bytes, 64_MiB), most_bytes) & ~(2_MiB - 1);
+    return std::min(std::max(bytes, 64_MiB), most_bytes) & ~(large_page_bytes - 1);
   };
   return {bound(16 * l2_bytes), bound(128 * l2_bytes)};
 }
@@ -165,11 +167,8 @@ void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
   }
   const auto law = fit_littles_law(bytes_in_flight, rates);
   if (!law) {
-    for (const char* metric : {"global.littles_law_bytes_in_flight",
-                               "global.littles_law_latency_ns", "global.littles_law_r2"}) {
-      run.report(not_resolvable(metric, "too few shapes leave the memory unsaturated"));
-    }
-    return;
+    return run.report_rest("global.littles_law_", Status::not_resolvable,
+                           "too few shapes leave the memory unsaturated");
   }
   const double confidence = std::max(0.0, law->r2);
   run.report(
@@ -185,9 +184,10 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
     run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, best_repeats));
     return;
   }
-  const std::string reason = "the driver tells no memory clock, data rate or bus width";
-  run.report(not_resolvable("global.theoretical_bytes_per_s", reason));
-  run.report(not_resolvable("global.efficiency", reason));
+  for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
+    run.report_rest(metric, Status::not_resolvable,
+                    "the driver tells no memory clock, data rate or bus width");
+  }
 }
 
 /// Passes over a footprint that the L2 holds, past the L1.
@@ -198,7 +198,7 @@ void report_l2(JobRun& run) {
     run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
     return;
   }
-  // A quarter stays whole in the L2 even if one half of it serves each SM (two partitions).
+  // A quarter stays whole in the L2 even if one of two partitions serves each SM.
   StreamProbe stream =
       make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4)));
   stream.path = LoadPath::cg;

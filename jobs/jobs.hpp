@@ -1,4 +1,4 @@
-// Every job, one function each, in the file of its name co_resident this one. jobs/suite.cpp orders
+// Every job, one function each, in the file of its name in this folder. jobs/suite.cpp orders
 // them. A job reports what it found by JobRun::report and throws only what a probe throws.
 #pragma once
 

@@ -1,9 +1,10 @@
-// The placement job: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM
-// at a time; which SMs form TPCs and GPCs; the SM that stands out (docs/methods/placement.md).
+// Job `placement`: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM at
+// a time; which SMs form TPCs and GPCs; the SM that stands out. Method: docs/methods/placement.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "analysis/topology.hpp"
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cores/topology.hpp"
@@ -20,13 +21,12 @@ namespace sonde {
 namespace {
 
 constexpr int repeats = 3;                      // of every map: a median drops one disturbed pass
-constexpr std::uint64_t line_step_bytes = 256;  // two lines of the largest line size there is
-constexpr std::uint64_t page_bytes = 2_MiB;     // of cudaMalloc memory since Fermi (Mei 2014)
+constexpr std::uint64_t line_step_bytes = 256;  // two common lines: no fill brings the next
 constexpr std::uint64_t translation_bytes = 256_KiB;  // below what a first-level TLB entry has ever
                                                       // covered (512 KiB on GT200, Wong 2010)
 constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every L1 there has been
 constexpr std::uint64_t l2_pages = 4;
-constexpr std::uint64_t l2_lines = 384;    // both halves of an L2, many slices
+constexpr std::uint64_t l2_lines = 384;    // both partitions of an L2, many slices
 constexpr std::uint64_t dram_lines = 768;  // for each SM
 constexpr std::uint64_t dram_pages = 4;    // for each SM: 16 first-level TLB entries on GT200
 constexpr std::uint64_t l1_loads = 128;
@@ -92,7 +92,8 @@ LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
 /// Lines all over `pages` pages from `base_bytes`, one in each step, in random order.
 std::vector<std::uint64_t> scatter_lines(std::uint64_t base_bytes, std::uint64_t pages,
                                          std::uint64_t lines, Random& random) {
-  const std::uint64_t step_bytes = pages * page_bytes / lines / line_step_bytes * line_step_bytes;
+  const std::uint64_t step_bytes =
+      pages * large_page_bytes / lines / line_step_bytes * line_step_bytes;
   std::vector<std::uint64_t> offsets;
   for (std::uint64_t i = 0; i < lines; ++i) {
     const std::uint64_t within = random.below(step_bytes / line_step_bytes) * line_step_bytes;
@@ -105,7 +106,7 @@ std::vector<std::uint64_t> scatter_lines(std::uint64_t base_bytes, std::uint64_t
 LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "l2 lines"));
   const auto offsets = scatter_lines(0, l2_pages, l2_lines, random);
-  ChaseProbe probe = make_chase(LoadPath::cg, l2_pages * page_bytes);
+  ChaseProbe probe = make_chase(LoadPath::cg, l2_pages * large_page_bytes);
   for (int sm : all_sms(run.info().sm_count)) probe.lanes.push_back({sm, offsets});
   probe.warmup_accesses = 2 * l2_lines;
   probe.timed_accesses = probe.recorded_accesses = l2_lines;
@@ -117,20 +118,20 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
 /// in a page take turns there.
 ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
   constexpr std::uint64_t lines_per_page = dram_lines / dram_pages;
-  constexpr std::uint64_t slot_bytes =
-      page_bytes / dram_lines / line_step_bytes * line_step_bytes;  // a page serves dram_pages SMs
+  constexpr std::uint64_t slot_bytes = large_page_bytes / dram_lines / line_step_bytes *
+                                       line_step_bytes;  // a page serves dram_pages SMs
   ChaseLane lane{sm, {}};
   std::vector<std::uint64_t> cold;
   for (std::uint64_t turn = 0; turn < dram_pages; ++turn) {
     const std::uint64_t page =
         (static_cast<std::uint64_t>(sm) + turn * (page_count / dram_pages)) % page_count;
-    for (std::uint64_t at = 0; at < page_bytes; at += translation_bytes) {
-      lane.offsets_bytes.push_back(page * page_bytes + at + line_step_bytes / 2);
+    for (std::uint64_t at = 0; at < large_page_bytes; at += translation_bytes) {
+      lane.offsets_bytes.push_back(page * large_page_bytes + at + line_step_bytes / 2);
     }
     for (std::uint64_t i = 0; i < lines_per_page; ++i) {
       const std::uint64_t slot = i * dram_pages + turn;
       const std::uint64_t within = random.below(slot_bytes / line_step_bytes) * line_step_bytes;
-      cold.push_back(page * page_bytes + slot * slot_bytes + within);
+      cold.push_back(page * large_page_bytes + slot * slot_bytes + within);
     }
   }
   shuffle(cold, random);
@@ -143,11 +144,11 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "dram lines"));
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
   const std::uint64_t page_count = std::max(sm_count, dram_pages);
-  ChaseProbe probe = make_chase(LoadPath::cg, page_count * page_bytes);
+  ChaseProbe probe = make_chase(LoadPath::cg, page_count * large_page_bytes);
   for (int sm : all_sms(run.info().sm_count)) {
     probe.lanes.push_back(make_cold_lane(sm, page_count, random));
   }
-  probe.warmup_accesses = dram_pages * page_bytes / translation_bytes;
+  probe.warmup_accesses = dram_pages * large_page_bytes / translation_bytes;
   probe.timed_accesses = probe.recorded_accesses = dram_lines;
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
@@ -168,36 +169,29 @@ void report_map(JobRun& run, const std::string& level, const LatencyMap& map,
   kinds.push_back(map.averages);
 }
 
-void report_absent(JobRun& run, const std::string& metric, const std::string& reason) {
-  run.report(not_present(fmt::format("placement.{}_cycles", metric), reason));
-}
-
 /// A level whose loads are as slow as the next level's is not there for this load path.
 bool is_own_level(const LatencyMap& level, const LatencyMap& next) {
   return median(level.averages) < 0.9 * median(next.averages);
 }
 
 void report_near_far(JobRun& run, const std::string& level, const LatencyMap& map) {
-  const std::string near_metric = fmt::format("placement.{}_near_cycles", level);
-  const std::string far_metric = fmt::format("placement.{}_far_cycles", level);
-  if (const auto halves = split_near_far(map.lines)) {
-    const std::uint64_t samples = map.lines.size() * map.lines.front().size();
-    run.report(found(near_metric, halves->near_cycles, 1, samples));
-    run.report(found(far_metric, halves->far_cycles, 1, samples));
-    return;
+  const std::string prefix = fmt::format("placement.{}_", level);
+  const auto partitions = split_near_far(map.lines);
+  if (!partitions) {
+    return run.report_rest(prefix, Status::not_resolvable,
+                           "the lines that an SM accesses show one group of latencies");
   }
-  const std::string reason = "the lines that an SM visits show one group of latencies";
-  run.report(not_resolvable(near_metric, reason));
-  run.report(not_resolvable(far_metric, reason));
+  const std::uint64_t samples = map.lines.size() * map.lines.front().size();
+  run.report(found(prefix + "near_cycles", partitions->near_cycles, 1, samples));
+  run.report(found(prefix + "far_cycles", partitions->far_cycles, 1, samples));
 }
 
 void report_slowest(JobRun& run, const std::vector<std::vector<double>>& kinds) {
   const OutstandingSm slowest = find_slowest_sm(kinds, map_noise_cycles);
-  Finding finding = found("placement.slowest_sm", static_cast<double>(slowest.sm),
-                          std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size());
-  finding.reason = fmt::format("{:+.1f} cycles over the median, score {:.1f}",
-                               slowest.excess_cycles, slowest.score);
-  run.report(std::move(finding));
+  run.report(found("placement.slowest_sm", static_cast<double>(slowest.sm),
+                   std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size()),
+             fmt::format("{:+.1f} cycles over the median, score {:.1f}", slowest.excess_cycles,
+                         slowest.score));
 }
 
 void report_latencies(JobRun& run) {
@@ -215,15 +209,14 @@ void report_latencies(JobRun& run) {
     report_map(run, "l2", l2, kinds);
     report_near_far(run, "l2", l2);
   } else {
-    const std::string reason = "repeated loads are as slow as cold ones: no L2 serves them";
-    for (const char* metric : {"l2_latency", "l2_near", "l2_far"}) {
-      report_absent(run, metric, reason);
-    }
+    run.report_rest("placement.l2_", Status::not_present,
+                    "repeated loads are as slow as cold ones: no L2 serves them");
   }
   if (is_own_level(l1, l2)) {
     report_map(run, "l1", l1, kinds);
   } else {
-    report_absent(run, "l1_latency", "ca loads are as slow as cg loads: no L1 serves them");
+    run.report_rest("placement.l1_", Status::not_present,
+                    "ca loads are as slow as cg loads: no L1 serves them");
   }
   report_slowest(run, kinds);
 }

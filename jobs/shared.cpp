@@ -1,6 +1,6 @@
-// The shared job: latency of shared memory, what bank conflicts cost, the banks themselves, and
-// the copy throughput of an SM over its shapes (Mei and Chu 2016, section 6;
-// docs/methods/shared.md).
+// Job `shared`: latency of shared memory, what bank conflicts cost, the banks themselves, and the
+// copy throughput of an SM over the shapes of a grid (Mei and Chu 2016, section 6).
+// Method: docs/methods/shared.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
 #include "jobs/cores/shared_copy.hpp"
@@ -23,28 +23,20 @@ constexpr int largest_stride = 64;
 /// Two rows of 32 banks of 8 bytes, the widest there have been: enough for infer_banks.
 constexpr int scanned_words = 128;
 
-/// What is the same for every shared chase of this job.
-struct ChaseSetup {
+/// What is the same for every chase of this job.
+struct SharedChases {
   std::vector<int> sms;
-  int warp_threads = 32;
+  int warp_threads = 0;
   double overhead_cycles = 0;
 };
 
-std::vector<std::uint32_t> all_windows(const Trace& trace) {
-  std::vector<std::uint32_t> windows;
-  for (const LaneTrace& lane : trace.lanes) {
-    windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
-  }
-  return windows;
-}
-
-const Trace& chase(JobRun& run, const ChaseSetup& setup, std::string label,
+const Trace& chase(JobRun& run, const SharedChases& setup, std::string label,
                    std::vector<std::uint32_t> offsets) {
   return run.run(std::move(label), SharedChaseProbe{std::move(offsets), 4, BankMode::four_bytes,
                                                     chase_accesses, setup.sms});
 }
 
-void report_latency(JobRun& run, const ChaseSetup& setup) {
+void report_latency(JobRun& run, const SharedChases& setup) {
   const Trace& trace = chase(run, setup, "one thread", {0});
   const auto windows = all_windows(trace);
   const std::vector<double> values(windows.begin(), windows.end());
@@ -60,7 +52,7 @@ void report_latency(JobRun& run, const ChaseSetup& setup) {
                    chase_accesses * trace.lanes.size(), spread));
 }
 
-std::optional<SharedBanks> find_banks(JobRun& run, const ChaseSetup& setup) {
+std::optional<SharedBanks> find_banks(JobRun& run, const SharedChases& setup) {
   std::vector<double> pair_latency_cycles;
   for (std::uint32_t words = 0; words < scanned_words; ++words) {
     const Trace& trace = chase(run, setup, fmt::format("pair at {} words", words), {0, 4 * words});
@@ -71,8 +63,7 @@ std::optional<SharedBanks> find_banks(JobRun& run, const ChaseSetup& setup) {
   if (!banks) {
     const std::string reason = fmt::format(
         "no regular conflicts between two threads up to {} words apart", scanned_words - 1);
-    run.report(not_resolvable("shared.bank_count", reason));
-    run.report(not_resolvable("shared.bank_bytes", reason));
+    run.report_rest("shared.bank_", Status::not_resolvable, reason);
     return std::nullopt;
   }
   run.report(found("shared.bank_count", static_cast<double>(banks->count), 1, scanned_words));
@@ -80,7 +71,7 @@ std::optional<SharedBanks> find_banks(JobRun& run, const ChaseSetup& setup) {
   return banks;
 }
 
-void report_conflicts(JobRun& run, const ChaseSetup& setup,
+void report_conflicts(JobRun& run, const SharedChases& setup,
                       const std::optional<SharedBanks>& banks) {
   std::vector<double> ways_measured{1};
   std::vector<double> latencies{*run.number("shared.latency_cycles")};
@@ -101,9 +92,8 @@ void report_conflicts(JobRun& run, const ChaseSetup& setup,
         found(metric, latencies.back(), 1, windows.size(), median_absolute_deviation(values)));
   }
   if (latencies.size() < 3) {
-    run.report(not_resolvable("shared.conflict_cost_cycles", "too few conflicts were measured"));
-    run.report(not_resolvable("shared.conflict_linearity_r2", "too few conflicts were measured"));
-    return;
+    return run.report_rest("shared.conflict_", Status::not_resolvable,
+                           "too few conflicts were measured");
   }
   const LinearFit line = fit_line(ways_measured, latencies);
   run.report(found("shared.conflict_cost_cycles", line.slope, line.r2, latencies.size()));
@@ -111,7 +101,7 @@ void report_conflicts(JobRun& run, const ChaseSetup& setup,
 }
 
 /// Reports the vector over all strides, or why this device does not run such a chase.
-void report_strides(JobRun& run, const ChaseSetup& setup, const std::string& metric,
+void report_strides(JobRun& run, const SharedChases& setup, const std::string& metric,
                     int element_bytes, BankMode mode) {
   std::vector<double> latencies;
   for (int stride = 0; stride <= largest_stride; ++stride) {
@@ -133,8 +123,8 @@ void report_strides(JobRun& run, const ChaseSetup& setup, const std::string& met
 }  // namespace
 
 void run_shared(JobRun& run) {
-  const ChaseSetup setup{spread_sms(run.info().sm_count, measured_sms), run.info().warp_threads,
-                         window_overhead_cycles(run)};
+  const SharedChases setup{spread_sms(run.info().sm_count, measured_sms), run.info().warp_threads,
+                           window_overhead_cycles(run)};
   report_latency(run, setup);
   report_conflicts(run, setup, find_banks(run, setup));
   report_strides(run, setup, "shared.stride_latency_cycles", 4, BankMode::four_bytes);

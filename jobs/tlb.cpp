@@ -1,7 +1,7 @@
 // Job `tlb`: levels of the translation look-aside buffer and their structure, the page, and the
-// window of page tables that is active at a time. Method: docs/methods/tlb.md.
+// page-table window that is active at a time. Method: docs/methods/tlb.md.
 #include "analysis/statistics.hpp"
-#include "base/units.hpp"
+#include "base/gpu_facts.hpp"
 #include "jobs/jobs.hpp"
 #include "jobs/tlb/levels.hpp"
 #include "jobs/tlb/texture.hpp"
@@ -14,12 +14,10 @@
 namespace sonde {
 namespace {
 
-// Device memory comes in pages of 2 MiB at most (CUDA driver API, allocation granularity).
-constexpr std::uint64_t largest_page_bytes = 2_MiB;
 constexpr std::array level_names{"tlb.l1", "tlb.l2", "tlb.l3"};
-// Page tables of 512 MB are active at a time on Kepler and Maxwell: eight of them, if there is
-// memory, show the distance between switches.
-constexpr std::uint64_t window_span_bytes = 4_GiB;
+// Page tables of 512 MB are active at a time on Kepler and Maxwell (Mei and Chu 2016): eight of
+// them, if there is memory, show the distance between switches.
+constexpr std::uint64_t page_tables_span_bytes = 4_GiB;
 
 std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
@@ -31,7 +29,7 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
   const auto smallest =
       std::min_element(granularities.begin(), granularities.end(),
                        [](const BlockSize& a, const BlockSize& b) { return a.bytes < b.bytes; });
-  if (smallest->bytes > largest_page_bytes) {
+  if (smallest->bytes > large_page_bytes) {
     run.report(not_resolvable(
         "tlb.page_bytes",
         fmt::format("an entry covers {}, several neighbouring pages: none is seen alone",
@@ -43,12 +41,13 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
 }
 
 /// Pages whose first access costs clearly more than that of others, at regular distances.
-void report_window(JobRun& run, const PageChaseSetup& setup, std::uint64_t page_step_bytes) {
-  constexpr double largest_share = 0.3;  // windows of four entries, 128 MiB of 32
+void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_step_bytes) {
+  constexpr double largest_share = 0.3;  // page-table windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
-  const std::uint64_t span_bytes = std::min(setup.limit_bytes, window_span_bytes);
-  const std::vector<double> cold = measure_cold_pages(run, setup, span_bytes, page_step_bytes);
+  const std::uint64_t span_bytes = std::min(setup.limit_bytes, page_tables_span_bytes);
+  const std::vector<double> cold = measure_cold_pages(setup, span_bytes, page_step_bytes);
+  JobRun& run = setup.run;
   const double usual_cycles = median(cold);
   const double gap_cycles = std::max(8 * median_absolute_deviation(cold), usual_cycles / 32);
   std::vector<bool> switches(cold.size());
@@ -56,7 +55,7 @@ void report_window(JobRun& run, const PageChaseSetup& setup, std::uint64_t page_
   const auto count = static_cast<double>(count_set(switches));
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen =
-      fmt::format("first visits to {} of {}", as_text(page_step_bytes), as_text(span_bytes));
+      fmt::format("first accesses to {} of {}", as_text(page_step_bytes), as_text(span_bytes));
   if (count == 0 || count > largest_share * static_cast<double>(cold.size())) {
     run.report(
         not_present("tlb.page_window_bytes", seen + ": none at regular distances is slower"));
@@ -76,11 +75,11 @@ void report_window(JobRun& run, const PageChaseSetup& setup, std::uint64_t page_
 
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
-  const std::vector<PageChaseCosts> chases = measure_growing_chases(run, setup);
+  const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels levels = find_levels(chases, level_names.size());
-  characterize_tlb_levels(run, setup, chases, level_names, levels);
+  characterize_tlb_levels(setup, chases, level_names, levels);
   report_page(run, levels.granularities);
-  report_window(run, setup, std::max<std::uint64_t>(levels.largest_entry_bytes, 2_MiB));
+  report_page_table_window(setup, std::max(levels.largest_entry_bytes, large_page_bytes));
   report_texture_tlbs(run, levels);
 }
 

@@ -1,5 +1,5 @@
-// Which side of a divided L2 a line calls home, by atomics: they are answered where the line lives,
-// never by a near copy. A part of the job cache.l2.
+// Which partition of a divided L2 is the home of a line, by atomics: they are answered where the
+// line lives, never by a near copy. A part of the job cache.l2.
 #pragma once
 
 #include "jobs/run/job_run.hpp"
@@ -9,8 +9,5 @@ namespace sonde {
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.
 /// Method: docs/methods/l2-sides.md.
 void report_l2_partitions(JobRun& run);
-
-/// The same as not there.
-void report_no_l2_partitions(JobRun& run, const std::string& reason);
 
 }  // namespace sonde

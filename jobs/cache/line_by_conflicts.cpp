@@ -1,8 +1,8 @@
-// One conflict, and the questions about its lines.
+// One eviction set, and questions about pairs of its lines (analysis/structure/sets/line_search).
 #include "jobs/cache/line_by_conflicts.hpp"
 
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "base/units.hpp"
 #include "jobs/sets/cache_probe.hpp"
 
 #include <algorithm>
@@ -11,12 +11,11 @@
 namespace sonde {
 namespace {
 
-// Spans that are tried: from one that small pages and TLBs do not disturb to one in which lines of
-// 32 bytes at the longest distance overfill every set twice.
-constexpr std::uint64_t least_span_bytes = 2_MiB;
+// Spans that are tried: from one large page, which small pages and TLBs do not disturb, to one in
+// which lines of 32 bytes at the longest distance overfill every set twice.
 constexpr std::uint64_t least_spans_of_cache = 4;
 constexpr std::uint64_t most_spans_of_cache = 64;
-// Caches that need this overflow early; more lines may exceed the room for data, not that of a set.
+// Caches that need this overflow early; more lines may exceed their capacity, not that of a set.
 constexpr std::size_t most_lines = 1024;
 
 Lines lines_apart(std::uint64_t span_bytes, std::uint64_t distance_bytes, std::uint64_t seed) {
@@ -30,18 +29,17 @@ Lines lines_apart(std::uint64_t span_bytes, std::uint64_t distance_bytes, std::u
 
 }  // namespace
 
-std::optional<LineByConflicts> measure_line_by_conflicts(JobRun& run, const CacheUnderTest& cache,
+std::optional<LineByConflicts> measure_line_by_conflicts(const CacheUnderTest& cache,
                                                          std::uint64_t coarse_size_bytes,
-                                                         std::uint64_t fetch_bytes,
-                                                         std::uint64_t longest_line_bytes) {
-  const ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .pass_evictors = {}};
-  const MissOracle ask = ask_device(run, setup);
+                                                         std::uint64_t fetch_bytes) {
+  CacheProbe probe(cache, coarse_size_bytes, fetch_bytes);
+  const MissOracle ask = ask_behind(probe, {});
   const std::uint64_t limit_bytes =
-      std::min(std::max(least_span_bytes, most_spans_of_cache * coarse_size_bytes),
-               run.info().memory_bytes / 4);
+      std::min(std::max(large_page_bytes, most_spans_of_cache * coarse_size_bytes),
+               cache.run.info().memory_bytes / 4);
   std::string reason;
   for (std::uint64_t span_bytes =
-           std::max(least_span_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
+           std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
        span_bytes <= limit_bytes; span_bytes *= 4) {
     const Lines pool =
         lines_apart(span_bytes, longest_line_bytes, derive_seed(cache.seed, "line by conflicts"));

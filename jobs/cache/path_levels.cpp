@@ -1,13 +1,21 @@
-// The survey of a path, and one level after the other.
+// The survey of a path sorts latencies into caches; then each of them goes through the steps of
+// jobs/cache/geometry and jobs/sets, and becomes findings.
 #include "jobs/cache/path_levels.hpp"
 
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/fetch.hpp"
+#include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/chase/known_latencies.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/sets/cache_probe.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -16,13 +24,10 @@
 namespace sonde {
 namespace {
 
-// Slices of one cache lie some cycles apart, levels more (published: 30 and more).
-constexpr double class_gap_cycles = 12;
 constexpr std::uint64_t smallest_footprint_bytes = 1_KiB;
 // What lies in front of the L2 answers sooner than the L2 does; the paths to it differ by some
 // cycles (texture filters, calls of code), on GPUs known by up to a third.
 constexpr double least_share_of_l2 = 0.75;
-constexpr std::uint64_t line_of_most_caches_bytes = 128;
 
 /// Steady chases through footprints in half octaves; once in every 64 bytes, the shortest line of
 /// such caches but for textures', and once in 256, the longest.
@@ -53,13 +58,11 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
   if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label);
-  constexpr std::uint64_t longest_line_bytes = 1_KiB;
-  ChasePlan plan;
-  plan.offsets =
-      descending_order(std::min(path.space_bytes, constant_bank_bytes), longest_line_bytes);
-  plan.warmup_passes = 0;
-  plan.passes = 3;
-  plan.preparation = Preparation::flushed;
+  const std::uint64_t span_bytes = std::min(path.space_bytes, constant_bank_bytes);
+  const ChasePlan plan{.offsets = descending_order(span_bytes, longest_line_bytes),
+                       .warmup_passes = 0,
+                       .passes = 3,
+                       .preparation = Preparation::flushed};
   return position_medians(measure_chase(run, setup, label, plan));
 }
 
@@ -72,12 +75,12 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   constexpr std::uint64_t enough = 2048;
   ChasePlan plan;
   const std::uint64_t span_bytes = static_cast<std::uint64_t>(*l2_bytes) / 2;
-  plan.offsets = shuffled_order(span_bytes, line_of_most_caches_bytes, run.seed());
+  plan.offsets = shuffled_order(span_bytes, common_line_bytes, run.seed());
   plan.warmup_passes = 2;
   plan.recorded = std::min({plan.offsets.size(), setup.recordable_accesses, enough});
   const std::string label = path.caches.front() + " half the L2";
   const double cycles = median(measure_chase(run, setup, label, plan).cycles);
-  return std::abs(cycles - median(found.cycles)) < class_gap_cycles;
+  return std::abs(cycles - median(found.cycles)) < least_level_gap_cycles;
 }
 
 bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const LatencyClass& found) {
@@ -91,20 +94,20 @@ LatencyClass class_of(const std::vector<double>& cycles) {
 }
 
 /// Sorts the classes into caches of the path and what lies behind them.
-void judge(JobRun& run, const CachePath& path, std::vector<LatencyClass> classes,
-           const std::vector<double>& cold, PathSurvey& survey) {
+void sort_classes(JobRun& run, const CachePath& path, std::vector<LatencyClass> classes,
+                  const std::vector<double>& cold, PathSurvey& survey) {
   const double soonest_cold = quantile(cold, 0.1);
   for (std::size_t i = 0; i < classes.size(); ++i) {
     LatencyClass& found = classes[i];
     const double cycles = median(found.cycles);
-    if (is_l2(run, path, survey.setup, found)) {
+    if (is_l2(run, path, survey.chase, found)) {
       survey.no_more = fmt::format(
           "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
           cycles, *run.number("cache.l2.hit_latency_cycles"));
       survey.behind = std::move(found);
       return;
     }
-    if (i + 1 == classes.size() && soonest_cold < found.high_cycles + class_gap_cycles) {
+    if (i + 1 == classes.size() && soonest_cold < found.high_cycles + least_level_gap_cycles) {
       survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles", cycles);
       survey.behind = std::move(found);
       return;
@@ -113,7 +116,7 @@ void judge(JobRun& run, const CachePath& path, std::vector<LatencyClass> classes
   }
   survey.last_is_full = true;
   survey.behind = class_of(cold);
-  survey.no_more = fmt::format("the cache before it holds all of {}, and hides what lies behind",
+  survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
                                format_bytes(static_cast<double>(path.survey_bytes)));
 }
 
@@ -132,129 +135,100 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
     }
     inner.size_bytes = std::max(inner.size_bytes, static_cast<std::uint64_t>(*size_bytes));
     const auto bytes = static_cast<std::uint64_t>(*line_bytes);
-    inner.line_bytes = inner.line_bytes == 0 ? bytes : std::min(inner.line_bytes, bytes);
+    inner.line_bytes = i == 0 ? bytes : std::min(inner.line_bytes, bytes);
   }
   return inner;
 }
 
-void report_hit(JobRun& run, const std::string& cache, const LatencyClass& hits) {
-  run.report(found(cache + ".hit_latency_cycles", median(hits.cycles), 1, hits.cycles.size(),
-                   median_absolute_deviation(hits.cycles)));
-}
-
-/// Stores and streams.
-void report_behaviour(JobRun& run, const CacheUnderTest& cache, const CacheGeometry& shape) {
+/// What it does with stores and streams, as far as its path has them.
+void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (cache.space_bytes > 0) {
-    run.report(not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
-    if (2 * shape.size_bytes() > cache.space_bytes) {
-      run.report(not_resolvable(cache.name + ".prefetch_bytes",
-                                "it holds more than half of all that can be asked for"));
+    cache.run.report(
+        not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
+    if (2 * geometry.size_bytes() > cache.space_bytes) {
+      cache.run.report(not_resolvable(cache.name + ".prefetch_bytes",
+                                      "it holds more than half of all that can be asked for"));
       return;
     }
   } else {
-    report_write_policy(run, cache, shape.line_bytes);
+    report_write_policy(cache, geometry.line_bytes);
   }
-  report_prefetch(run, cache, shape.fetch.bytes);
+  report_prefetch(cache, geometry.fetch.bytes);
 }
 
 /// A cache that no footprint overflows: its hits, and what one miss brings.
-void report_full(JobRun& run, const CacheUnderTest& cache, const CachePath& path,
-                 const LatencyClass& hits) {
-  const std::string held = format_bytes(static_cast<double>(path.survey_bytes));
-  const std::string reason =
-      path.path == LoadPath::constant
-          ? fmt::format("holds the whole constant bank: {} or more", held)
-          : fmt::format("holds every footprint that can be asked for: {} or more", held);
-  for (const char* metric : {".size_bytes", ".first_miss_bytes", ".line_bytes", ".sector_bytes"}) {
-    run.report(not_resolvable(cache.name + metric, reason));
+Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
+                       const LatencyClass& hits) {
+  if (const auto fetch = measure_fetch(cache)) {
+    cache.run.report(found(cache.name + ".fetch_bytes", static_cast<double>(fetch->bytes),
+                           fetch->agreement, fetch->observations));
   }
-  if (const auto fetch = measure_fetch(run, cache)) {
-    run.report(found(cache.name + ".fetch_bytes", static_cast<double>(fetch->bytes),
-                     fetch->agreement, fetch->observations));
-  } else {
-    run.report(not_resolvable(cache.name + ".fetch_bytes", reason));
-  }
-  report_hit(run, cache.name, hits);
-  for (const char* metric : {".miss_latency_cycles", ".prefetch_bytes", ".write_policy"}) {
-    run.report(not_resolvable(cache.name + metric, reason));
-  }
-  report_no_sets(run, cache.name, Status::not_resolvable, reason);
+  cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
+  const bool constant = path.path == LoadPath::constant;
+  return {
+      Status::not_resolvable,
+      fmt::format("holds {}: {} or more",
+                  constant ? "the whole constant bank" : "every footprint that can be asked for",
+                  format_bytes(static_cast<double>(path.survey_bytes)))};
 }
 
-void report_unresolved(JobRun& run, const std::string& cache, const LatencyClass& hits,
-                       const LatencyClass& misses, const std::string& reason) {
-  report_no_geometry(run, cache, reason);
-  report_latencies(run, cache, hits.cycles, misses.cycles);
-}
-
-/// A cache that may be there.
-void report_hidden(JobRun& run, const std::string& cache, const std::string& reason) {
-  report_no_geometry(run, cache, reason);
-  run.report(not_resolvable(cache + ".hit_latency_cycles", reason));
-  run.report(not_resolvable(cache + ".miss_latency_cycles", reason));
+/// A cache that footprints overflow: all about it but its latencies.
+Unanswered report_structure(const CacheUnderTest& cache, const std::string& inner_cache) {
+  std::string reason;
+  auto geometry = measure_geometry(cache, reason);
+  if (!geometry) return {Status::not_resolvable, reason};
+  measure_size(cache, *geometry);
+  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+  const SetFindings sets = characterize_sets(probe);
+  geometry->sets_confirmed = sets.confirmed();
+  report_geometry(cache, *geometry, {.inner_cache = inner_cache});
+  report_behaviour(cache, *geometry);
+  return {Status::not_resolvable, sets.reason};
 }
 
 }  // namespace
 
 PathSurvey survey_path(JobRun& run, const CachePath& path) {
   PathSurvey survey;
-  survey.setup = set_up_chase(run, path.path, path.record_space);
+  survey.chase = set_up_chase(run, path.path, path.record_space);
   std::vector<FootprintChase> chases;
-  try {
-    chases = chase_footprints(run, path, survey.setup);
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError& error) {
-    survey.no_more = error.what();
+  const auto refusal = refusal_of([&] { chases = chase_footprints(run, path, survey.chase); });
+  if (refusal) {
+    survey.no_more = *refusal;
     return survey;
   }
-  judge(run, path, find_latency_classes(chases, class_gap_cycles),
-        measure_cold(run, path, survey.setup), survey);
+  sort_classes(run, path, find_latency_classes(chases, least_level_gap_cycles),
+               measure_cold(run, path, survey.chase), survey);
   return survey;
 }
 
-void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
-                        std::size_t level) {
-  const std::string& name = path.caches.at(level);
+Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                              std::size_t level) {
   if (level >= survey.caches.size()) {
-    if (survey.last_is_full) {
-      report_hidden(run, name, survey.no_more);
-    } else {
-      report_absent(run, name, survey.no_more);
-    }
-    return;
+    // Behind a cache that holds every footprint there may be others.
+    return {survey.last_is_full ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
-  const bool last = level + 1 == survey.caches.size();
   const LatencyClass& hits = survey.caches[level];
-  const LatencyClass& misses = last ? *survey.behind : survey.caches[level + 1];
-  CacheUnderTest cache{.name = name, .setup = survey.setup};
+  const LatencyClass& misses = survey.misses_of(level);
+  CacheUnderTest cache{.run = run, .name = path.caches.at(level), .chase = survey.chase};
   cache.threshold_cycles = threshold_between(hits, misses);
   cache.limit_bytes = path.space_bytes > 0 ? path.space_bytes : path.survey_bytes;
-  cache.seed = derive_seed(run.seed(), name);
+  cache.seed = derive_seed(run.seed(), cache.name);
   cache.space_bytes = path.space_bytes;
-  if (last && survey.last_is_full) {
-    report_full(run, cache, path, hits);
-    return;
+  if (survey.last_is_full && level + 1 == survey.caches.size()) {
+    return report_full(cache, path, hits);
   }
+  report_latencies(run, cache.name, hits.cycles, misses.cycles);
+  if (level == 0) return report_structure(cache, {});
   std::string reason;
-  if (level > 0) {
-    cache.inner = describe_inner(run, path, survey, level, reason);
-    if (!cache.inner) {
-      report_unresolved(run, name, hits, misses, reason);
-      return;
-    }
-  }
-  auto shape = measure_geometry(run, cache, reason);
-  if (!shape) {
-    report_unresolved(run, name, hits, misses, reason);
-    return;
-  }
-  measure_size(run, cache, *shape);
-  shape->sets_confirmed =
-      characterize_sets(run, cache, shape->size_bytes(), shape->line_bytes).confirmed();
-  report_geometry(run, name, *shape, {}, level > 0 ? path.caches[level - 1] : std::string());
-  report_latencies(run, name, hits.cycles, misses.cycles);
-  report_behaviour(run, cache, *shape);
+  cache.inner = describe_inner(run, path, survey, level, reason);
+  if (!cache.inner) return {Status::not_resolvable, reason};
+  return report_structure(cache, path.caches[level - 1]);
+}
+
+void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {
+  if (unanswered.status == Status::ok) return;
+  run.report_rest(cache + ".", unanswered.status, unanswered.reason);
 }
 
 }  // namespace sonde

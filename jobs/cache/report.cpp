@@ -1,26 +1,23 @@
-// Findings of a cache, with what speaks for them.
+// Findings of a cache, with what speaks for them; jobs/cache_*.cpp and jobs/cache/path_levels call
+// them when all steps of the geometry are done.
 #include "jobs/cache/report.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/hit_classes.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/writes_and_prefetch.hpp"
-#include "jobs/sets/cache_sets.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
-
-#include <array>
 
 namespace sonde {
 namespace {
 
-constexpr std::array geometry_metrics{".size_bytes", ".first_miss_bytes", ".line_bytes",
-                                      ".sector_bytes", ".fetch_bytes"};
-// A soft bound is known to 1/32, and says less about the size than a step does.
+// A gradual transition is known to 1/32, and says less about the size than a step does.
 constexpr double gradual_confidence = 0.5;
 
-// A line told by less is a guess, unless sets were found in such lines: of 210 lines of random
-// simulated GPUs one was, and wrong; in the second code cache of an H200 it is 0.16 to 0.34. In a
-// cache of few lines it may be as little though the line is right, but there sets are found.
+// A line with less contrast is a guess, unless sets were found in such lines: of 210 lines of
+// random simulated GPUs one was, and wrong; in the second code cache of an H200 it is 0.16 to 0.34.
+// In a cache of few lines it may be as little though the line is right, but there sets are found.
 constexpr double least_line_contrast = 0.4;
 
 Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confidence,
@@ -28,102 +25,99 @@ Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confi
   return found(metric, static_cast<double>(bytes), confidence, samples);
 }
 
+std::string as_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
 std::string join(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + "; " + second;
 }
 
-void report_line(JobRun& run, const std::string& cache, const CacheGeometry& shape,
-                 std::uint64_t samples) {
-  const std::string metric = cache + ".line_bytes";
-  if (shape.sets_confirmed || shape.line_contrast >= least_line_contrast) {
-    run.report(found_bytes(metric, shape.line_bytes, shape.line_contrast, samples));
+/// What the size is not as plain as a first miss for; empty if it is.
+std::string explain_size(const CacheGeometry& geometry) {
+  const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
+  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  if (!filled && geometry.residents_bytes > first_miss_bytes) {
+    return fmt::format(
+        "counted on the return pass after a fill: the first misses come at {}, "
+        "so some sets are smaller than others",
+        as_text(first_miss_bytes));
+  }
+  if (filled && geometry.filled_bytes != first_miss_bytes) {
+    return fmt::format(
+        "lines chosen to fill every set stay together; of a plain footprint the first misses come "
+        "at {}",
+        as_text(first_miss_bytes));
+  }
+  if (!geometry.gradual) return {};
+  return geometry.half_lost_bytes > 0
+             ? "lines are lost little by little: half of them at this footprint"
+             : "a gradual capacity transition: other orders of accesses find it a few lines away";
+}
+
+void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
+                 const std::string& remark) {
+  const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
+  const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
+  const double confidence = geometry.gradual ? gradual_confidence : 1;
+  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  const std::string metric = cache.name + ".size_bytes";
+  if (geometry.no_size.empty()) {
+    cache.run.report(found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines),
+                     join(explain_size(geometry), remark));
+  } else {
+    cache.run.report(not_resolvable(metric, geometry.no_size));
+  }
+  cache.run.report(
+      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines), remark);
+}
+
+void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  const std::string metric = cache.name + ".line_bytes";
+  if (geometry.sets_confirmed || geometry.line_contrast >= least_line_contrast) {
+    cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
+                                 geometry.bound.fitting_bytes / geometry.line_bytes));
     return;
   }
-  run.report(not_resolvable(
+  cache.run.report(not_resolvable(
       metric,
-      fmt::format("walks over parts of blocks miss neither as if a block were a line nor as "
+      fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
                   "if it were several: {} would fit best, by a contrast of {:.2f}",
-                  format_bytes(static_cast<double>(shape.line_bytes)), shape.line_contrast)));
+                  as_text(geometry.line_bytes), geometry.line_contrast)));
 }
 
 /// A fill shows the sector, unless it brings more than the cache before it asked for: then several
 /// smaller sectors may have come together.
-void report_sector(JobRun& run, const std::string& cache, const CacheGeometry& shape,
-                   const std::string& inner) {
-  const std::string metric = cache + ".sector_bytes";
-  const auto inner_fetch = run.number(inner + ".fetch_bytes");
-  if (cache != inner && inner_fetch &&
-      *inner_fetch < static_cast<double>(std::min(shape.fetch.bytes, shape.line_bytes))) {
-    run.report(not_resolvable(
-        metric, fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
-                            format_bytes(static_cast<double>(shape.fetch.bytes)), inner,
-                            format_bytes(*inner_fetch))));
+void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
+                   const std::string& inner_cache) {
+  const std::string metric = cache.name + ".sector_bytes";
+  const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
+  const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
+  if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
+    cache.run.report(not_resolvable(
+        metric,
+        fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
+                    as_text(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
     return;
   }
-  const std::uint64_t sector_bytes = std::min(shape.fetch.bytes, shape.line_bytes);
-  run.report(found_bytes(metric, sector_bytes, shape.fetch.agreement, shape.fetch.observations));
+  cache.run.report(
+      found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));
 }
 
 }  // namespace
 
-void report_geometry(JobRun& run, const std::string& cache, const CacheGeometry& shape,
-                     const std::string& remark, const std::string& inner) {
-  const std::uint64_t first_miss_bytes = shape.bound.fitting_bytes;
-  const std::uint64_t lines = first_miss_bytes / shape.line_bytes;
-  const double confidence = shape.soft ? gradual_confidence : 1;
-  const bool filled = shape.filled_bytes > 0 && shape.whole_bytes == 0;
-  Finding size =
-      found_bytes(cache + ".size_bytes", shape.size_bytes(), filled ? 1 : confidence, lines);
-  if (filled && shape.filled_bytes != first_miss_bytes) {
-    size.reason = fmt::format(
-        "lines chosen to fill every set stay together; of a plain footprint the first misses come "
-        "at {}",
-        format_bytes(static_cast<double>(first_miss_bytes)));
-  } else if (shape.soft) {
-    size.reason = shape.half_lost_bytes > 0
-                      ? "lines are lost little by little: half of them at this footprint"
-                      : "the edge is soft: other orders of visits find it a few lines away";
-  }
-  if (!filled && shape.residents_bytes > first_miss_bytes) {
-    size.reason = fmt::format(
-        "counted on the way back after a fill: the first misses come at {}, "
-        "so some sets are smaller than others",
-        format_bytes(static_cast<double>(first_miss_bytes)));
-  }
-  size.reason = join(size.reason, remark);
-  if (!shape.no_size.empty()) size = not_resolvable(cache + ".size_bytes", shape.no_size);
-  run.report(std::move(size));
-  Finding first_miss =
-      found_bytes(cache + ".first_miss_bytes", first_miss_bytes, confidence, lines);
-  first_miss.reason = remark;
-  run.report(std::move(first_miss));
-  report_line(run, cache, shape, lines);
-  report_sector(run, cache, shape, inner);
-  run.report(found_bytes(cache + ".fetch_bytes", shape.fetch.bytes, shape.fetch.agreement,
-                         shape.fetch.observations));
+void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
+                     const GeometryRemarks& remarks) {
+  report_size(cache, geometry, remarks.size);
+  report_line(cache, geometry);
+  report_sector(cache, geometry, remarks.inner_cache);
+  cache.run.report(found_bytes(cache.name + ".fetch_bytes", geometry.fetch.bytes,
+                               geometry.fetch.agreement, geometry.fetch.observations));
 }
 
 void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
                       const std::vector<double>& misses) {
-  run.report(found(cache + ".hit_latency_cycles", median(hits), 1, hits.size(),
-                   median_absolute_deviation(hits)));
+  run.report(found_median(cache + ".hit_latency_cycles", hits));
   run.report(found(cache + ".miss_latency_cycles", summarize_memory_latency(misses).cycles, 1,
                    misses.size(), median_absolute_deviation(misses)));
-}
-
-void report_absent(JobRun& run, const std::string& cache, const std::string& reason) {
-  for (const char* metric : geometry_metrics) run.report(not_present(cache + metric, reason));
-  run.report(not_present(cache + ".hit_latency_cycles", reason));
-  run.report(not_present(cache + ".miss_latency_cycles", reason));
-  report_no_behaviour(run, cache, reason);
-  report_no_sets(run, cache, Status::not_present, reason);
-}
-
-void report_no_geometry(JobRun& run, const std::string& cache, const std::string& reason) {
-  for (const char* metric : geometry_metrics) run.report(not_resolvable(cache + metric, reason));
-  run.report(not_resolvable(cache + ".write_policy", reason));
-  run.report(not_resolvable(cache + ".prefetch_bytes", reason));
-  report_no_sets(run, cache, Status::not_resolvable, reason);
 }
 
 }  // namespace sonde

@@ -1,4 +1,5 @@
-// Turns the shape of a cache into findings under a name: `cache.l1`, `cache.readonly`, `cache.l2`.
+// Turns the geometry of a cache and its latencies into findings under its name: `cache.l1` and its
+// like. What they leave without a finding the job reports by JobRun::report_rest.
 #pragma once
 
 #include "jobs/cache/geometry.hpp"
@@ -7,19 +8,19 @@
 
 namespace sonde {
 
-/// Reports size, first miss, line, sector and fetch.
-/// @param inner the cache before it on its path, as metrics name it; empty: none
-void report_geometry(JobRun& run, const std::string& cache, const CacheGeometry& shape,
-                     const std::string& remark, const std::string& inner = "cache.l1");
+/// What else there is to say about a cache's size and sectors.
+struct GeometryRemarks {
+  std::string size = {};         // how its size was seen
+  std::string inner_cache = {};  // the one before it on its path, as metrics name it; empty: none
+};
+
+/// Reports `.size_bytes`, `.first_miss_bytes`, `.line_bytes`, `.sector_bytes` and `.fetch_bytes`.
+void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
+                     const GeometryRemarks& remarks);
 
 /// Reports `.hit_latency_cycles` and `.miss_latency_cycles`.
+/// @param cache as metrics name it
 void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
                       const std::vector<double>& misses);
-
-/// Every metric that report_geometry and report_latencies would have given, as not there.
-void report_absent(JobRun& run, const std::string& cache, const std::string& reason);
-
-/// The metrics of report_geometry as not resolvable.
-void report_no_geometry(JobRun& run, const std::string& cache, const std::string& reason);
 
 }  // namespace sonde

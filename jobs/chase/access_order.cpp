@@ -1,4 +1,5 @@
-// Builders of offset lists.
+// Lists of offsets for chases, each order good for one question; jobs/chase/pointer_chase runs
+// them.
 #include "jobs/chase/access_order.hpp"
 
 #include "base/error.hpp"
@@ -9,7 +10,7 @@
 namespace sonde {
 
 Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  require(step_bytes > 0 && span_bytes >= step_bytes, "a walk needs at least one step");
+  require(step_bytes > 0 && span_bytes >= step_bytes, "a chase needs at least one step");
   Offsets offsets(span_bytes / step_bytes);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = i * step_bytes;
   return offsets;
@@ -30,7 +31,7 @@ Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::
 
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed) {
-  require(block_bytes >= 2 * unit_bytes, "a sparse walk needs two units in a block");
+  require(block_bytes >= 2 * unit_bytes, "a sparse chase needs two units in a block");
   Offsets offsets = ascending_order(span_bytes, block_bytes);
   Random random(seed);
   for (std::uint64_t& offset : offsets) offset += random.below(2) * block_bytes / 2;
@@ -38,18 +39,20 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
   return offsets;
 }
 
-Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
+Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,
                         std::uint64_t step_bytes) {
-  require(back_bytes <= fill_bytes, "the way back must not be longer than the way up");
+  require(return_bytes <= fill_bytes, "the return pass must not be longer than the fill");
   Offsets offsets = ascending_order(fill_bytes, step_bytes);
-  const std::size_t up = offsets.size();
-  for (std::size_t i = 0; i < back_bytes / step_bytes; ++i) offsets.push_back(offsets[up - 1 - i]);
+  const std::size_t filled = offsets.size();
+  for (std::size_t i = 0; i < return_bytes / step_bytes; ++i) {
+    offsets.push_back(offsets[filled - 1 - i]);
+  }
   return offsets;
 }
 
 std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
   const std::uint64_t lines =
-      std::max<std::uint64_t>(1, spread.room_bytes / spread.line_step_bytes);
+      std::max<std::uint64_t>(1, spread.spread_bytes / spread.line_step_bytes);
   // Prime to the lines of a page, and far enough for the next page's to lie in another set.
   constexpr std::uint64_t distance = 37;
   return page * spread.page_step_bytes + (distance * page + shift) % lines * spread.line_step_bytes;
@@ -66,35 +69,36 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 }
 
 EntryChase entry_chase(const EntryChaseRequest& request) {
-  constexpr std::uint64_t visits_of_sector = 3;  // and one by an evictor
+  constexpr std::uint64_t accesses_of_sector = 3;  // and one by an evictor
   const PageSpread& evictors = request.evictors;
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
   const std::uint64_t end = request.evictors_end_bytes / evictors.page_step_bytes;
   require(first < end, "the pages that evict must reach behind the targets");
   EntryChase chase;
-  // Pages under one entry of a inner level as far apart as can be, or it would hide all but one.
+  // Pages under one entry of an inner level as far apart as can be, or it would answer for all but
+  // one of them.
   const std::uint64_t rounds =
-      request.near_evictor_count == 0
+      request.inner_evictor_count == 0
           ? 1
           : std::max<std::uint64_t>(
-                1, request.near_evictors.page_step_bytes / evictors.page_step_bytes);
+                1, request.inner_evictors.page_step_bytes / evictors.page_step_bytes);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::uint64_t page = first + round; page < end; page += rounds) {
       chase.offsets.push_back(page_line(evictors, page, request.shift));
     }
   }
-  const std::uint64_t near_end =
-      request.near_evictor_count == 0
+  const std::uint64_t inner_end =
+      request.inner_evictor_count == 0
           ? 0
-          : request.evictors_end_bytes / request.near_evictors.page_step_bytes;
+          : request.evictors_end_bytes / request.inner_evictors.page_step_bytes;
   const PageSpread targets{request.target_step_bytes, evictors.line_step_bytes,
                            request.target_step_bytes};
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
-    for (std::uint64_t i = request.near_evictor_count; i > 0; --i) {
+    for (std::uint64_t i = request.inner_evictor_count; i > 0; --i) {
       // No sector is accessed too often for a chain of addresses, and few lines are taken.
-      chase.offsets.push_back(page_line(request.near_evictors, near_end - i,
-                                        target / visits_of_sector + request.shift));
+      chase.offsets.push_back(page_line(request.inner_evictors, inner_end - i,
+                                        target / accesses_of_sector + request.shift));
     }
     chase.targets.push_back(chase.offsets.size());
     chase.offsets.insert(chase.offsets.end(), 2, page_line(targets, target, request.shift));

@@ -15,28 +15,28 @@ Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 /// The same, from the top down: a stream prefetcher that runs ahead finds nothing to do.
 Offsets descending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 
-/// The same offsets in an order drawn from the seed: no prefetcher follows.
+/// The same offsets in a random order from the seed: no prefetcher follows.
 Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed);
 
-/// One unit out of each block: the first unit of its lower or of its upper half, drawn from the
-/// seed so that no index function makes the choices meet in few sets. Shuffled.
+/// One unit out of each block: its first unit or the first one of its upper half, at random
+/// from the seed so that no index function makes the choices meet in few sets. Shuffled.
 /// @pre block_bytes is at least 2 unit_bytes, both powers of two
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed);
 
-/// Up over `fill_bytes`, then down again over its last `back_bytes`, each line once: under LRU and
-/// FIFO the way down meets exactly the resident lines before the first it evicts.
-Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t back_bytes,
+/// Up over `fill_bytes`, then a return pass down over its last `return_bytes`, each line once:
+/// under LRU and FIFO the return pass meets exactly the resident lines before the first it evicts.
+Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,
                         std::uint64_t step_bytes);
 
 /// Where in page `page` its one line lies, so that lines of different pages do not meet in a set.
 struct PageSpread {
   std::uint64_t page_step_bytes = 0;
-  std::uint64_t line_step_bytes = 32;  // the smallest line of any GPU: uses every set
-  std::uint64_t room_bytes = 0;        // lines stay this close to the start of the page
+  std::uint64_t line_step_bytes = 0;  // the smallest line of any GPU uses every set
+  std::uint64_t spread_bytes = 0;     // lines stay this close to the start of the page
 };
 
-/// @param shift takes other lines of the same pages, as many as the room has
+/// @param shift takes other lines of the same pages, as many as lie in the spread
 std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift = 0);
 
 /// Lines of pages first .. first + count - 1, each accessed twice in a row: the second access is
@@ -58,9 +58,9 @@ struct EntryChaseRequest {
   std::uint64_t target_count = 0;
   PageSpread evictors;  // behind the targets, up to
   std::uint64_t evictors_end_bytes = 0;
-  PageSpread near_evictors;  // among the last of the evictors; count 0: none
-  std::uint64_t near_evictor_count = 0;
-  std::uint64_t shift = 0;  // other lines of the same pages, see page_line
+  PageSpread inner_evictors;  // among the last of the evictors; count 0: none
+  std::uint64_t inner_evictor_count = 0;
+  std::uint64_t shift = 0;  // other lines of the same pages
 };
 EntryChase entry_chase(const EntryChaseRequest& request);
 

@@ -1,4 +1,5 @@
-// Phases of the pattern chase.
+// Phases of the chase that shows all access patterns; jobs/latency/patterns runs it and sorts its
+// latencies by phase.
 #include "jobs/chase/pattern_order.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t window_pages = 12;  // alternating: each of them switches but the first
+constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
 constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 8;  // whose translations are surely at hand: half of 16
 constexpr std::uint64_t reread_lines = 4;  // of each
@@ -14,8 +15,9 @@ constexpr std::uint64_t p3_rounds = 2;
 constexpr std::uint64_t p2_rounds = 3;
 constexpr std::uint64_t p1_rounds = 2;
 
-/// A granularity in eighths: first lines of pages in the first of them, further ones behind. No
-/// sector is accessed more than four times, so that a chain of addresses can hold the whole chase.
+// A translation granularity in eighths: first lines of pages in the first of them, further ones
+// behind. No
+// sector is accessed more than four times, so that a chain of addresses can hold the whole chase.
 constexpr std::uint64_t reread_part = 2;  // and the next three
 constexpr std::uint64_t near_part = 7;
 
@@ -26,15 +28,15 @@ struct Builder {
   /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
   /// set.
   std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
-    const std::uint64_t room_bytes = request.granularity_bytes / 8;
-    const std::uint64_t lines = std::max<std::uint64_t>(1, room_bytes / request.line_step_bytes);
-    return page * request.page_step_bytes + part * room_bytes +
+    const std::uint64_t eighth_bytes = request.granularity_bytes / 8;
+    const std::uint64_t lines = std::max<std::uint64_t>(1, eighth_bytes / request.line_step_bytes);
+    return page * request.page_step_bytes + part * eighth_bytes +
            (page + shift) % lines * request.line_step_bytes;
   }
   void access(std::uint64_t offset) { chase.offsets.push_back(offset); }
 
-  template <class Visits>
-  void phase(Pattern pattern, std::size_t settling, Visits accesses) {
+  template <class Accesses>
+  void phase(Pattern pattern, std::size_t settling, Accesses&& accesses) {
     const std::size_t start = chase.offsets.size();
     accesses();
     const std::size_t count = chase.offsets.size() - start;
@@ -72,15 +74,16 @@ std::uint64_t between_levels(const PatternRequest& request) {
 PatternChase plan_patterns(const PatternRequest& request) {
   Builder builder{request, {}};
   const std::uint64_t beyond_all = request.all_entries + request.all_entries / 2 + 1;
-  const bool has_p3 = request.near_entries > 0 &&
-                      beyond_all + reread_pages * reread_lines + window_pages <= request.most_lines;
+  const bool has_p3 =
+      request.near_entries > 0 &&
+      beyond_all + reread_pages * reread_lines + alternating_pages <= request.most_lines;
   const std::uint64_t near_pages = request.near_entries > 0 ? between_levels(request) : 0;
   const std::uint64_t pages = std::max({fewest_pages, near_pages, has_p3 ? beyond_all : 0});
 
-  const std::uint64_t first_page = request.window_bytes > 0 ? window_pages : 0;
+  const std::uint64_t first_page = request.window_bytes > 0 ? alternating_pages : 0;
   if (request.window_bytes > 0) {
     builder.phase(Pattern::p6, 1, [&] {
-      for (std::uint64_t page = 0; page < window_pages; ++page) {
+      for (std::uint64_t page = 0; page < alternating_pages; ++page) {
         builder.access(builder.line_of(page) + page % 2 * request.window_bytes);
       }
     });

@@ -29,10 +29,10 @@ struct PatternChase {
   std::uint64_t span_bytes = 0;
 };
 
-/// Cold pages in two windows by turns (P6), cold pages in a row (P5), further lines of the last of
-/// them (P4), rounds over more pages than the TLB holds (P3), over more than its first level holds
-/// (P2), and the lines of P4 again (P1). P3 is left out if its lines do not fit the data cache,
-/// P2 and P3 if no TLB is known, P6 without a window.
+/// Cold pages in two page-table windows by turns (P6), cold pages in a row (P5), further lines of
+/// the last of them (P4), rounds over more pages than the TLB holds (P3), over more than its first
+/// level holds (P2), and the lines of P4 again (P1). P3 is left out if its lines do not fit the
+/// data cache, P2 and P3 if no TLB is known, P6 without such a window.
 PatternChase plan_patterns(const PatternRequest& request);
 
 /// Latencies by pattern. @param position_cycles one latency for each offset of the chase

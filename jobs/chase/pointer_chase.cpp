@@ -1,4 +1,5 @@
-// Cuts chases into launches and puts their records together.
+// From lists of offsets to probes, from their traces to latencies: the one place that cuts what is
+// longer than a launch can record.
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
@@ -12,28 +13,34 @@ namespace {
 // The shortest record worth a launch: the page chases of a TLB level fit in, and so do all lines
 // of the small caches of early GPUs.
 constexpr std::uint64_t least_record = 1024;
+// Of a list that stands in shared memory beside its record.
+constexpr std::uint64_t list_entry_bytes = 4;
 
 std::uint64_t block_shared_bytes(const DeviceInfo& gpu) {
   return gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block;
 }
 
-ChaseProbe prepare_probe(const ChaseSetup& setup, const Offsets& offsets) {
+ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
   ChaseProbe probe;
   probe.path = setup.path;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.buffer_bytes = setup.buffer_bytes;
-  if (probe.buffer_bytes == 0) {
-    probe.buffer_bytes =
-        *std::max_element(offsets.begin(), offsets.end()) + access_bytes(setup.path);
+  if (setup.buffer_bytes == 0) {
+    for (const ChaseLane& lane : lanes) {
+      const auto last = std::max_element(lane.offsets_bytes.begin(), lane.offsets_bytes.end());
+      probe.buffer_bytes = std::max(probe.buffer_bytes, *last + access_bytes(setup.path));
+    }
   }
-  probe.lanes = {ChaseLane{setup.sm, offsets}};
+  probe.lanes = std::move(lanes);
   return probe;
 }
 
-void append_latencies(const Trace& trace, double overhead_cycles, std::vector<double>& cycles) {
-  for (std::uint32_t window : trace.lanes.at(0).window_cycles) {
-    cycles.push_back(window - overhead_cycles);
-  }
+/// A probe of one lane, up to the end of its warm-up.
+ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
+  ChaseProbe probe = prepare_probe(setup, {ChaseLane{setup.sm, plan.offsets}});
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  return probe;
 }
 
 }  // namespace
@@ -68,38 +75,64 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
   return setup;
 }
 
+std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
+  const std::uint64_t room = setup.recordable_accesses;
+  const std::uint64_t list = length * list_entry_bytes / record_bytes;
+  return list < room / 2 ? room - list : room;
+}
+
+std::uint64_t longest_recorded_list(const ChaseSetup& setup) {
+  return setup.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes);
+}
+
+std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
+                                              const std::string& label, const LaneChases& chases) {
+  ChaseProbe probe = prepare_probe(setup, chases.lanes);
+  probe.preparation = chases.preparation;
+  const std::uint64_t length = chases.lanes.front().offsets_bytes.size();
+  std::vector<std::vector<double>> cycles(chases.lanes.size());
+  for (std::uint64_t done = 0; done < chases.recorded_accesses; done += probe.timed_accesses) {
+    probe.warmup_accesses =
+        chases.warmup_accesses + (chases.resume == Resume::behind_all ? done : done % length);
+    probe.timed_accesses = std::min(chases.most_at_once, chases.recorded_accesses - done);
+    probe.recorded_accesses = probe.timed_accesses;
+    const Trace trace =
+        chases.evidence == Evidence::kept_whole ? run.run(label, probe) : run.ask(label, probe);
+    for (std::size_t lane = 0; lane < cycles.size(); ++lane) {
+      for (std::uint32_t window : trace.lanes.at(lane).window_cycles) {
+        cycles[lane].push_back(window - setup.overhead_cycles);
+      }
+    }
+  }
+  return cycles;
+}
+
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan) {
   const std::uint64_t length = plan.offsets.size();
   require(plan.skipped < length && plan.skipped + plan.recorded <= length,
-          "a walk cannot record behind its end");
+          "a chase cannot record behind its end");
   const std::uint64_t recorded = plan.recorded > 0 ? plan.recorded : length - plan.skipped;
   const bool passes_run_on = plan.preparation == Preparation::as_is && recorded == length;
   const std::uint64_t passes_at_once =
       passes_run_on ? std::max<std::uint64_t>(1, setup.recordable_accesses / length) : 1;
-
-  ChaseProbe probe = prepare_probe(setup, plan.offsets);
-  probe.preparation = plan.preparation;
-  ChaseLatencies chase;
-  chase.positions = recorded;
-  chase.cycles.reserve(recorded * plan.passes);
+  LaneChases chases{.lanes = {ChaseLane{setup.sm, plan.offsets}},
+                    .warmup_accesses = plan.warmup_passes * length + plan.skipped,
+                    .most_at_once = setup.recordable_accesses,
+                    .preparation = plan.preparation};
+  ChaseLatencies latencies{recorded, {}};
+  latencies.cycles.reserve(recorded * plan.passes);
   for (std::uint64_t pass = 0; pass < plan.passes; pass += passes_at_once) {
-    const std::uint64_t wanted = recorded * std::min(passes_at_once, plan.passes - pass);
-    for (std::uint64_t done = 0; done < wanted; done += probe.timed_accesses) {
-      probe.warmup_accesses = plan.warmup_passes * length + plan.skipped + done;
-      probe.timed_accesses = std::min(setup.recordable_accesses, wanted - done);
-      probe.recorded_accesses = probe.timed_accesses;
-      append_latencies(run.run(label, probe), setup.overhead_cycles, chase.cycles);
-    }
+    chases.recorded_accesses = recorded * std::min(passes_at_once, plan.passes - pass);
+    const std::vector<double> cycles = record_lanes(run, setup, label, chases).front();
+    latencies.cycles.insert(latencies.cycles.end(), cycles.begin(), cycles.end());
   }
-  return chase;
+  return latencies;
 }
 
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles) {
-  ChaseProbe probe = prepare_probe(setup, plan.offsets);
-  probe.preparation = plan.preparation;
-  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  ChaseProbe probe = prepare_probe(setup, plan);
   probe.timed_accesses = plan.passes * plan.offsets.size();
   const std::vector<std::uint64_t>& bins = run.run(label, probe).lanes.at(0).histogram;
   std::uint64_t count = 0;
@@ -112,9 +145,7 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
 
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses) {
-  ChaseProbe probe = prepare_probe(setup, plan.offsets);
-  probe.preparation = plan.preparation;
-  probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  ChaseProbe probe = prepare_probe(setup, plan);
   probe.amortised_accesses = accesses;
   const LaneTrace& lane = run.run(label, probe).lanes.at(0);
   return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);

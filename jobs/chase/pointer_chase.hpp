@@ -1,5 +1,6 @@
-// Runs a list of offsets as often as wanted and gives back the latency of each position, whatever
-// the device can record at once: long lists are cut into pieces over several launches.
+// Runs lists of offsets as often as wanted and gives back the latency of each access, whatever the
+// device can record at once: long chases are cut into several launches here, and nowhere else. What
+// comes back goes to the inference of structure (analysis/structure).
 #pragma once
 
 #include "analysis/structure/latency/chase_latencies.hpp"
@@ -20,7 +21,7 @@ struct ChaseSetup {
   LoadPath path = LoadPath::ca;
   int sm = 0;
   std::uint64_t buffer_bytes = 0;  // 0: as much as each list needs
-  double overhead_cycles = 0;      // of a window without its load
+  double overhead_cycles = 0;      // of a timed window without its load
   std::optional<std::uint64_t> shared_carveout_bytes;
   std::uint64_t recordable_accesses = 0;
 };
@@ -35,10 +36,41 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
 std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
                                                      std::uint64_t shared_carveout_bytes);
 
+/// Most accesses that a launch surely records if its list of `length` offsets stands in shared
+/// memory, too: what the list leaves of the record, unless that is less than half.
+std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length);
+
+/// The longest list of which one launch records every access, the list in shared memory, too.
+std::uint64_t longest_recorded_list(const ChaseSetup& setup);
+
+/// What the file keeps of a chase: its trace, or, of the many chases of a search, as JobRun::ask.
+enum class Evidence { kept_whole, of_a_search };
+
+/// What a launch behind the first one warms up with beyond the warm-up of that: all that was
+/// recorded before; or, where a steady chase does the same in every pass, only what lies in the
+/// list before the place where the last launch ended.
+enum class Resume { behind_all, within_pass };
+
+/// Chases on several SMs at once, recorded from the end of the warm-up on.
+struct LaneChases {
+  std::vector<ChaseLane> lanes = {};  // with lists of one length
+  std::uint64_t warmup_accesses = 0;
+  std::uint64_t recorded_accesses = 0;  // of each lane, over as many launches as they take
+  std::uint64_t most_at_once = 0;       // of one launch; at most what the device can record
+  Preparation preparation = Preparation::as_is;  // flushed: before every launch
+  Resume resume = Resume::behind_all;
+  Evidence evidence = Evidence::kept_whole;
+};
+
+/// Latencies of the recorded accesses of each lane, launch after launch.
+/// @throws DeviceError, DeviceLostError
+std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
+                                              const std::string& label, const LaneChases& chases);
+
 struct ChasePlan {
-  Offsets offsets;
+  Offsets offsets = {};
   std::uint64_t warmup_passes = 1;  // over the whole list
-  std::uint64_t skipped = 0;        // positions before the first recorded one, walked untimed
+  std::uint64_t skipped = 0;        // positions before the first recorded one, accessed untimed
   std::uint64_t recorded = 0;       // positions; 0: all that follow
   std::uint64_t passes = 1;
   Preparation preparation = Preparation::as_is;  // flushed: before every pass

@@ -1,4 +1,5 @@
-// See shared_copy.hpp.
+// Copies of many shapes, then the best of them at length; the numbers end as the copy throughput
+// of the job shared.
 #include "jobs/cores/shared_copy.hpp"
 
 #include "analysis/statistics.hpp"
@@ -54,8 +55,9 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
   return points;
 }
 
-/// Every shape in a full suite; else the corners and diagonals that the maximum is known to sit on
-/// (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
+/// Every shape but in the quick suite: there the corners and diagonals that the maximum is known to
+/// sit on (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until the banks are
+/// busy).
 std::vector<Shape> choose_shapes(const JobRun& run, std::vector<Shape> shapes) {
   if (run.level() != SuiteLevel::quick) return shapes;
   std::erase_if(shapes, [](const Shape& shape) {
@@ -124,12 +126,9 @@ void report_shared_copies(JobRun& run) {
   const auto sm_count = static_cast<std::uint64_t>(gpu.sm_count);
   run.report(found("shared.best_shape", to_text(best.shape), 1, points.size()));
   run.report(found("shared.bytes_per_cycle_per_sm", best.throughput, 1, sm_count));
-  if (const auto sm_hz = run.number("clock.sm_hz")) {
-    run.report(found("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, 1, sm_count));
-  } else {
-    run.report(not_resolvable("shared.bytes_per_s_per_sm", "clock.sm_hz is not known"));
-  }
-
+  const auto sm_hz = run.number("clock.sm_hz");
+  run.report(sm_hz ? found("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, 1, sm_count)
+                   : not_resolvable("shared.bytes_per_s_per_sm", "clock.sm_hz is not known"));
   report_wide_words(run, limits, points);
 }
 

@@ -1,4 +1,5 @@
-// See topology.hpp; the method is in docs/methods/placement.md.
+// Thread block clusters and shared clocks into groups of SMs, as findings of the job placement.
+// Method: docs/methods/placement.md.
 #include "jobs/cores/topology.hpp"
 
 #include "analysis/structure/cores/clock.hpp"
@@ -13,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -42,21 +44,19 @@ ClusterEvidence gather_clusters(JobRun& run) {
 
 void report_groups(JobRun& run, const std::string& table, const std::string& count,
                    const SmGroups& groups) {
+  const int sm_count = run.info().sm_count;
   const int seen = std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
-  const double confidence = static_cast<double>(seen) / run.info().sm_count;
-  Finding finding =
-      found(table, std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()),
-            confidence, static_cast<std::uint64_t>(seen));
-  if (seen < run.info().sm_count) {
-    finding.reason = fmt::format("{} of {} SMs never joined a group", run.info().sm_count - seen,
-                                 run.info().sm_count);
+  std::string remark;
+  if (seen < sm_count) {
+    remark = fmt::format("{} of {} SMs never joined a group", sm_count - seen, sm_count);
   }
-  const std::string reason = finding.reason;
-  run.report(std::move(finding));
-  finding = found(count, static_cast<double>(groups.sizes.size()), confidence,
-                  static_cast<std::uint64_t>(seen));
-  finding.reason = reason;
-  run.report(std::move(finding));
+  const auto report = [&](const std::string& metric, Value value) {
+    run.report(found(metric, std::move(value), static_cast<double>(seen) / sm_count,
+                     static_cast<std::uint64_t>(seen)),
+               remark);
+  };
+  report(table, std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
+  report(count, static_cast<double>(groups.sizes.size()));
 }
 
 /// Groups of SMs that share a clock register, if those are what `scope` says.
@@ -80,8 +80,8 @@ void report_tpcs(JobRun& run, const ClusterEvidence& evidence) {
       evidence.pairs.empty()
           ? "the GPU has no thread block clusters, and its clocks are not shared by TPCs"
           : "SMs change partners in clusters of two, and clocks are not shared by TPCs";
-  run.report(not_resolvable("placement.tpc_of_sm", reason));
-  run.report(not_resolvable("topology.tpc_count", reason));
+  run.report_rest("placement.tpc_", Status::not_resolvable, reason);
+  run.report_rest("topology.tpc_", Status::not_resolvable, reason);
 }
 
 void report_gpcs(JobRun& run, const ClusterEvidence& evidence) {
@@ -92,9 +92,8 @@ void report_gpcs(JobRun& run, const ClusterEvidence& evidence) {
   if (gpcs.sizes.empty()) {
     const std::string reason =
         "the GPU has no thread block clusters, and its clocks are not shared by GPCs";
-    for (const char* metric : {"placement.gpc_of_sm", "topology.gpc_count", "topology.gpc_sizes"}) {
-      run.report(not_resolvable(metric, reason));
-    }
+    run.report_rest("placement.gpc_", Status::not_resolvable, reason);
+    run.report_rest("topology.gpc_", Status::not_resolvable, reason);
     return;
   }
   report_groups(run, "placement.gpc_of_sm", "topology.gpc_count", gpcs);

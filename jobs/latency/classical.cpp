@@ -1,5 +1,5 @@
 // The curves of the classical methods, Saavedra's (1992) and Wong's (2010), for the job `latency`:
-// what people know from papers, and what each would conclude co_resident what cache.l1 found.
+// what people know from papers, and what each would conclude against what cache.l1 found.
 // Method: docs/methods/staircases.md.
 #include "analysis/structure/capacity/classical.hpp"
 #include "jobs/chase/pointer_chase.hpp"
@@ -8,21 +8,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace sonde {
 namespace {
 
-constexpr std::array curve_metrics{"latency.saavedra_stride_bytes",
-                                   "latency.saavedra_footprint_bytes", "latency.saavedra_cycles",
-                                   "latency.wong_footprint_bytes", "latency.wong_cycles"};
-constexpr const char* saavedra_ways = "latency.saavedra_ways";
-constexpr const char* wong_ways = "latency.wong_ways";
-
 constexpr std::uint64_t least_accesses = 4096;  // jitter of a cycle is 1/64 of one in the mean
 constexpr std::uint64_t most_wong_points = 64;
-constexpr std::uint64_t settling_passes = 3;  // victims that are drawn spread over some passes
+constexpr std::uint64_t settling_passes = 3;  // random replacement spreads over some passes
 
 /// The first cache of plain loads, or of read-only loads where plain ones have none.
 struct StaircaseCache {
@@ -34,14 +27,16 @@ struct StaircaseCache {
 };
 
 std::optional<StaircaseCache> choose_cache(const JobRun& run) {
-  for (const auto& [name, path] :
-       {std::pair{"cache.l1", LoadPath::ca}, std::pair{"cache.readonly", LoadPath::nc}}) {
-    const std::string prefix = name;
-    const auto size_bytes = run.number(prefix + ".size_bytes");
-    const auto line_bytes = run.number(prefix + ".line_bytes");
+  for (LoadPath path : {LoadPath::ca, LoadPath::nc}) {
+    const std::string name = path == LoadPath::ca ? "cache.l1" : "cache.readonly";
+    const auto size_bytes = run.number(name + ".size_bytes");
+    const auto line_bytes = run.number(name + ".line_bytes");
     if (!size_bytes || !line_bytes) continue;
-    return StaircaseCache{prefix, path, static_cast<std::uint64_t>(*size_bytes),
-                          static_cast<std::uint64_t>(*line_bytes), run.number(prefix + ".ways")};
+    return StaircaseCache{.name = name,
+                          .path = path,
+                          .size_bytes = static_cast<std::uint64_t>(*size_bytes),
+                          .line_bytes = static_cast<std::uint64_t>(*line_bytes),
+                          .ways = run.number(name + ".ways")};
   }
   return std::nullopt;
 }
@@ -61,7 +56,7 @@ double measure_mean(JobRun& run, const ChaseSetup& setup, const char* method,
 
 /// Strides from a word to the size, footprints from half of the size to four times it: powers of
 /// two, as far as the size is one.
-SaavedraCurves walk_saavedra(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
+SaavedraCurves chase_saavedra(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
   SaavedraCurves curves;
   for (std::uint64_t stride = access_bytes(cache.path); stride <= cache.size_bytes; stride *= 2) {
     curves.strides_bytes.push_back(static_cast<double>(stride));
@@ -79,7 +74,7 @@ SaavedraCurves walk_saavedra(JobRun& run, const ChaseSetup& setup, const Stairca
 
 /// Footprints around the size in steps of a line (of 2, 4, ... lines where the stairs of all sets
 /// would take too many), and twice the size at the end.
-WongCurve walk_wong(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
+WongCurve chase_wong(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
   constexpr std::uint64_t lines_around = 16;  // sees four stairs of four lines (texture caches)
   constexpr std::uint64_t lines_behind = 8;   // of the flat part
   const std::uint64_t size_lines = cache.size_bytes / cache.line_bytes;
@@ -103,53 +98,48 @@ WongCurve walk_wong(JobRun& run, const ChaseSetup& setup, const StaircaseCache& 
   return curve;
 }
 
-void report_curve(JobRun& run, const char* metric, std::vector<double> values, std::string note) {
-  const std::uint64_t points = values.size();
-  Finding finding = found(metric, std::move(values), 1, points);
-  finding.reason = std::move(note);
-  run.report(std::move(finding));
+void report_curve(JobRun& run, const char* metric, const std::vector<double>& values,
+                  std::string remark) {
+  run.report(found(metric, values, 1, values.size()), std::move(remark));
 }
+
+/// What both answers are held against.
+struct Judgement {
+  std::optional<double> known_ways;
+  std::string contradiction;  // empty: all agree
+};
 
 /// What the method says is reported even if it is contradicted, but then has no confidence.
 void report_answer(JobRun& run, const char* metric, const ClassicalAnswer& answer,
-                   std::optional<double> known_ways, const std::string& contradiction,
-                   std::uint64_t points) {
-  if (!answer.ways) {
-    run.report(not_resolvable(metric, answer.reason));
-    return;
-  }
-  const bool credible = contradiction.empty() || answer.ways == known_ways;
-  Finding finding = found(metric, *answer.ways, credible ? 1 : 0, points);
-  finding.reason = contradiction;
-  run.report(std::move(finding));
+                   const Judgement& judgement, std::uint64_t points) {
+  if (!answer.ways) return run.report(not_resolvable(metric, answer.reason));
+  const bool credible = judgement.contradiction.empty() || answer.ways == judgement.known_ways;
+  run.report(found(metric, *answer.ways, credible ? 1 : 0, points), judgement.contradiction);
 }
 
 }  // namespace
 
 void report_classical_staircases(JobRun& run) {
-  const auto report_all = [&run](auto make_finding, const std::string& reason) {
-    for (const char* metric : curve_metrics) run.report(make_finding(metric, reason));
-    for (const char* metric : {saavedra_ways, wong_ways}) run.report(make_finding(metric, reason));
-  };
-  if (run.level() == SuiteLevel::quick) {
-    report_all(not_resolvable, "the quick suite does not walk the classical staircases");
-    return;
-  }
   const auto cache = choose_cache(run);
-  if (!cache) {
-    report_all(not_present, "no first cache of plain or read-only loads was found");
-    return;
+  const bool quick = run.level() == SuiteLevel::quick;
+  for (const char* prefix : {"latency.saavedra_", "latency.wong_"}) {
+    if (quick) {
+      run.skip_rest(prefix);
+    } else if (!cache) {
+      run.report_rest(prefix, Status::not_present,
+                      "no first cache of plain or read-only loads was found");
+    }
   }
+  if (quick || !cache) return;
   const ChaseSetup setup = set_up_chase(run, cache->path, RecordSpace::with_largest_l1);
-  const SaavedraCurves saavedra = walk_saavedra(run, setup, *cache);
-  const WongCurve wong = walk_wong(run, setup, *cache);
+  const SaavedraCurves saavedra = chase_saavedra(run, setup, *cache);
+  const WongCurve wong = chase_wong(run, setup, *cache);
   const ClassicalAnswer by_saavedra =
       conclude_saavedra(saavedra, static_cast<double>(cache->size_bytes));
   const ClassicalAnswer by_wong = conclude_wong(wong);
-  const std::string contradiction = describe_contradiction(by_saavedra, by_wong, cache->ways);
-  report_answer(run, saavedra_ways, by_saavedra, cache->ways, contradiction,
-                saavedra.cycles.size());
-  report_answer(run, wong_ways, by_wong, cache->ways, contradiction, wong.cycles.size());
+  const Judgement judgement{cache->ways, describe_contradiction(by_saavedra, by_wong, cache->ways)};
+  report_answer(run, "latency.saavedra_ways", by_saavedra, judgement, saavedra.cycles.size());
+  report_answer(run, "latency.wong_ways", by_wong, judgement, wong.cycles.size());
   const std::string through = fmt::format("{}, by {} loads", cache->name, to_text(cache->path));
   report_curve(run, "latency.saavedra_stride_bytes", saavedra.strides_bytes, through);
   report_curve(run, "latency.saavedra_footprint_bytes", saavedra.footprints_bytes, through);

@@ -1,5 +1,6 @@
 // The staircase of the job `latency`: mean latency of random chases against their footprint, the
 // picture by which people know a memory hierarchy (Saavedra 1992, Wong 2010).
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/latency/parts.hpp"
@@ -12,7 +13,7 @@
 namespace sonde {
 namespace {
 
-// Steps below a few MB cost next to nothing; larger ones must each be walked once to warm up.
+// Steps below some MB cost next to nothing; larger ones must each be chased once to warm up.
 constexpr std::uint64_t fine_limit_bytes = 2_MiB;
 constexpr double fine_points_per_octave = 6;
 constexpr double coarse_points_per_octave = 3;
@@ -20,17 +21,17 @@ constexpr double quick_points_per_octave = 2;
 constexpr std::uint64_t unknown_l2_bytes = 8_MiB;
 
 std::vector<std::uint64_t> choose_footprints(const JobRun& run, std::uint64_t line_bytes) {
-  const auto l2_bytes = static_cast<double>(unknown_l2_bytes);
-  const double largest_bytes = 2 * run.number("cache.l2.size_bytes").value_or(l2_bytes);
+  const double largest_bytes =
+      2 * run.number("cache.l2.size_bytes").value_or(static_cast<double>(unknown_l2_bytes));
   std::vector<std::uint64_t> footprints;
   for (double bytes = 1024; bytes <= largest_bytes;) {
     const auto lines = static_cast<std::uint64_t>(bytes) / line_bytes;
     const std::uint64_t footprint = std::max<std::uint64_t>(1, lines) * line_bytes;
     if (footprints.empty() || footprint > footprints.back()) footprints.push_back(footprint);
-    double points = bytes < static_cast<double>(fine_limit_bytes) ? fine_points_per_octave
-                                                                  : coarse_points_per_octave;
-    if (run.level() == SuiteLevel::quick) points = quick_points_per_octave;
-    bytes *= std::exp2(1 / points);
+    const bool fine = bytes < static_cast<double>(fine_limit_bytes);
+    double points_per_octave = fine ? fine_points_per_octave : coarse_points_per_octave;
+    if (run.level() == SuiteLevel::quick) points_per_octave = quick_points_per_octave;
+    bytes *= std::exp2(1 / points_per_octave);
   }
   return footprints;
 }
@@ -40,7 +41,8 @@ std::vector<std::uint64_t> choose_footprints(const JobRun& run, std::uint64_t li
 void report_staircase(JobRun& run) {
   constexpr std::uint64_t fewest_accesses = 2048;
   constexpr std::uint64_t most_accesses = 16384;
-  const double usual_line_bytes = run.number("cache.l2.line_bytes").value_or(128);
+  const double usual_line_bytes =
+      run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
   const auto line_bytes = static_cast<std::uint64_t>(
       std::min(usual_line_bytes, run.number("cache.l1.line_bytes").value_or(usual_line_bytes)));
   const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::with_largest_l1);

@@ -1,20 +1,15 @@
-// See attempt.hpp.
+// One probe that may be refused, as a trace or the reason; the job decides what that means.
 #include "jobs/run/attempt.hpp"
-
-#include "base/error.hpp"
 
 #include <utility>
 
 namespace sonde {
 
 Attempt attempt(JobRun& run, std::string label, const ProbeSpec& spec) {
-  try {
-    return {&run.run(std::move(label), spec), ""};
-  } catch (const DeviceLostError&) {
-    throw;
-  } catch (const DeviceError& error) {
-    return {nullptr, error.what()};
-  }
+  Attempt attempt;
+  const auto refusal = refusal_of([&] { attempt.trace = &run.run(std::move(label), spec); });
+  attempt.refusal = refusal.value_or("");
+  return attempt;
 }
 
 }  // namespace sonde

@@ -1,10 +1,11 @@
-// See windows.hpp.
+// The few sums that every job of cycles needs: window overhead, latencies, medians as findings.
 #include "jobs/run/clock_window.hpp"
 
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -28,6 +29,19 @@ double typical_latency_cycles(std::span<const std::uint32_t> window_cycles,
 double precise_latency_cycles(std::span<const std::uint32_t> window_cycles,
                               double overhead_cycles) {
   return trimmed_mean({window_cycles.begin(), window_cycles.end()}, 0.1) - overhead_cycles;
+}
+
+std::vector<std::uint32_t> all_windows(const Trace& trace) {
+  std::vector<std::uint32_t> windows;
+  for (const LaneTrace& lane : trace.lanes) {
+    windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
+  }
+  return windows;
+}
+
+Finding found_median(std::string metric, const std::vector<double>& values) {
+  return found(std::move(metric), median(values), 1, values.size(),
+               median_absolute_deviation(values));
 }
 
 std::vector<int> all_sms(int sm_count) {

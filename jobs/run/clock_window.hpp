@@ -1,4 +1,4 @@
-// How a job turns a clock window into a latency: the window of a chase holds the load, the store
+// How a job turns timed windows into latencies: the window of a chase holds the load, the store
 // that keeps it in place, and the reading of the clock itself.
 #pragma once
 
@@ -20,6 +20,12 @@ double typical_latency_cycles(std::span<const std::uint32_t> window_cycles, doub
 
 /// Latency below the resolution of one window: the mean without the longest and the shortest tenth.
 double precise_latency_cycles(std::span<const std::uint32_t> window_cycles, double overhead_cycles);
+
+/// Windows of all lanes, one lane after the other.
+std::vector<std::uint32_t> all_windows(const Trace& trace);
+
+/// A metric as the median of its samples, with their median absolute deviation.
+Finding found_median(std::string metric, const std::vector<double>& values);
 
 /// 0, 1, ..., count - 1: every SM of a device.
 std::vector<int> all_sms(int sm_count);

@@ -1,4 +1,4 @@
-// Bookkeeping of one job run; the jobs themselves lie co_resident this file.
+// Bookkeeping of one job: its probes and findings, until the suite hands them to the run file.
 #include "jobs/run/job_run.hpp"
 
 #include "analysis/metrics.hpp"
@@ -66,6 +66,11 @@ void JobRun::report(Finding finding) {
   findings_.push_back(std::move(finding));
 }
 
+void JobRun::report(Finding finding, std::string remark) {
+  finding.reason = std::move(remark);
+  report(std::move(finding));
+}
+
 void JobRun::report_rest(std::string_view prefix, Status status, const std::string& reason) {
   for (const Metric& metric : all_metrics()) {
     if (metric.job != job_ || !metric.name.starts_with(prefix)) continue;
@@ -73,6 +78,10 @@ void JobRun::report_rest(std::string_view prefix, Status status, const std::stri
       report(no_answer(std::string(metric.name), status, reason));
     }
   }
+}
+
+void JobRun::skip_rest(std::string_view prefix) {
+  report_rest(prefix, Status::skipped, "not in the quick suite: the standard suite has it");
 }
 
 const Finding* JobRun::find(std::string_view metric) const {

@@ -43,11 +43,16 @@ class JobRun {
 
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
+  /// The same with what to know about the value.
+  void report(Finding finding, std::string remark);
 
   /// Reports every metric of this job whose name begins with `prefix` and that has no finding yet:
   /// the one way to say that there is no answer to several of them.
   /// @param status of each, not `ok`: an absence has confidence 1, all else 0
   void report_rest(std::string_view prefix, Status status, const std::string& reason);
+
+  /// The same for what this suite leaves out: skipped, the standard suite has it.
+  void skip_rest(std::string_view prefix);
 
   /// A number that this job or an earlier one found with status ok.
   std::optional<double> number(std::string_view metric) const;

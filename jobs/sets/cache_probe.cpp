@@ -1,214 +1,247 @@
-// Lists of lines into chases, and their windows into counts of misses.
+// Lists of lines become chases on one or many SMs, their latencies counts of misses (for the
+// search) and records of hits and misses (for the match of replacement policies).
 #include "jobs/sets/cache_probe.hpp"
 
-#include "base/error.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+#include "jobs/sets/cache_evictors.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
 namespace sonde {
 namespace {
 
-// Replacement by lot needs some passes until lines of earlier probes are gone, and some more until
+constexpr std::uint64_t spans_of_cache = 16;
+// Random replacement needs some passes until lines of earlier probes are gone, and some more until
 // every line of an overfull set has missed twice.
 constexpr std::uint64_t many_passes = 8;
 constexpr std::uint64_t few_passes = 3;
 constexpr std::uint64_t short_list = 4096;
-// Entries of a list may stand in shared memory co_resident their record, four bytes each.
-constexpr std::uint64_t list_entry_bytes = 4;
 constexpr std::size_t most_lanes = 256;
 
 std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
 }
 
-/// Most accesses that a lane with a list of this length can record.
-std::uint64_t record_room(const ConflictSetup& setup, std::uint64_t length) {
-  const std::uint64_t room = setup.cache.setup.recordable_accesses;
-  const std::uint64_t list = length * list_entry_bytes / record_bytes;
-  return list < room / 2 ? room - list : room;
+std::uint64_t memory_limit(const CacheUnderTest& cache) {
+  return cache.space_bytes > 0 ? cache.space_bytes : cache.run.info().memory_bytes / 4;
 }
 
-/// Walks of one length, on as many SMs as there are: windows of `recorded` accesses after
-/// `skipped`.
-/// The traces of searches are too many to be kept whole.
-enum class Evidence { kept_whole, of_a_search };
-
-std::vector<std::vector<double>> chase_together(JobRun& run, const ConflictSetup& setup,
-                                                std::span<const Offsets* const> chases,
-                                                std::uint64_t skipped, std::uint64_t recorded,
-                                                Evidence evidence) {
-  const ChaseSetup& chase = setup.cache.setup;
-  ChaseProbe probe;
-  probe.path = chase.path;
-  probe.shared_carveout_bytes = chase.shared_carveout_bytes;
-  probe.buffer_bytes = chase.buffer_bytes;
-  for (std::size_t i = 0; i < chases.size(); ++i) {
-    if (chase.buffer_bytes == 0) {
-      const std::uint64_t last = *std::max_element(chases[i]->begin(), chases[i]->end());
-      probe.buffer_bytes = std::max(probe.buffer_bytes, last + code_block_bytes);
-    }
-    probe.lanes.push_back({.sm = setup.sms[i], .offsets_bytes = *chases[i]});
-  }
-  if (probe.path == LoadPath::constant) {
-    probe.buffer_bytes = std::min(probe.buffer_bytes, constant_bank_bytes);
-  }
-  // Lines of the chase before this one would hit in a cache that outlives launches.
-  if (evidence == Evidence::kept_whole) probe.preparation = Preparation::flushed;
-  probe.warmup_accesses = skipped;
-  probe.timed_accesses = recorded;
-  probe.recorded_accesses = recorded;
-  const Trace trace = evidence == Evidence::of_a_search
-                          ? run.ask(setup.cache.name + " conflicts", probe)
-                          : run.run(setup.cache.name + " replacement", probe);
-  std::vector<std::vector<double>> latencies;
-  for (const LaneTrace& lane : trace.lanes) {
-    std::vector<double>& cycles = latencies.emplace_back();
-    for (std::uint32_t window : lane.window_cycles) {
-      cycles.push_back(window - chase.overhead_cycles);
-    }
-  }
-  return latencies;
+/// A span that shows many more address bits than the cache has sets for, within one large page
+/// where that is enough: beyond, physical pages may lie elsewhere at every launch.
+LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                     std::uint64_t line_bytes) {
+  // Each set has twice as many lines in a large page as it has ways: enough to overfill any.
+  constexpr std::uint64_t least_spans = 2;
+  const std::uint64_t wanted = size_bytes * least_spans <= large_page_bytes
+                                   ? large_page_bytes
+                                   : std::bit_ceil(size_bytes * spans_of_cache);
+  return {.line_bytes = line_bytes,
+          .span_bytes = std::min(wanted, std::bit_floor(memory_limit(cache))),
+          .cached_lines = size_bytes / line_bytes,
+          .seed = derive_seed(cache.seed, "sets")};
 }
 
-bool is_miss(const CacheUnderTest& cache, double cycles) {
-  return cycles > cache.threshold_cycles && cycles <= cache.ceiling_cycles;
-}
-
-/// Counts for chases of one length over lists of one length, in as many launches as records need.
-std::vector<MissCounts> count_misses(JobRun& run, const ConflictSetup& setup,
-                                     std::span<const Offsets* const> chases, std::size_t listed) {
-  const std::uint64_t length = chases.front()->size();
-  const std::uint64_t passes = passes_over(length);
-  const std::uint64_t room = record_room(setup, length);
-  std::vector<MissCounts> counts(chases.size());
-  for (MissCounts& count : counts) {
-    count.misses.resize(listed);
-    count.passes = static_cast<std::uint32_t>(passes);
-  }
-  std::vector<std::vector<bool>> pass_missed(chases.size(), std::vector<bool>(passes));
-  for (std::uint64_t done = 0; done < passes * length;) {
-    const std::uint64_t recorded = std::min(room, passes * length - done);
-    const auto latencies =
-        chase_together(run, setup, chases, passes * length + done, recorded, Evidence::of_a_search);
-    for (std::size_t chase = 0; chase < chases.size(); ++chase) {
-      for (std::uint64_t i = 0; i < recorded; ++i) {
-        if (!is_miss(setup.cache, latencies[chase][i])) continue;
-        pass_missed[chase][(done + i) / length] = true;
-        const std::uint64_t position = (done + i) % length;
-        if (position < listed) ++counts[chase].misses[position];
-      }
-    }
-    done += recorded;
-  }
-  for (std::size_t chase = 0; chase < chases.size(); ++chase) {
-    counts[chase].passes_with_misses = static_cast<std::uint32_t>(
-        std::count(pass_missed[chase].begin(), pass_missed[chase].end(), true));
-  }
-  return counts;
-}
-
-/// A list of `lines` lines for each SM, each in memory of its own.
-std::vector<Lines> lists_apart(std::size_t count, std::uint64_t lines, std::uint64_t line_bytes) {
-  std::vector<Lines> lists;
-  for (std::size_t i = 0; i < count; ++i) {
-    Lines& list = lists.emplace_back();
-    for (std::uint64_t line = 0; line < lines; ++line) {
-      list.push_back((i * lines + line) * line_bytes);
-    }
-  }
-  return lists;
-}
-
-bool disturb_each_other(JobRun& run, const ConflictSetup& setup, std::uint64_t lines,
-                        std::uint64_t line_bytes) {
-  const std::vector<MissCounts> counts =
-      ask_device(run, setup)(lists_apart(setup.sms.size(), lines, line_bytes));
-  return std::any_of(counts.begin(), counts.end(),
-                     [](const MissCounts& count) { return overflows(count); });
-}
-
-}  // namespace
-
+/// The lines of this length that offsets lie in, each once, ascending.
 Lines lines_under(const Lines& offsets, std::uint64_t line_bytes) {
   std::set<std::uint64_t> lines;
   for (std::uint64_t offset : offsets) lines.insert(offset / line_bytes * line_bytes);
   return {lines.begin(), lines.end()};
 }
 
-MissOracle ask_device(JobRun& run, const ConflictSetup& setup) {
-  return [&run, &setup](std::span<const Lines> lists) {
-    std::map<std::size_t, std::vector<std::size_t>> by_length;
-    std::vector<Offsets> chases(lists.begin(), lists.end());
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      chases[i].insert(chases[i].end(), setup.pass_evictors.begin(), setup.pass_evictors.end());
-      by_length[lists[i].size()].push_back(i);
-    }
-    std::vector<MissCounts> answers(lists.size());
-    for (const auto& [length, numbers] : by_length) {
-      for (std::size_t first = 0; first < numbers.size(); first += setup.sms.size()) {
-        std::vector<const Offsets*> together;
-        for (std::size_t i = first; i < std::min(first + setup.sms.size(), numbers.size()); ++i) {
-          together.push_back(&chases[numbers[i]]);
-        }
-        std::vector<MissCounts> counts = count_misses(run, setup, together, length);
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-          answers[numbers[first + i]] = std::move(counts[i]);
-        }
-      }
-    }
-    return answers;
-  };
+/// Co-residents first: they are known to push lines out of the inner caches. Then the lines before
+/// them, downwards.
+Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
+  constexpr std::size_t most_lines = 4096;
+  Lines lines = found.pool.co_resident;
+  for (std::uint64_t line = lines.front(); line > 0 && lines.size() < most_lines;) {
+    line -= found.pool.line_bytes;
+    lines.push_back(line);
+  }
+  std::erase_if(lines, [&](std::uint64_t line) { return set_of(found.layout.index, line) == set; });
+  return lines;
 }
 
-std::vector<std::vector<bool>> record_traces(JobRun& run, const ConflictSetup& setup,
-                                             const std::vector<Offsets>& chases) {
-  std::vector<std::vector<bool>> missed;
-  for (std::size_t first = 0; first < chases.size(); first += setup.sms.size()) {
-    std::vector<const Offsets*> together;
-    for (std::size_t i = first; i < std::min(first + setup.sms.size(), chases.size()); ++i) {
-      together.push_back(&chases[i]);
+/// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
+template <class Ask>
+void in_groups(const std::vector<int>& sms, const std::vector<Offsets>& chases, Ask&& ask) {
+  for (std::size_t first = 0; first < chases.size(); first += sms.size()) {
+    std::vector<ChaseLane> lanes;
+    for (std::size_t i = first; i < std::min(first + sms.size(), chases.size()); ++i) {
+      lanes.push_back({.sm = sms[i - first], .offsets_bytes = chases[i]});
     }
-    const auto latencies =
-        chase_together(run, setup, together, 0, chases.front().size(), Evidence::kept_whole);
-    for (const std::vector<double>& cycles : latencies) {
-      std::vector<bool>& chase = missed.emplace_back();
-      // Translations may add to a miss here: few lines, each in a page of its own.
-      for (double latency : cycles) chase.push_back(latency > setup.cache.threshold_cycles);
+    ask(std::move(lanes), first);
+  }
+}
+
+}  // namespace
+
+CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                       std::uint64_t line_bytes)
+    : SetsProbe(cache.run, {.name = cache.name,
+                            .pool = choose_pool(cache, size_bytes, line_bytes),
+                            .choice = 8,
+                            .trace_seed = cache.seed,
+                            .measures_filled = true}),
+      cache_(cache),
+      size_bytes_(size_bytes),
+      sms_{cache.chase.sm} {}
+
+std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
+  if (!cache_.inner) return PassEvictors{};
+  // More than half of the cache would leave little to search.
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 2);
+  if (!lines) return std::nullopt;
+  Lines co_resident = lines_under(*lines, pool().line_bytes);
+  return PassEvictors{std::move(*lines), std::move(co_resident), {}};
+}
+
+/// Counts for chases of one length over lists of one length.
+std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed) {
+  const std::uint64_t length = lanes.front().offsets_bytes.size();
+  const std::uint64_t passes = passes_over(length);
+  const LaneChases chases{.lanes = std::move(lanes),
+                          .warmup_accesses = passes * length,
+                          .recorded_accesses = passes * length,
+                          .most_at_once = recordable_with_list(cache_.chase, length),
+                          .evidence = Evidence::of_a_search};
+  std::vector<MissCounts> answers;
+  for (const std::vector<double>& cycles :
+       record_lanes(run(), cache_.chase, cache_.name + " conflicts", chases)) {
+    MissCounts& counts = answers.emplace_back();
+    counts.misses.resize(listed);
+    counts.passes = static_cast<std::uint32_t>(passes);
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      bool missed_any = false;
+      for (std::uint64_t position = 0; position < length; ++position) {
+        const double latency = cycles[pass * length + position];
+        if (latency <= cache_.threshold_cycles || latency > cache_.ceiling_cycles) continue;
+        missed_any = true;
+        if (position < listed) ++counts.misses[position];
+      }
+      counts.passes_with_misses += missed_any;
     }
   }
-  return missed;
+  return answers;
 }
 
-ConflictSetup set_up_conflicts(JobRun& run, const CacheUnderTest& cache, std::uint64_t size_bytes,
-                               std::uint64_t line_bytes, const Lines& pass_evictors) {
+std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
+                                        const PassEvictors& pass_evictors) {
+  std::map<std::size_t, std::vector<std::size_t>> by_length;
+  for (std::size_t i = 0; i < lists.size(); ++i) by_length[lists[i].size()].push_back(i);
+  std::vector<MissCounts> answers(lists.size());
+  for (const auto& [length, numbers] : by_length) {
+    std::vector<Offsets> chases;
+    for (std::size_t i : numbers) {
+      Offsets& chase = chases.emplace_back(lists[i]);
+      chase.insert(chase.end(), pass_evictors.accessed.begin(), pass_evictors.accessed.end());
+    }
+    in_groups(sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+      for (MissCounts& counts : count_misses(std::move(lanes), length)) {
+        answers[numbers[first++]] = std::move(counts);
+      }
+    });
+  }
+  return answers;
+}
+
+/// With a list of `lines` lines for each SM, each in memory of its own.
+bool CacheProbe::disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors) {
+  std::vector<Lines> lists;
+  for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
+    Lines& list = lists.emplace_back();
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      list.push_back((sm * lines + line) * pool().line_bytes);
+    }
+  }
+  const std::vector<MissCounts> answers = ask(lists, pass_evictors);
+  return std::any_of(answers.begin(), answers.end(),
+                     [](const MissCounts& counts) { return overflows(counts); });
+}
+
+void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
   constexpr double filling = 0.6;  // hashed sets overflow earlier than full ones
   constexpr int widest_group = 4;  // SMs that share a cache of the first level
+  const std::uint64_t line_bytes = pool().line_bytes;
   const auto filled =
-      static_cast<std::uint64_t>(filling * static_cast<double>(size_bytes)) / line_bytes;
+      static_cast<std::uint64_t>(filling * static_cast<double>(size_bytes_)) / line_bytes;
   // Two lists and what all share are to be more than fits.
-  const std::uint64_t shared = lines_under(pass_evictors, line_bytes).size();
+  const std::uint64_t shared = pass_evictors.co_resident.size();
   const std::uint64_t lines = filled - std::min(filled, shared / 2);
-  const std::uint64_t end_bytes =
-      !pass_evictors.empty()  ? *std::min_element(pass_evictors.begin(), pass_evictors.end())
-      : cache.space_bytes > 0 ? cache.space_bytes
-                              : std::numeric_limits<std::uint64_t>::max();
-  ConflictSetup setup{.cache = cache, .sms = {cache.setup.sm}, .pass_evictors = pass_evictors};
+  const std::uint64_t end_bytes = shared > 0 ? pass_evictors.accessed.front()
+                                  : cache_.space_bytes > 0
+                                      ? cache_.space_bytes
+                                      : std::numeric_limits<std::uint64_t>::max();
   for (int group = 1; group <= widest_group; ++group) {
-    ConflictSetup apart = setup;
-    apart.sms.clear();
-    for (int sm = 0; sm < run.info().sm_count && apart.sms.size() < most_lanes; sm += group) {
-      apart.sms.push_back(sm);
+    sms_.clear();
+    for (int sm = 0; sm < run().info().sm_count && sms_.size() < most_lanes; sm += group) {
+      sms_.push_back(sm);
     }
-    if (apart.sms.size() < 2) break;
-    const bool room = apart.sms.size() * lines * line_bytes <= end_bytes;
-    if (room && !disturb_each_other(run, apart, std::max<std::uint64_t>(1, lines), line_bytes)) {
-      setup = apart;
-      break;
+    if (sms_.size() < 2) break;
+    const bool enough_memory = sms_.size() * lines * line_bytes <= end_bytes;
+    if (enough_memory && !disturb_each_other(std::max<std::uint64_t>(1, lines), pass_evictors)) {
+      return;
     }
   }
-  return setup;
+  sms_ = {cache_.chase.sm};
+}
+
+/// First caches are mostly virtually addressed: then lines of many pages show more bits of the
+/// index.
+std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
+  constexpr std::size_t widest = 64;  // of more ways there are few sets, and little to see of bits
+  if (cache_.chase.path == LoadPath::cg || cache_.inner) return std::nullopt;
+  if (!found.layout.conflict || found.layout.conflict->ways() > widest) return std::nullopt;
+  LinePool wide = found.pool;
+  wide.span_bytes =
+      std::min(std::bit_ceil(size_bytes_ * spans_of_cache), std::bit_floor(memory_limit(cache_)));
+  if (wide.span_bytes <= found.pool.span_bytes) return std::nullopt;
+  return wide;
+}
+
+std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
+                                                      const Lines& lines) {
+  if (!cache_.inner) return Lines{};
+  const std::uint64_t set = set_of(found.layout.index, lines.front());
+  return sonde::find_access_evictors(cache_, lines, lines_of_other_sets(found, set));
+}
+
+std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
+  return longest_recorded_list(cache_.chase) / (1 + access_evictors);
+}
+
+std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& access_evictors,
+                                             std::vector<std::vector<std::uint16_t>> orders) {
+  std::vector<Offsets> chases;
+  for (const auto& order : orders) {
+    Offsets& chase = chases.emplace_back();
+    for (std::uint16_t line : order) {
+      chase.push_back(lines[line]);
+      chase.insert(chase.end(), access_evictors.begin(), access_evictors.end());
+    }
+  }
+  std::vector<AccessRecord> records;
+  in_groups(sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+    const std::uint64_t length = chases.front().size();
+    // Lines of the chase before this one would hit in a cache that outlives launches.
+    const LaneChases once{.lanes = std::move(lanes),
+                          .recorded_accesses = length,
+                          .most_at_once = length,
+                          .preparation = Preparation::flushed};
+    for (const std::vector<double>& cycles :
+         record_lanes(run(), cache_.chase, cache_.name + " replacement", once)) {
+      AccessRecord& record = records.emplace_back();
+      record.lines = std::move(orders[first++]);
+      // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.
+      for (std::size_t at = 0; at < length; at += 1 + access_evictors.size()) {
+        record.missed.push_back(cycles[at] > cache_.threshold_cycles);
+      }
+    }
+  });
+  return records;
 }
 
 }  // namespace sonde

@@ -1,36 +1,38 @@
-// Answers the questions of analysis/structure/conflict_search on a device: chases lists of lines,
-// many at once where every SM has a cache of its own, and counts which of their loads missed.
+// A cache for the search for sets: chases lists of lines, on many SMs at once where each has a
+// cache of its own, and counts which of their loads missed.
 #pragma once
 
-#include "analysis/structure/sets/conflict_set.hpp"
-#include "jobs/cache/geometry.hpp"
+#include "jobs/chase/cache_under_test.hpp"
+#include "jobs/sets/sets_probe.hpp"
 
 namespace sonde {
 
-struct ConflictSetup {
-  CacheUnderTest cache;
-  /// Each list is walked on one of them; with more than one, the cache is private to each.
-  std::vector<int> sms;
-  /// Walked in every pass behind the list: pushes its lines out of inner caches.
-  Lines pass_evictors;
+class CacheProbe final : public SetsProbe {
+ public:
+  /// Asks on the SM of the cache's setup alone.
+  CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes, std::uint64_t line_bytes);
+
+  std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
+
+  /// On SMs that do not share the cache: as many as there are, all or every n-th. Finds out by
+  /// filling most of it from all of them at once. The pass evictors lie above all other lines.
+  void spread_over_sms(const PassEvictors& pass_evictors) override;
+
+  std::vector<MissCounts> ask(std::span<const Lines> lists,
+                              const PassEvictors& pass_evictors) override;
+  std::optional<LinePool> widen_pool(const SetFindings& found) const override;
+  std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
+  std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
+                                   std::vector<std::vector<std::uint16_t>> orders) override;
+
+ private:
+  std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed);
+  bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
+
+  const CacheUnderTest cache_;
+  const std::uint64_t size_bytes_;
+  std::vector<int> sms_;  // each list is chased on one of them
 };
-
-/// SMs that do not share the cache: as many as there are, all or every n-th. Finds out by filling
-/// most of it from all of them at once.
-/// @param size_bytes of the cache; at most this is sure to fit
-/// @param pass_evictors see ConflictSetup; its lines lie above all others
-ConflictSetup set_up_conflicts(JobRun& run, const CacheUnderTest& cache, std::uint64_t size_bytes,
-                               std::uint64_t line_bytes, const Lines& pass_evictors = {});
-
-/// The lines of this length that offsets lie in, each once, ascending.
-Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
-
-/// @pre run and setup outlive the oracle
-MissOracle ask_device(JobRun& run, const ConflictSetup& setup);
-
-/// Walks lists once from an empty cache: for each whether its accesses missed. Lists are of one
-/// length.
-std::vector<std::vector<bool>> record_traces(JobRun& run, const ConflictSetup& setup,
-                                             const std::vector<Offsets>& chases);
 
 }  // namespace sonde

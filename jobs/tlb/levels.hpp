@@ -1,6 +1,7 @@
 // The levels of the TLB that one load path meets, each with everything that is asked of a level.
 #pragma once
 
+#include "analysis/structure/capacity/miss_blocks.hpp"
 #include "jobs/tlb/page_chase.hpp"
 
 #include <span>
@@ -10,26 +11,21 @@ namespace sonde {
 struct TlbLevels {
   std::vector<TlbLevel> levels;
   std::vector<std::uint64_t> steps_bytes;  // of chases that show each: its entry, or a larger one
-                                           // of a inner level; 0: not resolved
-  std::vector<BlockSize> granularities;  // of the levels whose granularity was seen
+                                           // of an inner level; 0: not resolved
+  std::vector<BlockSize> granularities;    // of the levels whose granularity was seen
   std::uint64_t largest_entry_bytes = 0;
-  std::uint64_t walked_bytes = 0;
+  std::uint64_t chased_bytes = 0;
 };
 
 /// Smallest rise of a cost that makes a level.
 inline constexpr double least_tlb_step_cycles = 3;
 
-/// Levels among chases over growing spans, nearest first, as many as there are names.
+/// Levels among chases over growing spans, inner ones first, as many as there are names.
 TlbLevels find_levels(const std::vector<PageChaseCosts>& chases, std::size_t most_levels);
 
 /// Measures and reports every metric of each level found, and those of the other names as not
-/// present. Fills in all but `levels` and `walked_bytes`.
-void characterize_tlb_levels(JobRun& run, const PageChaseSetup& setup,
-                             const std::vector<PageChaseCosts>& chases,
+/// present. Fills in all but `levels` and `chased_bytes`.
+void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
                              std::span<const char* const> names, TlbLevels& found);
-
-/// Every metric of a level that is not there, or not to be resolved.
-void report_no_tlb_level(JobRun& run, const std::string& name, Status status,
-                         const std::string& reason);
 
 }  // namespace sonde

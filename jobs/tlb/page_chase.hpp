@@ -1,56 +1,70 @@
-// Walks over pages, one line each: what translations cost. Shared by the jobs on TLBs and
-// latencies.
+// Page-stride chases, one line of each page: what their translations cost (Mei and Chu 2016,
+// section 5). The jobs on TLBs look for levels, capacities and sets in these costs.
 #pragma once
 
-#include "analysis/structure/capacity/capacity_search.hpp"
-#include "analysis/structure/capacity/miss_blocks.hpp"
 #include "analysis/structure/capacity/tlb_levels.hpp"
+#include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
+
+#include <functional>
 
 namespace sonde {
 
 /// What the second access of a pair loads: the same line; or, where a virtually addressed cache
-/// would then answer before any TLB, the block co_resident it. The accesses then also go the other
-/// way round, so that what the two blocks take cancels.
+/// would then answer before any TLB, the block next to it. The accesses then also go the other way
+/// round, so that what the two blocks take cancels.
 enum class SecondAccess { same_line, next_block };
 
-/// What all page chases on one device have in common.
+/// What all page-stride chases of one load path have in common.
 struct PageChaseSetup {
-  ChaseSetup chase;
-  std::uint64_t limit_bytes = 0;  // memory that may be touched
+  JobRun& run;
+  ChaseSetup chase = {};
+  std::uint64_t limit_bytes = 0;  // memory that may be accessed
   std::uint64_t most_pages = 0;   // so many lines stay in the L2 for sure
   SecondAccess second_access = SecondAccess::same_line;
-  Offsets swept;  // in every pass over pairs, behind them: pushes them out of inner data caches
+  Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
 };
 
-/// Through the path cg, so that no L1 hides a translation.
+/// Through the path cg, so that no L1 answers before a translation.
 PageChaseSetup set_up_page_chases(JobRun& run);
 
 /// The same through a linear texture.
 PageChaseSetup set_up_texture_chases(JobRun& run);
 
-/// The same over one buffer of so many bytes, whatever the list.
-PageChaseSetup with_buffer(PageChaseSetup setup, std::uint64_t buffer_bytes);
+/// Lines all over a page, but at most so far from its start: 2048 of 32 bytes.
+inline constexpr std::uint64_t widest_spread_bytes = 64_KiB;
 
-/// Pages `page_step_bytes` apart, lines spread over `room_bytes` of each so that they do not meet
+/// Pages `page_step_bytes` apart, lines spread over `spread_bytes` of each so that they do not meet
 /// in one set of a cache.
-PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t room_bytes);
+PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_bytes);
 
-/// Cost of each page's translation in a steady cyclic chase: the first access less the second one
-/// right after it, medians over passes.
-PageChaseCosts measure_page_costs(JobRun& run, const PageChaseSetup& setup,
-                                  std::uint64_t span_bytes, const PageSpread& spread);
+/// Costs of the translations at `firsts`, places of accesses that are repeated at once: the first
+/// access less the second, medians over passes and over several lines of each page.
+/// @param lines of each page, tried one after the other
+/// @param plan_of gives the chase for a shift, see page_line
+std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
+                                  std::uint64_t lines, const std::vector<std::size_t>& firsts,
+                                  const std::function<ChasePlan(std::uint64_t shift)>& plan_of);
 
-/// Walks over spans of 1 MiB, 2 MiB, ... up to the limit, in steps of 256 KiB or, where those would
-/// be more than most_pages, in the smallest power of two that is not. Ends early, without the
+/// The same for every pair of a steady cyclic chase.
+/// @param pairs_of gives the list for a shift: each access twice in a row
+std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
+                                         const std::function<Offsets(std::uint64_t)>& pairs_of);
+
+/// The same for one line of every page of a span.
+PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
+                                  const PageSpread& spread);
+
+/// Chases over spans of 1 MiB, 2 MiB, ... up to the limit, in steps of 256 KiB or, where those
+/// would be more than most_pages, in the smallest power of two that is not. Ends early, without the
 /// larger ones, if the device cannot give so much memory: the limit is then what it gave.
-std::vector<PageChaseCosts> measure_growing_chases(JobRun& run, PageChaseSetup& setup);
+std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup);
 
-/// Places of one SM's chase, each accessed twice in a row.
-struct PairLane {
-  int sm = 0;
-  Offsets places;
-};
+/// Latencies of the first accesses to pages that nobody accessed since everything was flushed: of
+/// several lines of each page the soonest, as the memory of the other L2 partition takes longer.
+std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
+                                       std::uint64_t page_step_bytes);
+
 struct PairPasses {
   std::uint64_t warmup = 0;
   std::uint64_t timed = 1;
@@ -59,52 +73,9 @@ struct PairPasses {
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All
 /// lanes chase at once. For the many chases of a search.
-/// @pre lanes have lists of one length
-std::vector<std::vector<double>> pair_costs(JobRun& run, const PageChaseSetup& setup,
-                                            const std::string& label,
-                                            const std::vector<PairLane>& lanes,
+/// @param lanes with lists of one length: places of pairs, each once
+std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
+                                            const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);
-
-/// A level of the TLB with what inner levels need to be pushed out.
-struct TlbUnderTest {
-  std::string name;
-  TlbLevel level;
-  std::uint64_t inner_step_bytes = 0;  // largest entry of the inner levels; 0: it is the nearest
-  std::uint64_t inner_pages = 0;       // so many entries of that size empty them
-  std::uint64_t inner_entries = 0;     // of the largest of them
-  double inner_threshold_cycles = 0;   // a cost above it misses all of them
-};
-
-/// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps. nullopt if it is larger than the chase could show.
-std::optional<BlockSize> measure_granularity(JobRun& run, const PageChaseSetup& setup,
-                                             const TlbUnderTest& tlb);
-
-/// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
-/// in most places if each takes an entry. An entry may hold several granularities.
-std::uint64_t measure_entry(JobRun& run, const PageChaseSetup& setup, const TlbUnderTest& tlb,
-                            std::uint64_t granularity_bytes);
-
-/// The bound of the level in steps of `step_bytes`, or coarser where those were too many pages, to
-/// `relative_precision`. Lines stay within the first granularity of each page, so that the pages
-/// are those meant.
-/// @param missing_share pages that may miss in a chase that fits
-CapacityBound measure_reach(JobRun& run, const PageChaseSetup& setup, const TlbUnderTest& tlb,
-                            std::uint64_t granularity_bytes, std::uint64_t step_bytes,
-                            double relative_precision, double missing_share = 0);
-
-/// What asking again and again at an bound showed.
-struct ReachCheck {
-  bool is_steady = true;         // it fits and overflows where the bound says
-  double overflowing_share = 0;  // pages that miss in the first chase that does not fit
-};
-ReachCheck check_reach(JobRun& run, const PageChaseSetup& setup, const TlbUnderTest& tlb,
-                       const CapacityBound& bound, std::uint64_t granularity_bytes,
-                       std::uint64_t step_bytes);
-
-/// Latencies of the first accesses to pages nobody has touched since everything was flushed: of
-/// several lines of each page the soonest, as the memory of the other half of the L2 takes longer.
-std::vector<double> measure_cold_pages(JobRun& run, const PageChaseSetup& setup,
-                                       std::uint64_t span_bytes, std::uint64_t page_step_bytes);
 
 }  // namespace sonde

@@ -1,12 +1,13 @@
-// Which SMs share a level of a TLB.
+// Which SMs share a level of a TLB: from chases of pairs of SMs to a finding.
 #pragma once
 
-#include "jobs/sets/tlb_probe.hpp"
+#include "jobs/tlb/geometry.hpp"
 
 namespace sonde {
 
 /// Reports `.scope`: "sm", "tpc", "gpc" or "device", from pairs of SM 0 with every other SM that
 /// chase different entries at once, together more than the level holds.
-void report_tlb_scope(JobRun& run, const PageChaseSetup& setup, const TlbGeometry& shape);
+/// @pre granularity, entry and entries are known
+void report_tlb_scope(const TlbUnderTest& tlb);
 
 }  // namespace sonde

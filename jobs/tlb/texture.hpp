@@ -5,8 +5,8 @@
 
 namespace sonde {
 
-/// Walks the pages through a linear texture: where each level of plain loads fits and overflows, it
-/// must cost the same. If it does not, reports the levels `tlb.texture_l1` and `tlb.texture_l2`;
+/// Chases the pages through a linear texture: where each level of plain loads fits and overflows,
+/// it must cost the same. If it does not, reports the levels `tlb.texture_l1` and `tlb.texture_l2`;
 /// else reports them as not present.
 void report_texture_tlbs(JobRun& run, const TlbLevels& plain);
 

@@ -1,4 +1,4 @@
-// The job cache.l2 gives back the L2 of every shipped model, with its halves.
+// The job cache.l2 gives back the L2 of every shipped model, with its partitions.
 #include "jobs/jobs.hpp"
 #include "sim/hierarchy_truth.hpp"
 
@@ -31,8 +31,8 @@ TEST_P(CacheL2Test, gives_back_the_l2) {
     EXPECT_EQ(sim_.status("cache.l2.far_hit_latency_cycles"), Status::not_present);
     return;
   }
-  // At 1.5 halves of 30 MiB the chase has more pages than the first level of the TLB: some far hits
-  // pay for that.
+  // At 1.5 partitions of 30 MiB the chase has more pages than the first level of the TLB: some far
+  // hits pay for that.
   const double translation = cg.far_hit[1] - cg.far_hit[0];
   EXPECT_EQ(sim_.number("cache.l2.segment_bytes"), part);
   EXPECT_NEAR(sim_.number("cache.l2.far_hit_latency_cycles"),

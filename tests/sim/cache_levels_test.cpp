@@ -22,7 +22,7 @@ class CacheLevelsTest : public ShippedModelTest {
     sim_.assume("cache.l2.hit_latency_cycles", static_cast<double>(plain.hit.front().front()));
   }
 
-  /// The caches of a path before the L2, nearest first.
+  /// The caches of a path before the L2, innermost first.
   std::vector<const sim::CacheModel*> own_caches(LoadPath path) const {
     std::vector<const sim::CacheModel*> caches;
     for (std::size_t number : path_of(sim_.truth(), path)->caches) {
@@ -201,12 +201,12 @@ TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
   static const auto report = [](JobRun& run, const std::string& cache, double line_contrast,
                                 bool sets_confirmed) {
-    const CacheGeometry shape{.bound = {4096, 4352},
-                              .line_bytes = 256,
-                              .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
-                              .line_contrast = line_contrast,
-                              .sets_confirmed = sets_confirmed};
-    report_geometry(run, cache, shape, {}, {});
+    const CacheGeometry geometry{.bound = {4096, 4352},
+                                 .line_bytes = 256,
+                                 .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
+                                 .line_contrast = line_contrast,
+                                 .sets_confirmed = sets_confirmed};
+    report_geometry({.run = run, .name = cache, .chase = {}}, geometry, {});
   };
 
   sim.run([](JobRun& run) { report(run, "cache.texture_l1", 0.2, false); });

@@ -88,9 +88,9 @@ TEST_P(LatencyTest, gives_back_the_levels_of_each_path) {
     } else {
       expect_near(prefix + ".l2_cycles", declared->hit.back().front() + offset);
     }
-    const bool sides = !declared->dram_far.empty();
+    const bool divided = !declared->dram_far.empty();
     const double near = declared->dram.front();
-    const double far = sides ? declared->dram_far.front() : near;
+    const double far = divided ? declared->dram_far.front() : near;
     expect_near(prefix + ".dram_cycles", (near + far) / 2 + offset);
   }
 }
@@ -114,7 +114,7 @@ TEST_P(LatencyTest, staircase_rises_from_the_first_level_to_the_memory) {
 
 INSTANTIATE_TEST_SUITE_P(Shipped, LatencyTest, all_models_and_seeds(), name_case);
 
-TEST(LatencySidesTest, hopper_memory_has_two) {
+TEST(LatencyPartitionsTest, hopper_memory_has_two) {
   JobOnSim sim("h200");
   assume_hierarchy(sim);
   sim.run(run_latency, SuiteLevel::quick);

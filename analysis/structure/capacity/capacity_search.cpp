@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include <algorithm>
-
 namespace sonde {
 namespace {
 

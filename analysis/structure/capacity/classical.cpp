@@ -1,6 +1,7 @@
-// See classical.hpp.
+// Shares of misses are read off mean latencies; each method's rules are then applied to them.
 #include "analysis/structure/capacity/classical.hpp"
 
+#include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 namespace sonde {
 namespace {
 
-// As in the job cache.l1: no first cache is known whose hits are inner than this to its misses.
-constexpr double least_gap_cycles = 8;
 // Shares of misses are read off means. Misses of few lines may all be near or far ones of a divided
 // L2 (280 and 456 cycles, or 0.58 of the way from an L1 hit), so "all" begins above that.
 constexpr double most_of_none = 0.1;
@@ -29,7 +28,7 @@ std::vector<double> miss_shares(const std::vector<double>& cycles, double hit_cy
   return shares;
 }
 
-ClassicalAnswer no_answer(std::string reason) { return {std::nullopt, std::move(reason)}; }
+ClassicalAnswer no_ways(std::string reason) { return {std::nullopt, std::move(reason)}; }
 
 /// Neither ways nor a reason if the longest stride still misses always.
 ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
@@ -39,13 +38,13 @@ ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
   const std::string where = fmt::format("over {}", format_bytes(footprint_bytes));
   const auto first_full = std::ranges::find_if(shares, is_all);
   if (first_full == shares.end()) {
-    return no_answer(where + " no stride misses always, as it would under LRU");
+    return no_ways(where + " no stride misses always, as it would under LRU");
   }
   const auto line = static_cast<std::size_t>(first_full - shares.begin());
   for (std::size_t i = 0; i < line; ++i) {
     const double expected = strides_bytes[i] / strides_bytes[line];
     if (std::abs(shares[i] - expected) > share_tolerance) {
-      return no_answer(
+      return no_ways(
           fmt::format("{} {:.0f} % of loads miss in steps of {} where stride / line is "
                       "{:.0f} %",
                       where, 100 * shares[i], format_bytes(strides_bytes[i]), 100 * expected));
@@ -55,7 +54,7 @@ ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
   if (fall == shares.end()) return {};
   const auto rest = std::find_if_not(fall, shares.end(), is_none);
   if (rest != shares.end()) {
-    return no_answer(fmt::format(
+    return no_ways(fmt::format(
         "{} {:.0f} % of loads miss in steps of {}: neither all nor none", where, 100 * *rest,
         format_bytes(strides_bytes[static_cast<std::size_t>(rest - shares.begin())])));
   }
@@ -93,7 +92,9 @@ std::string number_text(const ClassicalAnswer& answer) {
 
 ClassicalAnswer conclude_saavedra(const SaavedraCurves& curves, double size_bytes) {
   const auto [hit, miss] = std::ranges::minmax(curves.cycles);
-  if (miss - hit < least_gap_cycles) return no_answer("no footprint is slower than another");
+  if (miss - hit < least_first_cache_gap_cycles) {
+    return no_ways("no footprint is slower than another");
+  }
   const std::vector<double> shares = miss_shares(curves.cycles, hit, miss);
   std::optional<double> ways;
   for (std::size_t row = 0; row < curves.footprints_bytes.size(); ++row) {
@@ -107,24 +108,26 @@ ClassicalAnswer conclude_saavedra(const SaavedraCurves& curves, double size_byte
     if (!answer.reason.empty()) return answer;
     if (!answer.ways) continue;
     if (ways && *ways != *answer.ways) {
-      return no_answer(fmt::format("{:.4g} ways over one footprint, {:.4g} over {}", *ways,
-                                   *answer.ways, format_bytes(footprint_bytes)));
+      return no_ways(fmt::format("{:.4g} ways over one footprint, {:.4g} over {}", *ways,
+                                 *answer.ways, format_bytes(footprint_bytes)));
     }
     ways = answer.ways;
   }
-  return ways ? ClassicalAnswer{ways, {}} : no_answer("the longest stride still misses always");
+  return ways ? ClassicalAnswer{ways, {}} : no_ways("the longest stride still misses always");
 }
 
 ClassicalAnswer conclude_wong(const WongCurve& curve) {
   const double hit = curve.cycles.front();
   const double miss = curve.cycles.back();
-  if (miss - hit < least_gap_cycles) return no_answer("twice the size is no slower than the size");
+  if (miss - hit < least_first_cache_gap_cycles) {
+    return no_ways("twice the size is no slower than the size");
+  }
   std::vector<double> shares = miss_shares(curve.cycles, hit, miss);
   shares.pop_back();
   const Stairs stairs = find_stairs(shares);
   const std::size_t points = shares.size();
   if (stairs.at.empty() || shares.back() < 1 - share_tolerance) {
-    return no_answer(fmt::format(
+    return no_ways(fmt::format(
         "only {:.0f} % of loads miss at {}, where every set of an LRU cache would have overflowed",
         100 * shares.back(), format_bytes(curve.footprints_bytes[points - 1])));
   }
@@ -132,15 +135,15 @@ ClassicalAnswer conclude_wong(const WongCurve& curve) {
   const std::size_t last = stairs.at.back();
   if (!is_flat(shares, 0, first, stairs.limit) ||
       !is_flat(shares, last, points, std::max(stairs.limit, most_of_none))) {
-    return no_answer("no flat parts before and behind the stairs");
+    return no_ways("no flat parts before and behind the stairs");
   }
   const std::size_t distance = stairs.at.size() > 1 ? stairs.at[1] - first : 1;
   for (std::size_t i = 1; i < stairs.at.size(); ++i) {
     if (stairs.at[i] - stairs.at[i - 1] != distance) {
-      return no_answer("stairs in unequal distance");
+      return no_ways("stairs in unequal distance");
     }
     if (!is_flat(shares, stairs.at[i - 1], stairs.at[i], stairs.limit)) {
-      return no_answer("no flat parts between the stairs");
+      return no_ways("no flat parts between the stairs");
     }
   }
   const double step_bytes = curve.footprints_bytes[1] - curve.footprints_bytes[0];

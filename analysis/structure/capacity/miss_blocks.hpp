@@ -1,5 +1,5 @@
-// Granularities from the pattern of missing positions along ascending addresses: what one miss
-// brings (distance between misses of a first access), and what is lost together.
+// What one miss brings, from the distance between misses of a first access along ascending
+// addresses.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,5 @@ struct BlockSize {
 /// between neighbouring misses is what one miss brings (Mei and Chu 2016, section 4.2, step 2).
 /// nullopt with fewer than two misses.
 std::optional<BlockSize> miss_distance(const std::vector<bool>& missing, std::uint64_t step_bytes);
-
-/// The largest power-of-two block, aligned, such that positions of one block all miss or all hit
-/// in at least 90 % of the blocks with a miss. nullopt if nothing or everything misses: then any
-/// block would do.
-std::optional<BlockSize> common_fate_block(const std::vector<bool>& missing,
-                                           std::uint64_t step_bytes, std::uint64_t limit_bytes);
 
 }  // namespace sonde

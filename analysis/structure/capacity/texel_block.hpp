@@ -25,6 +25,6 @@ struct TexelBlock {
 
 /// The rectangle, of powers of two, that parts the square into blocks of exactly one miss each.
 /// nullopt if no rectangle does so for nine tenths of its blocks, or only the whole square would.
-std::optional<TexelBlock> find_texel_block(const TexelMisses& access);
+std::optional<TexelBlock> find_texel_block(const TexelMisses& texels);
 
 }  // namespace sonde

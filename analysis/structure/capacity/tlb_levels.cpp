@@ -11,13 +11,13 @@ namespace {
 
 // Dense chases meet a new entry of 16 MiB in one place of 64.
 constexpr double least_share = 0.004;
-// Misses as rare as this may be switches between windows of active page tables (512 MiB on Kepler
+// Misses as rare as this may be switches between page-table windows (512 MiB on Kepler
 // and Maxwell). No entry known covers more than 32 MiB.
 constexpr std::uint64_t rarest_miss_bytes = 128ULL << 20;
 constexpr double common_quantile = 0.97;
 // So many pages, all of them within the reach of any first level, show the noise.
 constexpr std::size_t noise_pages = 28;
-// A outer level costs at least this much more (twice, on every GPU published): less is the spread
+// An outer level costs at least this much more (twice, on every GPU published): less is the spread
 // of the same level over more samples.
 constexpr double least_ratio = 1.3;
 

@@ -25,7 +25,7 @@ struct TlbLevel {
 /// Levels from chases over growing spans, ascending, in the order of addresses. In an overflowing
 /// LRU level every entry misses once a pass, so a level shows as a higher cost of a notable share
 /// of the pages, above what the smallest chases show as noise. Pages that cost more but are few
-/// (crossing a window of active page tables) make no level.
+/// (crossing a page-table window) make no level.
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);

@@ -1,4 +1,4 @@
-// See clock.hpp. An bound is a pair of neighbouring readings between which the timer moved.
+// Every step of the device-wide timer that a lane saw ties its clock to the time of the device.
 #include "analysis/structure/cores/clock.hpp"
 
 #include "analysis/statistics.hpp"
@@ -17,33 +17,33 @@ constexpr double resolution_sigmas = 6;
 /// share one clock, while the clocks of two GPCs lie millions of cycles apart.
 constexpr double least_resolution_cycles = 24;
 
-/// A timer step, and the clock halfway between the readings on its two sides.
-struct CapacityBound {
+/// A timer step, and the clock halfway between the readings before and behind it.
+struct TimerStep {
   double timer_ns = 0;
   double clock_cycles = 0;
 };
 
-std::vector<CapacityBound> find_edges(const LaneTrace& lane, std::uint64_t timer_origin_ns) {
-  std::vector<CapacityBound> bounds;
+std::vector<TimerStep> find_timer_steps(const LaneTrace& lane, std::uint64_t timer_origin_ns) {
+  std::vector<TimerStep> timer_steps;
   const std::size_t count = std::min(lane.clock_cycles.size(), lane.globaltimer_ns.size());
   for (std::size_t i = 1; i < count; ++i) {
     if (lane.globaltimer_ns[i] <= lane.globaltimer_ns[i - 1]) continue;
     const auto before = lane.clock_cycles[i - 1] - lane.clock_cycles.front();
     const auto after = lane.clock_cycles[i] - lane.clock_cycles.front();
-    bounds.push_back({static_cast<double>(lane.globaltimer_ns[i] - timer_origin_ns),
-                      (static_cast<double>(before) + static_cast<double>(after)) / 2});
+    timer_steps.push_back({static_cast<double>(lane.globaltimer_ns[i] - timer_origin_ns),
+                           (static_cast<double>(before) + static_cast<double>(after)) / 2});
   }
-  return bounds;
+  return timer_steps;
 }
 
-/// Slope between the first and the last third of the bounds: as good as least squares here, and an
-/// bound that came late (a preempted reading) moves it by a median only.
-double cycles_per_ns(const std::vector<CapacityBound>& bounds) {
-  const std::size_t third = std::max<std::size_t>(1, bounds.size() / 3);
+/// Slope between the first and the last third of the steps: as good as least squares here, and a
+/// step that came late (a preempted reading) moves it by a median only.
+double cycles_per_ns(const std::vector<TimerStep>& timer_steps) {
+  const std::size_t third = std::max<std::size_t>(1, timer_steps.size() / 3);
   std::vector<double> slopes;
   for (std::size_t i = 0; i < third; ++i) {
-    const CapacityBound& early = bounds[i];
-    const CapacityBound& late = bounds[bounds.size() - third + i];
+    const TimerStep& early = timer_steps[i];
+    const TimerStep& late = timer_steps[timer_steps.size() - third + i];
     slopes.push_back((late.clock_cycles - early.clock_cycles) / (late.timer_ns - early.timer_ns));
   }
   return median(std::move(slopes));
@@ -91,27 +91,27 @@ std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {
   for (const LaneTrace& lane : lanes) {
     if (!lane.globaltimer_ns.empty()) origin_ns = std::min(origin_ns, lane.globaltimer_ns.front());
   }
-  std::vector<std::vector<CapacityBound>> edges_of_line;
+  std::vector<std::vector<TimerStep>> steps_of_line;
   std::vector<ClockLine> lines;
   std::vector<double> slopes;
   std::vector<double> times_ns;
   for (const LaneTrace& lane : lanes) {
-    std::vector<CapacityBound> bounds = find_edges(lane, origin_ns);
-    if (bounds.size() < 3) continue;
-    const auto steps = counter_moves(lane.clock_cycles);
-    slopes.push_back(cycles_per_ns(bounds));
-    times_ns.push_back((bounds.front().timer_ns + bounds.back().timer_ns) / 2);
-    const double interval_cycles = median(std::vector<double>(steps.begin(), steps.end()));
+    std::vector<TimerStep> timer_steps = find_timer_steps(lane, origin_ns);
+    if (timer_steps.size() < 3) continue;
+    const auto intervals = counter_moves(lane.clock_cycles);
+    slopes.push_back(cycles_per_ns(timer_steps));
+    times_ns.push_back((timer_steps.front().timer_ns + timer_steps.back().timer_ns) / 2);
+    const double interval_cycles = median(std::vector<double>(intervals.begin(), intervals.end()));
     lines.push_back({lane.sm, slopes.back() * 1e9, static_cast<double>(lane.clock_cycles.front()),
-                     offset_resolution(interval_cycles, bounds.size()), bounds.size()});
-    edges_of_line.push_back(std::move(bounds));
+                     offset_resolution(interval_cycles, timer_steps.size()), timer_steps.size()});
+    steps_of_line.push_back(std::move(timer_steps));
   }
   const double slope = median(slopes);
   const double reference_ns = median(times_ns);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::vector<double> offsets;
-    for (const CapacityBound& bound : edges_of_line[i]) {
-      offsets.push_back(bound.clock_cycles - slope * (bound.timer_ns - reference_ns));
+    for (const TimerStep& step : steps_of_line[i]) {
+      offsets.push_back(step.clock_cycles - slope * (step.timer_ns - reference_ns));
     }
     lines[i].offset_cycles += trimmed_mean(std::move(offsets), 0.1);
   }

@@ -1,4 +1,4 @@
-// See shared_banks.hpp.
+// Two levels of latency, conflict or not, over the distance of two words.
 #include "analysis/structure/cores/shared_banks.hpp"
 
 #include "analysis/statistics.hpp"
@@ -38,7 +38,8 @@ std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycl
     if (in_conflict(words)) ++bank_words;
   }
   if (row_words % bank_words != 0) return std::nullopt;
-  return SharedBanks{row_words / bank_words, bank_words * 4, cost};
+  return SharedBanks{
+      .count = row_words / bank_words, .bank_bytes = bank_words * 4, .pair_conflict_cycles = cost};
 }
 
 std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks,

@@ -16,8 +16,8 @@ struct SharedBanks {
   double pair_conflict_cycles = 0;  // what a conflict of two costs over none
 };
 
-/// The first distance in conflict is one row of all banks (count x width); the distances in
-/// conflict within the next row are the words of one bank row, so their number gives the width.
+/// The first distance in conflict is one row of all banks (count x bank size); the distances in
+/// conflict within the next row are the words of one bank row, so their number gives the size.
 /// Holds for 4-byte banks and for both modes of 8-byte ones (Mei and Chu 2016, figures 17 and 19).
 /// nullopt if no distance is in conflict, or the scan ends before the second row does.
 std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycles);

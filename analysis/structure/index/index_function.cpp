@@ -1,7 +1,9 @@
-// The simplest answer first; evidence is asked for before any is given.
+// Each kind of function is fitted; the one that most lines follow is believed if enough do, and if
+// the lines are more than what fixes it.
 #include "analysis/structure/index/index_function.hpp"
 
-#include "analysis/structure/index/index_candidates.hpp"
+#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_fits.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -9,124 +11,102 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
 
 namespace sonde {
 namespace {
 
-// Chance that lines beyond those that fix the function follow it all the same: below 2^-10.
-constexpr double least_evidence_bits = 10;
+constexpr std::uint32_t most_sets = 1 << 20;
+// Labels may be wrong (about 1 %); a wrong function misses half of some sets at least.
+constexpr double least_agreement = 0.97;
+// Lines of other sets agree with most wrong functions, too.
+constexpr double least_agreement_of_one_set = 0.995;
+// A set may have gone unseen: of 128 two, of 7 or 8 none.
+constexpr double least_seen_sets = 0.98;
 
-/// How far the lines exceed what fixes a function of so many free parameters, in bits.
-double evidence_bits(const IndexSample& sample, std::uint64_t sets, std::size_t parameters) {
-  const double spare = static_cast<double>(sample.offsets.size()) -
-                       static_cast<double>(sample.members.size()) - static_cast<double>(parameters);
-  return spare * std::log2(static_cast<double>(sets));
+bool follows(const IndexSample& sample, const IndexCandidate& found) {
+  if (!sample.shows_all_sets()) return found.match.agreement >= least_agreement_of_one_set;
+  return found.match.agreement >= least_agreement &&
+         static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
+}
+
+/// Whether labelled lines exceed what fixes the function: chance that the others follow it all the
+/// same below 2^-10.
+bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
+  constexpr double least_evidence_bits = 10;
+  if (index.kind == IndexKind::one_set) return true;
+  const auto parameters =
+      index.masks.empty()
+          ? 2
+          : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
+  const double spare =
+      static_cast<double>(sample.labelled) - static_cast<double>(sample.sets.size() + parameters);
+  return spare * std::log2(std::max(2U, index.sets)) >= least_evidence_bits;
 }
 
 /// Largest aligned block whose lines share a set; line_bytes if there is no larger one.
 std::uint64_t common_block_bytes(std::vector<PlacedLine> lines, std::uint64_t line_bytes) {
+  constexpr std::size_t least_neighbours = 8;
   std::sort(lines.begin(), lines.end(),
             [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
-  std::uint64_t block_bytes = line_bytes;
-  for (std::uint64_t bytes = 2 * line_bytes;; bytes *= 2) {
+  for (std::uint64_t block_bytes = line_bytes;; block_bytes *= 2) {
     std::size_t neighbours = 0;
     std::size_t together = 0;
     for (std::size_t i = 1; i < lines.size(); ++i) {
-      const std::uint64_t at = lines[i].offset_bytes / bytes;
-      if (at != lines[i - 1].offset_bytes / bytes) continue;
+      const std::uint64_t bytes = 2 * block_bytes;
+      if (lines[i].offset_bytes / bytes != lines[i - 1].offset_bytes / bytes) continue;
       ++neighbours;
       if (lines[i].set == lines[i - 1].set) ++together;
     }
-    constexpr std::size_t least_neighbours = 8;
     if (neighbours < least_neighbours || neighbours == lines.size() - 1 ||
-        static_cast<double>(together) < least_index_agreement * static_cast<double>(neighbours)) {
+        static_cast<double>(together) < least_agreement * static_cast<double>(neighbours)) {
       return block_bytes;
     }
-    block_bytes = bytes;
   }
 }
 
-std::string why_nothing_fits(const IndexSample& sample, const MaskFit& masks,
-                             const ModuloFit& modulo, std::uint64_t block_bytes) {
-  return fmt::format(
-      "{} sets, chosen neither by XORs of address bits ({:.0f} % of the lines agree) nor by a "
-      "remainder ({:.0f} %); {} consecutive bytes share a set",
-      sample.solid_sets, 100 * masks.match.agreement, 100 * modulo.match.agreement, block_bytes);
-}
-
-IndexFunction from_masks(IndexFunction function, const MaskFit& fit) {
-  function.masks = fit.masks;
-  function.sets = static_cast<std::uint32_t>(fit.sets());
-  function.agreement = fit.match.agreement;
-  const bool single_bits = std::all_of(fit.masks.begin(), fit.masks.end(), [](std::uint64_t mask) {
-    return std::has_single_bit(mask);
-  });
-  function.kind = fit.masks.empty() ? IndexKind::one_set
-                  : single_bits     ? IndexKind::bit_field
-                                    : IndexKind::xor_masks;
-  return function;
+std::string why_none(const IndexSample& sample, const IndexCandidate& best,
+                     std::uint64_t line_bytes) {
+  if (!has_evidence(sample, best.index)) {
+    return fmt::format("{} lines are too few to tell how sets are chosen", sample.labelled);
+  }
+  std::string text = fmt::format(
+      "neither a bit field, nor XORs of bits, nor a remainder sorts more than {:.1f} % of {} lines "
+      "as they conflict",
+      100 * best.match.agreement, sample.lines.size());
+  if (!sample.shows_all_sets()) return text;
+  return text + fmt::format(" ({} sets; {} consecutive bytes share one)", sample.sets.size(),
+                            common_block_bytes(sample.lines, line_bytes));
 }
 
 }  // namespace
 
-IndexSample gather_index_sample(const std::vector<PlacedLine>& lines) {
-  IndexSample sample;
-  std::map<std::uint32_t, std::uint32_t> names;
-  for (const PlacedLine& line : lines) {
-    const auto name = names.try_emplace(line.set, static_cast<std::uint32_t>(names.size())).first;
-    if (name->second == sample.members.size()) sample.members.emplace_back();
-    sample.members[name->second].push_back(sample.offsets.size());
-    sample.offsets.push_back(line.offset_bytes);
-    sample.sets.push_back(name->second);
-  }
-  std::vector<std::size_t> fellows;  // of each line, in its set
-  for (std::uint32_t set : sample.sets) fellows.push_back(sample.members[set].size());
-  std::nth_element(fellows.begin(), fellows.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2),
-                   fellows.end());
-  const std::size_t usual = fellows[lines.size() / 2];
-  sample.solid_sets = static_cast<std::uint32_t>(
-      std::count_if(sample.members.begin(), sample.members.end(),
-                    [&](const auto& set) { return 4 * set.size() >= usual; }));
-  return sample;
+bool can_number_sets(const IndexFunction& index) {
+  return index.kind != IndexKind::unresolved && index.sets > 0 && index.sets <= most_sets;
 }
 
-IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes) {
-  require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
-  IndexFunction function;
-  if (lines.size() < 2) {
-    function.reason = "fewer than two lines have a known set";
-    return function;
-  }
-  const IndexSample sample = gather_index_sample(lines);
-  const std::uint64_t bits = independent_bits(sample);
-  function.known_bits = bits;
-  function.sets = sample.solid_sets;
-  const auto too_few = [&] {
-    function.reason = fmt::format("{} lines are too few to tell how {} sets are chosen",
-                                  lines.size(), function.sets);
-    return function;
-  };
+std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
+  if (index.kind == IndexKind::modulo) return offset_bytes / index.granularity_bytes % index.sets;
+  return fold_bits(offset_bytes + index.origin_bytes, index.masks);
+}
 
-  const MaskFit masks = fit_masks(sample, bits);
-  if (follows_index(masks.match, masks.sets())) {
-    const std::size_t rank = static_cast<std::size_t>(std::popcount(bits)) - masks.masks.size();
-    const bool sure =
-        masks.sets() == 1 || evidence_bits(sample, masks.sets(), rank) >= least_evidence_bits;
-    return sure ? from_masks(function, masks) : too_few();
+IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
+                                 std::uint64_t origins) {
+  require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
+  const IndexSample sample(lines);
+  IndexCandidate best;
+  IndexFunction none;
+  if (sample.labelled < 2) {
+    none.reason = "fewer than two lines have a known set";
+    return none;
   }
-  const ModuloFit modulo = fit_modulo(sample, line_bytes);
-  if (evidence_bits(sample, std::max(2U, modulo.sets), 2) < least_evidence_bits) return too_few();
-  function.agreement = std::max(masks.match.agreement, modulo.match.agreement);
-  if (!follows_index(modulo.match, modulo.sets)) {
-    function.reason =
-        why_nothing_fits(sample, masks, modulo, common_block_bytes(lines, line_bytes));
-    return function;
-  }
-  function.kind = IndexKind::modulo;
-  function.granularity_bytes = modulo.granularity_bytes;
-  function.sets = modulo.sets;
-  return function;
+  fit_masks(sample, best);
+  if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
+  if (!follows(sample, best)) fit_masks_from_any_origin(sample, line_bytes, origins, best);
+  if (follows(sample, best) && has_evidence(sample, best.index)) return best.index;
+  none.agreement = best.match.agreement;
+  none.known_bits = independent_bits(sample, 0);
+  none.reason = why_none(sample, best, line_bytes);
+  return none;
 }
 
 }  // namespace sonde

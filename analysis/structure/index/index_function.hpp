@@ -1,5 +1,5 @@
-// From lines whose sets are known to the function of the address that chooses the set: lines were
-// sorted into sets by who evicts whom, so sets carry arbitrary labels and a few are wrong.
+// From lines whose sets were seen to the function of the address that chooses the set: who evicts
+// whom sorted them, so sets have arbitrary numbers and a few lines a wrong one.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,10 @@
 
 namespace sonde {
 
-/// One line whose set is known: sets are numbered arbitrarily.
+/// Label of a line that is in none of the labelled sets.
+inline constexpr std::uint32_t other_set = ~0U;
+
+/// One line and the label of the set it was seen in.
 struct PlacedLine {
   std::uint64_t offset_bytes = 0;
   std::uint32_t set = 0;
@@ -31,11 +34,22 @@ struct IndexFunction {
   std::string reason;            // unresolved: why
 };
 
-/// The simplest function that puts the lines into sets as they were found, up to the names of the
-/// sets: one set, a field of offset bits, XORs of offset bits (GF(2)-linear), or a modulo.
-/// Method: docs/methods/index-function.md. Up to about 1 % of the lines may carry a wrong set.
+/// The function that puts the lines into sets as they were seen, up to the names of the sets: one
+/// set, a field of offset bits, XORs of offset bits (GF(2)-linear), or a modulo.
+/// Method: docs/methods/index-function.md.
+/// @param lines either of all sets, each with its label, of which about 1 % may be wrong; or the
+/// lines of one set, and others labelled `other_set`: then all 2^k sets of k masks are assumed to
+/// be there
 /// @param line_bytes the smallest granularity of a modulo
-IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes);
+/// @param origins the buffer may start so many lines behind a multiple of the masks' span, less one
+IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
+                                 std::uint64_t origins = 1);
+
+/// Whether the function tells the set of every line, and sets are few enough to be listed.
+bool can_number_sets(const IndexFunction& index);
+
+/// Number of the set of a line. @pre can_number_sets
+std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 
 /// "one set", "bits 7-8", "bits 9-11, 7^13, 8^14", "(address / 32 B) mod 1792", "unresolved".
 std::string describe(const IndexFunction& function);

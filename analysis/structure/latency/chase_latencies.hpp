@@ -27,10 +27,11 @@ std::vector<bool> positions_above(const ChaseLatencies& chase, double threshold_
 std::vector<bool> positions_between(const ChaseLatencies& chase, double low_cycles,
                                     double high_cycles, std::size_t least_passes);
 
-/// A way back through memory that a fill has just gone up: lines still there come first.
+/// A return pass: down through the lines that a fill has just gone up. Those still there come
+/// first.
 struct HitBoundary {
   std::size_t position = 0;  // first one behind the hits
-  double agreement = 0;      // share of positions on their side of it: 1 where hits end in a step
+  double agreement = 0;  // share of positions that lie as they should: 1 where hits end in a step
   std::size_t longest_gap = 0;  // positions in a row without a hit, before it
   double hits_behind = 0;       // share of the positions behind it
 };

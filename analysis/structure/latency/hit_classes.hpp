@@ -21,8 +21,8 @@ std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
                                         const std::vector<double>& misses, double least_gap_cycles);
 
 /// One number for latencies of memory: their median, or where they fall into two groups of some
-/// size, the sides of a device with two, the middle between the medians of these: unlike the median
-/// of all it does not jump with the share of each side.
+/// size, the partitions of a device with two, the middle between the medians of these: unlike the
+/// median of all it does not jump with the share of each partition.
 struct MemoryLatency {
   double cycles = 0;
   double near_cycles = 0;  // 0: one group only

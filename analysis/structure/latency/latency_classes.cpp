@@ -14,7 +14,10 @@ constexpr double steady_share = 0.5;
 std::vector<LatencyClass> main_class(const FootprintChase& chase, double gap_cycles) {
   std::vector<LatencyClass> classes;
   for (const Mode& mode : find_modes(chase.cycles, gap_cycles, steady_share)) {
-    LatencyClass found{chase.span_bytes, mode.low, mode.high, {}};
+    LatencyClass found{.first_span_bytes = chase.span_bytes,
+                       .low_cycles = mode.low,
+                       .high_cycles = mode.high,
+                       .cycles = {}};
     for (double cycles : chase.cycles) {
       if (cycles >= mode.low && cycles <= mode.high) found.cycles.push_back(cycles);
     }

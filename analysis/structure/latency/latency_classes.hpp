@@ -21,7 +21,7 @@ struct LatencyClass {
   std::vector<double> cycles;  // its latencies there
 };
 
-/// Classes that serve at least half of the loads of some chase, nearest first: what is seen in
+/// Classes that serve at least half of the loads of some chase, innermost first: what is seen in
 /// passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are of
 /// different classes.
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,

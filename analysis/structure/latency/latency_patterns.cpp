@@ -2,6 +2,7 @@
 #include "analysis/structure/latency/latency_patterns.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 
 #include <fmt/format.h>
 
@@ -10,30 +11,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t place(Pattern pattern) { return static_cast<std::size_t>(pattern); }
-
-// Levels and sides differ by more than jitter, and what a phase was built for is met often.
-constexpr double least_partition_gap_cycles = 40;
-constexpr double least_hit_gap_cycles = 4;
+// What a phase was built for is met often.
 constexpr double least_share = 0.15;
-
-std::vector<double> values_of(const Mode& mode, const std::vector<double>& latencies) {
-  std::vector<double> values;
-  for (double cycles : latencies) {
-    if (cycles >= mode.low && cycles <= mode.high) values.push_back(cycles);
-  }
-  return values;
-}
-
-PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
-  PatternFinding finding;
-  const std::vector<double> values = values_of(mode, latencies);
-  finding.status = Status::ok;
-  finding.cycles = mode.center;
-  finding.samples = values.size();
-  finding.spread_cycles = median_absolute_deviation(values);
-  return finding;
-}
 
 PatternFinding nothing(const std::string& reason) {
   PatternFinding finding;
@@ -41,29 +20,41 @@ PatternFinding nothing(const std::string& reason) {
   return finding;
 }
 
-/// Of hits: the largest group.
-PatternFinding summarize_hits(const std::vector<double>& latencies) {
-  if (latencies.empty()) return nothing("the chase had no such phase");
-  const auto modes = find_modes(latencies, least_hit_gap_cycles, least_share);
-  if (modes.empty()) return nothing("its latencies do not gather in one place");
-  const auto largest = std::max_element(
-      modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.count < b.count; });
-  PatternFinding finding = take(*largest, latencies);
-  finding.confidence = static_cast<double>(finding.samples) / static_cast<double>(latencies.size());
+PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
+  std::vector<double> values;
+  for (double cycles : latencies) {
+    if (cycles >= mode.low && cycles <= mode.high) values.push_back(cycles);
+  }
+  PatternFinding finding;
+  finding.status = Status::ok;
+  finding.cycles = mode.center;
+  finding.samples = values.size();
+  finding.spread_cycles = median_absolute_deviation(values);
+  finding.confidence = static_cast<double>(values.size()) / static_cast<double>(latencies.size());
   return finding;
 }
 
-/// Of memory: the faster of at most two sides.
-PatternFinding summarize_memory(const std::vector<double>& latencies) {
+enum class Served { by_cache, from_memory };
+
+/// Of hits the largest group; of memory the faster of at most two partitions.
+PatternFinding summarize(const std::vector<double>& latencies, Served served) {
   if (latencies.empty()) return nothing("the chase had no such phase");
-  const auto modes = find_modes(latencies, least_partition_gap_cycles, least_share);
+  const bool hits = served == Served::by_cache;
+  const auto modes =
+      find_modes(latencies, hits ? least_hit_gap_cycles : least_partition_gap_cycles, least_share);
   if (modes.empty()) return nothing("its latencies do not gather in one place");
+  if (hits) {
+    return take(*std::max_element(modes.begin(), modes.end(),
+                                  [](const Mode& a, const Mode& b) { return a.count < b.count; }),
+                latencies);
+  }
   PatternFinding finding = take(modes.front(), latencies);
   std::uint64_t gathered = 0;
   for (const Mode& mode : modes) gathered += mode.count;
   finding.confidence = static_cast<double>(gathered) / static_cast<double>(latencies.size());
   if (modes.size() > 1) {
-    finding.reason = fmt::format("the near side; the far one takes {:.0f}", modes.back().center);
+    finding.reason =
+        fmt::format("the near partition; the far one takes {:.0f}", modes.back().center);
   }
   return finding;
 }
@@ -79,8 +70,8 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
                                                          double least_step_cycles) {
   std::array<PatternFinding, pattern_count> found;
   for (std::size_t i = 0; i < pattern_count; ++i) {
-    found[i] =
-        i < place(Pattern::p4) ? summarize_hits(latencies[i]) : summarize_memory(latencies[i]);
+    const bool hits = i < static_cast<std::size_t>(Pattern::p4);
+    found[i] = summarize(latencies[i], hits ? Served::by_cache : Served::from_memory);
   }
   auto& [p1, p2, p3, p4, p5, p6] = found;
   const auto equal = [=](const PatternFinding& slower, const PatternFinding& faster) {
@@ -91,7 +82,8 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   const bool no_tlb = equal(p5, p4);
   const bool hits_need_no_translation = equal(p2, p1);
   const bool no_outer_level = equal(p3, p2);
-  if (equal(p6, p5)) remove(p6, "a first visit beyond the window costs no more than P5");
+  if (equal(p6, p5))
+    remove(p6, "a first access beyond the page-table window costs no more than P5");
   if (no_tlb) {
     for (auto* pattern : {&p2, &p3, &p5, &p6})
       remove(*pattern, "a page never touched costs no more");
@@ -100,7 +92,7 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
       remove(*pattern, "hits need no translation: the cache is addressed virtually");
     }
   } else if (no_outer_level) {
-    remove(p3, "no farther level of the TLB shows");
+    remove(p3, "no outer level of the TLB shows");
   }
   if (no_cache) {
     for (auto* pattern : {&p1, &p2, &p3}) remove(*pattern, "no data cache on this path");

@@ -1,4 +1,4 @@
-// See near_far.hpp.
+// A valley in the density of latencies, believed if it parts their variance.
 #include "analysis/structure/latency/near_far.hpp"
 
 #include "analysis/statistics.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 /// A normal spread cut at its middle explains 0.64 of its variance, a uniform one 0.75.
 constexpr double least_explained = 0.82;
-/// Both halves serve a fair part of the lines, by design of the hash that deals them.
+/// Both partitions serve a fair part of the lines, by design of the hash that deals them.
 constexpr double least_fraction = 0.1;
 /// A normal group reaches that many standard deviations; what lies beyond is a tail (refreshes and
 /// row conflicts of DRAM) that must not hide the groups.
 constexpr double group_reach = 3;
 constexpr double normal_scale = 1.4826;  // from median absolute deviation to standard deviation
-/// SMs in the middle of the chip see both halves at much the same distance (on an H200 about every
-/// second one, for L2 hits).
+/// SMs in the middle of the chip see both partitions at much the same distance (on an H200 about
+/// every second one, for L2 hits).
 constexpr double least_sm_fraction = 0.25;
 constexpr std::size_t grid_points = 128;
 
@@ -55,8 +55,8 @@ Density estimate_density(const std::vector<double>& values) {
   return density;
 }
 
-/// Where the density is lowest between its highest peak and the one that stands out most
-/// co_resident it.
+/// Where the density is lowest between its highest peak and the one that stands out most next to
+/// it.
 std::optional<double> find_valley(const Density& density) {
   const std::vector<double>& height = density.height;
   const auto top = static_cast<std::size_t>(
@@ -104,13 +104,8 @@ double explained_fraction(const Group& near, const Group& far) {
   return between / (between + within);
 }
 
-struct Split {
-  double near_cycles = 0;
-  double far_cycles = 0;
-  double near_fraction = 0;
-};
-
-std::optional<Split> split_lines(const std::vector<double>& latencies) {
+/// As one SM sees them.
+std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
   const auto [low, high] = std::minmax_element(latencies.begin(), latencies.end());
   if (latencies.size() < 2 || *low == *high) return std::nullopt;
   const auto valley = find_valley(estimate_density(latencies));
@@ -123,7 +118,10 @@ std::optional<Split> split_lines(const std::vector<double>& latencies) {
   const Group near = without_tails(std::move(below));
   const Group far = without_tails(std::move(above));
   if (explained_fraction(near, far) < least_explained) return std::nullopt;
-  return Split{near.center, far.center, near_fraction};
+  return NearFar{.near_cycles = near.center,
+                 .far_cycles = far.center,
+                 .near_fraction = near_fraction,
+                 .sms = 1};
 }
 
 }  // namespace
@@ -140,9 +138,10 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   const double sms_in_two = static_cast<double>(near_cycles.size());
   const double all_sms = static_cast<double>(latencies_of_sm.size());
   if (near_cycles.empty() || sms_in_two < least_sm_fraction * all_sms) return std::nullopt;
-  const int sms = static_cast<int>(near_cycles.size());
-  return NearFar{median(std::move(near_cycles)), median(std::move(far_cycles)),
-                 median(std::move(near_fractions)), sms};
+  return NearFar{.near_cycles = median(near_cycles),
+                 .far_cycles = median(far_cycles),
+                 .near_fraction = median(near_fractions),
+                 .sms = static_cast<int>(near_cycles.size())};
 }
 
 }  // namespace sonde

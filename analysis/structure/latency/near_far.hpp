@@ -1,4 +1,4 @@
-// Near and far halves of an L2 or a memory, from the latencies of many lines seen by many SMs.
+// Near and far partitions of an L2 or a memory, from the latencies of many lines seen by many SMs.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@ namespace sonde {
 struct NearFar {
   double near_cycles = 0;
   double far_cycles = 0;
-  double near_fraction = 0;  // of the lines, over all SMs that see both halves
-  int sms = 0;               // that see both halves
+  double near_fraction = 0;  // of the lines, over all SMs that see both partitions
+  int sms = 0;               // that see both partitions
 };
 
-/// Every SM sees two groups of lines if they lie in two halves of the chip (Jin et al., MICRO
+/// Every SM sees two groups of lines if they lie in two partitions of the chip (Jin et al., MICRO
 /// 2024). The cut is made SM by SM, since SMs also differ by their distance from the slices: at the
 /// valley of the density of latencies, if it parts the variance of the groups (without their tails)
 /// as no single hump could be. The latencies reported are medians over the SMs.

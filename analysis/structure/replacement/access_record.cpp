@@ -16,14 +16,14 @@ OutcomeTally& OutcomeTally::operator+=(const OutcomeTally& other) {
 bool OutcomeTally::convincing() const {
   constexpr double least_agreement = 0.99;
   constexpr double most_unmet = 0.05;
-  constexpr double most_slow_visits = 3e-3;
+  constexpr double most_outliers = 3e-3;
   const auto share = [](double part, std::uint64_t whole) {
     return part * static_cast<double>(whole);
   };
   return agreement() >= least_agreement &&
          static_cast<double>(false_alarms) <= share(most_unmet, predicted_misses) &&
          static_cast<double>(surprises) <=
-             share(most_slow_visits, accesses) + share(most_unmet, seen_misses);
+             share(most_outliers, accesses) + share(most_unmet, seen_misses);
 }
 
 }  // namespace sonde

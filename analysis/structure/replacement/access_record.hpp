@@ -14,8 +14,8 @@ struct AccessRecord {
 };
 
 /// How well a prediction met a record. First accesses, which miss under every policy, count only as
-/// accesses; so slow accesses that were no misses cost a good prediction little, and a policy that
-/// predicts next to no misses gets no credit for all the hits of a large set.
+/// accesses; so outliers (slow accesses that were no misses) cost a good prediction little, and a
+/// policy that predicts next to no misses gets no credit for all the hits of a large set.
 struct OutcomeTally {
   std::uint64_t accesses = 0;
   std::uint64_t explained = 0;
@@ -42,7 +42,7 @@ struct OutcomeTally {
   }
 
   /// At least 0.99 of the accesses and 0.95 of the predicted misses are met; misses come as a
-  /// surprise as seldom as slow accesses for other reasons (one in 10^4; 3 in 10^3 are tolerated)
+  /// surprise as seldom as outliers do (one in 10^4; 3 in 10^3 are tolerated)
   /// and a few more.
   bool convincing() const;
 };

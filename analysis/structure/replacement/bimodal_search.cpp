@@ -11,13 +11,13 @@ namespace sonde {
 namespace {
 
 constexpr std::uint8_t distant = 3;
-constexpr std::uint8_t undecided = 4;  // distant or one step inner: nobody has looked yet
+constexpr std::uint8_t undecided = 4;  // distant or one step nearer: nobody has looked yet
 constexpr std::uint16_t nowhere = 0xffff;
 
-// One insertion in 32 is inner (Jaleel 2010); other rates cost little likelihood.
+// One insertion in 32 is nearer (Jaleel 2010); other rates cost little likelihood.
 const double near_cost = std::log(32.0);
 const double distant_cost = std::log(32.0 / 31.0);
-// A access in a thousand may be slow for another reason.
+// One access in a thousand may be an outlier.
 const double surprise_cost = std::log(1000.0);
 // Histories this much less likely than the best (e^-25) never come back.
 constexpr double hopeless_cost = 25;
@@ -49,7 +49,7 @@ struct History {
   }
 };
 
-/// Ends a search in which every way was inner: all age until one is distant.
+/// Ends a search in which no way was distant: all age until one is distant.
 std::uint32_t age(History& history) {
   const auto farthest = std::max_element(history.interval.begin(), history.interval.end());
   const int step = distant - *farthest;
@@ -59,7 +59,7 @@ std::uint32_t age(History& history) {
   return static_cast<std::uint32_t>(farthest - history.interval.begin());
 }
 
-/// Every victim that undecided lots allow, each with its price, becomes a history of its own.
+/// Every victim that undecided insertions allow, each with its price, becomes a history of its own.
 void replace_line(History history, std::uint16_t line, double limit, std::vector<History>& next) {
   for (std::uint32_t way = 0; way < history.interval.size(); ++way) {
     if (history.interval[way] == distant) {
@@ -103,9 +103,7 @@ void keep_likely(std::vector<History>& beam) {
 
 void access(std::vector<History>& beam, std::uint16_t line, OutcomeTally::Access kind,
             bool missed) {
-  const auto best = std::min_element(beam.begin(), beam.end(),
-                                     [](const auto& a, const auto& b) { return a.cost < b.cost; });
-  const double limit = best->cost + hopeless_cost;
+  const double limit = likeliest(beam).cost + hopeless_cost;
   std::vector<History> next;
   bool branched = false;
   for (History& history : beam) {

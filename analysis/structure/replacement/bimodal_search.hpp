@@ -1,5 +1,5 @@
-// BRRIP (Jaleel 2010): most new lines are inserted at the distant interval and few, drawn by lot,
-// one step inner. The lots are excluded; they are read back from what they led to.
+// BRRIP (Jaleel 2010): most new lines are inserted at the distant interval and few, at random,
+// one step nearer. Which ones does not show; it is read back from what it led to.
 #pragma once
 
 #include "analysis/structure/replacement/access_record.hpp"
@@ -10,13 +10,14 @@
 namespace sonde {
 
 struct BimodalFit {
-  OutcomeTally tally;            // of the likeliest lots
-  double near_share = 0;         // of the insertions that mattered: those one step inner
+  OutcomeTally tally;            // of the likeliest history
+  double near_share = 0;         // of the insertions that mattered: those one step nearer
   std::uint64_t insertions = 0;  // that mattered
 };
 
-/// Follows the likeliest histories of a set under BRRIP side by side (beam search): a lot is
-/// decided when a search for a victim first meets it. Gives up early where BRRIP explains little.
+/// Follows the likeliest histories of a set under BRRIP side by side (beam search): an
+/// insertion is decided when a search for a victim first meets it. Gives up early where BRRIP
+/// explains little.
 BimodalFit fit_bimodal(std::uint32_t ways, const std::vector<AccessRecord>& records);
 
 }  // namespace sonde

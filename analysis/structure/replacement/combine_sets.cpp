@@ -70,7 +70,7 @@ std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
 ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets) {
   ReplacementFit cache;
   if (sets.empty()) {
-    cache.reason = "no set was walked";
+    cache.reason = "no set was chased";
     return cache;
   }
   const std::size_t near = count_of(sets, Policy::srrip);

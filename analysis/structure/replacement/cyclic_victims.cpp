@@ -40,11 +40,6 @@ void trace_record(std::uint32_t ways, const AccessRecord& record, std::vector<Vi
   }
 }
 
-double chi_square_p(double statistic, double freedom) {
-  const boost::math::chi_squared distribution(freedom);
-  return boost::math::cdf(boost::math::complement(distribution, statistic));
-}
-
 /// Neighbouring ways share a bin so that `bins` cells suffice.
 std::size_t bin_of(std::uint32_t way, std::uint32_t ways, std::size_t bins) {
   return std::size_t{way} * bins / ways;
@@ -72,7 +67,8 @@ double chi_square_p_value(std::uint32_t ways, const std::vector<Victim>& victims
   for (std::size_t i = 0; i < bins; ++i) {
     statistic += (counts[i] - expected[i]) * (counts[i] - expected[i]) / expected[i];
   }
-  return chi_square_p(statistic, static_cast<double>(bins - 1));
+  const boost::math::chi_squared distribution(static_cast<double>(bins - 1));
+  return boost::math::cdf(boost::math::complement(distribution, statistic));
 }
 
 /// Groups of ways with about as many victims each, by way: few ways may have them all.
@@ -137,11 +133,11 @@ std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRe
   std::vector<Victim> victims;
   for (const AccessRecord& record : records) {
     require(record.lines.size() == record.missed.size(),
-            "a record of a set has not one outcome for each visit (they are read together)");
+            "a record of a set has not one outcome for each access (they are read together)");
     for (std::size_t i = 0; i < record.lines.size(); ++i) {
       require(record.lines[i] == i % (ways + 1),
-              "a record is no cyclic walk of one line more than the set has ways (its victims "
-              "cannot be traced) use cyclic_walk");
+              "a record is no cyclic chase of one line more than the set has ways (its victims "
+              "cannot be traced) use cyclic_trace");
     }
     trace_record(ways, record, victims);
   }

@@ -1,5 +1,5 @@
 // Who left the set, miss by miss, in cyclic chases of one line more than it has ways: the ground of
-// everything that is said about policies that draw lots.
+// everything that is said about random replacement.
 #pragma once
 
 #include "analysis/structure/replacement/access_record.hpp"
@@ -18,9 +18,8 @@ struct Victim {
 
 /// Victims of cyclic_trace(ways, ...): exactly one of the ways + 1 lines is absent, so the line
 /// that misses next is the one that the last miss pushed out (Mei and Chu 2016, section 4.5 traces
-/// the Fermi L1 so). Reading of a record ends where it contradicts itself. A access that was slow
-/// for another reason swaps two ways for the rest of its record: many short records are better
-/// than one long one.
+/// the Fermi L1 so). Reading of a record ends where it contradicts itself. An outlier swaps
+/// two ways for the rest of its record: many short records are better than one long one.
 /// @throws Error if a record is no cyclic chase from line 0 on
 std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRecord>& records);
 

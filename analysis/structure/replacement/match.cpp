@@ -1,4 +1,5 @@
-// Elimination: every deterministic model is played; what none explains is tried as lots.
+// Elimination: every deterministic model is played; what none explains is tried as random
+// replacement.
 #include "analysis/structure/replacement/match.hpp"
 
 #include "analysis/structure/replacement/bimodal_search.hpp"
@@ -14,12 +15,13 @@
 namespace sonde {
 namespace {
 
-// Two models are told apart by this many accesses net (chance at 10^-3 outliers: none), most of
+// Two models are distinguished by this many accesses net (chance at 10^-3 outliers: none), most of
 // those on which they differ.
 constexpr std::size_t least_lead = 8;
 constexpr double least_lead_share = 0.6;
 constexpr double ambiguous_confidence = 0.5;
-// Lots of BRRIP: one insertion in 32 (Jaleel 2010), others in use from 1 in 64 to 1 in 16.
+// Insertions of BRRIP that are not distant: one in 32 (Jaleel 2010), others in use from 1 in 64 to
+// 1 in 16.
 constexpr double most_near_share = 0.1;
 
 /// A candidate's outcome for every access of all records, one record after the other.
@@ -38,7 +40,7 @@ std::vector<bool> join_outcomes(const std::vector<AccessRecord>& records) {
 }
 
 /// Whether each access is its line's first in its record.
-std::vector<bool> mark_first_visits(const std::vector<AccessRecord>& records) {
+std::vector<bool> mark_first_accesses(const std::vector<AccessRecord>& records) {
   std::vector<bool> first;
   for (const AccessRecord& record : records) {
     std::unordered_set<std::uint16_t> accessed;
@@ -50,7 +52,7 @@ std::vector<bool> mark_first_visits(const std::vector<AccessRecord>& records) {
 std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<AccessRecord>& records,
                                        const std::vector<bool>& seen) {
   using Access = OutcomeTally::Access;
-  const std::vector<bool> first = mark_first_visits(records);
+  const std::vector<bool> first = mark_first_accesses(records);
   std::vector<Candidate> candidates;
   for (const ModelRule& rule : all_model_rules()) {
     Candidate candidate{&rule, {}, {}};
@@ -66,7 +68,7 @@ std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<Acc
   return candidates;
 }
 
-bool told_apart(const Candidate& best, const Candidate& rival) {
+bool is_distinguished(const Candidate& best, const Candidate& rival) {
   std::size_t differing = 0;
   for (std::size_t i = 0; i < best.missed.size(); ++i)
     differing += best.missed[i] != rival.missed[i];
@@ -84,7 +86,7 @@ const Candidate& simplest(const std::vector<Candidate>& candidates) {
       candidates.begin(), candidates.end(),
       [](const auto& a, const auto& b) { return a.tally.explained < b.tally.explained; });
   return *std::find_if(candidates.begin(), candidates.end(),
-                       [&](const Candidate& c) { return !told_apart(best, c); });
+                       [&](const Candidate& c) { return !is_distinguished(best, c); });
 }
 
 /// Other policies that are as usual and explain the records as well.
@@ -95,7 +97,7 @@ std::vector<Policy> policies_alike(const std::vector<Candidate>& candidates,
     const Policy policy = candidate.rule->policy;
     if (policy == chosen.rule->policy || (usual(chosen) && !usual(candidate))) continue;
     const bool known = std::find(alike.begin(), alike.end(), policy) != alike.end();
-    if (!known && !told_apart(chosen, candidate)) alike.push_back(policy);
+    if (!known && !is_distinguished(chosen, candidate)) alike.push_back(policy);
   }
   return alike;
 }
@@ -132,7 +134,7 @@ void conclude(ReplacementFit& fit, const std::vector<Candidate>& candidates,
   fit.alike = std::move(others);
   fit.alike.insert(fit.alike.begin(), chosen.rule->policy);
   fit.confidence = ambiguous_confidence;
-  fit.reason = fmt::format("{} cannot be told apart with {} ways and these walks",
+  fit.reason = fmt::format("{} cannot be distinguished with {} ways and these chases",
                            name_all(fit.alike), ways);
 }
 
@@ -150,7 +152,7 @@ bool match_bimodal(std::uint32_t ways, const std::vector<AccessRecord>& records,
   if (by_rule + least_lead > bimodal.tally.explained) {
     fit.alike = {Policy::brrip, rule.rule->policy};
     fit.confidence = ambiguous_confidence;
-    fit.reason += fmt::format("; {} ({}) explains the visits as well", to_text(rule.rule->policy),
+    fit.reason += fmt::format("; {} ({}) explains the accesses as well", to_text(rule.rule->policy),
                               rule.rule->variant);
   } else {
     fit.policy = Policy::brrip;
@@ -169,13 +171,13 @@ ReplacementFit match_replacement(std::uint32_t ways,
   records.insert(records.end(), cyclic_records.begin(), cyclic_records.end());
   for (const AccessRecord& record : records) {
     require(record.lines.size() == record.missed.size(),
-            "a record of a set has not one outcome for each visit (they are read together)");
+            "a record of a set has not one outcome for each access (they are read together)");
   }
   if (ways == 1) return no_choice();
   const std::vector<bool> seen = join_outcomes(records);
   ReplacementFit fit;
   if (seen.empty()) {
-    fit.reason = "no visits were recorded";
+    fit.reason = "no accesses were recorded";
     return fit;
   }
   const std::vector<Candidate> candidates = play_candidates(ways, records, seen);
@@ -191,7 +193,7 @@ ReplacementFit match_replacement(std::uint32_t ways,
     conclude(fit, candidates, chosen, ways);
     return fit;
   }
-  fit.reason = fmt::format("no known rule explains the visits ({} meets {:.1f} %)",
+  fit.reason = fmt::format("no known rule explains the accesses ({} meets {:.1f} %)",
                            to_text(chosen.rule->policy), 100 * fit.agreement);
   return match_random(ways, policy_records, cyclic_records, std::move(fit));
 }

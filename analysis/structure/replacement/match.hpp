@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-/// How much of the records one candidate explains. For policies that draw lots: 1 less the
+/// How much of the records one candidate explains. For random replacement: 1 less the
 /// difference between the share of misses seen and expected.
 struct PolicyScore {
   Policy policy = Policy::lru;
@@ -26,14 +26,14 @@ struct ReplacementFit {
   std::vector<Policy> alike;     // empty: clear; else all that explain the records equally well
   double agreement = 0;          // of the policy, or of the best one
   std::vector<double> way_probability;  // random, weighted ways: of ways in order of first fill
-  double confidence = 0;                // 0.95 and more only if told apart clearly
+  double confidence = 0;                // 0.95 and more only if distinguished clearly
   std::string reason;                   // why none, or which variant
   std::vector<PolicyScore> scores;      // every candidate tried: the evidence
 };
 
 /// The policy that explains the records. Deterministic ones are played and compared access by
 /// access: at least 0.99 of all and 0.95 of the accesses on which candidates differ; then BRRIP by
-/// its likeliest lots; then policies that draw victims, by the victims in cyclic chases. Method:
+/// its likeliest insertions; then random replacement, by the victims in cyclic chases. Method:
 /// docs/methods/replacement.md.
 /// @param policy_records chases by policy_trace, the same or different ones
 /// @param cyclic_records chases by cyclic_trace, many short ones (about 2500 victims in all give

@@ -115,7 +115,7 @@ void SetModel::guard(std::uint32_t way) {
   if (!is_guarded(released)) touched_[released] = now_;
 }
 
-/// In a set no wider than the guard every way may be guarded: then the one guarded longest.
+/// With no more ways than the guard every way may be guarded: then the one guarded longest.
 std::uint32_t SetModel::oldest_unguarded() const {
   std::uint32_t oldest = nowhere;
   for (std::uint32_t way = 0; way < ways_; ++way) {
@@ -201,7 +201,7 @@ std::uint32_t SetModel::distant_way() {
 }
 
 /// Nodes are numbered as in a heap from 1 on; other than 2^n ways use the left part of the next
-/// larger tree. Every node on the way to a used leaf points to the other half.
+/// larger tree. Every node above a used leaf points to its other child.
 void SetModel::point_away(std::uint32_t way) {
   std::uint32_t node = 1;
   for (std::uint32_t half = std::bit_ceil(ways_) / 2; half > 0; half /= 2) {

@@ -1,5 +1,5 @@
 // One cache set under each known deterministic replacement policy: what records of a real set are
-// compared with, and what the chases that tell policies apart are made from.
+// compared with, and what the chases that distinguish policies are made from.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class SetModel {
   /// @param lines ids of lines are below this number
   SetModel(const ModelRule& rule, std::uint32_t ways, std::size_t lines);
 
-  /// Visits a line. @return whether it missed
+  /// Accesses a line. @return whether it missed
   bool access(std::uint16_t line);
 
   bool holds(std::uint16_t line) const { return way_of_[line] != nowhere; }

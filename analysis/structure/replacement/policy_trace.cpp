@@ -10,20 +10,20 @@
 namespace sonde {
 namespace {
 
-// Visits in a row that are not chosen to tell policies apart.
+// Accesses in a row that are not chosen to distinguish policies.
 constexpr std::uint32_t longest_segment = 24;
 
-/// Two models and how often the chase has told them apart.
+/// Two models and how often the chase has distinguished them.
 struct Rivals {
   std::size_t one = 0;
   std::size_t other = 0;
-  std::size_t told_apart = 0;
+  std::size_t distinguished = 0;
 };
 
-class WalkMaker {
+class TraceMaker {
  public:
-  WalkMaker(std::uint32_t ways, std::size_t accesses, std::uint64_t seed)
-      : ways_(ways), accesses_(accesses), random_(seed), last_visit_(policy_trace_lines(ways)) {
+  TraceMaker(std::uint32_t ways, std::size_t accesses, std::uint64_t seed)
+      : ways_(ways), accesses_(accesses), random_(seed), last_access_(policy_trace_lines(ways)) {
     for (const ModelRule& rule : all_model_rules()) {
       models_.emplace_back(rule, ways, policy_trace_lines(ways));
     }
@@ -36,10 +36,10 @@ class WalkMaker {
 
   std::vector<std::uint16_t> make() {
     fill();
-    while (walk_.size() < accesses_) {
+    while (trace_.size() < accesses_) {
       switch (random_.below(24)) {
         case 0: go_round(); break;
-        case 1: visit_random_lines(); break;
+        case 1: access_random_lines(); break;
         case 2: touch_again(); break;
         case 3: scan(); break;
         case 4:
@@ -47,19 +47,19 @@ class WalkMaker {
         default: divide(); break;
       }
     }
-    return walk_;
+    return trace_;
   }
 
  private:
   void access(std::uint64_t line) {
-    if (walk_.size() == accesses_) return;
+    if (trace_.size() == accesses_) return;
     const auto id = static_cast<std::uint16_t>(line);
     for (Rivals& pair : rivals_) {
-      if (models_[pair.one].holds(id) != models_[pair.other].holds(id)) ++pair.told_apart;
+      if (models_[pair.one].holds(id) != models_[pair.other].holds(id)) ++pair.distinguished;
     }
     for (SetModel& model : models_) model.access(id);
-    last_visit_[line] = walk_.size();
-    walk_.push_back(id);
+    last_access_[line] = trace_.size();
+    trace_.push_back(id);
   }
 
   /// Fills the set, touching some old line now and then.
@@ -70,8 +70,7 @@ class WalkMaker {
     }
   }
 
-  /// Long enough to go round small sets, and short co_resident the accesses that tell policies
-  /// apart.
+  /// Long enough to go round small sets, and short next to the accesses that distinguish policies.
   std::uint64_t segment() { return 1 + random_.below(std::min(ways_ + 1, longest_segment)); }
 
   void go_round() {
@@ -80,15 +79,15 @@ class WalkMaker {
       access((start + i) % (ways_ + 1));
   }
 
-  void visit_random_lines() {
+  void access_random_lines() {
     const std::uint64_t lines = ways_ + 1 + random_.below(4);
     for (std::uint64_t i = 0, length = segment(); i < length; ++i) access(random_.below(lines));
   }
 
   void touch_again() {
-    const std::size_t reach = std::min<std::size_t>(walk_.size(), 2 * std::size_t{ways_});
+    const std::size_t reach = std::min<std::size_t>(trace_.size(), 2 * std::size_t{ways_});
     for (std::uint64_t i = 0, length = segment(); i < length; ++i) {
-      access(walk_[walk_.size() - 1 - random_.below(reach)]);
+      access(trace_[trace_.size() - 1 - random_.below(reach)]);
     }
   }
 
@@ -102,7 +101,7 @@ class WalkMaker {
     std::uint64_t oldest = 0;
     for (std::uint64_t line = 0; line < policy_trace_lines(ways_); ++line) {
       const bool held = models_.front().holds(static_cast<std::uint16_t>(line));
-      if (held && (last_visit_[line] < last_visit_[oldest] ||
+      if (held && (last_access_[line] < last_access_[oldest] ||
                    !models_.front().holds(static_cast<std::uint16_t>(oldest)))) {
         oldest = line;
       }
@@ -128,7 +127,7 @@ class WalkMaker {
     }
   }
 
-  /// A line on which the two rivals told apart least differ now; of several, a random one.
+  /// A line on which the two rivals distinguished least differ now; of several, a random one.
   std::optional<std::uint16_t> dividing_line(const Rivals& pair) {
     std::optional<std::uint16_t> chosen;
     std::uint64_t seen = 0;
@@ -140,8 +139,9 @@ class WalkMaker {
   }
 
   void divide() {
-    std::stable_sort(rivals_.begin(), rivals_.end(),
-                     [](const Rivals& a, const Rivals& b) { return a.told_apart < b.told_apart; });
+    std::stable_sort(rivals_.begin(), rivals_.end(), [](const Rivals& a, const Rivals& b) {
+      return a.distinguished < b.distinguished;
+    });
     for (const Rivals& pair : rivals_) {
       if (const auto line = dividing_line(pair)) {
         for (std::uint64_t i = random_.below(4); i > 0; --i) access(random_.below(ways_ + 1));
@@ -155,17 +155,17 @@ class WalkMaker {
   std::uint32_t ways_;
   std::size_t accesses_;
   Random random_;
-  std::vector<std::size_t> last_visit_;  // by line
+  std::vector<std::size_t> last_access_;  // by line
   std::vector<SetModel> models_;
   std::vector<Rivals> rivals_;
-  std::vector<std::uint16_t> walk_;
+  std::vector<std::uint16_t> trace_;
 };
 
 }  // namespace
 
 std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses,
                                         std::uint64_t seed) {
-  return WalkMaker(ways, accesses, seed).make();
+  return TraceMaker(ways, accesses, seed).make();
 }
 
 std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& addresses,

@@ -1,4 +1,4 @@
-// Walks over the lines of one set that make replacement policies differ.
+// Chases over the lines of one set that make replacement policies differ.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace sonde {
 /// Lines of one set that policy_trace accesses: 0 .. ways + 3.
 constexpr std::uint32_t policy_trace_lines(std::uint32_t ways) { return ways + 4; }
 
-/// The chase that tells policies apart best, from an empty set: about half of its accesses are to
-/// lines that one known policy holds there and another one has lost, chosen for the pair told apart
-/// least so far; the rest are rounds of ways + 1 lines, random lines, old lines touched again and
-/// scans, for policies that nobody listed. The same for the same arguments.
-/// Four chases of max(1000, 5 x ways) accesses tell all rules apart in up to 512 ways.
+/// The chase that distinguishes policies best, from an empty set: about half of its accesses are to
+/// lines that one known policy holds there and another one has lost, chosen for the pair
+/// distinguished least so far; the rest are rounds of ways + 1 lines, random lines, old lines
+/// touched again and scans, for policies that nobody listed. The same for the same arguments. Four
+/// chases of max(1000, 5 x ways) accesses distinguish all rules in up to 512 ways.
 std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses,
                                         std::uint64_t seed);
 

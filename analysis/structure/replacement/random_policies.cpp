@@ -8,49 +8,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace sonde {
 namespace {
 
 // Fewer victims leave a share uncertain by more than 0.05.
 constexpr std::size_t least_victims = 100;
-// Above it the last victim decides about the next: a rotating pointer has 1, lots 0; slow accesses
-// that were no misses swap ways and leave up to 0.1.
+// Above it the last victim decides about the next: a rotating pointer has 1, random choice 0;
+// outliers swap ways and leave up to 0.1.
 constexpr double most_history = 0.2;
 // Equal shares are believed at this chance, or this close however many victims there are.
 constexpr double least_uniform_p = 1e-3;
 constexpr double least_distance = 0.03;
 
-struct Lottery {
-  std::uint32_t ways = 0;
-  std::vector<double> cumulative;
-
-  std::uint32_t draw(Random& random) const {
-    const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), random.unit());
-    return std::min(static_cast<std::uint32_t>(at - cumulative.begin()), ways - 1);
-  }
-};
-
-Lottery make_lottery(const std::vector<double>& probability) {
-  Lottery lottery{static_cast<std::uint32_t>(probability.size()), {}};
-  double sum = 0;
-  for (double p : probability) lottery.cumulative.push_back(sum += p);
-  return lottery;
-}
-
-/// Misses of one random play of a chase from an empty set.
-std::size_t play_lots(const Lottery& lottery, const std::vector<std::uint16_t>& lines,
-                      Random& random) {
+/// Misses of one chase from an empty set, its victims chosen at random.
+/// @param cumulative probability of each way and those before
+std::size_t play_random(const std::vector<double>& cumulative,
+                        const std::vector<std::uint16_t>& lines, Random& random) {
   constexpr std::uint32_t nobody = ~0U;
   if (lines.empty()) return 0;
   std::vector<bool> held(std::size_t{*std::max_element(lines.begin(), lines.end())} + 1);
-  std::vector<std::uint32_t> line_in(lottery.ways, nobody);
+  const auto ways = static_cast<std::uint32_t>(cumulative.size());
+  std::vector<std::uint32_t> line_in(ways, nobody);
   std::size_t misses = 0;
   std::uint32_t filled = 0;
   for (std::uint16_t line : lines) {
     if (held[line]) continue;
     ++misses;
-    const std::uint32_t way = filled < lottery.ways ? filled++ : lottery.draw(random);
+    std::uint32_t way = filled;
+    if (filled < ways) {
+      ++filled;
+    } else {
+      const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), random.unit());
+      way = std::min(static_cast<std::uint32_t>(at - cumulative.begin()), ways - 1);
+    }
     if (line_in[way] != nobody) held[line_in[way]] = false;
     line_in[way] = line;
     held[line] = true;
@@ -66,7 +58,8 @@ struct MissCheck {
 MissCheck check_misses(const std::vector<double>& probability,
                        const std::vector<AccessRecord>& records) {
   constexpr int plays = 16;
-  const Lottery lottery = make_lottery(probability);
+  std::vector<double> cumulative(probability.size());
+  std::partial_sum(probability.begin(), probability.end(), cumulative.begin());
   Random random(records.size());
   double accesses = 0;
   double seen = 0;
@@ -79,7 +72,7 @@ MissCheck check_misses(const std::vector<double>& probability,
   for (int play = 0; play < plays; ++play) {
     double misses = 0;
     for (const AccessRecord& record : records) {
-      misses += static_cast<double>(play_lots(lottery, record.lines, random));
+      misses += static_cast<double>(play_random(cumulative, record.lines, random));
     }
     sum += misses;
     squares += misses * misses;
@@ -88,7 +81,8 @@ MissCheck check_misses(const std::vector<double>& probability,
   const double deviation = std::sqrt(std::max(0.0, squares / plays - mean * mean));
   // Five deviations, and half a percent of the accesses for outliers and shares that are estimates.
   const double allowed = 5 * deviation + 0.005 * accesses;
-  return {std::abs(seen - mean) / accesses, std::abs(seen - mean) <= allowed};
+  return {.difference = std::abs(seen - mean) / accesses,
+          .plausible = std::abs(seen - mean) <= allowed};
 }
 
 }  // namespace
@@ -97,8 +91,9 @@ ReplacementFit match_random(std::uint32_t ways, const std::vector<AccessRecord>&
                             const std::vector<AccessRecord>& cyclic_records, ReplacementFit fit) {
   const VictimSpread spread = spread_of(ways, trace_victims(ways, cyclic_records));
   if (spread.victims < least_victims) {
-    fit.reason += fmt::format("; {} victims in cyclic walks are too few to tell lots from rules",
-                              spread.victims);
+    fit.reason += fmt::format(
+        "; {} victims in cyclic chases are too few to tell random replacement from rules",
+        spread.victims);
     return fit;
   }
   const bool uniform =
@@ -111,13 +106,14 @@ ReplacementFit match_random(std::uint32_t ways, const std::vector<AccessRecord>&
   fit.scores.push_back({Policy::random, "", 1 - as_random.difference});
   fit.scores.push_back({Policy::weighted_ways, "", 1 - as_weighted.difference});
   if (spread.history_association > most_history) {
-    fit.reason += "; victims in cyclic walks depend on the victim before: no lots";
+    fit.reason += "; victims in cyclic chases depend on the victim before: not random";
     return fit;
   }
   const MissCheck& check = uniform ? as_random : as_weighted;
   if (!check.plausible) {
-    fit.reason += fmt::format("; lots would miss {:.1f} % of the visits more or less often",
-                              100 * check.difference);
+    fit.reason +=
+        fmt::format("; random replacement would miss {:.1f} % of the accesses more or less often",
+                    100 * check.difference);
     return fit;
   }
   fit.policy = uniform ? Policy::random : Policy::weighted_ways;
@@ -125,7 +121,7 @@ ReplacementFit match_random(std::uint32_t ways, const std::vector<AccessRecord>&
   fit.agreement = 1 - check.difference;
   const bool many = spread.victims >= std::max<std::size_t>(500, 5 * std::size_t{ways});
   fit.confidence = (many ? 0.95 : 0.8) + (policy_records.empty() ? 0 : 0.02);
-  fit.reason = fmt::format("shares of {} victims of cyclic walks", spread.victims);
+  fit.reason = fmt::format("shares of {} victims of cyclic chases", spread.victims);
   return fit;
 }
 

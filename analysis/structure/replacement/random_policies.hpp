@@ -1,4 +1,4 @@
-// Policies that draw a victim by lot: a part of match_replacement.
+// Random replacement, with equal or weighted ways: a part of match_replacement.
 #pragma once
 
 #include "analysis/structure/replacement/match.hpp"

@@ -1,7 +1,9 @@
 // Where a search for sets finds its lines.
 #pragma once
 
-#include "analysis/structure/sets/conflict_set.hpp"
+#include "analysis/structure/sets/miss_oracle.hpp"
+
+#include <cstdint>
 
 namespace sonde {
 
@@ -11,13 +13,17 @@ struct LinePool {
   std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
   std::uint64_t cached_lines = 0;  // what the cache holds, roughly
   std::uint64_t seed = 0;
-  Lines co_resident =
-      {};  // accessed in every pass co_resident each list: they have room of their own
-  Lines excluded =
-      {};  // others that no list may access: those co_resident keep them in a inner cache
+  Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
+  Lines excluded = {};  // others that no list may access: inner caches keep them along with these
   /// Where offset 0 may lie for the index, in lines: below this. More than 1 where spans are so
-  /// wide that a buffer is not aligned to them.
+  /// large that a buffer is not aligned to them.
   std::uint64_t origins = 1;
 };
+
+/// Whether no list may access the line.
+bool is_taken(const LinePool& space, std::uint64_t line);
+
+/// At most `count` lines of the span in a random order, none of them taken.
+Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t seed);
 
 }  // namespace sonde

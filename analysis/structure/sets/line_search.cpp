@@ -6,16 +6,16 @@
 namespace sonde {
 namespace {
 
-// Lines of one set that are moved in turn: a slow hit spoils one of them.
+// Lines of one set that are moved in turn: an outlier spoils one of them.
 constexpr std::size_t most_choices = 9;
 
 /// A line of the conflict, and what lies a distance behind it: with all others of the conflict in
-/// place of the line, and co_resident the line with all others but one. In one line with it the
+/// place of the line, and along with the line and all others but one. In one line with it the
 /// former overflows and the latter fits; in another line of the set both overflow; in another set
 /// neither.
 struct Question {
   Lines in_its_place;
-  Lines beside_it;
+  Lines along_with_it;
 };
 
 Question question_about(const EvictionSet& conflict, std::size_t choice,
@@ -23,7 +23,7 @@ Question question_about(const EvictionSet& conflict, std::size_t choice,
   const std::uint64_t moved = conflict.lines[choice] + distance_bytes;
   Question question{conflict.lines, conflict.lines};
   question.in_its_place[choice] = moved;
-  question.beside_it[(choice + 1) % conflict.lines.size()] = moved;
+  question.along_with_it[(choice + 1) % conflict.lines.size()] = moved;
   return question;
 }
 
@@ -37,7 +37,7 @@ double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_byt
   for (std::size_t vote = 0; vote < votes; ++vote) {
     Question question = question_about(conflict, vote % choices, distance_bytes);
     lists.push_back(std::move(question.in_its_place));
-    lists.push_back(std::move(question.beside_it));
+    lists.push_back(std::move(question.along_with_it));
   }
   const std::vector<MissCounts> answers = ask(lists);
   std::size_t in_one = 0;
@@ -51,7 +51,7 @@ double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_byt
 
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask) {
-  LineByConflicts line{limit_bytes, 1};
+  LineByConflicts line{.bytes = limit_bytes, .agreement = 1};
   for (std::uint64_t distance = fetch_bytes; distance < limit_bytes; distance *= 2) {
     const double in_one_line = share_in_one_line(conflict, distance, ask);
     line.agreement = std::min(line.agreement, std::max(in_one_line, 1 - in_one_line));

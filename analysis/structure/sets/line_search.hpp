@@ -1,6 +1,6 @@
-// The line of a cache from conflicts: two addresses lie in one line if they take the room of one
-// line in a set that is full. Holds whatever the index function and the replacement, where chases
-// that touch parts of lines (jobs/cache_measure) tell nothing: few, narrow or unevenly filled sets.
+// The line of a cache from conflicts: two addresses lie in one line if they take one way of a set
+// that is full. Holds whatever the index function and the replacement, where chases
+// that touch parts of lines tell nothing: sets that are few, of few ways, or unevenly filled.
 // Method: docs/methods/cache.md.
 #pragma once
 

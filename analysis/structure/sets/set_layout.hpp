@@ -1,15 +1,22 @@
-// The sets of a cache: how many, how wide, and which address bits choose them, from conflicts
-// between lines alone. What classical stride chases cannot see (hashed indexes, sets that are no
-// power of two, sets of different width) comes out of the same three questions.
+// The sets of a cache: how many there are, their associativity, and which address bits choose them,
+// from conflicts between lines alone. What classical stride chases cannot see (hashed indexes, sets
+// that are no power of two, sets of unequal associativity) comes out of the same three questions.
 // Method: docs/methods/conflict-sets.md.
 #pragma once
 
-#include "analysis/structure/index/class_fit.hpp"
+#include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/sets/conflict_set.hpp"
+#include "analysis/structure/sets/line_pool.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace sonde {
 
-/// The same cache with other lines co_resident the lists: shows which sets those of a LinePool lie
-/// in, where no function tells.
+/// The same cache with other lines co-resident: shows which sets those of a LinePool lie in, where
+/// no function tells.
 struct OtherCoResidents {
   Lines co_resident;  // none of the LinePool's; ascending, as those excluded
   Lines excluded;
@@ -25,7 +32,7 @@ struct SetLayout {
   std::optional<EvictionSet> conflict;  // the evidence: the smallest set of lines that overflows
   Lines members;                        // lines of that set, the conflict's first
   IndexFunction index;
-  std::uint32_t home_ways = 0;              // of that set, lines co_resident the lists included
+  std::uint32_t home_ways = 0;              // of that set, co-resident lines included
   std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
   std::vector<SeenSet> seen_sets;           // a dozen, where nothing tells where very many others
                                             // are; each among `seen_lines`
@@ -38,14 +45,14 @@ struct SetLayout {
   std::uint64_t lines() const;  // sum of all ways
 };
 
-/// Finds a set, its other lines, the function that explains them, and the width of every set;
-/// checks the result on chases of its own. Where no function explains the lines, sets are looked
-/// for one by one, as long as they are few; if lines are accessed co_resident the lists, only with
-/// others to be accessed in their place.
+/// Finds a set, its other lines, the function that explains them, and the ways of every set; checks
+/// the result on chases of its own. Where no function explains the lines, sets are looked for one
+/// by one, as long as they are few; if lines are co-resident, only with others to be accessed in
+/// their place.
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other = {});
 
-/// At most `count` lines of set number `set`, in the order of a draw from the seed.
+/// At most `count` lines of set number `set`, in a random order.
 Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
                    std::size_t count);
 

@@ -63,7 +63,7 @@ class ToyGuardedQueue final : public ToyPolicy {
   std::vector<std::size_t> guard_;
 };
 
-/// A binary tree over ways [begin, begin + size): each node knows which half was used last.
+/// A binary tree over ways [begin, begin + size): each node knows which child was used last.
 class ToyTree final : public ToyPolicy {
  public:
   explicit ToyTree(std::size_t ways) : ways_(ways) {
@@ -155,9 +155,9 @@ class ToyRrip final : public ToyPolicy {
   Random random_;
 };
 
-class ToyLots final : public ToyPolicy {
+class ToyRandom final : public ToyPolicy {
  public:
-  ToyLots(std::vector<double> probability, std::uint64_t seed)
+  ToyRandom(std::vector<double> probability, std::uint64_t seed)
       : probability_(std::move(probability)), random_(seed) {}
   void hit(std::size_t) override {}
   void fill(std::size_t) override {}
@@ -187,14 +187,14 @@ inline std::unique_ptr<ToyPolicy> make_toy(Policy policy, std::size_t ways, std:
     case Policy::clock: return std::make_unique<ToyClock>(ways);
     case Policy::srrip: return std::make_unique<ToyRrip>(ways, 0, seed);
     case Policy::brrip: return std::make_unique<ToyRrip>(ways, 32, seed);
-    default: return std::make_unique<ToyLots>(std::move(probability), seed);
+    default: return std::make_unique<ToyRandom>(std::move(probability), seed);
   }
 }
 
-/// Walks an empty set; a access in 1 / noise is slow without being a miss.
-inline AccessRecord walk_toy(ToyPolicy& policy, std::size_t ways,
-                             const std::vector<std::uint16_t>& lines, double noise,
-                             std::uint64_t seed) {
+/// Chases lines in an empty set; a share `noise` of the accesses is slow without being a miss.
+inline AccessRecord chase_toy(ToyPolicy& policy, std::size_t ways,
+                              const std::vector<std::uint16_t>& lines, double noise,
+                              std::uint64_t seed) {
   Random random(seed);
   AccessRecord record{lines, {}};
   std::vector<std::uint16_t> held;

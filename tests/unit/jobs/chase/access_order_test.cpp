@@ -12,7 +12,7 @@
 namespace sonde {
 namespace {
 
-TEST(ChasePlanTest, shuffled_walk_visits_the_same_lines_in_another_order) {
+TEST(AccessOrderTest, shuffled_order_has_the_same_lines_in_another_order) {
   Offsets shuffled = shuffled_order(4096, 128, 7);
 
   EXPECT_NE(shuffled, ascending_order(4096, 128));
@@ -21,7 +21,7 @@ TEST(ChasePlanTest, shuffled_walk_visits_the_same_lines_in_another_order) {
   EXPECT_EQ(shuffled, ascending_order(4096, 128));
 }
 
-TEST(ChasePlanTest, sparse_walk_takes_one_unit_of_each_block_in_both_halves) {
+TEST(AccessOrderTest, sparse_order_takes_one_unit_of_each_block_in_both_halves) {
   std::map<std::uint64_t, std::uint64_t> unit_of_block;
   int upper = 0;
   for (std::uint64_t offset : sparse_order(64 * 1024, 256, 32, 1)) {
@@ -34,11 +34,11 @@ TEST(ChasePlanTest, sparse_walk_takes_one_unit_of_each_block_in_both_halves) {
   EXPECT_NEAR(upper, 128, 40);
 }
 
-TEST(ChasePlanTest, the_way_back_meets_the_newest_lines_first) {
+TEST(AccessOrderTest, the_return_pass_meets_the_newest_lines_first) {
   EXPECT_EQ(fill_and_return(512, 256, 128), (Offsets{0, 128, 256, 384, 384, 256}));
 }
 
-TEST(ChasePlanTest, lines_of_neighbouring_pages_differ_in_their_place) {
+TEST(AccessOrderTest, lines_of_neighbouring_pages_differ_in_their_place) {
   const PageSpread spread{1 << 21, 32, 1 << 16};
   std::set<std::uint64_t> places;
 
@@ -51,14 +51,14 @@ TEST(ChasePlanTest, lines_of_neighbouring_pages_differ_in_their_place) {
   EXPECT_EQ(places.size(), 2048U);
 }
 
-TEST(ChasePlanTest, entry_walk_pushes_targets_out_of_near_levels_before_each_visit) {
+TEST(AccessOrderTest, entry_chase_pushes_targets_out_of_inner_levels_before_each_access) {
   EntryChaseRequest request;
   request.target_step_bytes = 4096;
   request.target_count = 4;
   request.evictors = {1 << 18, 32, 1 << 16};
   request.evictors_end_bytes = 1 << 23;
-  request.near_evictors = {1 << 19, 32, 1 << 16};
-  request.near_evictor_count = 3;
+  request.inner_evictors = {1 << 19, 32, 1 << 16};
+  request.inner_evictor_count = 3;
 
   const EntryChase chase = entry_chase(request);
 
@@ -70,8 +70,8 @@ TEST(ChasePlanTest, entry_walk_pushes_targets_out_of_near_levels_before_each_vis
     const std::size_t at = chase.targets[i];
     EXPECT_EQ(chase.offsets[at] / 4096, i);
     EXPECT_EQ(chase.offsets[at], chase.offsets[at + 1]);
-    for (std::size_t near = 1; near <= 3; ++near) {
-      EXPECT_GE(chase.offsets[at - near], (1U << 23) - 3 * (1U << 19));
+    for (std::size_t before = 1; before <= 3; ++before) {
+      EXPECT_GE(chase.offsets[at - before], (1U << 23) - 3 * (1U << 19));
     }
   }
 }
@@ -91,7 +91,7 @@ const PatternPhase& phase_of(const PatternChase& chase, Pattern pattern) {
                        [=](const PatternPhase& phase) { return phase.pattern == pattern; });
 }
 
-TEST(PatternPlanTest, cold_pages_come_first_and_once) {
+TEST(PatternOrderTest, cold_pages_come_first_and_once) {
   const PatternChase chase = plan_patterns(fermi_request());
 
   const PatternPhase& p5 = phase_of(chase, Pattern::p5);
@@ -102,7 +102,7 @@ TEST(PatternPlanTest, cold_pages_come_first_and_once) {
   EXPECT_GT(pages.size(), 65U);
 }
 
-TEST(PatternPlanTest, further_lines_are_new_and_in_pages_just_visited) {
+TEST(PatternOrderTest, further_lines_are_new_and_in_pages_just_accessed) {
   const PatternChase chase = plan_patterns(fermi_request());
 
   const PatternPhase& p4 = phase_of(chase, Pattern::p4);
@@ -116,7 +116,7 @@ TEST(PatternPlanTest, further_lines_are_new_and_in_pages_just_visited) {
   }
 }
 
-TEST(PatternPlanTest, rounds_pass_the_right_levels) {
+TEST(PatternOrderTest, rounds_pass_the_right_levels) {
   const PatternChase chase = plan_patterns(fermi_request());
 
   for (const auto& [pattern, least, most] :
@@ -131,14 +131,14 @@ TEST(PatternPlanTest, rounds_pass_the_right_levels) {
   }
 }
 
-TEST(PatternPlanTest, no_sector_is_visited_too_often_for_a_chain) {
+TEST(PatternOrderTest, no_sector_is_accessed_too_often_for_a_chain) {
   std::map<std::uint64_t, int> accesses;
   for (std::uint64_t offset : plan_patterns(fermi_request()).offsets) ++accesses[offset / 32];
 
   for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
 }
 
-TEST(PatternPlanTest, p3_is_left_out_if_its_lines_do_not_fit) {
+TEST(PatternOrderTest, p3_is_left_out_if_its_lines_do_not_fit) {
   PatternRequest request = fermi_request();
   request.most_lines = 64;
 
@@ -147,7 +147,7 @@ TEST(PatternPlanTest, p3_is_left_out_if_its_lines_do_not_fit) {
   for (const PatternPhase& phase : chase.phases) EXPECT_NE(phase.pattern, Pattern::p3);
 }
 
-TEST(PatternPlanTest, windows_are_visited_by_turns) {
+TEST(PatternOrderTest, page_table_windows_are_accessed_by_turns) {
   PatternRequest request = fermi_request();
   request.window_bytes = 1 << 29;
 
@@ -160,7 +160,7 @@ TEST(PatternPlanTest, windows_are_visited_by_turns) {
   EXPECT_GT(chase.span_bytes, request.window_bytes);
 }
 
-TEST(PatternPlanTest, latencies_are_sorted_by_phase) {
+TEST(PatternOrderTest, latencies_are_sorted_by_phase) {
   const PatternChase chase = plan_patterns(fermi_request());
   std::vector<double> cycles(chase.offsets.size(), 0);
   for (const PatternPhase& phase : chase.phases) {

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-enum class Victim { oldest, drawn };
+enum class Victim { oldest, random };
 
 /// Hits take 40 cycles, misses 240.
 struct ToyCache {
@@ -53,7 +53,7 @@ struct ToyCache {
 
 constexpr std::uint64_t size_bytes = 16384;
 
-SaavedraCurves walk_saavedra(const ToyCache& cache, std::uint64_t size = size_bytes) {
+SaavedraCurves chase_saavedra(const ToyCache& cache, std::uint64_t size = size_bytes) {
   SaavedraCurves curves;
   for (std::uint64_t stride = 8; stride <= size; stride *= 2) {
     curves.strides_bytes.push_back(static_cast<double>(stride));
@@ -67,7 +67,7 @@ SaavedraCurves walk_saavedra(const ToyCache& cache, std::uint64_t size = size_by
   return curves;
 }
 
-WongCurve walk_wong(const ToyCache& cache, std::uint64_t reach, std::uint64_t size = size_bytes) {
+WongCurve chase_wong(const ToyCache& cache, std::uint64_t reach, std::uint64_t size = size_bytes) {
   WongCurve curve;
   const auto add = [&](std::uint64_t footprint) {
     curve.footprints_bytes.push_back(static_cast<double>(footprint));
@@ -96,8 +96,8 @@ ToyCache texture_cache() {
 }
 
 TEST(ClassicalTest, both_methods_find_the_ways_of_a_textbook_cache) {
-  const ClassicalAnswer saavedra = conclude_saavedra(walk_saavedra(textbook_cache()), size_bytes);
-  const ClassicalAnswer wong = conclude_wong(walk_wong(textbook_cache(), 4096));
+  const ClassicalAnswer saavedra = conclude_saavedra(chase_saavedra(textbook_cache()), size_bytes);
+  const ClassicalAnswer wong = conclude_wong(chase_wong(textbook_cache(), 4096));
 
   EXPECT_EQ(saavedra.ways, 4) << saavedra.reason;
   EXPECT_EQ(wong.ways, 4) << wong.reason;
@@ -106,8 +106,8 @@ TEST(ClassicalTest, both_methods_find_the_ways_of_a_textbook_cache) {
 }
 
 TEST(ClassicalTest, hashed_sets_look_fully_associative_in_long_strides_only) {
-  const ClassicalAnswer saavedra = conclude_saavedra(walk_saavedra(hashed_cache()), size_bytes);
-  const ClassicalAnswer wong = conclude_wong(walk_wong(hashed_cache(), 4096));
+  const ClassicalAnswer saavedra = conclude_saavedra(chase_saavedra(hashed_cache()), size_bytes);
+  const ClassicalAnswer wong = conclude_wong(chase_wong(hashed_cache(), 4096));
 
   EXPECT_EQ(wong.ways, 4) << wong.reason;
   EXPECT_NE(saavedra.ways, 4);
@@ -117,8 +117,8 @@ TEST(ClassicalTest, hashed_sets_look_fully_associative_in_long_strides_only) {
 TEST(ClassicalTest, sets_by_higher_bits_contradict_as_mei_and_chu_saw_it) {
   constexpr std::uint64_t texture_bytes = 12288;
   const ClassicalAnswer saavedra =
-      conclude_saavedra(walk_saavedra(texture_cache(), texture_bytes), texture_bytes);
-  const ClassicalAnswer wong = conclude_wong(walk_wong(texture_cache(), 512, texture_bytes));
+      conclude_saavedra(chase_saavedra(texture_cache(), texture_bytes), texture_bytes);
+  const ClassicalAnswer wong = conclude_wong(chase_wong(texture_cache(), 512, texture_bytes));
 
   EXPECT_EQ(saavedra.ways, 384) << saavedra.reason;  // longer strides still reach all sets
   EXPECT_EQ(wong.ways, 24) << wong.reason;           // 4 stairs, 128 bytes apart
@@ -126,11 +126,11 @@ TEST(ClassicalTest, sets_by_higher_bits_contradict_as_mei_and_chu_saw_it) {
               AllOf(HasSubstr("384 ways"), HasSubstr("24 ways"), HasSubstr("single lines")));
 }
 
-TEST(ClassicalTest, drawn_victims_have_no_stairs) {
+TEST(ClassicalTest, random_victims_have_no_stairs) {
   ToyCache cache = textbook_cache();
-  cache.victim = Victim::drawn;
+  cache.victim = Victim::random;
 
-  const ClassicalAnswer wong = conclude_wong(walk_wong(cache, 4096));
+  const ClassicalAnswer wong = conclude_wong(chase_wong(cache, 4096));
 
   EXPECT_EQ(wong.ways, std::nullopt);
   EXPECT_NE(wong.reason, "");
@@ -138,7 +138,7 @@ TEST(ClassicalTest, drawn_victims_have_no_stairs) {
 }
 
 TEST(ClassicalTest, no_cache_has_no_answer) {
-  SaavedraCurves flat = walk_saavedra(textbook_cache());
+  SaavedraCurves flat = chase_saavedra(textbook_cache());
   std::ranges::fill(flat.cycles, 400);
 
   EXPECT_EQ(conclude_saavedra(flat, size_bytes).ways, std::nullopt);
@@ -146,7 +146,7 @@ TEST(ClassicalTest, no_cache_has_no_answer) {
 }
 
 TEST(ClassicalTest, curves_that_climb_from_the_start_have_no_answer) {
-  WongCurve curve = walk_wong(textbook_cache(), 4096);
+  WongCurve curve = chase_wong(textbook_cache(), 4096);
   for (std::size_t i = 0; i < curve.cycles.size(); ++i) curve.cycles[i] += static_cast<double>(i);
 
   EXPECT_EQ(conclude_wong(curve).ways, std::nullopt);

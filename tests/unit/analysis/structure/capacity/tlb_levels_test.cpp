@@ -62,7 +62,7 @@ TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 1U);
 }
 
-TEST(TlbLevelsTest, eight_entries_of_the_smallest_walks_are_a_level) {
+TEST(TlbLevelsTest, eight_entries_of_the_smallest_chases_are_a_level) {
   std::vector<PageChaseCosts> seen;
   for (std::uint64_t pages = 4; pages <= 256; pages *= 2) {
     seen.push_back({pages * mib / 4, std::vector<double>(pages, pages > 8 ? 20 : 0)});

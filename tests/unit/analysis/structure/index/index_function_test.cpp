@@ -75,26 +75,26 @@ TEST(IndexFunctionTest, finds_random_xor_masks_with_wrong_labels) {
       while (basis.rank() < static_cast<std::size_t>(rank)) {
         basis.insert(random.below(1 << 24) & ~std::uint64_t{127});
       }
-      std::vector<std::uint64_t> excluded = basis.rows();
-      for (std::size_t i = 1; i < excluded.size(); ++i) excluded[i] ^= excluded[i - 1];
+      std::vector<std::uint64_t> true_masks = basis.rows();
+      for (std::size_t i = 1; i < true_masks.size(); ++i) true_masks[i] ^= true_masks[i - 1];
       const std::uint32_t sets = 1U << rank;
-      const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+      const Index index = [&](std::uint64_t offset) { return fold_bits(offset, true_masks); };
       const auto lines = place_lines(
           {.lines = std::max(228U, 8 * sets), .wrong = 0.01, .seed = seed}, index, sets);
 
       const IndexFunction found = fit_index_function(lines, 128);
 
       ASSERT_NE(found.kind, IndexKind::unresolved) << found.reason;
-      EXPECT_EQ(found.masks, canonical(excluded));
+      EXPECT_EQ(found.masks, canonical(true_masks));
       EXPECT_GE(found.agreement, 0.97);
     }
   }
 }
 
 TEST(IndexFunctionTest, reads_a_hash_of_three_plain_bits_and_two_xors) {
-  const std::vector<std::uint64_t> excluded = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
-                                               1 << 8 | 1 << 14};
-  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, excluded); };
+  const std::vector<std::uint64_t> true_masks = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
+                                                 1 << 8 | 1 << 14};
+  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, true_masks); };
 
   const IndexFunction found = fit_index_function(place_lines({.lines = 400}, index, 32), 128);
 
@@ -176,7 +176,7 @@ TEST(IndexFunctionTest, tells_the_block_that_shares_a_set_where_nothing_fits) {
   const IndexFunction found = fit_index_function(lines, 32);
 
   EXPECT_EQ(found.kind, IndexKind::unresolved);
-  EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share a set"));
+  EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share one"));
 }
 
 TEST(IndexFunctionTest, asks_for_more_lines_rather_than_guess) {
@@ -203,6 +203,54 @@ TEST(IndexFunctionTest, knows_only_bits_that_varied) {
 
   EXPECT_EQ(describe(found), "bits 7-8");
   EXPECT_EQ(found.known_bits, 0x1f80U);
+}
+
+/// Lines of one set against others.
+IndexFunction fit_one_set(const std::vector<std::uint64_t>& members,
+                          const std::vector<std::uint64_t>& others) {
+  std::vector<PlacedLine> lines;
+  for (std::uint64_t line : members) lines.push_back({.offset_bytes = line, .set = 0});
+  for (std::uint64_t line : others) lines.push_back({.offset_bytes = line, .set = other_set});
+  return fit_index_function(lines, 128);
+}
+
+TEST(IndexFunctionTest, one_false_member_costs_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  Random random(11);
+  std::vector<std::uint64_t> members;
+  std::vector<std::uint64_t> others;
+  while (members.size() < 63) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    (fold_bits(line, masks) == 5 ? members : others).push_back(line);
+  }
+  members.insert(members.begin() + 6, others.back());
+  others.pop_back();
+
+  const IndexFunction index = fit_one_set(members, others);
+
+  EXPECT_EQ(index.kind, IndexKind::xor_masks);
+  EXPECT_EQ(index.sets, 8U);
+}
+
+TEST(IndexFunctionTest, one_true_member_that_differs_adds_no_mask) {
+  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
+  Random random(12);
+  std::vector<std::uint64_t> members;
+  std::vector<std::uint64_t> others;
+  while (members.size() < 64) {
+    const std::uint64_t line = random.below(1 << 14) * 128;
+    const bool is_seventh = members.size() == 6;
+    if (fold_bits(line, masks) != 5) {
+      others.push_back(line);
+    } else if ((fold_bits(line, {0x103000}) == 1) == is_seventh) {
+      members.push_back(line);
+    }
+  }
+
+  const IndexFunction index = fit_one_set(members, others);
+
+  EXPECT_EQ(index.sets, 8U);
+  EXPECT_EQ(index.agreement, 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What chases show, on traces made by a small cache of known structure: medians, misses, blocks,
-// the end of hits on a way back, hit thresholds.
+// the end of hits on a return pass, hit thresholds.
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "analysis/structure/latency/chase_latencies.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
@@ -106,7 +106,7 @@ TEST(ChaseInferenceTest, a_band_of_misses_leaves_out_most_outliers) {
   EXPECT_EQ(positions_between(seen, 340, 360, 1), (std::vector<bool>{false, true, false}));
 }
 
-TEST(MissBlocksTest, first_visits_show_what_a_miss_brings) {
+TEST(MissBlocksTest, first_accesses_show_what_a_miss_brings) {
   SmallCache cache(std::vector<std::size_t>(32, 4), 128, 32);
 
   const ChaseLatencies cold = chase(cache, 512, 8, 0, 1, 3);

@@ -42,14 +42,14 @@ TEST(CyclicVictimsTest, leaves_out_sets_that_were_not_empty) {
   EXPECT_TRUE(trace_victims(2, {cyclic_record(2, {1, 0, 1, 1, 1, 1})}).empty());
 }
 
-TEST(CyclicVictimsTest, refuses_other_walks) {
+TEST(CyclicVictimsTest, refuses_other_chases) {
   EXPECT_THROW(trace_victims(2, {{{0, 2, 1}, {1, 1, 1}}}), Error);
   EXPECT_THROW(trace_victims(2, {{{0, 1, 2}, {1, 1}}}), Error);
 }
 
 TEST(CyclicVictimsTest, lru_loses_the_oldest_and_victims_depend_on_the_one_before) {
   const auto toy = test::make_toy(Policy::lru, 8, 1);
-  const AccessRecord record = test::walk_toy(*toy, 8, cyclic_trace(8, 900), 0, 1);
+  const AccessRecord record = test::chase_toy(*toy, 8, cyclic_trace(8, 900), 0, 1);
 
   const auto victims = trace_victims(8, {record});
 
@@ -57,7 +57,7 @@ TEST(CyclicVictimsTest, lru_loses_the_oldest_and_victims_depend_on_the_one_befor
   EXPECT_GT(spread_of(8, victims).history_association, 0.95);
 }
 
-TEST(CyclicVictimsTest, lots_do_not_depend_on_the_one_before) {
+TEST(CyclicVictimsTest, random_victims_do_not_depend_on_the_one_before) {
   Random random(4);
   std::vector<Victim> even;
   std::vector<Victim> odd;

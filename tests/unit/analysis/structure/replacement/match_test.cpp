@@ -1,4 +1,4 @@
-// Every policy comes back from chases over toy sets, for many numbers of ways, with slow accesses;
+// Every policy comes back from chases over toy sets, for many numbers of ways, with outliers;
 // what cannot be told is not told.
 #include "analysis/structure/replacement/match.hpp"
 
@@ -12,8 +12,8 @@
 namespace sonde {
 namespace {
 
+using test::chase_toy;
 using test::make_toy;
-using test::walk_toy;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -34,7 +34,7 @@ using MakePolicy = std::function<std::unique_ptr<test::ToyPolicy>(std::uint64_t 
 ReplacementFit match(const Plan& plan, const MakePolicy& make) {
   const auto record = [&](const std::vector<std::uint16_t>& lines, std::uint64_t launch) {
     const std::uint64_t seed = mix_bits(plan.seed * 1000 + launch);
-    return walk_toy(*make(seed), plan.ways, lines, plan.noise, seed + 1);
+    return chase_toy(*make(seed), plan.ways, lines, plan.noise, seed + 1);
   };
   std::vector<AccessRecord> policy_records;
   std::vector<AccessRecord> cyclic_records;
@@ -101,7 +101,7 @@ TEST(ReplacementTest, two_ways_leave_several_policies_alike) {
   EXPECT_FALSE(lru.policy.has_value());
   EXPECT_THAT(lru.alike, ElementsAre(Policy::lru, Policy::tree_plru, Policy::nru));
   EXPECT_LT(lru.confidence, 0.95);
-  EXPECT_EQ(lru.reason, "LRU, tree PLRU, NRU cannot be told apart with 2 ways and these walks");
+  EXPECT_EQ(lru.reason, "LRU, tree PLRU, NRU cannot be distinguished with 2 ways and these chases");
   EXPECT_THAT(fifo.alike, ElementsAre(Policy::fifo, Policy::clock));
 }
 
@@ -113,14 +113,14 @@ TEST(ReplacementTest, one_way_leaves_all_alike) {
   EXPECT_THAT(fit.reason, HasSubstr("one way"));
 }
 
-TEST(ReplacementTest, walks_too_short_name_nothing) {
+TEST(ReplacementTest, chases_too_short_name_nothing) {
   const AccessRecord record{{0, 1, 2, 3, 0, 1, 2, 3}, {1, 1, 1, 1, 0, 0, 0, 0}};
 
   const ReplacementFit fit = match_replacement(4, {record}, {});
 
   EXPECT_FALSE(fit.policy.has_value());
   EXPECT_THAT(fit.alike, testing::IsSupersetOf({Policy::lru, Policy::clock, Policy::srrip}));
-  EXPECT_THAT(match_replacement(4, {}, {}).reason, HasSubstr("no visits"));
+  EXPECT_THAT(match_replacement(4, {}, {}).reason, HasSubstr("no accesses"));
   EXPECT_THROW(match_replacement(0, {record}, {}), Error);
   EXPECT_THROW(match_replacement(4, {{{0, 1}, {true}}}, {}), Error);
 }
@@ -153,7 +153,7 @@ class MostRecent final : public test::ToyPolicy {
   std::size_t last_ = 0;
 };
 
-/// Least recently used, but one victim in eight is drawn.
+/// Least recently used, but one victim in eight is random.
 class LooseLru final : public test::ToyPolicy {
  public:
   LooseLru(std::size_t ways, std::uint64_t seed) : ways_(ways), random_(seed) {}
@@ -232,11 +232,11 @@ TEST(ReplacementTest, one_favourite_among_many_ways_is_seen) {
   EXPECT_NEAR(fit.way_probability[1], truth[1], 0.03);
 }
 
-TEST(ReplacementTest, lots_are_not_named_without_victims) {
+TEST(ReplacementTest, random_replacement_is_not_named_without_victims) {
   const ReplacementFit fit = match({.policy = Policy::random, .ways = 8});
 
   EXPECT_FALSE(fit.policy.has_value());
-  EXPECT_THAT(fit.reason, HasSubstr("too few to tell lots"));
+  EXPECT_THAT(fit.reason, HasSubstr("too few to tell random replacement"));
 }
 
 ReplacementFit set_with(std::optional<Policy> policy, std::vector<Policy> alike = {}) {
@@ -259,7 +259,7 @@ TEST(CombineSetsTest, one_policy_of_all_sets_is_that_of_the_cache) {
   EXPECT_NEAR(cache.confidence, 0.99, 1e-9);
 }
 
-TEST(CombineSetsTest, sets_that_tell_policies_apart_decide_for_those_that_do_not) {
+TEST(CombineSetsTest, sets_that_distinguish_policies_decide_for_those_that_do_not) {
   const auto cache =
       combine_sets({set_with(std::nullopt, {Policy::lru, Policy::nru}), set_with(Policy::nru)});
 

@@ -8,7 +8,7 @@ namespace {
 
 using Addresses = std::vector<std::uint64_t>;
 
-TEST(PolicyTraceTest, lines_to_visit_lie_farther_apart_than_streams_reach) {
+TEST(PolicyTraceTest, lines_to_access_lie_farther_apart_than_streams_reach) {
   Addresses addresses;
   for (std::uint64_t i = 0; i < 64; ++i) addresses.push_back(i * 11 % 64 * 16384);
 

@@ -1,4 +1,4 @@
-// Lines told apart by conflicts, in toy caches of parts of lines.
+// Lines distinguished by conflicts, in toy caches of parts of lines.
 #include "analysis/structure/sets/line_search.hpp"
 
 #include "base/random.hpp"
@@ -110,7 +110,7 @@ TEST(LineSearchTest, finds_lines_under_a_hash_of_every_bit) {
   EXPECT_EQ(find_line_of(toy).bytes, 128U);
 }
 
-TEST(LineSearchTest, finds_lines_where_victims_are_drawn_and_hits_are_slow_now_and_then) {
+TEST(LineSearchTest, finds_lines_under_random_replacement_and_outliers) {
   SectoredToy toy{.line_bytes = 256, .sector_bytes = 64, .ways = 6, .policy = ToyPolicy::random};
   toy.set_of = [](std::uint64_t a) { return a / 256 % 24; };
   toy.outliers = 1e-3;

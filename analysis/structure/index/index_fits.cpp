@@ -1,0 +1,186 @@
+// Masks by the span of differences over GF(2), remainders by the greatest common divisor.
+#include "analysis/structure/index/index_fits.hpp"
+
+#include "analysis/structure/index/gf2.hpp"
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// A try of some 40 pairs is clean with 0.98^40 = 0.45 at 1 % wrong labels.
+constexpr int most_tries = 100;
+
+/// Random pairs of lines of one set, until a dozen in a row add nothing: what they have in common
+/// is then common to all, but once in 2^12.
+template <class Add>
+void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
+  constexpr int enough = 12;
+  for (int idle = 0; idle < enough;) {
+    const PlacedLine& line = sample.lines[random.below(sample.labelled)];
+    const auto& set = sample.sets.at(line.set);
+    idle = add(line.offset_bytes, set[random.below(set.size())]) ? 0 : idle + 1;
+  }
+}
+
+/// The span of the differences within sets.
+Gf2Basis span_of_sets(const IndexSample& sample, std::uint64_t origin_bytes) {
+  Gf2Basis span;
+  for (const auto& [label, set] : sample.sets) {
+    for (std::uint64_t line : set) {
+      span.insert((line + origin_bytes) ^ (set.front() + origin_bytes));
+    }
+  }
+  return span;
+}
+
+/// The function under which no vector of the span changes the set.
+IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits,
+                               std::uint64_t origin_bytes) {
+  IndexFunction index;
+  index.origin_bytes = origin_bytes;
+  index.known_bits = bits;
+  index.masks = orthogonal_complement(span, bits).rows();
+  const bool single_bits = std::all_of(index.masks.begin(), index.masks.end(),
+                                       [](auto mask) { return std::has_single_bit(mask); });
+  index.kind = index.masks.empty() ? IndexKind::one_set
+               : single_bits       ? IndexKind::bit_field
+                                   : IndexKind::xor_masks;
+  index.sets = index.masks.size() < 32 ? 1U << index.masks.size() : 0;
+  return index;
+}
+
+/// Orders functions from different origins.
+std::size_t cost_of(const IndexFunction& index) {
+  constexpr std::size_t mask_cost = 4096;  // more than all masks have bits
+  return std::accumulate(index.masks.begin(), index.masks.end(), std::size_t{0},
+                         [](std::size_t cost, std::uint64_t mask) {
+                           return cost + mask_cost + static_cast<std::size_t>(std::popcount(mask));
+                         });
+}
+
+/// Powers of two, and other multiples of the line up to 64.
+std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
+                                                std::uint64_t line_bytes) {
+  constexpr std::uint64_t most_odd_lines = 64;
+  const auto [low, high] = std::minmax_element(
+      sample.lines.begin(), sample.lines.end(),
+      [](const auto& a, const auto& b) { return a.offset_bytes < b.offset_bytes; });
+  const std::uint64_t span_bytes = high->offset_bytes - low->offset_bytes;
+  std::vector<std::uint64_t> likely;
+  for (std::uint64_t g = std::bit_ceil(line_bytes); g <= span_bytes; g *= 2) likely.push_back(g);
+  for (std::uint64_t lines = 1; lines <= most_odd_lines; ++lines) {
+    if (!std::has_single_bit(lines * line_bytes)) likely.push_back(lines * line_bytes);
+  }
+  return likely;
+}
+
+std::uint64_t distance(std::uint64_t one, std::uint64_t other, std::uint64_t granularity_bytes) {
+  return std::max(one, other) / granularity_bytes - std::min(one, other) / granularity_bytes;
+}
+
+std::uint64_t divisor_of_sets(const IndexSample& sample, std::uint64_t granularity_bytes) {
+  std::uint64_t divisor = 0;
+  for (const auto& [label, set] : sample.sets) {
+    for (std::uint64_t line : set) {
+      divisor = std::gcd(divisor, distance(line, set.front(), granularity_bytes));
+    }
+  }
+  return divisor;
+}
+
+std::uint64_t divisor_of_random_pairs(const IndexSample& sample, std::uint64_t granularity_bytes,
+                                      Random& random) {
+  std::uint64_t divisor = 0;
+  add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
+    const std::uint64_t before = divisor;
+    divisor = std::gcd(divisor, distance(one, other, granularity_bytes));
+    return divisor != before;
+  });
+  return divisor;
+}
+
+}  // namespace
+
+void IndexCandidate::improve(const IndexSample& sample, IndexFunction other) {
+  if (!can_number_sets(other)) return;
+  const IndexMatch its_match = match_index(sample, other);
+  if (its_match.agreement <= match.agreement) return;
+  index = std::move(other);
+  match = its_match;
+  index.agreement = match.agreement;
+}
+
+std::uint64_t independent_bits(const IndexSample& sample, std::uint64_t origin_bytes) {
+  const std::uint64_t first = sample.lines.front().offset_bytes + origin_bytes;
+  Gf2Basis differences;
+  for (const PlacedLine& line : sample.lines) {
+    differences.insert((line.offset_bytes + origin_bytes) ^ first);
+  }
+  std::uint64_t bits = 0;
+  for (std::uint64_t row : differences.rows()) bits |= row & (~row + 1);
+  return bits;
+}
+
+void fit_masks(const IndexSample& sample, IndexCandidate& best) {
+  const std::uint64_t bits = independent_bits(sample, 0);
+  best.improve(sample, function_of_span(span_of_sets(sample, 0), bits, 0));
+  Random random(sample.lines.size());
+  std::set<std::vector<std::uint64_t>> known = {best.index.masks};
+  for (int tried = 0; tried < most_tries && best.match.agreement < 1; ++tried) {
+    Gf2Basis span;
+    add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
+      return span.insert(one ^ other);
+    });
+    IndexFunction index = function_of_span(span, bits, 0);
+    if (known.insert(index.masks).second) best.improve(sample, std::move(index));
+  }
+}
+
+void fit_modulo(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
+  IndexFunction index;
+  index.kind = IndexKind::modulo;
+  index.known_bits = independent_bits(sample, 0);
+  Random random(sample.lines.size());
+  for (std::uint64_t granularity_bytes : likely_granularities(sample, line_bytes)) {
+    std::set divisors = {divisor_of_sets(sample, granularity_bytes)};
+    for (int tried = 0; tried < most_tries; ++tried) {
+      divisors.insert(divisor_of_random_pairs(sample, granularity_bytes, random));
+    }
+    for (std::uint64_t divisor : divisors) {
+      if (divisor < 2 || divisor > std::numeric_limits<std::uint32_t>::max()) continue;
+      index.granularity_bytes = granularity_bytes;
+      index.sets = static_cast<std::uint32_t>(divisor);
+      best.improve(sample, index);
+    }
+    if (best.match.agreement == 1) break;
+  }
+}
+
+void fit_masks_from_any_origin(const IndexSample& sample, std::uint64_t line_bytes,
+                               std::uint64_t origins, IndexCandidate& best) {
+  constexpr double enough_overlap = 0.95;
+  constexpr std::size_t spare_rank = 2;  // lines of a set of r free bits are about 2^r
+  const auto lines_bits = static_cast<std::size_t>(
+      std::bit_width(sample.labelled / std::max<std::size_t>(1, sample.sets.size())));
+  IndexFunction simplest;
+  for (std::uint64_t origin_bytes = line_bytes; origin_bytes < origins * line_bytes;
+       origin_bytes += line_bytes) {
+    const Gf2Basis span = span_of_sets(sample, origin_bytes);
+    if (span.rank() > lines_bits + spare_rank) continue;
+    IndexFunction index =
+        function_of_span(span, independent_bits(sample, origin_bytes), origin_bytes);
+    if (!can_number_sets(index) || match_index(sample, index).overlap < enough_overlap) continue;
+    if (simplest.kind == IndexKind::unresolved || cost_of(index) < cost_of(simplest)) {
+      simplest = std::move(index);
+    }
+  }
+  best.improve(sample, std::move(simplest));
+}
+
+}  // namespace sonde

@@ -1,0 +1,70 @@
+// What the answers of a chase mean, and the lists that searches ask of.
+#include "analysis/structure/sets/miss_oracle.hpp"
+
+#include "base/random.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+
+bool misses_again(const MissCounts& counts, std::size_t i) {
+  return counts.misses[i] >= std::min(2u, counts.passes);
+}
+
+bool overflows(const MissCounts& counts) {
+  // With more outliers than this in a pass, that every pass has one no longer means a miss.
+  constexpr double quiet = 0.2;
+  if (4 * counts.passes_with_misses < 3 * counts.passes) return false;
+  if (counts.outliers_per_pass <= quiet) return true;
+  for (std::size_t i = 0; i < counts.misses.size(); ++i) {
+    if (misses_again(counts, i)) return true;
+  }
+  return false;
+}
+
+bool overflows(const Lines& lines, const MissOracle& ask) {
+  return overflows(ask(std::span(&lines, 1)).front());
+}
+
+std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracle& ask) {
+  std::vector<bool> overflowing;
+  for (const MissCounts& counts : ask(lists)) overflowing.push_back(overflows(counts));
+  return overflowing;
+}
+
+std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask) {
+  std::vector<Lines> lists;
+  for (std::uint64_t line : lines) {
+    lists.push_back(residents);
+    lists.back().push_back(line);
+  }
+  return overflow_once(lists, ask);
+}
+
+std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask) {
+  std::vector<bool> overflowing = overflow_once(lists, ask);
+  std::vector<Lines> again;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (overflowing[i]) again.push_back(lists[i]);
+  }
+  if (again.empty()) return overflowing;
+  const std::vector<bool> second = overflow_once(again, ask);
+  for (std::size_t i = 0, asked = 0; i < lists.size(); ++i) {
+    if (overflowing[i]) overflowing[i] = second[asked++];
+  }
+  return overflowing;
+}
+
+Lines slice(const Lines& lines, std::size_t first, std::size_t count) {
+  const std::size_t behind = std::min(first + count, lines.size());
+  return Lines(lines.begin() + static_cast<std::ptrdiff_t>(first),
+               lines.begin() + static_cast<std::ptrdiff_t>(behind));
+}
+
+Lines shuffled(Lines lines, std::uint64_t seed) {
+  Random random(seed);
+  shuffle(lines, random);
+  return lines;
+}
+
+}  // namespace sonde

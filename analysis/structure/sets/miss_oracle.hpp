@@ -1,0 +1,53 @@
+// The one question that all searches for sets ask: does a cyclic chase over a list of lines keep
+// missing? Whoever answers (a device, a toy in a test) is the caller's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace sonde {
+
+/// Offsets of lines: each in another line of the cache.
+using Lines = std::vector<std::uint64_t>;
+
+/// What a steady cyclic chase over a list of lines showed.
+struct MissCounts {
+  std::vector<std::uint32_t> misses;  // of each line, over all passes
+  std::uint32_t passes = 0;
+  std::uint32_t passes_with_misses = 0;
+  double outliers_per_pass = 0;  // accesses of one pass that look like misses and are none
+};
+
+/// Chases each list on its own, from an empty cache, until it is steady, and then some passes more.
+using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)>;
+
+/// Some set was too small for its lines: that costs at least one miss in every pass. Outliers do
+/// not repeat at a line, nor in every pass of a short chase.
+bool overflows(const MissCounts& counts);
+
+/// Whether line `i` missed again and again.
+bool misses_again(const MissCounts& counts, std::size_t i);
+
+/// Whether the list overflows when asked once.
+bool overflows(const Lines& lines, const MissOracle& ask);
+
+/// Of each list whether it overflows.
+std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracle& ask);
+
+/// Of each list whether it overflows, and again when asked again: outliers in every pass of a long
+/// chase look like an overflow, but hardly twice.
+std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask);
+
+/// Of each line whether it overflows a set together with these residents of it.
+std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask);
+
+/// `count` of the lines from `first` on, or as many as there are.
+Lines slice(const Lines& lines, std::size_t first, std::size_t count);
+
+/// The lines in a random order.
+Lines shuffled(Lines lines, std::uint64_t seed);
+
+}  // namespace sonde

@@ -1,0 +1,192 @@
+// All sets at a time, from the ways of the first one up or down; and chases of their own as a
+// check.
+#include "analysis/structure/sets/ways_per_set.hpp"
+
+#include "base/random.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint32_t most_ways_apart = 8;  // sets differ by at most so many ways
+
+/// The search for the ways of one set: with more and more of its lines if the first number of them
+/// fits, else with fewer and fewer.
+struct WaysSearch {
+  std::uint32_t lines = 0;  // asked next
+  enum class Course { unknown, more, fewer, settled } course = Course::unknown;
+  std::uint32_t ways = 0;  // if settled
+
+  bool is_open() const { return course != Course::settled; }
+
+  void take(bool overflows) {
+    if (course == Course::unknown) course = overflows ? Course::fewer : Course::more;
+    if (overflows == (course == Course::more)) {
+      ways = overflows ? lines - 1 : lines;
+      course = Course::settled;
+    } else {
+      lines = overflows ? lines - 1 : lines + 1;
+    }
+  }
+};
+
+/// Whether lines of one set that missed so often in a chase overflow it: that costs at least one
+/// miss in a pass.
+bool set_overflows(std::uint32_t misses, std::uint32_t passes) {
+  return misses >= std::max(2u, (3 * passes + 3) / 4);
+}
+
+/// Lines of every set, `count` or as many as the span has.
+std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
+                              std::size_t count) {
+  std::vector<Lines> lines_by_set(index.sets);
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  // An odd step accesses every line once and leaves no order that a set could depend on.
+  const std::uint64_t step = (available * 5 / 8) | 1;
+  const std::uint64_t enough = 4 * count * index.sets;
+  for (std::uint64_t i = 0; i < available && i < enough; ++i) {
+    const std::uint64_t line =
+        (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
+    Lines& lines = lines_by_set[set_of(index, line)];
+    if (lines.size() < count && !is_taken(space, line)) lines.push_back(line);
+  }
+  return lines_by_set;
+}
+
+/// One list with lines of several sets.
+struct JointList {
+  Lines lines;
+  std::vector<std::size_t> sets;
+};
+
+/// Lines of every open set, as many sets in a list as fit into `capacity` lines.
+std::vector<JointList> pack_lists(const std::vector<WaysSearch>& searches,
+                                  const std::vector<Lines>& lines_by_set, std::size_t capacity) {
+  std::vector<JointList> lists(1);
+  for (std::size_t set = 0; set < searches.size(); ++set) {
+    if (!searches[set].is_open()) continue;
+    const std::uint32_t count = searches[set].lines;
+    if (!lists.back().lines.empty() && lists.back().lines.size() + count > capacity) {
+      lists.emplace_back();
+    }
+    const Lines& lines = lines_by_set[set];
+    lists.back().lines.insert(lists.back().lines.end(), lines.begin(), lines.begin() + count);
+    lists.back().sets.push_back(set);
+  }
+  return lists;
+}
+
+/// Asks every open set once.
+void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
+                   std::size_t capacity, const MissOracle& ask) {
+  const std::vector<JointList> lists = pack_lists(searches, lines_by_set, capacity);
+  std::vector<Lines> asked;
+  for (const JointList& list : lists) asked.push_back(list.lines);
+  const std::vector<MissCounts> answers = ask(asked);
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    std::size_t at = 0;
+    for (std::size_t set : lists[list].sets) {
+      std::uint32_t misses = 0;
+      for (std::uint32_t i = 0; i < searches[set].lines; ++i) misses += answers[list].misses[at++];
+      searches[set].take(set_overflows(misses, answers[list].passes));
+    }
+  }
+}
+
+enum class Outcome { settled, unseen };
+
+/// Asks until all sets are settled; unseen if a set has too few lines, no ways that could be seen,
+/// or far more or fewer than the first.
+Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
+                    std::size_t capacity, const MissOracle& ask) {
+  for (std::uint32_t step = 0; step <= 2 * most_ways_apart; ++step) {
+    bool open = false;
+    for (std::size_t set = 0; set < searches.size(); ++set) {
+      if (!searches[set].is_open()) continue;
+      open = true;
+      if (searches[set].lines == 0 || searches[set].lines > lines_by_set[set].size()) {
+        return Outcome::unseen;
+      }
+    }
+    if (!open) return Outcome::settled;
+    ask_open_sets(searches, lines_by_set, capacity, ask);
+  }
+  return Outcome::unseen;
+}
+
+/// Opens the searches of sets anew that are few among all with their number of ways.
+void reopen_rare(std::vector<WaysSearch>& searches, std::uint32_t lines) {
+  constexpr std::size_t few_of_many = 50;
+  std::map<std::uint32_t, std::size_t> sets_by_ways;
+  for (const WaysSearch& search : searches) ++sets_by_ways[search.ways];
+  for (WaysSearch& search : searches) {
+    if (few_of_many * sets_by_ways[search.ways] <= searches.size()) search = {.lines = lines};
+  }
+}
+
+/// Random lines of known sets, a quarter more than what fits at least.
+std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
+                                std::size_t fitting_lines) {
+  constexpr std::uint64_t chases = 6;
+  const auto length =
+      static_cast<std::uint64_t>(std::max(1.25 * static_cast<double>(fitting_lines), 8.0));
+  std::vector<Lines> lists;
+  for (std::uint64_t chase = 0; chase < chases; ++chase) {
+    Lines lines =
+        choose_lines(space, 4 * length, derive_seed(space.seed, "check " + std::to_string(chase)));
+    std::erase_if(lines, [&](std::uint64_t line) { return !set_of_line(line); });
+    lines.resize(std::min<std::size_t>(length, lines.size()));
+    lists.push_back(std::move(lines));
+  }
+  return lists;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
+                                        const EvictionSet& conflict, const MissOracle& ask) {
+  const auto first = static_cast<std::uint32_t>(conflict.ways() + 1);
+  const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
+  const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
+  std::vector<WaysSearch> searches(index.sets, {.lines = first});
+  if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
+  reopen_rare(searches, first);
+  if (settle_ways(searches, lines, first, ask) == Outcome::unseen) return {};
+  std::vector<std::uint32_t> ways;
+  for (const WaysSearch& search : searches) ways.push_back(search.ways);
+  return ways;
+}
+
+LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
+                       const LinePool& space, std::size_t fitting_lines, const MissOracle& ask) {
+  struct Seen {
+    std::uint32_t lines = 0;
+    std::uint32_t misses = 0;
+  };
+  const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines);
+  const std::vector<MissCounts> answers = ask(lists);
+  LayoutCheck check;
+  std::uint64_t right = 0;
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    std::map<std::uint64_t, Seen> sets;
+    for (std::size_t i = 0; i < lists[list].size(); ++i) {
+      Seen& seen = sets[*set_of_line(lists[list][i])];
+      ++seen.lines;
+      seen.misses += answers[list].misses[i];
+    }
+    for (const auto& [set, seen] : sets) {
+      ++check.sets;
+      right += set_overflows(seen.misses, answers[list].passes) == (seen.lines > ways_by_set[set]);
+    }
+  }
+  if (check.sets > 0) {
+    check.agreement = static_cast<double>(right) / static_cast<double>(check.sets);
+  }
+  return check;
+}
+
+}  // namespace sonde

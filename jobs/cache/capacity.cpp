@@ -1,0 +1,259 @@
+// Footprints into yes or no, and the bounds that bisection makes of the answers. Numbers of passes
+// and fractions are chosen for noise of about one cycle and outliers in one access of ten thousand,
+// and hold for noisier devices. The bounds go to jobs/cache/geometry.
+#include "jobs/cache/capacity.hpp"
+
+#include "base/gpu_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+// Enough to see one miss in 500, and no more is kept of chases that only ask roughly.
+constexpr std::uint64_t coarse_record = 8192;
+constexpr double coarse_miss_fraction = 0.002;
+// Up to here a second warm-up pass costs nothing to speak of.
+constexpr std::uint64_t cheap_positions = 8192;
+// Up to here footprints are asked for line by line; beyond, one return pass has to tell.
+constexpr std::uint64_t asked_positions = 65536;
+
+std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
+  return std::max(step_bytes, bytes / step_bytes * step_bytes);
+}
+
+/// A footprint is touched once in every line of the cache, unless inner caches could then hold too
+/// much of it: more of their lines than it would touch.
+std::uint64_t touch_step(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                         std::uint64_t line_bytes) {
+  if (!cache.inner) return line_bytes;
+  const std::uint64_t inner_lines = cache.inner->size_bytes / cache.inner->line_bytes;
+  return span_bytes / line_bytes >= 2 * inner_lines ? line_bytes
+                                                    : std::min(line_bytes, cache.inner->line_bytes);
+}
+
+ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                   std::uint64_t step_bytes) {
+  ChasePlan plan;
+  plan.offsets = shuffled_order(span_bytes, step_bytes, cache.seed);
+  plan.warmup_passes = plan.offsets.size() <= cheap_positions ? 2 : 1;
+  return plan;
+}
+
+/// Outliers are one access in ten thousand or two; five deviations more are misses.
+bool is_more_than_outliers(std::size_t slow, std::size_t accesses) {
+  const double outliers = 2e-4 * static_cast<double>(accesses);
+  return static_cast<double>(slow) > outliers + 5 * std::sqrt(outliers) + 3;
+}
+
+Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  const std::string label = fmt::format("coarse {} step {}", span_bytes, step_bytes);
+  const double missing =
+      measure_miss_fraction(cache, label, plan_fit(cache, span_bytes, step_bytes));
+  return missing > coarse_miss_fraction ? Fit::overflows : Fit::fits;
+}
+
+/// Whether a footprint, touched every `step_bytes`, stays in the cache once it was accessed: no
+/// position misses again and again. A single pass without any miss proves it.
+/// @pre the footprint can be recorded at once
+Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  constexpr std::uint64_t most_passes = 6;
+  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes);
+  const std::uint64_t length = plan.offsets.size();
+  plan.passes = std::clamp<std::uint64_t>(cache.chase.recordable_accesses / length, 1, most_passes);
+  const auto missing = [&](const ChaseLatencies& seen, std::size_t least_passes) {
+    return count_set(
+        positions_between(seen, cache.threshold_cycles, cache.ceiling_cycles, least_passes));
+  };
+  ChaseLatencies chase{length, {}};
+  while (chase.passes() < most_passes) {
+    const ChaseLatencies more =
+        measure_chase(cache, fmt::format("size {} step {}", span_bytes, step_bytes), plan);
+    chase.cycles.insert(chase.cycles.end(), more.cycles.begin(), more.cycles.end());
+    const std::size_t slow = missing(more, 1);
+    if (slow == 0) return Fit::fits;
+    if (missing(chase, 2) > 0 || is_more_than_outliers(slow, more.cycles.size())) {
+      return Fit::overflows;
+    }
+  }
+  return Fit::fits;
+}
+
+/// The same for footprints too large to be recorded at once: misses are counted on the device, and
+/// are compared with the outliers of a footprint that fits for sure.
+class CountedFit {
+ public:
+  CountedFit(const CacheUnderTest& cache, std::uint64_t fitting_bytes, std::uint64_t step_bytes)
+      : cache_(cache), step_bytes_(step_bytes) {
+    const auto slow = static_cast<double>(count(fitting_bytes, most_passes));
+    outliers_per_byte_ = slow / static_cast<double>(most_passes * fitting_bytes);
+  }
+
+  Fit ask(std::uint64_t span_bytes) const {
+    // Under LRU one line too many misses w + 1 times a pass in a set of w ways: seen at once.
+    constexpr std::uint64_t quick_passes = 2;
+    constexpr double plain_misses = 16;
+    const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
+    const auto first = static_cast<double>(count(span_bytes, quick_passes));
+    if (first > (2 * outliers + plain_misses) * quick_passes) return Fit::overflows;
+    // Under random replacement it misses twice a pass on average, and never less than once.
+    constexpr double least_misses_per_pass = 1;
+    const auto all = static_cast<double>(count(span_bytes, most_passes));
+    return all > (outliers + least_misses_per_pass) * most_passes ? Fit::overflows : Fit::fits;
+  }
+
+ private:
+  static constexpr std::uint64_t most_passes = 16;
+
+  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t passes) const {
+    ChasePlan plan = plan_fit(cache_, span_bytes, step_bytes_);
+    plan.passes = passes;
+    return count_between(cache_.run, cache_.chase,
+                         fmt::format("{} count {}", cache_.name, span_bytes), plan,
+                         cache_.threshold_cycles, cache_.ceiling_cycles);
+  }
+
+  const CacheUnderTest& cache_;
+  std::uint64_t step_bytes_;
+  double outliers_per_byte_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t scale_span(std::uint64_t span_bytes, double factor, std::uint64_t step_bytes) {
+  return round_down(static_cast<std::uint64_t>(static_cast<double>(span_bytes) * factor),
+                    step_bytes);
+}
+
+double measure_miss_fraction(const CacheUnderTest& cache, const std::string& label,
+                             ChasePlan plan) {
+  const std::uint64_t length = plan.offsets.size();
+  plan.recorded = std::min({length, cache.chase.recordable_accesses, coarse_record});
+  plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
+  return fraction_above(measure_chase(cache, label, plan), cache.threshold_cycles);
+}
+
+CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
+  const std::uint64_t sparse_step = std::max(fetch_bytes, common_line_bytes);
+  CapacityLimits limits{.step_bytes = sparse_step,
+                        .start_bytes = 64 * sparse_step,
+                        .limit_bytes = cache.limit_bytes,
+                        .relative_precision = 1.0 / 32};
+  const auto ask_with = [&](std::uint64_t step_bytes) {
+    return [&cache, step_bytes](std::uint64_t span_bytes) {
+      return ask_roughly(cache, span_bytes, step_bytes);
+    };
+  };
+  const CapacityBound bound = find_capacity_bound(limits, ask_with(sparse_step));
+  if (sparse_step == fetch_bytes || bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) {
+    return bound;
+  }
+  const std::uint64_t check_bytes = scale_span(bound.fitting_bytes, 0.75, sparse_step);
+  if (ask_roughly(cache, check_bytes, fetch_bytes) == Fit::fits) return bound;
+  limits.limit_bytes = bound.overflowing_bytes;
+  return find_capacity_bound(limits, ask_with(fetch_bytes));
+}
+
+bool is_large(const CapacityBound& coarse, std::uint64_t line_bytes) {
+  return coarse.fitting_bytes / line_bytes > asked_positions;
+}
+
+CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
+                                  std::uint64_t line_bytes) {
+  std::optional<CountedFit> counted;
+  if (coarse.overflowing_bytes / line_bytes > cache.chase.recordable_accesses) {
+    counted.emplace(cache, scale_span(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
+  }
+  const auto ask = [&](std::uint64_t span_bytes) {
+    return counted ? counted->ask(span_bytes)
+                   : ask_fit(cache, span_bytes, touch_step(cache, span_bytes, line_bytes));
+  };
+  CapacityBound bound{round_down(coarse.fitting_bytes, line_bytes),
+                      round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
+  std::uint64_t margin_bytes = round_down(coarse.fitting_bytes / 32, line_bytes);
+  while (ask(bound.fitting_bytes) == Fit::overflows) {
+    bound.overflowing_bytes = bound.fitting_bytes;
+    if (bound.fitting_bytes <= margin_bytes + line_bytes) return {0, bound.overflowing_bytes};
+    bound.fitting_bytes -= margin_bytes;
+    margin_bytes *= 2;
+  }
+  return narrow_capacity_bound({.step_bytes = line_bytes}, bound, ask);
+}
+
+bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
+                         std::uint64_t line_bytes) {
+  if (bound.overflowing_bytes / line_bytes > cache.chase.recordable_accesses) return true;
+  constexpr std::uint64_t further_orders = 10;
+  const std::uint64_t step_bytes = touch_step(cache, bound.fitting_bytes, line_bytes);
+  for (std::uint64_t order = 1; order <= further_orders; ++order) {
+    CacheUnderTest other = cache;
+    other.seed = cache.seed + order;
+    if (ask_fit(other, bound.fitting_bytes, step_bytes) == Fit::overflows ||
+        ask_fit(other, bound.overflowing_bytes, step_bytes) == Fit::fits) {
+      return false;
+    }
+  }
+  return true;
+}
+
+CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& coarse,
+                                std::uint64_t line_bytes) {
+  // What random replacement keeps settles slowly: on an H200 the share of near hits at 30 MB is
+  // 0.63 after one pass, 0.5 after three and after eight.
+  constexpr std::uint64_t settling_passes = 3;
+  const auto ask = [&](std::uint64_t span_bytes) {
+    ChasePlan plan = plan_fit(cache, span_bytes, line_bytes);
+    plan.warmup_passes = settling_passes;
+    const double lost = measure_miss_fraction(cache, fmt::format("half lost {}", span_bytes), plan);
+    return lost > 0.5 ? Fit::overflows : Fit::fits;
+  };
+  return find_capacity_bound({.step_bytes = line_bytes,
+                              .start_bytes = coarse.overflowing_bytes,
+                              .limit_bytes = cache.limit_bytes,
+                              .relative_precision = 1.0 / 64},
+                             ask);
+}
+
+std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                                std::uint64_t line_bytes) {
+  const std::uint64_t fill_bytes =
+      std::min(scale_span(size_bytes, 1.5, line_bytes), cache.end_bytes());
+  const std::uint64_t back_bytes = std::min(scale_span(size_bytes, 1.25, line_bytes), fill_bytes);
+  ChasePlan plan;
+  // Where accesses lie closer than lines, the first one to each line is the one that misses.
+  const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
+  plan.offsets = fill_and_return(fill_bytes, back_bytes, step_bytes);
+  plan.warmup_passes = 0;
+  plan.skipped = fill_bytes / step_bytes;
+  plan.passes = 3;
+  const ChaseLatencies chase = measure_chase(cache, "residents", plan);
+  return back_bytes - count_set(positions_above(chase, cache.threshold_cycles, 2)) * line_bytes;
+}
+
+HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
+                                    std::uint64_t line_bytes, const ReturnPass& pass) {
+  // A sixteenth to both ends of a bracket that is a thirty-second wide.
+  const std::uint64_t from_bytes =
+      scale_span(coarse.fitting_bytes, 1 - pass.seen_before, line_bytes);
+  const std::uint64_t to_bytes = scale_span(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
+  // Whole ways, which are powers of two: then every set is filled as often as every other.
+  const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
+  const std::uint64_t fill_bytes =
+      (coarse.overflowing_bytes / 2 * 3 + ways_bytes - 1) / ways_bytes * ways_bytes;
+  ChasePlan plan;
+  plan.offsets = fill_and_return(fill_bytes, to_bytes, line_bytes);
+  plan.warmup_passes = 0;
+  plan.skipped = (fill_bytes + from_bytes) / line_bytes;
+  const ChaseLatencies chase = measure_chase(cache, "return pass", plan);
+  std::vector<bool> hits = positions_above(chase, cache.threshold_cycles, 1);
+  hits.flip();
+  HitBoundary boundary = find_hit_boundary(hits, pass.hit_density);
+  boundary.position += from_bytes / line_bytes;
+  return boundary;
+}
+
+}  // namespace sonde

@@ -1,0 +1,18 @@
+// Latencies of loads whose server is known from how they are made: hits of the first cache of a
+// path, and loads that only the memory can serve. Thresholds between levels come from them.
+#pragma once
+
+#include "jobs/chase/pointer_chase.hpp"
+
+namespace sonde {
+
+/// Windows of every position of a tiny footprint that stays in the innermost cache of the path.
+std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& setup,
+                                               const std::string& label);
+
+/// Latencies of lines that no cache holds and whose translation is at hand: cold lines of a few
+/// regions, from the top down so that no prefetcher helps; the first of each region is left out.
+std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
+                                             const std::string& label);
+
+}  // namespace sonde

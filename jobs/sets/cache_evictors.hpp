@@ -1,0 +1,25 @@
+// Inner-level eviction lists of a cache: lines that push others out of the inner caches of its
+// path, so that the cache behind them sees every access. Found by trying, as nothing is known of
+// how the inner ones replace; jobs/sets/cache_probe accesses them.
+#pragma once
+
+#include "analysis/structure/sets/conflict_set.hpp"
+#include "jobs/chase/cache_under_test.hpp"
+
+namespace sonde {
+
+/// Offsets of one compact region that ends at `end_bytes` and, accessed in every pass behind a
+/// short list, pushes its lines out of the inner caches, and takes few lines of the cache itself.
+/// nullopt if no region of at most `most_bytes` does.
+/// @pre cache.inner
+std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64_t line_bytes,
+                                        std::uint64_t end_bytes, std::uint64_t most_bytes);
+
+/// As few of `candidates` as possible that, accessed after each access to one of `lines`, push it
+/// out of the inner caches before it is accessed again: group testing, halving the groups left out
+/// (Vila et al. 2019). nullopt if all of them do not.
+/// @pre cache.inner
+std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
+                                          const Lines& candidates);
+
+}  // namespace sonde

@@ -1,0 +1,111 @@
+// The search asks only whether a list of lines overflows some set. Minimal eviction sets are found
+// by group testing, whatever the index function and the replacement policy (Vila et al. 2019,
+// "Theory and practice of finding eviction sets"): find_set_layout does that, on lines chosen here.
+#include "jobs/sets/search.hpp"
+
+#include "base/random.hpp"
+#include "jobs/sets/replacement.hpp"
+#include "jobs/sets/report.hpp"
+
+namespace sonde {
+namespace {
+
+/// The lists to search behind, and which lines they leave. Tells whether there are any.
+bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
+  auto evictors = probe.find_pass_evictors(found.pool.span_bytes);
+  if (!evictors) {
+    found.reason =
+        "no compact region of lines pushes others out of the inner levels and leaves most of this "
+        "one free";
+    return false;
+  }
+  found.pool.co_resident = evictors->co_resident;
+  found.pool.excluded = evictors->excluded;
+  found.pass_evictors = std::move(*evictors);
+  return true;
+}
+
+SetLayout search(SetsProbe& probe, const SetFindings& found) {
+  std::optional<OtherCoResidents> other;
+  if (const auto evictors = probe.find_other_pass_evictors(found.pass_evictors)) {
+    other =
+        OtherCoResidents{evictors->co_resident, evictors->excluded, ask_behind(probe, *evictors)};
+  }
+  return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
+}
+
+/// What a wider pool shows counts if it holds and does not contradict what the first one showed.
+void look_further(SetsProbe& probe, SetFindings& found) {
+  const auto wide = probe.widen_pool(found);
+  if (!wide) return;
+  SetLayout layout = find_set_layout(*wide, ask_behind(probe, found.pass_evictors));
+  const bool differs = found.layout.resolved() && found.layout.ways_per_set != layout.ways_per_set;
+  SetFindings further{.pool = *wide, .pass_evictors = found.pass_evictors, .layout = layout};
+  if (further.confirmed() && !differs) found = std::move(further);
+}
+
+/// Bytes of as many lines of every set as it has ways, if all of them stay together: what the cache
+/// holds, whatever the order in which plain footprints fill its sets. 0 if some do not (data may be
+/// scarcer than tags), or if sets differ in their ways.
+std::uint64_t measure_filled(SetsProbe& probe, const SetFindings& found) {
+  constexpr std::size_t lines_per_outlier = 1000;  // which hardly repeats at its line
+  const SetLayout& layout = found.layout;
+  if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
+      layout.ways_per_set.front() != layout.ways_per_set.back()) {
+    return 0;
+  }
+  std::vector<std::uint32_t> ways_left(layout.index.sets, layout.ways_per_set.front());
+  Lines lines;
+  for (std::uint64_t line = 0; line < found.pool.span_bytes && lines.size() < layout.lines();
+       line += found.pool.line_bytes) {
+    std::uint32_t& left = ways_left[set_of(layout.index, line)];
+    if (left == 0) continue;
+    --left;
+    lines.push_back(line);
+  }
+  if (lines.size() < layout.lines()) return 0;
+  const MissCounts counts = probe.ask(std::span(&lines, 1), found.pass_evictors).front();
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);
+  return missing * lines_per_outlier <= lines.size() ? lines.size() * found.pool.line_bytes : 0;
+}
+
+}  // namespace
+
+SetFindings characterize_sets(SetsProbe& probe) {
+  SetFindings found{.pool = probe.pool()};
+  if (!choose_pass_evictors(probe, found)) return found;
+  probe.spread_over_sms(found.pass_evictors);
+  found.layout = search(probe, found);
+  look_further(probe, found);
+  const SetLayout& layout = found.layout;
+  const bool resolved = layout.resolved();
+  if (resolved && probe.traits().measures_filled) found.filled_bytes = measure_filled(probe, found);
+  if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
+    found.replacement = measure_replacement(probe, found);
+  }
+  report_sets(probe, found);
+  return found;
+}
+
+double confirm_sets(SetsProbe& probe, const SetFindings& found) {
+  constexpr std::uint64_t asked_sets = 32;
+  const SetLayout& layout = found.layout;
+  if (layout.index.kind == IndexKind::unresolved) return 0;
+  const std::size_t ways = layout.conflict->ways();
+  std::vector<Lines> lists;
+  Random random(derive_seed(found.pool.seed, "confirm"));
+  for (std::uint64_t i = 0; i < asked_sets; ++i) {
+    const std::uint64_t set = random.below(layout.index.sets);
+    lists.push_back(lines_of_set(layout.index, found.pool, set, ways));
+    lists.push_back(lines_of_set(layout.index, found.pool, set, ways + 1));
+  }
+  const std::vector<MissCounts> answers = probe.ask(lists, {});
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    right += overflows(answers[i]) == (lists[i].size() > ways);
+  }
+  return static_cast<double>(right) / static_cast<double>(lists.size());
+}
+
+}  // namespace sonde

@@ -1,0 +1,158 @@
+// Steps of pages that miss tell the granularity, blocks of pages that share an entry tell the
+// entry, spans that fit the reach; jobs/tlb/levels makes findings of them.
+#include "jobs/tlb/geometry.hpp"
+
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace sonde {
+namespace {
+
+// Of the pages that miss where each entry is accessed, so many miss where every second one is not.
+constexpr double block_miss_fraction = 0.6;
+
+std::size_t count_above(const std::vector<double>& costs, double threshold_cycles) {
+  return static_cast<std::size_t>(std::count_if(
+      costs.begin(), costs.end(), [=](double cost) { return cost > threshold_cycles; }));
+}
+
+/// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
+/// of the inner ones.
+EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes) {
+  constexpr std::uint64_t most_targets = 64;
+  const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
+  EntryChaseRequest request;
+  request.target_step_bytes = step_bytes;
+  request.target_count = std::min(most_targets, end_bytes / 4 / step_bytes);
+  request.evictors =
+      spread_pages(std::max(smallest_page_bytes, std::bit_ceil(end_bytes / tlb.most_pages)),
+                   widest_spread_bytes);
+  request.evictors_end_bytes = end_bytes;
+  if (tlb.inner.step_bytes > 0) {
+    request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
+    request.inner_evictor_count = tlb.inner.pages;
+  }
+  return request;
+}
+
+std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request) {
+  constexpr std::uint64_t lines_of_page = 5;
+  const std::vector<std::size_t> firsts = entry_chase(request).targets;
+  const std::string label = fmt::format("{} granularity {}", tlb.name, request.target_step_bytes);
+  const auto costs = measure_costs(tlb, label, lines_of_page, firsts, [&](std::uint64_t shift) {
+    request.shift = shift;
+    return ChasePlan{
+        .offsets = entry_chase(request).offsets, .skipped = firsts.front(), .passes = 3};
+  });
+  std::vector<bool> missing;
+  for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
+  return missing;
+}
+
+/// Share of the units that miss of a span of which every block holds one, chosen at random from its
+/// first and its middle one, or of every unit if blocks are no larger.
+double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                            std::uint64_t block_bytes, std::uint64_t unit_bytes) {
+  constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
+  constexpr std::uint64_t most_draws = 8;
+  const std::uint64_t lines =
+      std::min(tlb.granularity_bytes, widest_spread_bytes) / smallest_line_bytes;
+  const std::uint64_t draws =
+      std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
+  const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
+  std::size_t missing = 0;
+  std::size_t accessed = 0;
+  for (std::uint64_t draw = 0; draw < draws; ++draw) {
+    const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
+    const Offsets pages = block_bytes == unit_bytes
+                              ? shuffled_order(span_bytes, unit_bytes, seed)
+                              : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
+    const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
+      Offsets pairs;
+      for (std::uint64_t page : pages) {
+        pairs.insert(pairs.end(), 2,
+                     page + (page / unit_bytes + shift) % lines * smallest_line_bytes);
+      }
+      return pairs;
+    });
+    missing += count_above(costs, tlb.level.threshold_cycles);
+    accessed += costs.size();
+  }
+  return static_cast<double>(missing) / static_cast<double>(accessed);
+}
+
+double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                        std::uint64_t step_bytes) {
+  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  const auto costs = measure_page_costs(tlb, span_bytes, spread).cost_cycles;
+  return static_cast<double>(count_above(costs, tlb.level.threshold_cycles)) /
+         static_cast<double>(costs.size());
+}
+
+}  // namespace
+
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t fewest_targets = 8;
+  constexpr std::uint64_t least_distances = 3;
+  constexpr double least_agreement = 0.6;
+  for (std::uint64_t step = smallest_page_bytes;
+       fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+    const auto distance =
+        miss_distance(find_fresh_misses(tlb, fresh_translations(tlb, step)), step);
+    if (distance && std::has_single_bit(distance->bytes) &&
+        distance->observations >= least_distances && distance->agreement >= least_agreement) {
+      return distance;
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint64_t measure_entry(const TlbUnderTest& tlb) {
+  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.step_bytes);
+  const CapacityBound bound = measure_reach(tlb, unit_bytes, 1.0 / 32);
+  // Only chases in coarse steps met the level.
+  if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
+  const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
+  const double dense_share = sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes);
+  std::uint64_t entry_bytes = tlb.granularity_bytes;
+  for (std::uint64_t block = 2 * unit_bytes; dense_share > 0 && span_bytes / block >= 4;
+       block *= 2) {
+    const double share = sparse_missing_share(tlb, span_bytes, block, unit_bytes);
+    if (share < block_miss_fraction * dense_share) break;
+    entry_bytes = block;
+  }
+  return entry_bytes;
+}
+
+CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                            double relative_precision, double missing_share) {
+  const auto ask = [&](std::uint64_t span_bytes) {
+    return missing_share_at(tlb, span_bytes, step_bytes) > missing_share ? Fit::overflows
+                                                                         : Fit::fits;
+  };
+  return find_capacity_bound({.step_bytes = step_bytes,
+                              .start_bytes = 8 * step_bytes,
+                              .limit_bytes = tlb.level.overflowing_bytes,
+                              .relative_precision = relative_precision},
+                             ask);
+}
+
+ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
+                       std::uint64_t step_bytes) {
+  constexpr int repeats = 3;
+  ReachCheck check;
+  for (int repeat = 0; repeat < repeats && check.is_steady; ++repeat) {
+    check.overflowing_share = missing_share_at(tlb, bound.overflowing_bytes, step_bytes);
+    check.is_steady =
+        check.overflowing_share > 0 && missing_share_at(tlb, bound.fitting_bytes, step_bytes) == 0;
+  }
+  return check;
+}
+
+}  // namespace sonde

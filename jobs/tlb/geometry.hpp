@@ -1,0 +1,55 @@
+// A level of the TLB: how much memory it translates anew, what one entry covers, what all entries
+// reach. Each step is one question to the device and one pure inference; jobs/tlb/levels reports.
+#pragma once
+
+#include "analysis/structure/capacity/capacity_search.hpp"
+#include "analysis/structure/capacity/miss_blocks.hpp"
+#include "jobs/tlb/page_chase.hpp"
+
+namespace sonde {
+
+/// The levels that a translation asks before the one under test: what they hold does not reach it.
+struct InnerTlbs {
+  std::uint64_t step_bytes = 0;  // their largest entry; 0: there are none
+  std::uint64_t pages = 0;       // so many entries of that size push all others out
+  std::uint64_t entries = 0;     // of the largest of them
+  double threshold_cycles = 0;   // a cost above it misses all of them
+};
+
+/// A level of a TLB as page-stride chases see it. What is not known yet is 0.
+struct TlbUnderTest : PageChaseSetup {
+  std::string name = {};  // prefix of its metrics, in labels of probes
+  TlbLevel level = {};
+  InnerTlbs inner = {};
+  std::uint64_t granularity_bytes = 0;  // translation granularity: filled on its own
+  std::uint64_t entry_bytes = 0;        // one or several granularities
+  std::uint64_t entries = 0;
+
+  /// The smallest distance at which every access asks this level for another entry.
+  std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.step_bytes); }
+};
+
+/// Smallest part of memory that is translated anew: the distance between misses of fresh
+/// translations in small steps. nullopt if it is larger than the chase could show.
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
+
+/// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
+/// in most places if each takes an entry. @pre the granularity is known
+std::uint64_t measure_entry(const TlbUnderTest& tlb);
+
+/// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many
+/// pages, to `relative_precision`. Lines stay within the first granularity of each page, so that
+/// the pages are those meant.
+/// @param missing_share pages that may miss in a chase that fits
+CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                            double relative_precision, double missing_share = 0);
+
+/// What asking again and again at a capacity bound showed.
+struct ReachCheck {
+  bool is_steady = true;         // it fits and overflows where the bound says
+  double overflowing_share = 0;  // pages that miss in the first chase that does not fit
+};
+ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
+                       std::uint64_t step_bytes);
+
+}  // namespace sonde

@@ -1,0 +1,91 @@
+// Chases that are longer than what a launch can record.
+#include "jobs/chase/pointer_chase.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+/// Takes as many cycles as an access has bytes of offset, and keeps the probes that it was asked.
+class RecordingDevice final : public Device {
+ public:
+  RecordingDevice() { info_.sm_count = 2; }
+  const DeviceInfo& info() const override { return info_; }
+  Health health() override { return {}; }
+
+  std::vector<ChaseProbe> probes;
+
+ protected:
+  Trace play(const ProbeSpec& spec) override {
+    const ChaseProbe& probe = probes.emplace_back(std::get<ChaseProbe>(spec));
+    Trace trace;
+    for (const ChaseLane& lane : probe.lanes) {
+      LaneTrace& record = trace.lanes.emplace_back();
+      for (std::uint64_t i = 0; i < probe.recorded_accesses; ++i) {
+        const std::uint64_t at = (probe.warmup_accesses + i) % lane.offsets_bytes.size();
+        record.window_cycles.push_back(static_cast<std::uint32_t>(lane.offsets_bytes[at]));
+      }
+    }
+    return trace;
+  }
+
+ private:
+  DeviceInfo info_;
+};
+
+class PointerChaseTest : public ::testing::Test {
+ protected:
+  RecordingDevice device;
+  std::vector<JobResult> earlier;
+  JobRun run{device, "cache.l1", SuiteLevel::standard, 1, earlier};
+  ChaseSetup setup{.shared_carveout_bytes = {}, .recordable_accesses = 10};
+};
+
+TEST_F(PointerChaseTest, lanes_are_cut_into_launches_that_go_on_where_the_last_one_ended) {
+  LaneChases chases{.warmup_accesses = 16, .recorded_accesses = 24, .most_at_once = 10};
+  chases.lanes = {{.sm = 0, .offsets_bytes = ascending_order(64, 8)},
+                  {.sm = 1, .offsets_bytes = descending_order(64, 8)}};
+
+  const auto cycles = record_lanes(run, setup, "test", chases);
+
+  EXPECT_EQ(device.probes.size(), 3U);
+  ASSERT_EQ(cycles.size(), 2U);
+  ASSERT_EQ(cycles[0].size(), 24U);
+  for (std::size_t i = 0; i < 24; ++i) {
+    EXPECT_EQ(cycles[0][i], 8.0 * static_cast<double>(i % 8));
+    EXPECT_EQ(cycles[1][i], 56 - cycles[0][i]);
+  }
+}
+
+TEST_F(PointerChaseTest, only_what_asks_for_it_is_flushed) {
+  LaneChases chases{.recorded_accesses = 16, .most_at_once = 10};
+  chases.lanes = {{.sm = 0, .offsets_bytes = ascending_order(64, 8)}};
+  record_lanes(run, setup, "as it is", chases);
+  chases.preparation = Preparation::flushed;
+  record_lanes(run, setup, "flushed", chases);
+
+  ASSERT_EQ(device.probes.size(), 4U);
+  EXPECT_EQ(device.probes[0].preparation, Preparation::as_is);
+  EXPECT_EQ(device.probes[2].preparation, Preparation::flushed);
+  EXPECT_EQ(device.probes[3].preparation, Preparation::flushed);
+}
+
+TEST_F(PointerChaseTest, passes_of_a_long_list_are_recorded_piece_by_piece) {
+  ChasePlan plan;
+  plan.offsets = ascending_order(200, 8);
+  plan.skipped = 3;
+  plan.passes = 2;
+
+  const ChaseLatencies chase = measure_chase(run, setup, "test", plan);
+
+  EXPECT_EQ(chase.positions, 22U);
+  ASSERT_EQ(chase.passes(), 2U);
+  for (std::size_t i = 0; i < chase.cycles.size(); ++i) {
+    EXPECT_EQ(chase.cycles[i], 8.0 * static_cast<double>(3 + i % 22));
+  }
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,122 @@
+// The one search for sets, on a toy whose sets are known.
+#include "jobs/sets/search.hpp"
+
+#include "analysis/structure/replacement/policies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sonde {
+namespace {
+
+class IdleDevice final : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  Health health() override { return {}; }
+
+ protected:
+  Trace play(const ProbeSpec&) override { return {}; }
+
+ private:
+  DeviceInfo info_;
+};
+
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint64_t sets = 16;
+
+/// LRU sets chosen by bits 7 to 10: a list misses in every pass where it has more lines than ways.
+class ToyProbe final : public SetsProbe {
+ public:
+  ToyProbe(JobRun& run, std::uint32_t ways)
+      : SetsProbe(run, {.name = "cache.l1",
+                        .pool = {.line_bytes = line_bytes,
+                                 .span_bytes = 64 * sets * line_bytes,
+                                 .cached_lines = sets * ways,
+                                 .seed = 1}}),
+        ways_(ways) {}
+
+  bool finds_evictors = true;
+
+  std::optional<PassEvictors> find_pass_evictors(std::uint64_t) override {
+    return finds_evictors ? std::optional(PassEvictors{}) : std::nullopt;
+  }
+  std::vector<MissCounts> ask(std::span<const Lines> lists, const PassEvictors&) override {
+    constexpr std::uint32_t passes = 8;
+    std::vector<MissCounts> answers;
+    for (const Lines& list : lists) {
+      std::map<std::uint64_t, std::uint32_t> members;
+      for (std::uint64_t line : list) ++members[line / line_bytes % sets];
+      MissCounts& counts = answers.emplace_back(MissCounts{{}, passes, 0});
+      for (std::uint64_t line : list) {
+        counts.misses.push_back(members[line / line_bytes % sets] > ways_ ? passes : 0);
+      }
+      const bool any = std::any_of(counts.misses.begin(), counts.misses.end(),
+                                   [](std::uint32_t misses) { return misses > 0; });
+      counts.passes_with_misses = any ? passes : 0;
+    }
+    return answers;
+  }
+  std::optional<Lines> find_access_evictors(const SetFindings&, const Lines&) override {
+    return Lines{};
+  }
+  std::size_t longest_record(std::size_t) const override { return 4096; }
+  std::vector<AccessRecord> record(const Lines&, const Lines&,
+                                   std::vector<std::vector<std::uint16_t>> orders) override {
+    std::vector<AccessRecord> records;
+    for (auto& order : orders) {
+      std::vector<bool> missed = play_trace({.policy = Policy::lru}, ways_, order);
+      records.push_back({std::move(order), std::move(missed)});
+    }
+    return records;
+  }
+
+ private:
+  std::uint32_t ways_;
+};
+
+class SetSearchTest : public ::testing::Test {
+ protected:
+  IdleDevice device;
+  std::vector<JobResult> earlier;
+  JobRun run{device, "cache.l1", SuiteLevel::standard, 1, earlier};
+};
+
+TEST_F(SetSearchTest, finds_and_reports_what_a_toy_is_made_of) {
+  ToyProbe probe(run, 4);
+
+  const SetFindings found = characterize_sets(probe);
+
+  EXPECT_TRUE(found.confirmed());
+  const std::vector<Finding> findings = run.take_result().findings;
+  const auto value_of = [&](const char* metric) { return find_finding(findings, metric)->value; };
+  EXPECT_EQ(value_of("cache.l1.sets"), Value(16.0));
+  EXPECT_EQ(value_of("cache.l1.ways"), Value(4.0));
+  EXPECT_EQ(value_of("cache.l1.tag_reach_bytes"), Value(64.0 * line_bytes));
+  EXPECT_EQ(value_of("cache.l1.index_function"), Value("bits 7-10"));
+  EXPECT_EQ(value_of("cache.l1.replacement"), Value("LRU"));
+}
+
+TEST_F(SetSearchTest, says_why_it_leaves_metrics_without_a_finding) {
+  ToyProbe probe(run, 4);
+  probe.finds_evictors = false;
+
+  const SetFindings found = characterize_sets(probe);
+
+  EXPECT_FALSE(found.confirmed());
+  EXPECT_FALSE(found.reason.empty());
+  EXPECT_TRUE(run.take_result().findings.empty());
+}
+
+TEST_F(SetSearchTest, sets_found_elsewhere_hold_only_where_they_are_the_same) {
+  ToyProbe probe(run, 4);
+  ToyProbe wider(run, 5);
+  const SetFindings found = characterize_sets(probe);
+
+  EXPECT_EQ(confirm_sets(probe, found), 1);
+  EXPECT_EQ(confirm_sets(wider, found), 0.5);
+}
+
+}  // namespace
+}  // namespace sonde
