@@ -61,11 +61,10 @@ ExitStatus run_command(int argc, char** argv) {
 }  // namespace sonde
 
 int main(int argc, char** argv) {
-  using namespace sonde;
   try {
-    return static_cast<int>(run_command(argc, argv));
-  } catch (const Error& error) {
-    if (speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
-    return static_cast<int>(status_of(error));
+    return static_cast<int>(sonde::run_command(argc, argv));
+  } catch (const sonde::Error& error) {
+    if (sonde::speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
+    return static_cast<int>(sonde::status_of(error));
   }
 }

@@ -32,9 +32,7 @@ double interpolate(double x, double x0, double x1, double y0, double y1) {
 
 /// The row for n, between the rows of the table.
 Calibration row_for(std::size_t n) {
-  const auto above =
-      std::lower_bound(table.begin(), table.end(), n,
-                       [](const Calibration& row, std::size_t m) { return row.n < m; });
+  const auto above = std::ranges::lower_bound(table, n, {}, &Calibration::n);
   if (above == table.begin()) return table.front();
   if (above == table.end()) return table.back();
   const Calibration& low = *(above - 1);
@@ -95,8 +93,7 @@ double score_p_value(double score, const ScoreTail& tail) {
 std::vector<bool> discoveries(std::span<const double> p_values, double q) {
   std::vector<std::size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return p_values[i]; });
   std::size_t count = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const double line = q * static_cast<double>(i + 1) / static_cast<double>(order.size());

@@ -132,7 +132,7 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
 std::string throttle_text(std::uint64_t reasons) {
   std::string text;
   const auto add = [&](std::uint64_t mask, const char* name) {
-    if ((reasons & mask) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
+    if ((reasons & mask) != 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
   };
   add(thermal_throttle_mask, "thermal");
   add(power_throttle_mask, "power");

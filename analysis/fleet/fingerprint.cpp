@@ -35,7 +35,7 @@ MapSummary summarize_map(std::span<const double> values, Better better) {
 
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points) {
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const double center = median(sorted);
   std::vector<double> profile;
   for (std::size_t i = 0; i < points; ++i) {

@@ -11,6 +11,11 @@
 
 namespace sonde {
 
+/// Fingerprints are compared if somebody is better in them.
+inline bool is_compared_map(const Metric& metric) {
+  return metric.kind == MetricKind::fingerprint && metric.better != Better::neither;
+}
+
 /// Invariants of a map.
 struct MapSummary {
   double median = 0;
@@ -41,5 +46,4 @@ struct OutlyingSm {
 /// a group of many and no finding. Empty for fewer than 9 SMs. @pre `better` is not neither
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction);
-
 }  // namespace sonde

@@ -4,11 +4,9 @@
 
 #include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
-#include "base/exit_status.hpp"
 
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -140,13 +138,4 @@ struct FleetAnalysis {
   std::vector<FleetFinding> findings;        // worst first
   std::vector<DeviceVerdict> verdicts;
 };
-
-/// The decision procedure of docs/fleet-analysis.md. Deterministic; never throws for data that a
-/// run can contain.
-FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
-
-/// `incomplete` for a device lost or findings missing, `verdict`, which goes before it, for a
-/// failed device.
-ExitStatus exit_status(const FleetAnalysis& analysis);
-
 }  // namespace sonde

@@ -8,15 +8,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace sonde {
 namespace {
 
 const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
-  for (const DeviceResult& device : run.devices) {
-    if (device.info.uuid == uuid) return &device;
-  }
-  return nullptr;
+  const auto uuid_of = [](const DeviceResult& device) -> const auto& { return device.info.uuid; };
+  const auto found = std::ranges::find(run.devices, uuid, uuid_of);
+  return found != run.devices.end() ? &*found : nullptr;
 }
 
 // Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
@@ -129,11 +130,10 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
       comparison.only_before.push_back(device.info.uuid);
     }
   }
-  std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
-                   [](const Change& a, const Change& b) {
-                     if (a.severity != b.severity) return a.severity > b.severity;
-                     return std::abs(a.fraction) > std::abs(b.fraction);
-                   });
+  const auto weight = [](const Change& change) {
+    return std::pair(change.severity, std::abs(change.fraction));
+  };
+  std::ranges::stable_sort(comparison.changes, std::greater{}, weight);
   return comparison;
 }
 

@@ -94,11 +94,10 @@ void judge_pair(const RunResult& run, const Series& series, const ReduceOptions&
 
 /// Two equal halves with a gap between them that is far larger than either is wide.
 bool splits_in_halves(const Series& series, const ReduceOptions& options) {
-  std::vector<double> values;
-  for (const Sample& sample : series.samples) values.push_back(sample.value);
+  std::vector<double> values = values_of(series);
   const std::size_t half = values.size() / 2;
   if (values.size() % 2 != 0 || series.better == Better::neither) return false;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double gap = values[half] - values[half - 1];
   const double extent = std::max(
       {values[half - 1] - values.front(), values.back() - values[half], series.resolution});

@@ -20,11 +20,4 @@ std::vector<FleetFinding> judge_series(const RunResult& run, const std::vector<S
                                        const std::vector<MetricStatistics>& statistics,
                                        const ReduceOptions& options);
 
-/// SMs that stand apart from all others of their device, in maps that have a better direction.
-/// Where half of the devices of a group show such SMs, it is how the model is built: information
-/// only.
-std::vector<FleetFinding> judge_maps(const RunResult& run,
-                                     const std::vector<ComparisonGroup>& groups,
-                                     const ReduceOptions& options);
-
 }  // namespace sonde

@@ -1,4 +1,6 @@
 // SMs that stand apart within their own device: from per-SM maps to findings.
+#include "analysis/fleet/judge_maps.hpp"
+
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -92,9 +94,7 @@ std::vector<FleetFinding> judge_maps(const RunResult& run,
   std::vector<FleetFinding> findings;
   for (const ComparisonGroup& group : groups) {
     for (const Metric& metric : options.registry) {
-      if (metric.kind == MetricKind::fingerprint && metric.better != Better::neither) {
-        judge_map(run, group, metric, options, findings);
-      }
+      if (is_compared_map(metric)) judge_map(run, group, metric, options, findings);
     }
   }
   return findings;

@@ -60,9 +60,8 @@ std::string votes_text(const std::vector<Ballot>& ballots) {
 
 void add_tie(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
              FleetAnalysis& analysis) {
-  const bool sure = std::all_of(ballots.begin(), ballots.end(), [](const Ballot& ballot) {
-    return ballot.confidence >= least_failing_confidence;
-  });
+  const bool sure =
+      std::ranges::min(ballots, {}, &Ballot::confidence).confidence >= least_failing_confidence;
   FleetFinding finding = structure_finding(metric, ballots.size());
   finding.severity = sure && !differs_by_die(metric.name) ? Severity::warn : Severity::info;
   if (ballots.size() > 2) {

@@ -1,12 +1,13 @@
-// The steps of the reduction, and the verdict of each device from its findings.
+// The steps of the reduction: groups of devices that may be compared, statistics and findings from
+// the other files of this folder, and from these the verdict of each device.
+#include "analysis/fleet/reduce.hpp"
+
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/fleet.hpp"
-#include "analysis/fleet/groups.hpp"
 #include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
-#include "base/enum_text.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -14,27 +15,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <tuple>
 
 namespace sonde {
 namespace {
 
-constexpr EnumName<Verdict> verdict_names[] = {{Verdict::pass, "pass"},
-                                               {Verdict::warn, "warn"},
-                                               {Verdict::incomplete, "incomplete"},
-                                               {Verdict::fail, "fail"},
-                                               {Verdict::lost, "lost"}};
-constexpr EnumName<Severity> severity_names[] = {
-    {Severity::info, "info"}, {Severity::warn, "warn"}, {Severity::fail, "fail"}};
-constexpr EnumName<FaultClass> fault_names[] = {{FaultClass::unknown, "unknown"},
-                                                {FaultClass::clock, "clock"},
-                                                {FaultClass::thermal, "thermal"},
-                                                {FaultClass::power, "power"},
-                                                {FaultClass::ecc, "ECC"},
-                                                {FaultClass::structure, "structure"},
-                                                {FaultClass::contention, "contention"},
-                                                {FaultClass::memory, "memory"},
-                                                {FaultClass::sm, "SM"}};
+std::string group_label(const DeviceInfo& info) {
+  const std::string driver = info.driver_version.substr(0, info.driver_version.find('.'));
+  return fmt::format("{}, {:.0f} GiB, ECC {}{}{}", info.name,
+                     static_cast<double>(info.memory_bytes) / (1ULL << 30), info.ecc ? "on" : "off",
+                     info.mig ? ", MIG" : "", driver.empty() ? "" : ", driver " + driver);
+}
+
+/// Groups by GPU name, memory size, ECC, MIG and driver major version, in the order in which they
+/// first appear. Lost devices that left no inventory belong to none.
+std::vector<ComparisonGroup> comparison_groups(const RunResult& run) {
+  std::vector<ComparisonGroup> groups;
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    if (run.devices[device].info.name.empty()) continue;
+    const std::string label = group_label(run.devices[device].info);
+    auto group = std::ranges::find(groups, label, &ComparisonGroup::label);
+    if (group == groups.end()) group = groups.insert(groups.end(), {.label = label, .devices = {}});
+    group->devices.push_back(device);
+  }
+  return groups;
+}
 
 /// Distance of each device's SM clock from its peers', as a fraction.
 std::map<std::size_t, double> clock_deviations(const std::vector<Series>& all,
@@ -86,7 +94,7 @@ void add_conditions(const RunResult& run, const std::map<std::size_t, double>& d
 void drop_explained_summaries(std::vector<FleetFinding>& findings) {
   const std::vector<FleetFinding> all = findings;
   std::erase_if(findings, [&](const FleetFinding& finding) {
-    return std::any_of(all.begin(), all.end(), [&](const FleetFinding& named) {
+    return std::ranges::any_of(all, [&](const FleetFinding& named) {
       return !named.sms.empty() && named.device == finding.device &&
              finding.metric.starts_with(named.metric + " (");
     });
@@ -94,29 +102,23 @@ void drop_explained_summaries(std::vector<FleetFinding>& findings) {
 }
 
 void sort_worst_first(std::vector<FleetFinding>& findings) {
-  const auto weight = [](const FleetFinding& finding) {
+  const auto badness = [](const FleetFinding& finding) {
     const double fraction = std::abs(finding.deviation_fraction);
-    return std::isfinite(fraction) ? fraction : 0;
+    // A named SM says more than the summary of the map that it moved.
+    return std::tuple(finding.severity, !finding.sms.empty(),
+                      std::isfinite(fraction) ? fraction : 0);
   };
-  std::stable_sort(findings.begin(), findings.end(),
-                   [&](const FleetFinding& a, const FleetFinding& b) {
-                     if (a.severity != b.severity) return a.severity > b.severity;
-                     // A named SM says more than the summary of the map that it moved.
-                     if (a.sms.empty() != b.sms.empty()) return !a.sms.empty();
-                     return weight(a) > weight(b);
-                   });
+  std::ranges::stable_sort(findings, std::greater{}, badness);
 }
 
+bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
+
 std::size_t count_missing(const DeviceResult& device) {
-  const auto is_missing = [](Status status) {
-    return status == Status::failed || status == Status::not_run;
-  };
   std::size_t missing = 0;
   for (const JobResult& job : device.jobs) {
     if (is_missing(job.status)) ++missing;
-    for (const Finding& finding : job.findings) {
-      if (is_missing(finding.status)) ++missing;
-    }
+    missing +=
+        static_cast<std::size_t>(std::ranges::count_if(job.findings, is_missing, &Finding::status));
   }
   return missing;
 }
@@ -125,10 +127,9 @@ std::string incomplete_reason(const DeviceResult& device) {
   if (!device.reason.empty()) return device.reason;
   std::vector<std::string> parts;
   for (const JobResult& job : device.jobs) {
-    if (job.status == Status::failed || job.status == Status::not_run) {
-      parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
-                                  job.reason.empty() ? "" : " (" + job.reason + ")"));
-    }
+    if (!is_missing(job.status)) continue;
+    parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
+                                job.reason.empty() ? "" : " (" + job.reason + ")"));
   }
   return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -169,15 +170,14 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
   FleetCounts counts;
   counts.seen = run.devices.size() + run.unaudited.size();
   counts.expected = std::max(counts.seen, usual_device_count(run));
-  for (const DeviceVerdict& verdict : verdicts) {
-    switch (verdict.verdict) {
-      case Verdict::pass: ++counts.passed; break;
-      case Verdict::warn: ++counts.warned; break;
-      case Verdict::incomplete: ++counts.incomplete; break;
-      case Verdict::fail: ++counts.failed; break;
-      case Verdict::lost: ++counts.lost; break;
-    }
-  }
+  const auto count = [&](Verdict wanted) {
+    return static_cast<std::size_t>(std::ranges::count(verdicts, wanted, &DeviceVerdict::verdict));
+  };
+  counts.passed = count(Verdict::pass);
+  counts.warned = count(Verdict::warn);
+  counts.incomplete = count(Verdict::incomplete);
+  counts.failed = count(Verdict::fail);
+  counts.lost = count(Verdict::lost);
   counts.audited = run.devices.size() - counts.lost;
   counts.flagged = counts.warned + counts.failed;
   return counts;
@@ -187,21 +187,13 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
 void sort_statistics(FleetAnalysis& analysis) {
   const auto place = [&](const MetricStatistics& statistics) {
     const auto found =
-        std::find_if(analysis.registry.begin(), analysis.registry.end(),
-                     [&](const Metric& metric) { return metric.name == statistics.metric; });
-    return found - analysis.registry.begin();
+        std::ranges::find(analysis.registry, std::string_view(statistics.metric), &Metric::name);
+    return std::pair(statistics.group, found - analysis.registry.begin());
   };
-  std::stable_sort(analysis.statistics.begin(), analysis.statistics.end(),
-                   [&](const MetricStatistics& a, const MetricStatistics& b) {
-                     return a.group != b.group ? a.group < b.group : place(a) < place(b);
-                   });
+  std::ranges::stable_sort(analysis.statistics, {}, place);
 }
 
 }  // namespace
-
-std::string_view to_text(Verdict verdict) { return name_of(verdict_names, verdict); }
-std::string_view to_text(Severity severity) { return name_of(severity_names, severity); }
-std::string_view to_text(FaultClass fault) { return name_of(fault_names, fault); }
 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
@@ -213,7 +205,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
 
   analysis.findings = judge_series(run, all, analysis.statistics, options);
   const auto append = [&](std::vector<FleetFinding> more) {
-    for (FleetFinding& finding : more) analysis.findings.push_back(std::move(finding));
+    std::ranges::move(more, std::back_inserter(analysis.findings));
   };
   append(judge_maps(run, analysis.groups, options));
   compare_structure(run, analysis.groups, options.registry, analysis);
@@ -233,8 +225,8 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {
   if (analysis.counts.failed > 0) return ExitStatus::verdict;
-  const bool gaps = std::any_of(analysis.verdicts.begin(), analysis.verdicts.end(),
-                                [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
+  const bool gaps = std::ranges::any_of(
+      analysis.verdicts, [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
   const bool whole = !gaps && analysis.counts.lost == 0 && analysis.counts.incomplete == 0;
   return whole ? ExitStatus::ok : ExitStatus::incomplete;
 }

@@ -1,19 +1,110 @@
-// Statistics of one number over a group, with the scale floor that whole-cycle metrics need.
+// Pulls the numbers that can be compared out of the devices' findings, and describes each over its
+// group, with the scale floor that whole-cycle metrics need.
 #include "analysis/fleet/series.hpp"
 
 #include "analysis/fleet/calibration.hpp"
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace sonde {
 namespace {
 
 constexpr double mad_to_sigma = 1.4826;  // Gaussian; Rousseeuw and Croux 1993
 constexpr std::size_t furthest_shown = 3;
+
+// Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
+constexpr std::size_t profile_points = 65;
+
+Series series_of(const Metric& metric, std::size_t group) {
+  Series series;
+  series.metric = metric.name;
+  series.unit = metric.unit;
+  series.kind = metric.kind;
+  series.better = metric.better;
+  series.group = group;
+  series.resolution = metric.unit == "cycle" ? 1 : 0;  // clocks count whole cycles
+  return series;
+}
+
+Sample sample_of(const RunResult& run, std::size_t device, const Finding& finding, double value) {
+  return {.device = device,
+          .value = value,
+          .repeat = repeat_deviation(finding),
+          .confidence = finding.confidence,
+          .node = run.devices[device].node};
+}
+
+Series number_series(const RunResult& run, const ComparisonGroup& group, Series series) {
+  for (const std::size_t device : group.devices) {
+    const Finding* finding = find_finding(run.devices[device], series.metric);
+    if (finding == nullptr) continue;
+    if (const auto value = number_of(*finding)) {
+      series.samples.push_back(sample_of(run, device, *finding, *value));
+    }
+  }
+  return series;
+}
+
+/// What the probes saw of the clock: a covariate that is also worth a line of its own.
+Series clock_series(const RunResult& run, const ComparisonGroup& group, std::size_t index) {
+  Series series;
+  series.metric = "conditions.sm_clock_hz";
+  series.unit = "Hz";
+  series.better = Better::higher;
+  series.group = index;
+  for (const std::size_t device : group.devices) {
+    const double clock_hz = summarize_conditions(run.devices[device]).sm_clock_hz;
+    if (!(clock_hz > 0)) continue;
+    series.samples.push_back(
+        {.device = device, .value = clock_hz, .node = run.devices[device].node});
+  }
+  return series;
+}
+
+/// Three numbers of each device's map: its median, the distance of its worst SM from that, and the
+/// distance of its sorted profile from the others'.
+void add_map_series(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
+                    std::size_t index, std::vector<Series>& all) {
+  Series medians = series_of(metric, index);
+  medians.summary = "median";
+  Series worst = medians;
+  worst.summary = "worst over median";
+  worst.unit = "1";
+  worst.better = Better::lower;
+  worst.resolution = 0;
+  worst.reference = 1;
+  Series distances = worst;
+  distances.summary = "profile distance";
+  std::vector<std::vector<double>> profiles;
+  for (const std::size_t device : group.devices) {
+    const Finding* finding = find_finding(run.devices[device], metric.name);
+    const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+    if (values == nullptr || values->empty()) continue;
+    const MapSummary map = summarize_map(*values, metric.better);
+    if (!(map.median > 0)) continue;
+    profiles.push_back(sorted_profile(*values, profile_points));
+    medians.samples.push_back(sample_of(run, device, *finding, map.median));
+    Sample fraction = medians.samples.back();
+    fraction.repeat /= map.median;
+    fraction.value = map.worst_over_median;
+    worst.samples.push_back(fraction);
+    distances.samples.push_back(fraction);
+    worst.resolution = distances.resolution = medians.resolution / map.median;
+  }
+  const std::vector<double> apart = profile_distances(profiles);
+  for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
+  for (Series* series : {&medians, &worst, &distances}) {
+    if (!series->samples.empty()) all.push_back(std::move(*series));
+  }
+}
 
 struct Moments {
   std::size_t n = 0;
@@ -35,6 +126,30 @@ double robust_scale(const Series& series, double mad, double center, double floo
 }
 
 }  // namespace
+
+std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                   std::span<const Metric> registry) {
+  std::vector<Series> all;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const Metric& metric : registry) {
+      if (metric.kind == MetricKind::continuous) {
+        Series series = number_series(run, groups[group], series_of(metric, group));
+        if (!series.samples.empty()) all.push_back(std::move(series));
+      } else if (is_compared_map(metric)) {
+        add_map_series(run, groups[group], metric, group, all);
+      }
+    }
+    Series clocks = clock_series(run, groups[group], group);
+    if (!clocks.samples.empty()) all.push_back(std::move(clocks));
+  }
+  return all;
+}
+
+std::vector<double> values_of(const Series& series) {
+  std::vector<double> values;
+  for (const Sample& sample : series.samples) values.push_back(sample.value);
+  return values;
+}
 
 double typical_repeat(const Series& series) {
   std::vector<double> repeats;
@@ -91,18 +206,16 @@ void fill_numbers(MetricStatistics& statistics, const std::vector<double>& value
   if (values.empty()) return;
   statistics.median = median(values);
   statistics.mad = median_absolute_deviation(values);
-  statistics.min = *std::min_element(values.begin(), values.end());
-  statistics.max = *std::max_element(values.begin(), values.end());
-  double sum = 0;
-  for (const double value : values) sum += value;
+  statistics.min = std::ranges::min(values);
+  statistics.max = std::ranges::max(values);
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   const double mean = sum / static_cast<double>(values.size());
   statistics.cv = mean != 0 ? sample_deviation(values, mean) / std::abs(mean)
                             : std::numeric_limits<double>::quiet_NaN();
 }
 
 MetricStatistics describe(const Series& series, const ReduceOptions& options) {
-  std::vector<double> values;
-  for (const Sample& sample : series.samples) values.push_back(sample.value);
+  const std::vector<double> values = values_of(series);
   MetricStatistics statistics;
   statistics.metric = series.metric;
   statistics.summary = series.summary;
@@ -119,9 +232,8 @@ MetricStatistics describe(const Series& series, const ReduceOptions& options) {
   statistics.variance = variance_components(series.samples);
   std::vector<Standing> all = standings(series, statistics);
   std::erase_if(all, [](const Standing& standing) { return standing.score == 0; });
-  std::stable_sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) {
-    return std::abs(a.score) > std::abs(b.score);
-  });
+  std::ranges::stable_sort(all, std::greater{},
+                           [](const Standing& standing) { return std::abs(standing.score); });
   all.resize(std::min(all.size(), furthest_shown));
   statistics.furthest = std::move(all);
   return statistics;

@@ -37,6 +37,8 @@ struct Series {
 std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                                    std::span<const Metric> registry);
 
+std::vector<double> values_of(const Series& series);
+
 /// Median of the repeats' deviations. @pre samples not empty
 double typical_repeat(const Series& series);
 

@@ -17,7 +17,7 @@ constexpr std::size_t longest_listed_vector = 8;
 
 std::string status_text(const Finding& finding) {
   std::string text(to_text(finding.status));
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   return text;
 }
 

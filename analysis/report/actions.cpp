@@ -1,5 +1,4 @@
 // Commands that take bad nodes out of use, ready to paste: sonde prints them and never runs them.
-#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
-#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,8 @@ std::string render_comparison(const RunComparison& comparison) {
   std::string text = fmt::format("{} {} in both runs, {} changed {}\n", comparison.paired,
                                  comparison.paired == 1 ? "GPU" : "GPUs", comparison.changes.size(),
                                  comparison.changes.size() == 1 ? "value" : "values");
-  Table table{{{"severity"}, {"node"}, {"GPU"}, {"metric"}, {"before"}, {"after"}, {"change"}}, {}};
+  TextTable table{{{"severity"}, {"node"}, {"GPU"}, {"metric"}, {"before"}, {"after"}, {"change"}},
+                  {}};
   for (const Change& change : comparison.changes) {
     table.rows.push_back({std::string(to_text(change.severity)), change.node, change.uuid,
                           change.metric, change.before, change.after, change.reason});

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace sonde {
@@ -74,9 +76,8 @@ std::string origin_line(const RunResult& run) {
   return text;
 }
 
-std::string headline(const RunResult& run, const FleetAnalysis& analysis) {
+Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
   const FleetCounts& counts = analysis.counts;
-  const std::size_t total = run.devices.size();
   const std::size_t absent = counts.expected > counts.seen ? counts.expected - counts.seen : 0;
   std::vector<std::string> bad;
   const auto add = [&](std::size_t count, const char* what) {
@@ -91,25 +92,23 @@ std::string headline(const RunResult& run, const FleetAnalysis& analysis) {
   std::size_t missing = 0;
   for (const DeviceVerdict& device : analysis.verdicts) missing += device.missing;
   add(missing, missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
-  const std::string gpus = total == 1 ? "GPU" : "GPUs";
-  const std::string verdict =
-      bad.empty() ? fmt::format("ALL WELL: {} {} passed", total, gpus)
-                  : fmt::format("Of {} {}: {}", std::max(counts.expected, counts.seen),
-                                std::max(counts.expected, counts.seen) == 1 ? "GPU" : "GPUs",
-                                fmt::join(bad, ", "));
-  return fmt::format(
-      "{}\nexpected {}, seen {}, audited {}, passed {}, failed {}, lost {}, flagged {}", verdict,
-      counts.expected, counts.seen, counts.audited, counts.passed, counts.failed, counts.lost,
-      counts.flagged);
+  const std::size_t all = std::max(counts.expected, counts.seen);
+  const auto gpus = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU" : "GPUs"); };
+  return {.verdict = bad.empty() ? fmt::format("ALL WELL: {} passed", gpus(run.devices.size()))
+                                 : fmt::format("Of {}: {}", gpus(all), fmt::join(bad, ", ")),
+          .counts = fmt::format(
+              "expected {}, seen {}, audited {}, passed {}, failed {}, lost {}, flagged {}",
+              counts.expected, counts.seen, counts.audited, counts.passed, counts.failed,
+              counts.lost, counts.flagged)};
 }
 
-Table device_table(const RunResult& run, const FleetAnalysis& analysis) {
-  Table table{{{"verdict"}, {"node"}, {"rank", Align::right}, {"GPU"}, {"likely"}, {"reason"}}, {}};
+TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {
+  TextTable table{{{"verdict"}, {"node"}, {"rank", Align::right}, {"GPU"}, {"likely"}, {"reason"}},
+                  {}};
   std::vector<std::size_t> order(run.devices.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return analysis.verdicts[a].verdict > analysis.verdicts[b].verdict;
-  });
+  std::iota(order.begin(), order.end(), 0);
+  const auto verdict_of = [&](std::size_t device) { return analysis.verdicts[device].verdict; };
+  std::ranges::stable_sort(order, std::greater{}, verdict_of);
   for (const std::size_t i : order) {
     const DeviceResult& device = run.devices[i];
     const DeviceVerdict& verdict = analysis.verdicts[i];
@@ -122,8 +121,8 @@ Table device_table(const RunResult& run, const FleetAnalysis& analysis) {
   return table;
 }
 
-Table metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group) {
-  Table table{{{"metric"}, {"unit"}}, {}};
+TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group) {
+  TextTable table{{{"metric"}, {"unit"}}, {}};
   for (const char* title : {"n", "median", "MAD", "min", "max", "CV %"}) {
     table.columns.push_back({title, Align::right});
   }
@@ -147,8 +146,8 @@ Table metric_table(const RunResult& run, const FleetAnalysis& analysis, std::siz
   return table;
 }
 
-Table structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
-  Table table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
+TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
+  TextTable table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
   for (const MetricStatistics& row : analysis.statistics) {
     if (row.group != group || row.kind != MetricKind::structural) continue;
     table.rows.push_back({row.metric, row.ambiguous ? "ambiguous" : row.consensus,
@@ -157,7 +156,7 @@ Table structure_table(const RunResult&, const FleetAnalysis& analysis, std::size
   return table;
 }
 
-Table gap_table(const RunResult& run) {
+TextTable gap_table(const RunResult& run) {
   struct Gap {
     std::string job;
     std::string metric;
@@ -168,24 +167,18 @@ Table gap_table(const RunResult& run) {
   std::map<Gap, std::set<std::string>> gaps;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
-      if (job.status != Status::ok) {
-        gaps[{.job = job.job,
-              .metric = "(the job)",
-              .status = std::string(to_text(job.status)),
-              .reason = job.reason}]
-            .insert(device.info.uuid);
-      }
+      const auto add = [&](const std::string& metric, Status status, const std::string& reason) {
+        if (status == Status::ok) return;
+        const Gap gap{job.job, metric, std::string(to_text(status)), reason};
+        gaps[gap].insert(device.info.uuid);
+      };
+      add("(the job)", job.status, job.reason);
       for (const Finding& finding : job.findings) {
-        if (finding.status == Status::ok) continue;
-        gaps[{.job = job.job,
-              .metric = finding.metric,
-              .status = std::string(to_text(finding.status)),
-              .reason = finding.reason}]
-            .insert(device.info.uuid);
+        add(finding.metric, finding.status, finding.reason);
       }
     }
   }
-  Table table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
+  TextTable table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
   for (const auto& [gap, devices] : gaps) {
     table.rows.push_back(
         {gap.job, gap.metric, gap.status, std::to_string(devices.size()), gap.reason});
@@ -193,8 +186,8 @@ Table gap_table(const RunResult& run) {
   return table;
 }
 
-Table finding_table(const JobResult& job, std::span<const Metric> registry) {
-  Table table{
+TextTable finding_table(const JobResult& job, std::span<const Metric> registry) {
+  TextTable table{
       {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
   for (const Finding& finding : job.findings) {
     const std::string unit = unit_of(registry, finding.metric);

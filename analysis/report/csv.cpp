@@ -12,12 +12,8 @@ namespace {
 
 std::string quote(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
+  constexpr Escape quotes[]{{'"', "\"\""}};
+  return fmt::format("\"{}\"", escape(text, quotes));
 }
 
 std::string line(const std::vector<std::string>& cells) {

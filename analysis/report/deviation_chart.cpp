@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace sonde {
 namespace {
@@ -30,16 +31,14 @@ std::vector<Row> widest_rows(const FleetAnalysis& analysis) {
     }
     if (largest > 0) rows.push_back({&statistics, largest});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.largest_fraction > b.largest_fraction;
-  });
+  std::ranges::stable_sort(rows, std::greater{}, &Row::largest_fraction);
   rows.resize(std::min(rows.size(), most_rows));
   return rows;
 }
 
 bool has_finding(const FleetAnalysis& analysis, std::size_t device, std::string_view metric) {
   const auto& own = analysis.verdicts[device].findings;
-  return std::any_of(own.begin(), own.end(), [&](std::size_t i) {
+  return std::ranges::any_of(own, [&](std::size_t i) {
     return analysis.findings[i].metric == metric && analysis.findings[i].severity != Severity::info;
   });
 }

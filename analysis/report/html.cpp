@@ -2,6 +2,7 @@
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
+#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
@@ -46,12 +47,12 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
     text +=
         fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_html(analysis.groups[group].label),
                     analysis.groups[group].devices.size());
-    const Table metrics = metric_table(run, analysis, group);
-    const Table structure = structure_table(run, analysis, group);
+    const TextTable metrics = metric_table(run, analysis, group);
+    const TextTable structure = structure_table(run, analysis, group);
     if (!metrics.rows.empty()) text += html_table(metrics);
     if (!structure.rows.empty()) text += html_table(structure);
   }
-  const Table gaps = gap_table(run);
+  const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += "<h2>Not answered</h2>\n" + html_table(gaps);
   return text;
 }
@@ -107,8 +108,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
 }  // namespace
 
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::string head = headline(run, analysis);
-  const std::size_t line_end = head.find('\n');
+  const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
   std::string body;
   for (const Problem& problem : wrong) body += problem_html(problem);
@@ -120,12 +120,11 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += device_details(run, analysis);
   body += notes_html(notes(run, analysis));
-  return fmt::format(fmt::runtime(page_file("page.html")),
-                     fmt::arg("title", escape_html(head.substr(0, line_end))),
-                     fmt::arg("style", page_file("style.css")),
-                     fmt::arg("mood", wrong.empty() ? "well" : "bad"),
-                     fmt::arg("counts", escape_html(head.substr(line_end + 1))),
-                     fmt::arg("origin", escape_html(origin_line(run))), fmt::arg("body", body));
+  return fmt::format(
+      fmt::runtime(page_file("page.html")), fmt::arg("title", escape_html(head.verdict)),
+      fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),
+      fmt::arg("counts", escape_html(head.counts)),
+      fmt::arg("origin", escape_html(origin_line(run))), fmt::arg("body", body));
 }
 
 }  // namespace sonde

@@ -14,22 +14,21 @@ using Json = nlohmann::ordered_json;
 // Whole numbers up to here are exact doubles and are written without a point.
 constexpr double largest_exact_whole = 9007199254740992.0;  // 2^53
 
-Json number_json(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  if (std::trunc(value) == value && std::abs(value) <= largest_exact_whole) {
-    return static_cast<std::int64_t>(value);
+/// Whole numbers are written without a point. Those that are not finite become null of themselves.
+void shorten_numbers(Json& json) {
+  for (Json& element : json) {
+    if (element.is_structured()) shorten_numbers(element);
+    if (!element.is_number_float()) continue;
+    const auto value = element.get<double>();
+    if (std::trunc(value) != value || std::abs(value) > largest_exact_whole) continue;
+    element = static_cast<std::int64_t>(value);
   }
-  return value;
 }
 
 Json value_json(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return number_json(*number);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* values = std::get_if<std::vector<double>>(&value)) {
-    Json array = Json::array();
-    for (const double element : *values) array.push_back(number_json(element));
-    return array;
-  }
+  if (const auto* values = std::get_if<std::vector<double>>(&value)) return *values;
   return nullptr;
 }
 
@@ -37,29 +36,19 @@ Json finding_json(const Finding& finding, const std::string& unit) {
   return {{"value", value_json(finding.value)},
           {"unit", unit},
           {"status", to_text(finding.status)},
-          {"confidence", number_json(finding.confidence)},
+          {"confidence", finding.confidence},
           {"samples", finding.samples},
-          {"spread", number_json(finding.spread)},
+          {"spread", finding.spread},
           {"reason", finding.reason}};
 }
 
-Json job_json(const JobResult& job) {
-  return {{"status", to_text(job.status)},
-          {"reason", job.reason},
-          {"elapsed_s", number_json(job.elapsed_s)}};
-}
-
 Json health_json(const Health& health) {
-  return {{"temperature_c", number_json(health.temperature_c)},
-          {"power_w", number_json(health.power_w)},
-          {"sm_clock_hz", number_json(health.sm_clock_hz)},
-          {"memory_clock_hz", number_json(health.memory_clock_hz)},
-          {"throttle_reasons", health.throttle_reasons},
-          {"ecc_corrected", health.ecc_corrected},
-          {"ecc_uncorrected", health.ecc_uncorrected},
-          {"remapped_rows", health.remapped_rows},
-          {"remap_pending", health.remap_pending},
-          {"remap_failure", health.remap_failure}};
+  return {
+      {"temperature_c", health.temperature_c},       {"power_w", health.power_w},
+      {"sm_clock_hz", health.sm_clock_hz},           {"memory_clock_hz", health.memory_clock_hz},
+      {"throttle_reasons", health.throttle_reasons}, {"ecc_corrected", health.ecc_corrected},
+      {"ecc_uncorrected", health.ecc_uncorrected},   {"remapped_rows", health.remapped_rows},
+      {"remap_pending", health.remap_pending},       {"remap_failure", health.remap_failure}};
 }
 
 Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
@@ -67,7 +56,8 @@ Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
   Json findings = Json::object();
   Json jobs = Json::object();
   for (const JobResult& job : device.jobs) {
-    jobs[job.job] = job_json(job);
+    jobs[job.job] = {
+        {"status", to_text(job.status)}, {"reason", job.reason}, {"elapsed_s", job.elapsed_s}};
     for (const Finding& finding : job.findings) {
       findings[finding.metric] = finding_json(finding, unit_of(registry, finding.metric));
     }
@@ -95,9 +85,9 @@ Json furthest_json(const RunResult& run, const MetricStatistics& row) {
     all.push_back({{"uuid", device.info.uuid},
                    {"node", device.node},
                    {"rank", device.rank},
-                   {"value", number_json(standing.value)},
-                   {"deviation_fraction", number_json(standing.deviation_fraction)},
-                   {"score", number_json(standing.score)}});
+                   {"value", standing.value},
+                   {"deviation_fraction", standing.deviation_fraction},
+                   {"score", standing.score}});
   }
   return all;
 }
@@ -116,17 +106,17 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
     json["ambiguous"] = row.ambiguous;
     return json;
   }
-  json["median"] = number_json(row.median);
-  json["mad"] = number_json(row.mad);
-  json["min"] = number_json(row.min);
-  json["max"] = number_json(row.max);
-  json["cv"] = number_json(row.cv);
-  json["scale"] = number_json(row.scale);
-  json["threshold"] = row.threshold > 0 ? number_json(row.threshold) : Json(nullptr);
-  json["sigma_node"] = number_json(row.variance.node);
-  json["sigma_device"] = number_json(row.variance.device);
-  json["sigma_repeat"] = number_json(row.variance.repeat);
-  json["gage"] = number_json(row.variance.gage);
+  json["median"] = row.median;
+  json["mad"] = row.mad;
+  json["min"] = row.min;
+  json["max"] = row.max;
+  json["cv"] = row.cv;
+  json["scale"] = row.scale;
+  json["threshold"] = row.threshold > 0 ? Json(row.threshold) : Json(nullptr);
+  json["sigma_node"] = row.variance.node;
+  json["sigma_device"] = row.variance.device;
+  json["sigma_repeat"] = row.variance.repeat;
+  json["gage"] = row.variance.gage;
   json["furthest"] = furthest_json(run, row);
   return json;
 }
@@ -141,8 +131,8 @@ Json flag_json(const RunResult& run, const FleetFinding& finding) {
           {"likely", to_text(finding.fault)},
           {"value", finding.value},
           {"reference", finding.reference},
-          {"deviation_fraction", number_json(finding.deviation_fraction)},
-          {"score", number_json(finding.score)},
+          {"deviation_fraction", finding.deviation_fraction},
+          {"score", finding.score},
           {"n", finding.n},
           {"sms", finding.sms},
           {"reason", finding.reason},
@@ -185,13 +175,14 @@ std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
   }
   Json flags = Json::array();
   for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
-  const Json report{{"schema", 1},
-                    {"provenance", provenance_json(run.provenance)},
-                    {"counts", counts_json(analysis.counts)},
-                    {"devices", devices},
-                    {"unaudited", unaudited},
-                    {"fleet", fleet},
-                    {"flags", flags}};
+  Json report{{"schema", 1},
+              {"provenance", provenance_json(run.provenance)},
+              {"counts", counts_json(analysis.counts)},
+              {"devices", devices},
+              {"unaudited", unaudited},
+              {"fleet", fleet},
+              {"flags", flags}};
+  shorten_numbers(report);
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
 // JUnit XML for CI: suite = node, case = device x job, and one case for each device's verdict.
-#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/table.hpp"
 
 #include <fmt/format.h>
 

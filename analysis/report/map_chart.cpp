@@ -1,12 +1,12 @@
 // The grid of SMs: cells of each map, laid out by GPC and TPC.
 #include "analysis/report/charts.hpp"
 
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 namespace sonde {
@@ -40,9 +40,8 @@ std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
          .gpc = gpcs.size() == sms ? static_cast<int>(gpcs[sm]) : number / unknown_row_sms,
          .tpc = tpcs.size() == sms ? static_cast<int>(tpcs[sm]) : -1});
   }
-  std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
-    return std::tie(a.gpc, a.tpc, a.sm) < std::tie(b.gpc, b.tpc, b.sm);
-  });
+  std::ranges::sort(cells, {},
+                    [](const Cell& cell) { return std::tuple(cell.gpc, cell.tpc, cell.sm); });
   for (std::size_t i = 1; i < cells.size(); ++i) {
     if (cells[i].gpc != cells[i - 1].gpc) continue;
     cells[i].x = cells[i - 1].x + (cells[i].tpc == cells[i - 1].tpc ? 1 : 1.2);
@@ -72,7 +71,7 @@ Json map_json(const DeviceResult& device, const Metric& metric, const std::set<i
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
-    if (metric.kind != MetricKind::fingerprint || metric.better == Better::neither) continue;
+    if (!is_compared_map(metric)) continue;
     if (map_values(run.devices[index], metric.name).size() < 2) continue;
     std::set<int> outlying;
     for (const std::size_t finding : analysis.verdicts[index].findings) {
@@ -87,10 +86,8 @@ Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t in
 std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<std::size_t> shown;
   const auto add = [&](std::size_t device) {
-    if (shown.size() < most_devices &&
-        std::find(shown.begin(), shown.end(), device) == shown.end()) {
-      shown.push_back(device);
-    }
+    const bool is_new = std::ranges::find(shown, device) == shown.end();
+    if (is_new && shown.size() < most_devices) shown.push_back(device);
   };
   for (const FleetFinding& finding : analysis.findings) {
     if (finding.device != FleetFinding::no_device && !finding.sms.empty()) add(finding.device);

@@ -1,5 +1,6 @@
 // The report as Markdown, for a ticket or a merge request.
 #include "analysis/report/content.hpp"
+#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
@@ -31,10 +32,8 @@ std::string single_device(const RunResult& run, const FleetAnalysis& analysis) {
 }  // namespace
 
 std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string head = headline(run, analysis);
-  const std::size_t line_end = head.find('\n');
-  std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.substr(0, line_end),
-                                 head.substr(line_end + 1), origin_line(run));
+  const Headline head = headline(run, analysis);
+  std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.verdict, head.counts, origin_line(run));
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += "\n## What is wrong\n\n";
   for (const Problem& problem : wrong) text += problem_markdown(problem);
@@ -45,12 +44,12 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     text += fmt::format("\n## {} (n={})\n\n", analysis.groups[group].label,
                         analysis.groups[group].devices.size());
-    const Table metrics = metric_table(run, analysis, group);
-    const Table structure = structure_table(run, analysis, group);
+    const TextTable metrics = metric_table(run, analysis, group);
+    const TextTable structure = structure_table(run, analysis, group);
     if (!metrics.rows.empty()) text += markdown_table(metrics);
     if (!structure.rows.empty()) text += "\n" + markdown_table(structure);
   }
-  const Table gaps = gap_table(run);
+  const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += "\n## Not answered\n\n" + markdown_table(gaps);
   return text;
 }

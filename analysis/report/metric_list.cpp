@@ -11,13 +11,13 @@ namespace {
 std::vector<std::string_view> jobs_of(std::span<const Metric> metrics) {
   std::vector<std::string_view> jobs;
   for (const Metric& metric : metrics) {
-    if (std::find(jobs.begin(), jobs.end(), metric.job) == jobs.end()) jobs.push_back(metric.job);
+    if (std::ranges::find(jobs, metric.job) == jobs.end()) jobs.push_back(metric.job);
   }
   return jobs;
 }
 
-Table job_table(std::span<const Metric> metrics, std::string_view job) {
-  Table table{{{"metric"}, {"unit"}, {"kind"}, {"better"}, {"meaning"}, {"source"}}, {}};
+TextTable job_table(std::span<const Metric> metrics, std::string_view job) {
+  TextTable table{{{"metric"}, {"unit"}, {"kind"}, {"better"}, {"meaning"}, {"source"}}, {}};
   for (const Metric& metric : metrics) {
     if (metric.job != job) continue;
     table.rows.push_back({std::string(metric.name), std::string(metric.unit),
@@ -49,7 +49,7 @@ std::string render_metric_list(ListFormat format, std::span<const Metric> metric
   std::string text;
   for (const std::string_view job : jobs_of(metrics)) {
     text += (text.empty() ? "" : "\n") + std::string(job) + "\n";
-    Table table = job_table(metrics, job);
+    TextTable table = job_table(metrics, job);
     table.columns.pop_back();
     for (auto& row : table.rows) row.pop_back();
     text += plain_table(table, "  ");

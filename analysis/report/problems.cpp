@@ -1,8 +1,9 @@
 // What is wrong, where, how sure, what to do: from findings and verdicts to what all reports lead
 // with.
-#include "analysis/report/content.hpp"
+#include "analysis/report/problems.hpp"
 
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,35 +1,25 @@
 // Text for the node exporter's textfile collector, which refuses timestamps on samples.
-#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/table.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <ctime>
+#include <iomanip>
 #include <map>
 #include <optional>
+#include <sstream>
 
 namespace sonde {
 namespace {
 
-std::string escape_label(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '\n') {
-      escaped += "\\n";
-      continue;
-    }
-    if (c == '\\' || c == '"') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
+constexpr Escape label_escapes[]{{'\n', "\\n"}, {'\\', "\\\\"}, {'"', "\\\""}};
 
 std::string labels_of(const DeviceResult& device) {
-  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"",
-                     escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
-                     escape_label(device.node));
+  const auto value = [](std::string_view text) { return escape(text, label_escapes); };
+  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"", value(device.info.uuid),
+                     value(device.info.pci_bus_id), value(device.node));
 }
 
 std::string exposed_name(std::string_view metric) {
@@ -46,15 +36,10 @@ std::string head(const std::string& name, std::string_view help) {
 }
 
 std::optional<std::int64_t> unix_seconds(const std::string& iso_utc) {
-  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (std::sscanf(iso_utc.c_str(), "%d-%d-%dT%d:%d:%d", &year, &month, &day, &hour, &minute,
-                  &second) != 6) {
-    return {};
-  }
-  using namespace std::chrono;
-  const sys_days date{std::chrono::year{year} / month / day};
-  return duration_cast<seconds>(date.time_since_epoch()).count() + hour * 3600 + minute * 60 +
-         second;
+  std::tm time{};
+  std::istringstream text(iso_utc);
+  text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
+  return text.fail() ? std::nullopt : std::optional(timegm(&time));
 }
 
 std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {

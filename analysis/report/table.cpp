@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-std::string join_padded(const std::vector<std::string>& cells, const Table& table,
+std::string join_padded(const std::vector<std::string>& cells, const TextTable& table,
                         const std::vector<std::size_t>& widths, std::string_view indent) {
   std::string line(indent);
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -20,26 +20,21 @@ std::string join_padded(const std::vector<std::string>& cells, const Table& tabl
   return line + "\n";
 }
 
-std::vector<std::string> titles(const Table& table) {
+std::vector<std::string> titles(const TextTable& table) {
   std::vector<std::string> all;
-  for (const Table::Column& column : table.columns) all.push_back(column.title);
+  for (const TextTable::Column& column : table.columns) all.push_back(column.title);
   return all;
 }
 
-std::string escape_markdown(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '|' || c == '<' || c == '*') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
+constexpr Escape markdown_escapes[]{{'|', "\\|"}, {'<', "\\<"}, {'*', "\\*"}};
+constexpr Escape html_escapes[]{
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
 }  // namespace
 
-std::string plain_table(const Table& table, std::string_view indent) {
+std::string plain_table(const TextTable& table, std::string_view indent) {
   std::vector<std::size_t> widths;
-  for (const Table::Column& column : table.columns) widths.push_back(column.title.size());
+  for (const TextTable::Column& column : table.columns) widths.push_back(column.title.size());
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
@@ -48,14 +43,14 @@ std::string plain_table(const Table& table, std::string_view indent) {
   return text;
 }
 
-std::string markdown_table(const Table& table) {
+std::string markdown_table(const TextTable& table) {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + escape_markdown(cell) + " |";
+    for (const std::string& cell : cells) text += " " + escape(cell, markdown_escapes) + " |";
     return text + "\n";
   };
   std::string text = line(titles(table)) + "|";
-  for (const Table::Column& column : table.columns) {
+  for (const TextTable::Column& column : table.columns) {
     text += column.align == Align::right ? "---:|" : "---|";
   }
   text += "\n";
@@ -63,7 +58,7 @@ std::string markdown_table(const Table& table) {
   return text;
 }
 
-std::string html_table(const Table& table) {
+std::string html_table(const TextTable& table) {
   const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string text = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -77,20 +72,20 @@ std::string html_table(const Table& table) {
   return text + "</tbody>\n</table>\n";
 }
 
-std::string escape_html(std::string_view text) {
+std::string escape(std::string_view text, std::span<const Escape> escapes) {
   std::string escaped;
   for (const char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      case '\'': escaped += "&#39;"; break;
-      default: escaped += c;
+    const auto found = std::ranges::find(escapes, c, &Escape::plain);
+    if (found == escapes.end()) {
+      escaped += c;
+    } else {
+      escaped += found->escaped;
     }
   }
   return escaped;
 }
+
+std::string escape_html(std::string_view text) { return escape(text, html_escapes); }
 
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);

@@ -1,6 +1,7 @@
 // A table as data, so that terminal, Markdown and HTML show the same one.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@ namespace sonde {
 
 enum class Align { left, right };
 
-struct Table {
+struct TextTable {
   struct Column {
     std::string title;
     Align align = Align::left;
@@ -20,10 +21,16 @@ struct Table {
 
 /// Columns padded with spaces, two between them, no rules; each line starts with `indent` and has
 /// no trailing space.
-std::string plain_table(const Table& table, std::string_view indent);
-std::string markdown_table(const Table& table);
-std::string html_table(const Table& table);
+std::string plain_table(const TextTable& table, std::string_view indent);
+std::string markdown_table(const TextTable& table);
+std::string html_table(const TextTable& table);
 
+/// How a character is written where it would mean something else.
+struct Escape {
+  char plain;
+  std::string_view escaped;
+};
+std::string escape(std::string_view text, std::span<const Escape> escapes);
 std::string escape_html(std::string_view text);
 
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.

@@ -1,10 +1,11 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
+#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <sstream>
 
 namespace sonde {
 namespace {
@@ -46,7 +47,7 @@ std::string problem_text(const Problem& problem, Colour colour) {
 }
 
 std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
-  Table table = device_table(run, analysis);
+  TextTable table = device_table(run, analysis);
   std::size_t left_out = 0;
   if (table.rows.size() > most_listed_devices) {
     left_out = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
@@ -82,12 +83,12 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
     const std::size_t n = analysis.groups[group].devices.size();
     text += title(colour, fmt::format("METRICS of {} (n={}{})", analysis.groups[group].label, n,
                                       n == 1 ? ", no peers" : ""));
-    const Table metrics = metric_table(run, analysis, group);
-    const Table structure = structure_table(run, analysis, group);
+    const TextTable metrics = metric_table(run, analysis, group);
+    const TextTable structure = structure_table(run, analysis, group);
     if (!metrics.rows.empty()) text += plain_table(metrics, "  ");
     if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ");
   }
-  const Table gaps = gap_table(run);
+  const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += title(colour, "NOT ANSWERED") + plain_table(gaps, "  ");
   return text;
 }
@@ -95,14 +96,9 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
 std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
   const std::string exclude = render_exclude(run, analysis);
   if (exclude.empty()) return "";
-  const std::string drains = render_drain(run, analysis);
   std::string text = title(colour, "TO PASTE (nothing of this was run)") + "  " + exclude + "\n";
-  std::string_view drain = drains;
-  while (!drain.empty()) {
-    const std::size_t end = drain.find('\n');
-    text += fmt::format("  {}\n", drain.substr(0, end));
-    drain.remove_prefix(std::min(drain.size(), end + 1));
-  }
+  std::istringstream drains(render_drain(run, analysis));
+  for (std::string drain; std::getline(drains, drain);) text += "  " + drain + "\n";
   return text;
 }
 
@@ -111,10 +107,10 @@ std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colo
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
   const bool well = analysis.counts.passed == run.devices.size() && run.unaudited.empty() &&
                     analysis.counts.expected <= analysis.counts.seen;
-  const std::string head = headline(run, analysis);
-  const std::size_t line_end = head.find('\n');
-  std::string text = paint(colour, well ? "1;32" : "1;31", head.substr(0, line_end)) +
-                     head.substr(line_end) + "\n" + origin_line(run) + "\n";
+  const Headline head = headline(run, analysis);
+  std::string text =
+      fmt::format("{}\n{}\n{}\n", paint(colour, well ? "1;32" : "1;31", head.verdict), head.counts,
+                  origin_line(run));
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);

@@ -1,5 +1,6 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
+#include "analysis/fleet/reduce.hpp"
 
 #include "commands/commands.hpp"
 #include "store/run_reader.hpp"

@@ -1,5 +1,5 @@
-// The commands behind main, each with its options; one file per command. `run` needs MPI, the
-// others work on files, without a GPU and without MPI, and so on a login node.
+// The commands behind main, each with its options; a file each, print.cpp for three. `run` needs
+// MPI, the others work on files, without a GPU and without MPI, and so on a login node.
 #pragma once
 
 #include "analysis/report/report.hpp"

@@ -33,8 +33,8 @@ ExitStatus status_of(Work&& work) {
   }
 }
 
-void log_notes(const MergeNotes& merge) {
-  for (const std::string& note : merge.notes) log_world(note);
+void log_notes(const MergeNotes& notes) {
+  for (const std::string& note : notes) log_world(note);
 }
 
 }  // namespace

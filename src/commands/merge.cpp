@@ -10,9 +10,10 @@ namespace sonde {
 
 ExitStatus execute(const MergeOptions& options) {
   if (!options.force) refuse_existing(options.output);
-  const MergeNotes merged =
-      merge_runs({options.sources.begin(), options.sources.end()}, options.output);
-  for (const std::string& note : merged.notes) log_world(note);
+  for (const std::string& note :
+       merge_runs({options.sources.begin(), options.sources.end()}, options.output)) {
+    log_world(note);
+  }
   const ExitStatus status = analyze_run(options.output);
   log_world("wrote " + options.output);
   return status;

@@ -1,4 +1,5 @@
 // `sonde report`: report.html from a run file.
+#include "analysis/fleet/reduce.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/commands.hpp"

@@ -10,22 +10,16 @@
 namespace sonde {
 namespace {
 
-struct DestroyTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
-
+/// Nothing if hwloc cannot read this machine.
 Topology load_topology() {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return nullptr;
-  Topology topology(raw);
+  if (hwloc_topology_init(&raw) != 0) return {nullptr, hwloc_topology_destroy};
+  Topology topology(raw, hwloc_topology_destroy);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  if (hwloc_topology_load(raw) != 0) return nullptr;
+  if (hwloc_topology_load(raw) != 0) topology.reset();
   return topology;
 }
 
@@ -48,8 +42,8 @@ std::string bind_near_device(const std::string& pci_bus_id) {
                        pci_bus_id);
   }
   const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology.get(), device);
-  const Bitmap given(hwloc_bitmap_alloc());
-  const Bitmap cpus(hwloc_bitmap_alloc());
+  const Bitmap given(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  const Bitmap cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
   hwloc_get_cpubind(topology.get(), given.get(), HWLOC_CPUBIND_PROCESS);
   hwloc_bitmap_and(cpus.get(), given.get(), near->cpuset);
   if (hwloc_bitmap_iszero(cpus.get())) {

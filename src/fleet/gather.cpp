@@ -6,6 +6,10 @@
 #include <cstdlib>
 
 namespace sonde {
+
+// The JSON library finds it by name.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, node, host, uuids, restricted)
+
 namespace {
 
 /// The lowest world rank that shares memory with this one.
@@ -27,19 +31,15 @@ bool is_restricted() {
 }  // namespace
 
 std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice>& visible) {
-  nlohmann::json mine{{"node", find_node(comm)},
-                      {"host", host_name()},
-                      {"restricted", is_restricted()},
-                      {"uuids", nlohmann::json::array()}};
-  for (const DeviceChoice& choice : visible) mine["uuids"].push_back(choice.uuid);
+  RankView mine{.rank = rank_of(comm),
+                .node = find_node(comm),
+                .host = host_name(),
+                .uuids = {},
+                .restricted = is_restricted()};
+  for (const DeviceChoice& choice : visible) mine.uuids.push_back(choice.uuid);
   std::vector<RankView> views;
-  for (const std::string& text : gather_texts(comm, mine.dump())) {
-    const auto json = nlohmann::json::parse(text);
-    views.push_back({.rank = static_cast<int>(views.size()),
-                     .node = json.at("node").get<int>(),
-                     .host = json.at("host").get<std::string>(),
-                     .uuids = json.at("uuids").get<std::vector<std::string>>(),
-                     .restricted = json.at("restricted").get<bool>()});
+  for (const std::string& text : gather_texts(comm, nlohmann::json(mine).dump())) {
+    views.push_back(nlohmann::json::parse(text).get<RankView>());
   }
   return views;
 }

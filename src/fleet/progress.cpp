@@ -1,9 +1,6 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
-#include "base/enum_text.hpp"
-
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -15,20 +12,10 @@
 
 namespace sonde {
 namespace fs = std::filesystem;
-namespace {
-
-constexpr EnumName<RankState> state_names[]{
-    {RankState::measuring, "measuring"},
-    {RankState::done, "done"},
-};
-
-}  // namespace
 
 // The JSON library finds these by name.
-static void to_json(nlohmann::json& json, RankState state) { json = name_of(state_names, state); }
-static void from_json(const nlohmann::json& json, RankState& state) {
-  state = find_value(state_names, json.get<std::string>()).value_or(RankState::measuring);
-}
+NLOHMANN_JSON_SERIALIZE_ENUM(RankState,
+                             {{RankState::measuring, "measuring"}, {RankState::done, "done"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
                                    jobs_total, probes_done, elapsed_s, beat)
 
@@ -42,6 +29,16 @@ constexpr std::string_view suffix = ".progress.json";
 
 fs::path file_of(const fs::path& parts, int rank) {
   return parts / fmt::format("{}{}", rank, suffix);
+}
+
+/// Those of all ranks.
+std::vector<fs::path> list_files(const fs::path& parts) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    if (entry.path().string().ends_with(suffix)) files.push_back(entry.path());
+  }
+  return files;
 }
 
 std::optional<Progress> read_one(const fs::path& path) {
@@ -87,20 +84,14 @@ void ProgressFile::update(Progress progress) {
 }
 
 void clear_progress(const fs::path& parts) {
-  std::error_code error;
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(parts, error)) {
-    if (entry.path().string().ends_with(suffix)) old.push_back(entry.path());
-  }
-  for (const fs::path& path : old) fs::remove(path, error);
+  std::error_code ignored;
+  for (const fs::path& path : list_files(parts)) fs::remove(path, ignored);
 }
 
 std::vector<Progress> read_progress(const fs::path& parts) {
   std::vector<Progress> ranks;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parts, error)) {
-    if (!entry.path().string().ends_with(suffix)) continue;
-    if (auto progress = read_one(entry.path())) ranks.push_back(std::move(*progress));
+  for (const fs::path& path : list_files(parts)) {
+    if (auto progress = read_one(path)) ranks.push_back(std::move(*progress));
   }
   std::ranges::sort(ranks, {}, &Progress::rank);
   return ranks;
@@ -145,10 +136,10 @@ std::string describe_progress(const fs::path& parts) {
   }
   std::string text;
   for (const Progress& rank : ranks) {
-    text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
-                        rank.rank, rank.node, rank.uuid, name_of(state_names, rank.state),
-                        rank.jobs_done, rank.jobs_total, rank.probes_done,
-                        format_duration(rank.elapsed_s), rank.job);
+    text += fmt::format(
+        "rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n", rank.rank,
+        rank.node, rank.uuid, nlohmann::json(rank.state).get<std::string>(), rank.jobs_done,
+        rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
   }
   return text + summarize_progress(ranks) + "\n";
 }

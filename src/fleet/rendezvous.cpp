@@ -4,8 +4,7 @@
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -59,12 +58,9 @@ void take_arrivals(MPI_Comm comm, Register& ranks) {
 }
 
 bool all_silent(const Register& ranks, const std::vector<int>& missing, double silence_s) {
-  for (const int rank : missing) {
-    if (Clock::now() - ranks.seen[static_cast<std::size_t>(rank)] < Seconds(silence_s)) {
-      return false;
-    }
-  }
-  return true;
+  return std::ranges::all_of(missing, [&](int rank) {
+    return Clock::now() - ranks.seen[static_cast<std::size_t>(rank)] >= Seconds(silence_s);
+  });
 }
 
 std::vector<int> wait_for_all(MPI_Comm comm, std::size_t size, const Patience& patience,

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <thread>
 
@@ -20,14 +19,6 @@ int int_size(std::size_t size) {
   require(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
           "a text is too long for MPI");
   return static_cast<int>(size);
-}
-
-std::string broadcast_from(MPI_Comm comm, int root, std::string text) {
-  int length = int_size(text.size());
-  SONDE_MPI_CHECK(MPI_Bcast(&length, 1, MPI_INT, root, comm));
-  text.resize(static_cast<std::size_t>(length));
-  SONDE_MPI_CHECK(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm));
-  return text;
 }
 
 /// The lowest number of all ranks; a rank that failed gives up after its patience.
@@ -106,27 +97,25 @@ std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text) {
   return texts;
 }
 
-std::string broadcast_text(MPI_Comm comm, const std::string& text) {
-  return broadcast_from(comm, 0, text);
+std::string broadcast_text(MPI_Comm comm, std::string text, int root) {
+  int length = int_size(text.size());
+  SONDE_MPI_CHECK(MPI_Bcast(&length, 1, MPI_INT, root, comm));
+  text.resize(static_cast<std::size_t>(length));
+  SONDE_MPI_CHECK(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm));
+  return text;
 }
 
-std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
+std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
                                          double patience_s) {
   const int ranks = size_of(comm);
   const int mine = outcome == Outcome::ok ? ranks : rank_of(comm);
   const int first = lowest(comm, mine, outcome, patience_s);
   if (first == ranks) return std::nullopt;
-  // Broadcasts in the order of the members: braces are evaluated from left to right.
-  return RankFailure{.rank = first,
-                     .host = broadcast_from(comm, first, host_name()),
-                     .reason = broadcast_from(comm, first, reason)};
+  return broadcast_text(comm, fmt::format("rank {} on {}: {}", first, host_name(), reason), first);
 }
 
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {
-  if (const auto failure = first_failure(comm, outcome, reason)) {
-    throw AgreedError(
-        fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
-  }
+  if (const auto failure = first_failure(comm, outcome, reason)) throw AgreedError(*failure);
 }
 
 }  // namespace sonde

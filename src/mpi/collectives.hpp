@@ -22,22 +22,16 @@ std::string host_name();
 /// Collective. One text per rank, in rank order, the same everywhere. @throws CommError
 std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text);
 
-/// Collective. Rank 0's text, everywhere. @throws CommError
-std::string broadcast_text(MPI_Comm comm, const std::string& text);
+/// Collective. The text of the rank `root`, everywhere. @throws CommError
+std::string broadcast_text(MPI_Comm comm, std::string text, int root = 0);
 
 enum class Outcome { ok, failed };
 
-struct RankFailure {
-  int rank = 0;
-  std::string host;
-  std::string reason;
-};
-
-/// Collective. The failure of the lowest rank that failed, the same everywhere; nothing if all are
-/// well. A rank that failed itself waits for the others no longer than `patience_s`: they may hang
-/// in the very call that failed here, and only an abort can free them.
+/// Collective. "rank 3 on n2: <its reason>" of the lowest rank that failed, the same everywhere;
+/// nothing if all are well. A rank that failed itself waits for the others no longer than
+/// `patience_s`: they may hang in the very call that failed here, and only an abort can free them.
 /// @throws CommError, on one rank alone if its patience ended
-std::optional<RankFailure> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
+std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
                                          double patience_s = std::numeric_limits<double>::max());
 
 /// Collective, after work that may have failed on some ranks: all go on, or all throw the same

@@ -3,8 +3,6 @@
 
 #include "mpi/collectives.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>

@@ -1,8 +1,6 @@
 // `/analysis` of a run file, written into a copy that takes the file's place when whole.
 #include "store/analysis_file.hpp"
 
-#include "store/rows.hpp"
-#include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 #include "store/table_file.hpp"
 
@@ -20,17 +18,41 @@ void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
     hdf5::check(H5Ldelete(file, group_name, H5P_DEFAULT), "replacing the analysis");
   }
   hdf5::write_attribute(hdf5::make_groups(file, group_name), "json", analysis.json);
-  write_tables(file,
-               {make_table<FleetRow>(keys::fleet, fleet_columns(), analysis.fleet),
-                make_table<VerdictRow>(keys::verdicts, verdict_columns(), analysis.verdicts)});
+  write_tables(
+      file, {fleet_table().to_table(analysis.fleet), verdict_table().to_table(analysis.verdicts)});
   file.flush(hdf5::Durability::synced);
   file.close();
 }
 
 }  // namespace
 
+BoundTable<FleetRow> fleet_table() {
+  return BoundTable<FleetRow>({"analysis/fleet", "statistic"})
+      .add("group", "", "comparison group", &FleetRow::group)
+      .add("metric", "", "name of the metric", &FleetRow::metric)
+      .add("unit", "", "unit of median, mad, min and max", &FleetRow::unit)
+      .add("n", "1", "devices with a value", &FleetRow::n)
+      .add("median", "1", "median of the devices", &FleetRow::median)
+      .add("mad", "1", "median absolute deviation of the devices", &FleetRow::mad)
+      .add("min", "1", "smallest value", &FleetRow::min)
+      .add("max", "1", "largest value", &FleetRow::max)
+      .add("cv", "1", "standard deviation by mean", &FleetRow::cv)
+      .add("consensus", "", "structural metrics: value of the plurality", &FleetRow::consensus)
+      .add("agreeing", "1", "structural metrics: devices with it", &FleetRow::agreeing)
+      .add("outliers", "", "UUIDs of devices furthest out, separated by blanks",
+           &FleetRow::outliers);
+}
+
+BoundTable<VerdictRow> verdict_table() {
+  return BoundTable<VerdictRow>({"analysis/verdicts", "verdict_row"})
+      .add("uuid", "", "UUID of the device", &VerdictRow::uuid)
+      .add("verdict", "", "pass, warn, incomplete, fail or lost", &VerdictRow::verdict)
+      .add("likely_class", "", "what most likely stands behind it", &VerdictRow::likely_class)
+      .add("reason", "", "why", &VerdictRow::reason);
+}
+
 void append_analysis(const fs::path& path, const AnalysisRecord& analysis) {
-  RunReader{path};  // only a file that sonde can read is touched
+  const RunReader readable(path);  // only a file that sonde can read is touched
   const fs::path copy = path.string() + ".part";
   try {
     fs::copy_file(path, copy, fs::copy_options::overwrite_existing);

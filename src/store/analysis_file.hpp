@@ -2,6 +2,8 @@
 // the JSON text of `sonde export`.
 #pragma once
 
+#include "store/bound_table.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -38,6 +40,9 @@ struct AnalysisRecord {
   std::vector<FleetRow> fleet{};
   std::vector<VerdictRow> verdicts{};
 };
+
+BoundTable<FleetRow> fleet_table();
+BoundTable<VerdictRow> verdict_table();
 
 /// Writes `/analysis`, replacing an earlier one. One process alone. Works on a copy that is renamed
 /// when whole: the run file is never at risk. @throws StoreError

@@ -5,13 +5,15 @@
 #include "store/rows.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace sonde {
 namespace {
 
-Table value_table(TableKey key, const ColumnSpec& column) {
-  return {.key = std::move(key), .columns = {column}, .values = {empty_values(column.type)}};
+template <class T>
+Table empty_table(const ValueTable<T>& values) {
+  return {.key = values.key, .columns = {values.column}, .values = {std::vector<T>{}}};
 }
 
 /// Adds rows to a table of one column, and says where they lie.
@@ -31,11 +33,9 @@ struct JobTables {
   Table repeats, vectors;
 
   explicit JobTables(const std::string& job)
-      : repeats(value_table(keys::traces(job, "repeat"), repeat_column)),
-        vectors(value_table(keys::vectors(job), vector_column)) {
-    for_each_recording([&](const auto& recording) {
-      recordings.push_back(value_table(keys::traces(job, recording.dimension), recording.column));
-    });
+      : repeats(empty_table(repeat_table(job))), vectors(empty_table(vector_table(job))) {
+    for_each_recording(
+        [&](const auto& recording) { recordings.push_back(empty_table(recording.table(job))); });
   }
 };
 
@@ -67,35 +67,23 @@ void add_probe(JobTables& tables, const ProbeRecord& record) {
 }
 
 void add_finding(JobTables& tables, const Finding& finding) {
-  FindingRow row;
-  row.metric = finding.metric;
+  FindingRow& row = tables.findings.emplace_back();
+  row.finding = finding;
   if (const Metric* metric = find_metric(finding.metric)) row.unit = metric->unit;
-  row.value_kind = "none";
-  row.number = std::numeric_limits<double>::quiet_NaN();
-  row.vector = append<double>(tables.vectors, {});
-  if (const auto* number = std::get_if<double>(&finding.value)) {
-    row.value_kind = "number";
-    row.number = *number;
-  } else if (const auto* text = std::get_if<std::string>(&finding.value)) {
-    row.value_kind = "text";
-    row.text = *text;
-  } else if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
-    row.value_kind = "vector";
-    row.vector = append(tables.vectors, *vector);
-  }
-  row.status = finding.status;
-  row.reason = finding.reason;
-  row.confidence = finding.confidence;
-  row.samples = finding.samples;
-  row.spread = finding.spread;
-  tables.findings.push_back(std::move(row));
+  row.value_kind = value_kinds.at(finding.value.index());
+  const auto* number = std::get_if<double>(&finding.value);
+  const auto* text = std::get_if<std::string>(&finding.value);
+  const auto* vector = std::get_if<std::vector<double>>(&finding.value);
+  row.number = number ? *number : std::numeric_limits<double>::quiet_NaN();
+  if (text) row.text = *text;
+  row.vector = append(tables.vectors, vector ? *vector : std::vector<double>{});
 }
 
 }  // namespace
 
 std::vector<Table> flatten_device(const DeviceResult* device) {
   std::vector<DeviceRow> rows;
-  Table carveouts = value_table(keys::carveouts, carveout_column);
+  Table carveouts = empty_table(carveout_table());
   if (device) {
     DeviceRow& row = rows.emplace_back();
     row.device.info = device->info;
@@ -107,11 +95,11 @@ std::vector<Table> flatten_device(const DeviceResult* device) {
     row.device.after = device->after;
     row.carveouts = append(carveouts, device->info.shared_carveouts_bytes);
   }
-  return {make_table<DeviceRow>(keys::devices, device_columns(), rows), std::move(carveouts)};
+  return {device_table().to_table(rows), std::move(carveouts)};
 }
 
 std::vector<Table> flatten_unaudited(const std::vector<UnauditedDevice>& unaudited) {
-  return {make_table<UnauditedDevice>(keys::unaudited, unaudited_columns(), unaudited)};
+  return {unaudited_table().to_table(unaudited)};
 }
 
 std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
@@ -123,21 +111,19 @@ std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
     for (const Finding& finding : result->findings) add_finding(parts, finding);
     OutcomeRow& outcome = outcomes.emplace_back();
     outcome.position = position;
-    outcome.status = result->status;
-    outcome.reason = result->reason;
-    outcome.elapsed_s = result->elapsed_s;
+    outcome.result.status = result->status;
+    outcome.result.reason = result->reason;
+    outcome.result.elapsed_s = result->elapsed_s;
     outcome.probes = {0, parts.probes.size()};
     outcome.findings = {0, parts.findings.size()};
   }
-  std::vector<Table> tables;
-  const auto add = [&tables](Table table) { tables.push_back(std::move(table)); };
-  add(make_table<OutcomeRow>(keys::outcomes(job), outcome_columns(job), outcomes));
-  add(make_table<ProbeRow>(keys::probes(job), probe_columns(job), parts.probes));
-  add(make_table<LaneRow>(keys::traces(job, "lane"), lane_columns(job), parts.lanes));
-  for (Table& recording : parts.recordings) add(std::move(recording));
-  add(std::move(parts.repeats));
-  add(make_table<FindingRow>(keys::findings(job), finding_columns(job), parts.findings));
-  add(std::move(parts.vectors));
+  std::vector<Table> tables{outcome_table(job).to_table(outcomes),
+                            probe_table(job).to_table(parts.probes),
+                            lane_table(job).to_table(parts.lanes)};
+  std::ranges::move(parts.recordings, std::back_inserter(tables));
+  tables.push_back(std::move(parts.repeats));
+  tables.push_back(finding_table(job).to_table(parts.findings));
+  tables.push_back(std::move(parts.vectors));
   return tables;
 }
 

@@ -13,13 +13,14 @@
 namespace sonde::hdf5 {
 namespace {
 
-herr_t keep_reason(unsigned, const H5E_error2_t* error, void* reason) {
-  if (error->desc) *static_cast<std::string*>(reason) = error->desc;
+/// Keeps the text of the first error, the innermost.
+herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
+  if (n == 0 && error->desc) *static_cast<std::string*>(reason) = error->desc;
   return 0;
 }
 
 Handle file_access() {
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "making a property list");
+  Handle access = make_properties(H5P_FILE_ACCESS);
   // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
   // directly. Readable from HDF5 1.8 on.
   check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), "setting the file version");
@@ -29,11 +30,17 @@ Handle file_access() {
   return access;
 }
 
-Handle file_creation() {
-  Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "making a property list");
+/// For a file or group that remembers the order of its members.
+Handle ordered_creation(hid_t kind) {
+  Handle creation = make_properties(kind);
   check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
         "tracking the order of groups");
   return creation;
+}
+
+hid_t create_file(const std::filesystem::path& path, hid_t access) {
+  return check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
+               "creating the file");
 }
 
 /// Keeps all metadata in memory until a flush.
@@ -48,16 +55,33 @@ void hold_metadata(hid_t access) {
   check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
 }
 
+/// Of any length.
+Handle text_type() {
+  Handle type = utf8_type(H5T_VARIABLE);
+  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
+  return type;
+}
+
+void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t type,
+                     const void* value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
+  const Handle attribute(
+      H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+      "creating the attribute " + name);
+  check(H5Awrite(attribute, type, value), "writing the attribute " + name);
+}
+
+void read_attribute(hid_t object, const std::string& name, hid_t type, void* value) {
+  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                         "opening the attribute " + name);
+  check(H5Aread(attribute, type, value), "reading the attribute " + name);
+}
+
 }  // namespace
 
 std::string last_reason() {
   std::string reason;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_UPWARD,
-      [](unsigned n, const H5E_error2_t* error, void* text) {
-        return n == 0 ? keep_reason(n, error, text) : herr_t{0};
-      },
-      &reason);
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, &reason);
   const std::string mark = "error message = '";
   if (const auto at = reason.find(mark); at != std::string::npos) {
     const auto from = at + mark.size();
@@ -75,8 +99,7 @@ File File::create(const std::filesystem::path& path) {
   prepare_store();
   Handle access = file_access();
   hold_metadata(access);
-  return File(
-      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, file_creation(), access), "creating the file"));
+  return File(create_file(path, access));
 }
 
 File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
@@ -84,8 +107,7 @@ File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
   Handle access = file_access();
   check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
   check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
-  return File(
-      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, file_creation(), access), "creating the file"));
+  return File(create_file(path, access));
 }
 
 File File::open_to_write(const std::filesystem::path& path) {
@@ -113,23 +135,16 @@ void File::close() {
 
 Handle open_to_read(const std::filesystem::path& path) {
   prepare_store();
-  if (!std::filesystem::exists(path)) {
-    throw StoreError(
-        fmt::format("'{}' is not there (nothing to read) check the path", path.string()));
-  }
-  if (std::filesystem::is_directory(path)) {
-    throw StoreError(
-        fmt::format("'{}' is a folder (a run is one file) name the file in it", path.string()));
-  }
-  const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
-  if (is_hdf5 == 0) {
-    throw StoreError(
-        fmt::format("'{}' is no HDF5 file (sonde writes its runs as HDF5) check that "
-                    "it is the right file and was copied whole",
-                    path.string()));
-  }
-  Handle access = file_access();
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  const auto refuse_if = [&path](bool wrong, const char* what) {
+    if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
+  };
+  refuse_if(!std::filesystem::exists(path), "not there (nothing to read) check the path");
+  refuse_if(std::filesystem::is_directory(path),
+            "a folder (a run is one file) name the file in it");
+  refuse_if(H5Fis_hdf5(path.c_str()) == 0,
+            "no HDF5 file (sonde writes its runs as HDF5) check that it is the right file and was "
+            "copied whole");
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access());
   if (id < 0) {
     const std::string reason = last_reason();
     std::string advice = "check its permissions and that it was copied whole";
@@ -144,9 +159,7 @@ Handle open_to_read(const std::filesystem::path& path) {
 }
 
 Handle make_groups(hid_t file, const std::string& path) {
-  Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "making a property list");
-  check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
-        "tracking the order of groups");
+  const Handle creation = ordered_creation(H5P_GROUP_CREATE);
   std::istringstream names(path);
   std::string name;
   std::string so_far;
@@ -156,6 +169,10 @@ Handle make_groups(hid_t file, const std::string& path) {
     Handle(H5Gcreate2(file, so_far.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose,
            "creating the group " + so_far);
   }
+  return open_group(file, path);
+}
+
+Handle open_group(hid_t file, const std::string& path) {
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 
@@ -164,6 +181,10 @@ bool has_link(hid_t file, const std::string& path) {
     if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
   }
   return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
+}
+
+Handle make_properties(hid_t kind) {
+  return Handle(H5Pcreate(kind), H5Pclose, "making a property list");
 }
 
 Handle utf8_type(std::size_t size) {
@@ -179,39 +200,26 @@ bool has_attribute(hid_t object, const std::string& name) {
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  Handle type = utf8_type(H5T_VARIABLE);
-  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
-  Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
-  Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
-                   H5Aclose, "creating the attribute " + name);
   const char* pointer = text.c_str();
-  check(H5Awrite(attribute, type, &pointer), "writing the attribute " + name);
+  const Handle type = text_type();
+  write_attribute(object, name, type, type, &pointer);
 }
 
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number) {
-  Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
-  Handle attribute(H5Acreate2(object, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT),
-                   H5Aclose, "creating the attribute " + name);
-  check(H5Awrite(attribute, H5T_NATIVE_UINT64, &number), "writing the attribute " + name);
+  write_attribute(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &number);
 }
 
 std::string read_text_attribute(hid_t object, const std::string& name) {
-  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
-                   "opening the attribute " + name);
-  Handle type = utf8_type(H5T_VARIABLE);
-  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
   char* pointer = nullptr;
-  check(H5Aread(attribute, type, &pointer), "reading the attribute " + name);
+  read_attribute(object, name, text_type(), &pointer);
   std::string text = pointer ? pointer : "";
   H5free_memory(pointer);
   return text;
 }
 
 std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
-  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
-                   "opening the attribute " + name);
   std::uint64_t number = 0;
-  check(H5Aread(attribute, H5T_NATIVE_UINT64, &number), "reading the attribute " + name);
+  read_attribute(object, name, H5T_NATIVE_UINT64, &number);
   return number;
 }
 

@@ -70,6 +70,7 @@ Handle open_to_read(const std::filesystem::path& path);
 
 /// Groups of a path, each made if it is missing, remembering the order of their members.
 Handle make_groups(hid_t file, const std::string& path);
+Handle open_group(hid_t file, const std::string& path);
 bool has_link(hid_t file, const std::string& path);
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
@@ -78,6 +79,7 @@ std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
 
+Handle make_properties(hid_t kind);
 Handle utf8_type(std::size_t size);
 
 }  // namespace sonde::hdf5

@@ -67,8 +67,8 @@ void add_candidate(std::vector<Candidate>& chosen, Candidate candidate, MergeNot
   }
   const auto worth = [](const Candidate& one) { return std::tie(one.complete, one.started_utc); };
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
-  notes.notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
-                                    same->file.string(), candidate.file.string()));
+  notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
+                              same->file.string(), candidate.file.string()));
 }
 
 /// Calls `take` with each device of the shards of that configuration. The others, and those that it
@@ -80,13 +80,13 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& 
     try {
       const RunReader reader(shard);
       if (reader.provenance().config_hash != config_hash) {
-        notes.notes.push_back(
+        notes.push_back(
             fmt::format("'{}' was measured under another configuration: left out", shard.string()));
         continue;
       }
       for (Candidate& one : list_candidates(shard, reader)) take(std::move(one));
     } catch (const StoreError& error) {
-      notes.notes.push_back(fmt::format("{}: left out", error.what()));
+      notes.push_back(fmt::format("{}: left out", error.what()));
     }
   }
 }
@@ -148,7 +148,7 @@ MergeNotes add_leftover_shards(const fs::path& run) {
       list_shards(parts_folder(run)), whole.provenance().config_hash, notes, [&](Candidate one) {
         if (holds(chosen, one.uuid)) return;
         load(one);
-        notes.notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
+        notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
         chosen.push_back(std::move(one));
       });
   if (chosen.size() > before) {

@@ -11,9 +11,7 @@
 namespace sonde {
 
 /// What a merge had to leave out, in sentences for the log.
-struct MergeNotes {
-  std::vector<std::string> notes;
-};
+using MergeNotes = std::vector<std::string>;
 
 /// The file that write_run_together would have written, from shards; rows are in the order of
 /// ranks. Shards that cannot be read or are of another configuration are left out with a note.

@@ -8,6 +8,11 @@
 #include <algorithm>
 
 namespace sonde {
+
+// The JSON library finds these by name.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, element_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartShape, jobs, tables)
+
 namespace {
 
 void check_job_name(const std::string& job) {
@@ -15,24 +20,32 @@ void check_job_name(const std::string& job) {
           "a job's name '" + job + "' cannot name a group of the file");
 }
 
-void add_shape(TablePlan& plan, const TableShape& shape) {
-  plan.first_row.push_back(plan.rows);
-  plan.row_counts.push_back(shape.rows);
-  plan.rows += shape.rows;
-  for (std::size_t c = 0; c < plan.columns.size(); ++c) {
-    plan.element_bytes[c] = std::max(plan.element_bytes[c], shape.element_bytes.at(c));
+std::string name_of(const TableKey& key) { return key.group + "/" + key.dimension; }
+
+TableShape shape_of(const Table& table) {
+  TableShape shape{.rows = table.rows(), .element_bytes = {}};
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    shape.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
   }
+  return shape;
 }
 
-/// Tables of one part come in the order of its own jobs: devices, unaudited, then job by job.
-struct TableCounts {
-  std::size_t ahead = 0;  // tables before the first job
-  std::size_t per_job = 0;
-};
+/// A table of the file before it has any part.
+TablePlan begin_plan(const Table& table) {
+  return {.key = table.key,
+          .columns = table.columns,
+          .element_bytes = std::vector<std::size_t>(table.columns.size(), 0),
+          .first_row = {}};
+}
 
-TableCounts count_tables() {
-  return {flatten_device(nullptr).size() + flatten_unaudited({}).size(),
-          flatten_job("any", nullptr, 0).size()};
+/// Gives the next part its place, after the others.
+void add_part(TablePlan& plan, const TableShape& part) {
+  plan.first_row.push_back(plan.rows);
+  plan.rows += part.rows;
+  plan.most_rows = std::max(plan.most_rows, part.rows);
+  for (std::size_t c = 0; c < plan.columns.size(); ++c) {
+    plan.element_bytes[c] = std::max(plan.element_bytes[c], part.element_bytes.at(c));
+  }
 }
 
 std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
@@ -48,15 +61,8 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 }  // namespace
 
 TablePlan plan_alone(const Table& table) {
-  TablePlan plan{.key = table.key,
-                 .columns = table.columns,
-                 .element_bytes = {},
-                 .rows = table.rows(),
-                 .first_row = {0},
-                 .row_counts = {table.rows()}};
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    plan.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
-  }
+  TablePlan plan = begin_plan(table);
+  add_part(plan, shape_of(table));
   return plan;
 }
 
@@ -71,56 +77,27 @@ PartShape shape_of(const RunPart& part) {
     }
   }
   for_each_table(part, shape.jobs, [&shape](const Table& table) {
-    TableShape& one = shape.tables.emplace_back();
-    one.rows = table.rows();
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      one.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
-    }
+    shape.tables[name_of(table.key)] = shape_of(table);
   });
   return shape;
 }
 
-std::string to_json(const PartShape& shape) {
-  nlohmann::json json{{"jobs", shape.jobs}, {"tables", nlohmann::json::array()}};
-  for (const TableShape& table : shape.tables) {
-    json["tables"].push_back({table.rows, table.element_bytes});
-  }
-  return json.dump();
-}
+std::string to_json(const PartShape& shape) { return nlohmann::json(shape).dump(); }
 
 PartShape shape_from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  PartShape shape;
-  shape.jobs = json.at("jobs").get<std::vector<std::string>>();
-  for (const auto& table : json.at("tables")) {
-    shape.tables.push_back(
-        {table.at(0).get<std::uint64_t>(), table.at(1).get<std::vector<std::size_t>>()});
-  }
-  return shape;
+  return nlohmann::json::parse(text).get<PartShape>();
 }
 
 FilePlan make_plan(const std::vector<PartShape>& parts) {
   FilePlan plan;
   plan.jobs = join_jobs(parts);
-  for_each_table({}, plan.jobs, [&plan](const Table& table) {
-    TablePlan& one = plan.tables.emplace_back(plan_alone(table));
-    one.first_row.clear();
-    one.row_counts.clear();
-  });
-  const TableCounts counts = count_tables();
-  for (const PartShape& part : parts) {
-    for (std::size_t t = 0; t < plan.tables.size(); ++t) {
-      std::size_t index = t;
-      if (t >= counts.ahead) {
-        const std::string& job = plan.jobs[(t - counts.ahead) / counts.per_job];
-        const auto found = std::ranges::find(part.jobs, job);
-        const auto place = static_cast<std::size_t>(found - part.jobs.begin());
-        index = counts.ahead + place * counts.per_job + (t - counts.ahead) % counts.per_job;
-      }
-      TableShape none{0, plan.tables[t].element_bytes};
-      add_shape(plan.tables[t], index < part.tables.size() ? part.tables[index] : none);
+  for_each_table({}, plan.jobs, [&](const Table& empty) {
+    TablePlan& table = plan.tables.emplace_back(begin_plan(empty));
+    for (const PartShape& part : parts) {
+      const auto own = part.tables.find(name_of(empty.key));
+      add_part(table, own != part.tables.end() ? own->second : shape_of(empty));
     }
-  }
+  });
   return plan;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,10 @@ struct TableShape {
   std::vector<std::size_t> element_bytes;  // one per column
 };
 
-/// What ranks exchange before they write: jobs in the order they ran, tables in that of the file.
+/// What ranks exchange before they write: jobs in the order they ran, tables by their dimension.
 struct PartShape {
   std::vector<std::string> jobs;
-  std::vector<TableShape> tables;
+  std::map<std::string, TableShape> tables;
 };
 
 /// @throws Error if a job occurs twice, or its name cannot be a group's
@@ -34,8 +35,8 @@ struct TablePlan {
   std::vector<ColumnSpec> columns;
   std::vector<std::size_t> element_bytes;
   std::uint64_t rows = 0;
-  std::vector<std::uint64_t> first_row;   // of each part
-  std::vector<std::uint64_t> row_counts;  // of each part
+  std::uint64_t most_rows = 0;           // of one part
+  std::vector<std::uint64_t> first_row;  // of each part
 };
 
 struct FilePlan {

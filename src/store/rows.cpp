@@ -4,7 +4,6 @@
 namespace sonde {
 
 namespace keys {
-TableKey outcomes(const std::string& job) { return {"jobs/" + job + "/outcomes", "outcome"}; }
 TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
 TableKey findings(const std::string& job) { return {"jobs/" + job + "/findings", "finding"}; }
 TableKey vectors(const std::string& job) { return {"jobs/" + job + "/findings", "element"}; }
@@ -15,25 +14,19 @@ TableKey traces(const std::string& job, const std::string& dimension) {
 
 namespace {
 
-/// The member of a row at the end of this chain of members.
-template <class... Members>
-auto at(Members... members) {
-  return [members...](auto& row) -> auto& { return (row.*....*members); };
-}
-
-/// Columns of a table whose rows belong to devices.
+/// A table whose rows belong to devices.
 template <class Row>
-ColumnList<Row> columns_by_device() {
-  ColumnList<Row> list;
-  list.add("device_index", "1", "row of the device in /devices", at(&Row::device_index),
-           keys::devices);
-  return list;
+BoundTable<Row> table_by_device(TableKey key) {
+  BoundTable<Row> table(std::move(key));
+  table.add("device_index", "1", "row of the device in /devices", &Row::device_index,
+            keys::devices);
+  return table;
 }
 
-void add_health(ColumnList<DeviceRow>& list, const std::string& when, const std::string& note,
+void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std::string& note,
                 Health DeviceResult::*health) {
   const auto add = [&](const char* name, const char* units, const std::string& what, auto member) {
-    list.add(when + name, units, what + note, at(&DeviceRow::device, health, member));
+    table.add(when + name, units, what + note, at(&DeviceRow::device, health, member));
   };
   add("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);
   add("power_w", "W", "power drawn", &Health::power_w);
@@ -49,11 +42,11 @@ void add_health(ColumnList<DeviceRow>& list, const std::string& when, const std:
 
 }  // namespace
 
-BoundColumns<DeviceRow> device_columns() {
+BoundTable<DeviceRow> device_table() {
   const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
   const auto device = [](auto member) { return at(&DeviceRow::device, member); };
-  ColumnList<DeviceRow> list;
-  list.add("uuid", "", "UUID", info(&DeviceInfo::uuid))
+  BoundTable<DeviceRow> table(keys::devices);
+  table.add("uuid", "", "UUID", info(&DeviceInfo::uuid))
       .add("name", "", "product name", info(&DeviceInfo::name))
       .add("serial", "", "serial number of the board", info(&DeviceInfo::serial))
       .add("pci_bus_id", "", "PCI domain:bus:device.function", info(&DeviceInfo::pci_bus_id))
@@ -92,36 +85,34 @@ BoundColumns<DeviceRow> device_columns() {
       .add("mps", "1", "MPS is on", info(&DeviceInfo::mps))
       .add("foreign_processes", "1", "compute processes of others on this GPU",
            info(&DeviceInfo::foreign_processes))
-      .range("carveout", "its possible shared parts of the L1", keys::carveouts,
-             at(&DeviceRow::carveouts));
-  add_health(list, "before_", ", before the first job", &DeviceResult::before);
-  add_health(list, "after_", ", after the last job", &DeviceResult::after);
-  return list.take();
+      .add_range("carveout", "its possible shared parts of the L1", keys::carveouts,
+                 &DeviceRow::carveouts);
+  add_health(table, "before_", ", before the first job", &DeviceResult::before);
+  add_health(table, "after_", ", after the last job", &DeviceResult::after);
+  return table;
 }
 
-BoundColumns<UnauditedDevice> unaudited_columns() {
-  return ColumnList<UnauditedDevice>{}
-      .add("node", "", "host of the GPU", at(&UnauditedDevice::node))
-      .add("uuid", "", "UUID of a GPU that nobody measured", at(&UnauditedDevice::uuid))
-      .take();
+BoundTable<UnauditedDevice> unaudited_table() {
+  return BoundTable<UnauditedDevice>({"unaudited", "unaudited"})
+      .add("node", "", "host of the GPU", &UnauditedDevice::node)
+      .add("uuid", "", "UUID of a GPU that nobody measured", &UnauditedDevice::uuid);
 }
 
-BoundColumns<OutcomeRow> outcome_columns(const std::string& job) {
-  return columns_by_device<OutcomeRow>()
-      .add("position", "1", "place of the job in the device's run", at(&OutcomeRow::position))
-      .add("status", "", "outcome of the job", at(&OutcomeRow::status))
-      .add("reason", "", "why it is not ok", at(&OutcomeRow::reason))
-      .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::elapsed_s))
-      .range("probe", "its probes", keys::probes(job), at(&OutcomeRow::probes))
-      .range("finding", "its findings", keys::findings(job), at(&OutcomeRow::findings))
-      .take();
+BoundTable<OutcomeRow> outcome_table(const std::string& job) {
+  return table_by_device<OutcomeRow>({"jobs/" + job + "/outcomes", "outcome"})
+      .add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
+      .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status))
+      .add("reason", "", "why it is not ok", at(&OutcomeRow::result, &JobResult::reason))
+      .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::result, &JobResult::elapsed_s))
+      .add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
+      .add_range("finding", "its findings", keys::findings(job), &OutcomeRow::findings);
 }
 
-BoundColumns<ProbeRow> probe_columns(const std::string& job) {
+BoundTable<ProbeRow> probe_table(const std::string& job) {
   const auto condition = [](auto member) {
     return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
   };
-  return columns_by_device<ProbeRow>()
+  return table_by_device<ProbeRow>(keys::probes(job))
       .add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
       .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
       .add("parameters_json", "", "all parameters but the lists of offsets",
@@ -137,15 +128,15 @@ BoundColumns<ProbeRow> probe_columns(const std::string& job) {
       .add("seed", "1", "seed of the probe", condition(&Conditions::seed))
       .add("start_unix_ns", "ns", "start, since 1970-01-01 UTC",
            condition(&Conditions::start_unix_ns))
-      .range("lane", "its lanes in ../traces", keys::traces(job, "lane"), at(&ProbeRow::lanes))
-      .range("repeat", "its repeats in ../traces", keys::traces(job, "repeat"),
-             at(&ProbeRow::repeats))
-      .take();
+      .add_range("lane", "its lanes in ../traces", keys::traces(job, "lane"), &ProbeRow::lanes)
+      .add_range("repeat", "its repeats in ../traces", keys::traces(job, "repeat"),
+                 &ProbeRow::repeats);
 }
 
-BoundColumns<LaneRow> lane_columns(const std::string& job) {
-  auto list = columns_by_device<LaneRow>();
-  list.add("probe_index", "1", "row of the probe in ../probes", at(&LaneRow::probe_index),
+BoundTable<LaneRow> lane_table(const std::string& job) {
+  auto table = table_by_device<LaneRow>(keys::traces(job, "lane"));
+  table
+      .add("probe_index", "1", "row of the probe in ../probes", &LaneRow::probe_index,
            keys::probes(job))
       .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
       .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
@@ -155,55 +146,44 @@ BoundColumns<LaneRow> lane_columns(const std::string& job) {
            at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
       .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses));
   for_each_recording([&](const auto& recording) {
-    list.range(recording.dimension, "its " + recording.column.name,
-               keys::traces(job, recording.dimension), at(recording.rows));
+    table.add_range(recording.dimension, "its " + recording.column.name,
+                    keys::traces(job, recording.dimension), recording.rows);
   });
-  return list.take();
+  return table;
 }
 
-BoundColumns<FindingRow> finding_columns(const std::string& job) {
-  return columns_by_device<FindingRow>()
-      .add("metric", "", "name of the metric", at(&FindingRow::metric))
-      .add("unit", "", "unit of number, vector_values and spread", at(&FindingRow::unit))
-      .add("value_kind", "", "none, number, text or vector", at(&FindingRow::value_kind))
-      .add("number", "1", "the value if it is a number, else NaN", at(&FindingRow::number))
-      .add("text", "", "the value if it is a text", at(&FindingRow::text))
-      .range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
-             at(&FindingRow::vector))
-      .add("status", "", "outcome", at(&FindingRow::status))
-      .add("reason", "", "why there is no value, or what to know about it", at(&FindingRow::reason))
-      .add("confidence", "1", "0 to 1: that the value is right", at(&FindingRow::confidence))
-      .add("samples", "1", "measurements behind the value", at(&FindingRow::samples))
+BoundTable<FindingRow> finding_table(const std::string& job) {
+  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
+  return table_by_device<FindingRow>(keys::findings(job))
+      .add("metric", "", "name of the metric", finding(&Finding::metric))
+      .add("unit", "", "unit of number, vector_values and spread", &FindingRow::unit)
+      .add("value_kind", "", "none, number, text or vector", &FindingRow::value_kind)
+      .add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
+      .add("text", "", "the value if it is a text", &FindingRow::text)
+      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
+                 &FindingRow::vector)
+      .add("status", "", "outcome", finding(&Finding::status))
+      .add("reason", "", "why there is no value, or what to know about it",
+           finding(&Finding::reason))
+      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
+      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
       .add("spread", "1", "median absolute deviation of them, in the metric's unit",
-           at(&FindingRow::spread))
-      .take();
+           finding(&Finding::spread));
 }
 
-BoundColumns<FleetRow> fleet_columns() {
-  return ColumnList<FleetRow>{}
-      .add("group", "", "comparison group", at(&FleetRow::group))
-      .add("metric", "", "name of the metric", at(&FleetRow::metric))
-      .add("unit", "", "unit of median, mad, min and max", at(&FleetRow::unit))
-      .add("n", "1", "devices with a value", at(&FleetRow::n))
-      .add("median", "1", "median of the devices", at(&FleetRow::median))
-      .add("mad", "1", "median absolute deviation of the devices", at(&FleetRow::mad))
-      .add("min", "1", "smallest value", at(&FleetRow::min))
-      .add("max", "1", "largest value", at(&FleetRow::max))
-      .add("cv", "1", "standard deviation by mean", at(&FleetRow::cv))
-      .add("consensus", "", "structural metrics: value of the plurality", at(&FleetRow::consensus))
-      .add("agreeing", "1", "structural metrics: devices with it", at(&FleetRow::agreeing))
-      .add("outliers", "", "UUIDs of devices furthest out, separated by blanks",
-           at(&FleetRow::outliers))
-      .take();
+ValueTable<std::uint64_t> carveout_table() {
+  return {keys::carveouts,
+          {"shared_carveouts_bytes", "byte", "possible shared parts of the L1", ElementType::u64}};
 }
 
-BoundColumns<VerdictRow> verdict_columns() {
-  return ColumnList<VerdictRow>{}
-      .add("uuid", "", "UUID of the device", at(&VerdictRow::uuid))
-      .add("verdict", "", "pass, warn, incomplete, fail or lost", at(&VerdictRow::verdict))
-      .add("likely_class", "", "what most likely stands behind it", at(&VerdictRow::likely_class))
-      .add("reason", "", "why", at(&VerdictRow::reason))
-      .take();
+ValueTable<double> repeat_table(const std::string& job) {
+  return {keys::traces(job, "repeat"),
+          {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64}};
+}
+
+ValueTable<double> vector_table(const std::string& job) {
+  return {keys::vectors(job),
+          {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64}};
 }
 
 }  // namespace sonde

@@ -3,15 +3,13 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/analysis_file.hpp"
-#include "store/bound_columns.hpp"
+#include "store/bound_table.hpp"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace sonde {
-
-/// Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = 1;
 
 struct DeviceRow {
   DeviceResult device;  // without its jobs
@@ -21,9 +19,7 @@ struct DeviceRow {
 struct OutcomeRow {
   std::uint64_t device_index = 0;
   std::uint64_t position = 0;  // of the job in the device's run
-  Status status = Status::not_run;
-  std::string reason;
-  double elapsed_s = 0;
+  JobResult result;            // without its probes and findings
   RowRange probes;
   RowRange findings;
 };
@@ -46,29 +42,22 @@ struct LaneRow {
   RowRange timers;
 };
 
-/// Which member of a Value is meant: "none", "number", "text" or "vector".
+/// Which member of a Value is meant, in the order of its alternatives.
+inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "text", "vector"};
+
 struct FindingRow {
   std::uint64_t device_index = 0;
-  std::string metric;
+  Finding finding;  // without its value
   std::string unit;
   std::string value_kind;
   double number = 0;  // NaN unless value_kind is "number"
   std::string text;
   RowRange vector;
-  Status status = Status::ok;
-  std::string reason;
-  double confidence = 0;
-  std::uint64_t samples = 0;
-  double spread = 0;
 };
 
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
-inline const TableKey unaudited{"unaudited", "unaudited"};
-inline const TableKey fleet{"analysis/fleet", "statistic"};
-inline const TableKey verdicts{"analysis/verdicts", "verdict_row"};
-TableKey outcomes(const std::string& job);
 TableKey probes(const std::string& job);
 TableKey findings(const std::string& job);
 TableKey vectors(const std::string& job);
@@ -76,60 +65,57 @@ TableKey vectors(const std::string& job);
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
 
-BoundColumns<DeviceRow> device_columns();
-BoundColumns<UnauditedDevice> unaudited_columns();
-BoundColumns<OutcomeRow> outcome_columns(const std::string& job);
-BoundColumns<ProbeRow> probe_columns(const std::string& job);
-BoundColumns<LaneRow> lane_columns(const std::string& job);
-BoundColumns<FindingRow> finding_columns(const std::string& job);
-BoundColumns<FleetRow> fleet_columns();
-BoundColumns<VerdictRow> verdict_columns();
+BoundTable<DeviceRow> device_table();
+BoundTable<UnauditedDevice> unaudited_table();
+BoundTable<OutcomeRow> outcome_table(const std::string& job);
+BoundTable<ProbeRow> probe_table(const std::string& job);
+BoundTable<LaneRow> lane_table(const std::string& job);
+BoundTable<FindingRow> finding_table(const std::string& job);
 
-/// One kind of value that lanes record, in a table of one column under `traces`.
+/// A table of one column, whose rows are plain values.
+template <class T>
+struct ValueTable {
+  TableKey key;
+  ColumnSpec column;
+};
+ValueTable<std::uint64_t> carveout_table();
+ValueTable<double> repeat_table(const std::string& job);
+ValueTable<double> vector_table(const std::string& job);
+
+/// One kind of value that lanes record, in a table of its own under `traces`.
 template <class T>
 struct Recording {
   std::vector<T> LaneTrace::*values;
   RowRange LaneRow::*rows;
   const char* dimension;
   ColumnSpec column;
+
+  ValueTable<T> table(const std::string& job) const {
+    return {keys::traces(job, dimension), column};
+  }
 };
 
 /// Calls `visit` with every Recording, in the order of the file.
 template <class Visit>
 void for_each_recording(Visit&& visit) {
-  using enum ElementType;
+  const auto numbers = [&visit](auto values, auto rows, const char* dimension, const char* name,
+                                const char* units, const char* long_name) {
+    visit(Recording<std::uint64_t>{
+        values, rows, dimension, {name, units, long_name, ElementType::u64}});
+  };
   visit(Recording<std::uint32_t>{
       &LaneTrace::window_cycles,
       &LaneRow::windows,
       "window",
-      {"window_cycles", "cycle", "clock window of each recorded access", cycles}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::offsets_bytes,
-      &LaneRow::visits,
-      "visit",
-      {"offsets_bytes", "byte", "address of each recorded access in the buffer", u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::histogram,
-      &LaneRow::bins,
-      "bin",
-      {"histogram", "1", "timed accesses by window_cycles, last bin: or more", u64}});
-  visit(Recording<std::uint64_t>{&LaneTrace::clock_cycles,
-                                 &LaneRow::clocks,
-                                 "clock",
-                                 {"clock_cycles", "cycle", "timestamps by the SM clock", u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::globaltimer_ns,
-      &LaneRow::timers,
-      "timer",
-      {"globaltimer_ns", "ns", "timestamps by the device-wide timer", u64}});
+      {"window_cycles", "cycle", "clock window of each recorded access", ElementType::cycles}});
+  numbers(&LaneTrace::offsets_bytes, &LaneRow::visits, "visit", "offsets_bytes", "byte",
+          "address of each recorded access in the buffer");
+  numbers(&LaneTrace::histogram, &LaneRow::bins, "bin", "histogram", "1",
+          "timed accesses by window_cycles, last bin: or more");
+  numbers(&LaneTrace::clock_cycles, &LaneRow::clocks, "clock", "clock_cycles", "cycle",
+          "timestamps by the SM clock");
+  numbers(&LaneTrace::globaltimer_ns, &LaneRow::timers, "timer", "globaltimer_ns", "ns",
+          "timestamps by the device-wide timer");
 }
-
-/// Columns of the other tables that have only one.
-inline const ColumnSpec carveout_column{"shared_carveouts_bytes", "byte",
-                                        "possible shared parts of the L1", ElementType::u64};
-inline const ColumnSpec repeat_column{"repeat_ns", "ns", "wall time of each repeat",
-                                      ElementType::f64};
-inline const ColumnSpec vector_column{
-    "vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64};
 
 }  // namespace sonde

@@ -9,15 +9,20 @@
 
 namespace sonde {
 
+/// Grows with every change that a reader of an older version would misread.
+inline constexpr int schema_version = 1;
+
 void write_header(hid_t file, const Provenance& provenance);
 
 /// @throws StoreError if the file is not of sonde, or of another schema version
 Provenance read_header(hid_t file);
 
-/// Provenance and unaudited devices, as rank 0 sends them to the others.
-std::string header_to_json(const Provenance& provenance,
-                           const std::vector<UnauditedDevice>& unaudited);
-void header_from_json(const std::string& text, Provenance& provenance,
-                      std::vector<UnauditedDevice>& unaudited);
+/// What rank 0 knows for all.
+struct RunHeader {
+  Provenance provenance;
+  std::vector<UnauditedDevice> unaudited;
+};
+std::string to_json(const RunHeader& header);
+RunHeader header_from_json(const std::string& text);
 
 }  // namespace sonde

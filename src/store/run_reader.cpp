@@ -47,14 +47,13 @@ RowRange hull(const std::vector<Row>& rows, Access access) {
 }
 
 template <class Row>
-Span<Row> read_span(hid_t file, const TableKey& key, const BoundColumns<Row>& columns,
-                    RowRange range) {
-  return {range.offset, take_rows(columns, read_rows(file, key, column_specs(columns), range))};
+Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
+  return {range.offset, table.to_rows(read_rows(file, table.key(), table.columns(), range))};
 }
 
 template <class T>
-Span<T> read_values(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range) {
-  Table table = read_rows(file, key, {column}, range);
+Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
+  Table table = read_rows(file, values.key, {values.column}, range);
   return {range.offset, std::move(std::get<std::vector<T>>(table.values.front()))};
 }
 
@@ -70,21 +69,16 @@ struct JobSpans {
 JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
                     WithTraces traces) {
   JobSpans spans;
-  spans.probes =
-      read_span(file, keys::probes(job), probe_columns(job), hull(outcomes, &OutcomeRow::probes));
-  spans.findings = read_span(file, keys::findings(job), finding_columns(job),
-                             hull(outcomes, &OutcomeRow::findings));
-  spans.vectors = read_values<double>(file, keys::vectors(job), vector_column,
-                                      hull(spans.findings.rows, &FindingRow::vector));
-  spans.lanes = read_span(file, keys::traces(job, "lane"), lane_columns(job),
-                          hull(spans.probes.rows, &ProbeRow::lanes));
-  spans.repeats = read_values<double>(file, keys::traces(job, "repeat"), repeat_column,
-                                      hull(spans.probes.rows, &ProbeRow::repeats));
+  spans.probes = read_span(file, probe_table(job), hull(outcomes, &OutcomeRow::probes));
+  spans.findings = read_span(file, finding_table(job), hull(outcomes, &OutcomeRow::findings));
+  spans.vectors =
+      read_span(file, vector_table(job), hull(spans.findings.rows, &FindingRow::vector));
+  spans.lanes = read_span(file, lane_table(job), hull(spans.probes.rows, &ProbeRow::lanes));
+  spans.repeats = read_span(file, repeat_table(job), hull(spans.probes.rows, &ProbeRow::repeats));
   if (traces == WithTraces::no) return spans;
-  for_each_recording([&]<class T>(const Recording<T>& recording) {
-    spans.recordings.push_back(read_values<T>(file, keys::traces(job, recording.dimension),
-                                              recording.column,
-                                              hull(spans.lanes.rows, recording.rows)));
+  for_each_recording([&](const auto& recording) {
+    spans.recordings.push_back(
+        read_span(file, recording.table(job), hull(spans.lanes.rows, recording.rows)));
   });
   return spans;
 }
@@ -112,22 +106,13 @@ ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
 }
 
 JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
-  JobResult result;
+  JobResult result = outcome.result;
   result.job = job;
-  result.status = outcome.status;
-  result.reason = outcome.reason;
-  result.elapsed_s = outcome.elapsed_s;
   for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
     result.probes.push_back(assemble_probe(row, spans));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
-    result.findings.push_back({.metric = row.metric,
-                               .value = value_of(row, spans),
-                               .status = row.status,
-                               .reason = row.reason,
-                               .confidence = row.confidence,
-                               .samples = row.samples,
-                               .spread = row.spread});
+    result.findings.emplace_back(row.finding).value = value_of(row, spans);
   }
   return result;
 }
@@ -135,8 +120,7 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
 std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
   if (!hdf5::has_link(file, path)) return names;
-  const hdf5::Handle group(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose,
-                           "opening the group " + path);
+  const hdf5::Handle group = hdf5::open_group(file, path);
   const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
     static_cast<std::vector<std::string>*>(list)->emplace_back(name);
     return 0;
@@ -160,9 +144,8 @@ auto reading(const std::filesystem::path& path, Work&& work) {
 }
 
 std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
-  auto rows = read_span(file, keys::devices, device_columns(), span);
-  const auto carveouts = read_values<std::uint64_t>(file, keys::carveouts, carveout_column,
-                                                    hull(rows.rows, &DeviceRow::carveouts));
+  auto rows = read_span(file, device_table(), span);
+  const auto carveouts = read_span(file, carveout_table(), hull(rows.rows, &DeviceRow::carveouts));
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
     row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
@@ -173,8 +156,8 @@ std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
 
 void read_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
               std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
-  const TableKey key = keys::outcomes(job);
-  auto outcomes = read_span(file, key, outcome_columns(job), {0, count_rows(file, key)}).rows;
+  const auto table = outcome_table(job);
+  auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
@@ -197,9 +180,8 @@ RunReader::RunReader(const std::filesystem::path& path)
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
   return reading(path_, [this] {
-    return read_span(file_, keys::unaudited, unaudited_columns(),
-                     {0, count_rows(file_, keys::unaudited)})
-        .rows;
+    const auto table = unaudited_table();
+    return read_span(file_, table, {0, count_rows(file_, table.key())}).rows;
   });
 }
 

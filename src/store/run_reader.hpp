@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/bound_columns.hpp"
+#include "store/bound_table.hpp"
 #include "store/hdf5.hpp"
 
 #include <filesystem>

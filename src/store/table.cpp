@@ -42,8 +42,7 @@ std::uint64_t Table::rows() const { return values.empty() ? 0 : size_of(values.f
 Values empty_values(ElementType type) {
   switch (type) {
     case ElementType::u8: return std::vector<std::uint8_t>{};
-    case ElementType::cycles:
-    case ElementType::u32: return std::vector<std::uint32_t>{};
+    case ElementType::cycles: return std::vector<std::uint32_t>{};
     case ElementType::u64: return std::vector<std::uint64_t>{};
     case ElementType::i32: return std::vector<std::int32_t>{};
     case ElementType::i64: return std::vector<std::int64_t>{};

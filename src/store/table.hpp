@@ -20,7 +20,7 @@ struct TableKey {
 
 /// Element types of the file, all little-endian. `cycles`: u32 in memory, u16 in the file where all
 /// values fit. `text`: UTF-8 of a fixed number of bytes, padded with zeros.
-enum class ElementType { u8, cycles, u32, u64, i32, i64, f64, text };
+enum class ElementType { u8, cycles, u64, i32, i64, f64, text };
 
 /// What a column is, whatever it holds.
 struct ColumnSpec {

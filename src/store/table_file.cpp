@@ -27,7 +27,6 @@ Handle file_type(ElementType type, std::size_t element_bytes) {
   switch (type) {
     case ElementType::u8: return copy(H5T_STD_U8LE);
     case ElementType::cycles: return copy(element_bytes == 2 ? H5T_STD_U16LE : H5T_STD_U32LE);
-    case ElementType::u32: return copy(H5T_STD_U32LE);
     case ElementType::u64: return copy(H5T_STD_U64LE);
     case ElementType::i32: return copy(H5T_STD_I32LE);
     case ElementType::i64: return copy(H5T_STD_I64LE);
@@ -49,7 +48,7 @@ bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
 }
 
 Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
-  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "making a property list");
+  Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
   if (!is_compressed(rows, element_bytes)) {
     // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
@@ -76,6 +75,10 @@ Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
                                  .c_str()),
         "making a dimension of " + name);
   return scale;
+}
+
+std::uint64_t extent_of(hid_t space) {
+  return static_cast<std::uint64_t>(check(H5Sget_simple_extent_npoints(space), "reading a size"));
 }
 
 std::string path_of(const TableKey& key, const std::string& column) {
@@ -141,7 +144,6 @@ void create_table(hid_t file, const TablePlan& plan) {
 void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
                 const Table& rows, hid_t transfer, const StepRunner& run_step) {
   if (table.rows == 0) return;
-  const std::uint64_t most = *std::ranges::max_element(table.row_counts);
   // Plain columns go independently, all in one step; compressed ones must be written collectively,
   // and after each such call all ranks must know that nobody was left behind in it.
   run_step([&] {
@@ -154,7 +156,7 @@ void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::s
     if (!is_compressed(table.rows, table.element_bytes[c])) continue;
     const std::uint64_t per_round =
         std::max<std::uint64_t>(1, round_bytes / table.element_bytes[c]);
-    for (std::uint64_t done = 0; done < most; done += per_round) {
+    for (std::uint64_t done = 0; done < table.most_rows; done += per_round) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows.rows());
         const std::uint64_t count = std::min(per_round, rows.rows() - first);
@@ -176,8 +178,7 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) {
   if (!hdf5::has_link(file, path_of(key, key.dimension))) return 0;
   Handle dataset = open_column(file, key, key.dimension);
   Handle space(H5Dget_space(dataset), H5Sclose, "reading a size");
-  return static_cast<std::uint64_t>(
-      check(H5Sget_simple_extent_npoints(space), "reading the size of " + key.group));
+  return extent_of(space);
 }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
@@ -193,8 +194,7 @@ Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& 
       throw StoreError(path + " has an unexpected type");
     }
     Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
-    const auto extent = static_cast<std::uint64_t>(
-        check(H5Sget_simple_extent_npoints(space), "reading the size of " + path));
+    const std::uint64_t extent = extent_of(space);
     if (range.offset > extent || range.length > extent - range.offset) {
       throw StoreError(fmt::format("{} has {} rows where rows up to {} are referred to", path,
                                    extent, range.offset + range.length));

@@ -1,7 +1,7 @@
 // Tables in HDF5: one dataset per column, all attached to one dimension scale.
 #pragma once
 
-#include "store/bound_columns.hpp"
+#include "store/bound_table.hpp"
 #include "store/hdf5.hpp"
 #include "store/plan.hpp"
 

@@ -11,19 +11,20 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-
 namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
 fs::path part_of(const fs::path& path) { return path.string() + ".part"; }
 
-std::string cannot_write(const fs::path& path, const std::string& reason) {
+/// Removes what was written, and says what to do.
+std::string give_up(const fs::path& path, const std::exception& error) {
+  std::error_code ignored;
+  fs::remove(part_of(path), ignored);
   return fmt::format(
       "cannot write '{}' ({}) free space or choose another place, then run 'sonde "
       "merge {} -o {}'",
-      path.string(), reason, parts_folder(path).string(), path.string());
+      path.string(), error.what(), parts_folder(path).string(), path.string());
 }
 
 void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
@@ -81,16 +82,13 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
     outcome = Outcome::failed;
     reason = error.what();
   }
-  std::optional<RankFailure> failure;
+  std::optional<std::string> failure;
   try {
     failure = first_failure(comm, outcome, reason, step_patience_s);
   } catch (const CommError& error) {
     throw CommError(fmt::format("{}; {}", reason, error.what()));
   }
-  if (failure) {
-    throw StoreError(
-        fmt::format("rank {} on {}: {}", failure->rank, failure->host, failure->reason));
-  }
+  if (failure) throw StoreError(*failure);
 }
 
 /// MPI-IO may lose a failed write, so that nothing but the file itself tells whether it is whole.
@@ -120,7 +118,7 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   PartShape shape;
   run_step([&] { shape = shape_of(mine); });
   const FilePlan plan = make_plan(exchange_shapes(comm, shape));
-  const hdf5::Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "making a property list");
+  const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
 
   std::optional<hdf5::File> file;
@@ -141,25 +139,19 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
                         const DeviceResult* mine, const std::vector<UnauditedDevice>& unaudited) {
   prepare_store();
   const int rank = rank_of(comm);
-  Provenance shared;
-  std::vector<UnauditedDevice> shared_unaudited;
-  header_from_json(broadcast_text(comm, header_to_json(provenance, unaudited)), shared,
-                   shared_unaudited);
+  const RunHeader shared = header_from_json(
+      broadcast_text(comm, to_json(RunHeader{.provenance = provenance, .unaudited = unaudited})));
   RunPart part{.device = mine, .unaudited = {}};
-  if (rank == 0) part.unaudited = std::move(shared_unaudited);
+  if (rank == 0) part.unaudited = shared.unaudited;
   try {
-    write_together(comm, part_of(path), shared, part);
+    write_together(comm, part_of(path), shared.provenance, part);
     run_step_together(comm, [&] {
       if (rank == 0) move_into_place(part_of(path), path);
     });
   } catch (const StoreError& error) {
-    std::error_code ignored;
-    if (rank == 0) fs::remove(part_of(path), ignored);
-    throw StoreError(cannot_write(path, error.what()));
+    throw StoreError(give_up(path, error));
   } catch (const CommError& error) {
-    std::error_code ignored;
-    fs::remove(part_of(path), ignored);
-    throw CommError(cannot_write(path, error.what()));
+    throw CommError(give_up(path, error));
   }
 }
 
@@ -195,9 +187,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     check_whole(part_of(path), devices);
     move_into_place(part_of(path), path);
   } catch (const StoreError& error) {
-    std::error_code ignored;
-    fs::remove(part_of(path), ignored);
-    throw StoreError(cannot_write(path, error.what()));
+    throw StoreError(give_up(path, error));
   }
 }
 

@@ -69,7 +69,6 @@ SHARED_HEADERS = {
     "analysis/fleet/reduce.cpp": "analysis/fleet/fleet.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
-    "analysis/report/problems.cpp": "analysis/report/content.hpp",
     "kernels/chase_*.cu": "kernels/chase.hpp",
 }
 

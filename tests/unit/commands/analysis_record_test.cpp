@@ -1,4 +1,5 @@
 // What a run file keeps of its analysis: every column that docs/file-format.md promises is filled.
+#include "analysis/fleet/reduce.hpp"
 #include "commands/analyze.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"

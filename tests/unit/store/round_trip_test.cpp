@@ -1,5 +1,4 @@
 #include "store/analysis_file.hpp"
-#include "store/rows.hpp"
 #include "store/run_reader.hpp"
 #include "store/table_file.hpp"
 #include "store/write_run.hpp"
@@ -92,17 +91,17 @@ TEST(RunFileTest, no_temporary_file_is_left) {
 }
 
 template <class Row>
-std::vector<Row> read_all(hid_t file, const TableKey& key, const BoundColumns<Row>& columns) {
-  return take_rows(columns,
-                   read_rows(file, key, column_specs(columns), {0, count_rows(file, key)}));
+std::vector<Row> read_all(hid_t file, const BoundTable<Row>& table) {
+  return table.to_rows(
+      read_rows(file, table.key(), table.columns(), {0, count_rows(file, table.key())}));
 }
 
 AnalysisRecord read_analysis(const std::filesystem::path& path) {
   const hdf5::Handle file = hdf5::open_to_read(path);
   const hdf5::Handle group(H5Gopen2(file, "analysis", H5P_DEFAULT), H5Gclose, "opening it");
   return {.json = hdf5::read_text_attribute(group, "json"),
-          .fleet = read_all(file, keys::fleet, fleet_columns()),
-          .verdicts = read_all(file, keys::verdicts, verdict_columns())};
+          .fleet = read_all(file, fleet_table()),
+          .verdicts = read_all(file, verdict_table())};
 }
 
 TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {

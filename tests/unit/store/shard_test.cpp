@@ -235,8 +235,8 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   EXPECT_EQ(run.devices[1].status, DeviceOutcome::lost);
   EXPECT_EQ(run.devices[2].info.uuid, "GPU-never");
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
-  ASSERT_EQ(notes.notes.size(), 1U);
-  EXPECT_THAT(notes.notes[0], HasSubstr("GPU-broken.h5"));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("GPU-broken.h5"));
 }
 
 }  // namespace

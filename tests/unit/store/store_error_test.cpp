@@ -232,8 +232,8 @@ TEST(MergeTest, a_gpu_measured_on_two_nights_is_kept_once_and_newest) {
   const RunResult all = read_run(folder / "all.h5", WithTraces::yes);
 
   EXPECT_EQ(all.devices.size(), 4U);
-  EXPECT_EQ(notes.notes.size(), 2U);
-  EXPECT_THAT(notes.notes.at(0), HasSubstr("b.h5' is used"));
+  EXPECT_EQ(notes.size(), 2U);
+  EXPECT_THAT(notes.at(0), HasSubstr("b.h5' is used"));
   EXPECT_EQ(all.provenance.world_size, 8);
 }
 

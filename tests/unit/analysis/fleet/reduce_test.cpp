@@ -1,4 +1,4 @@
-#include "analysis/fleet/fleet.hpp"
+#include "analysis/fleet/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

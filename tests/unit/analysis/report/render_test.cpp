@@ -1,3 +1,4 @@
+#include "analysis/fleet/reduce.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"

@@ -6,8 +6,8 @@ namespace sonde {
 namespace {
 
 TEST(TableTest, plain_table_aligns_and_trims) {
-  const Table table{{{"name"}, {"n", Align::right}, {"note"}},
-                    {{"a", "12", ""}, {"long", "3", "x"}}};
+  const TextTable table{{{"name"}, {"n", Align::right}, {"note"}},
+                        {{"a", "12", ""}, {"long", "3", "x"}}};
 
   EXPECT_EQ(plain_table(table, "  "),
             "  name   n  note\n"
@@ -16,13 +16,13 @@ TEST(TableTest, plain_table_aligns_and_trims) {
 }
 
 TEST(TableTest, markdown_table_marks_right_columns) {
-  const Table table{{{"name"}, {"n", Align::right}}, {{"a|b", "1"}}};
+  const TextTable table{{{"name"}, {"n", Align::right}}, {{"a|b", "1"}}};
 
   EXPECT_EQ(markdown_table(table), "| name | n |\n|---|---:|\n| a\\|b | 1 |\n");
 }
 
 TEST(TableTest, html_table_escapes) {
-  const Table table{{{"x"}}, {{"<&>"}}};
+  const TextTable table{{{"x"}}, {{"<&>"}}};
 
   EXPECT_THAT(html_table(table), ::testing::HasSubstr("<td>&lt;&amp;&gt;</td>"));
 }

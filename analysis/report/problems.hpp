@@ -1,0 +1,29 @@
+// What is wrong with a run and what to do about it: the part of the reports that comes first.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// One thing that is wrong: a device with all its findings, or a node or group finding.
+struct Problem {
+  struct Line {
+    std::string_view label;  // "what" (the worst finding), "likely" (the fault), "sure", "also"
+    std::string text;
+  };
+  std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
+  std::string where;                 // node, rank, UUID; or node; or group
+  std::vector<Line> lines;           // none is empty
+  std::vector<std::string> actions;  // what to do, most useful first
+};
+
+/// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.
+std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis);
+/// Findings of no weight, one line each.
+std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis);
+
+}  // namespace sonde
