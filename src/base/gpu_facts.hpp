@@ -17,6 +17,8 @@ inline constexpr std::uint64_t large_page_bytes = 2_MiB;
 /// The smallest pages that a GPU was seen to translate (Wong 2010: 4 KiB on GT200).
 inline constexpr std::uint64_t smallest_page_bytes = 4_KiB;
 
+/// The smallest line or sector of any GPU (Wong 2010, Mei and Chu 2016: 32 B).
+inline constexpr std::uint64_t smallest_line_bytes = 32;
 /// The line of most caches since Fermi (Mei and Chu 2016).
 inline constexpr std::uint64_t common_line_bytes = 128;
 /// No data cache is known with longer lines (Wong 2010: 256 B in texture and constant caches).
