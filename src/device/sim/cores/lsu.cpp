@@ -95,7 +95,7 @@ double Lsu::request(std::uint64_t address, std::uint64_t bytes, double l2_cycles
     dram_free_ = std::max(dram_free_, request_begin_) + size / around_.dram_bytes_per_cycle;
     arrived = std::max(request_begin_ + dram_cycles, dram_free_ + dram_cycles - l2_cycles);
   }
-  // The unloaded latency holds one transfer; more of them queue on their return.
+  // The unloaded latency holds one transfer; more of them queue for the return.
   const double transfer = size / model_.return_bytes_per_cycle;
   return_free_ = std::max(return_free_ + transfer, arrived);
   return return_free_;
