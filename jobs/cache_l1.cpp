@@ -31,14 +31,14 @@ struct FirstCache {
 /// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
 /// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
 std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std::string& name) {
-  const ChaseSetup passing = set_up_chase(run, LoadPath::cg, RecordSpace::with_largest_l1);
+  const ChaseSetup passing = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
   const std::vector<double> l2_latencies =
       measure_resident_latencies(run, passing, name + " passed by");
   CacheUnderTest cache{
       .run = run, .name = name, .chase = set_up_chase(run, path, RecordSpace::with_largest_l1)};
   std::vector<double> hits;
   const auto measure = [&] { hits = measure_resident_latencies(run, cache.chase, name + " hits"); };
-  if (path == LoadPath::ca) {
+  if (path == LoadPath::all_levels) {
     measure();  // every device has plain loads
   } else if (const auto refusal = refusal_of(measure)) {
     run.report_rest("", Status::not_present, *refusal);
@@ -116,8 +116,10 @@ void run_first_cache(JobRun& run, LoadPath path, const std::string& name) {
 
 }  // namespace
 
-void run_cache_l1(JobRun& run) { run_first_cache(run, LoadPath::ca, "cache.l1"); }
+void run_cache_l1(JobRun& run) { run_first_cache(run, LoadPath::all_levels, "cache.l1"); }
 
-void run_cache_readonly(JobRun& run) { run_first_cache(run, LoadPath::nc, "cache.readonly"); }
+void run_cache_readonly(JobRun& run) {
+  run_first_cache(run, LoadPath::read_only, "cache.readonly");
+}
 
 }  // namespace sonde

@@ -222,7 +222,7 @@ void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
 void run_cache_l2(JobRun& run) {
   CacheUnderTest cache{.run = run,
                        .name = "cache.l2",
-                       .chase = set_up_chase(run, LoadPath::cg, RecordSpace::longest)};
+                       .chase = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest)};
   const std::vector<double> hits = measure_hits(run, cache.chase);
   const std::vector<double> misses = measure_memory_latencies(run, cache.chase, "cache.l2 memory");
   const auto classes = separate_hits(hits, misses, least_memory_gap_cycles);

@@ -190,7 +190,7 @@ void report_l2(JobRun& run) {
   // A quarter stays whole in the L2 even if one of two partitions serves each SM.
   StreamProbe stream =
       make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4)));
-  stream.path = LoadPath::cg;
+  stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
   const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
   report_rate(run, "l2.read_bytes_per_s", remeasure_best(run, stream, points).rate);

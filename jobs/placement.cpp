@@ -93,7 +93,7 @@ LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
   constexpr std::uint64_t span_bytes = l1_lines * line_step_bytes;
   const auto lanes = same_lanes(run, ascending_order(span_bytes, line_step_bytes));
   return measure_map(run, "L1 by SM", overhead_cycles,
-                     make_chase(LoadPath::ca, span_bytes, lanes, 4 * l1_lines, l1_loads));
+                     make_chase(LoadPath::all_levels, span_bytes, lanes, 4 * l1_lines, l1_loads));
 }
 
 /// Lines all over some pages, one in each step, in random order.
@@ -108,7 +108,7 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   shuffle(offsets, random);
   return measure_map(
       run, "L2 by SM", overhead_cycles,
-      make_chase(LoadPath::cg, span_bytes, same_lanes(run, offsets), 2 * l2_lines, l2_lines));
+      make_chase(LoadPath::past_l1, span_bytes, same_lanes(run, offsets), 2 * l2_lines, l2_lines));
 }
 
 /// Cold lines of one SM, no line twice and none that another SM accesses. They lie in four of as
@@ -146,7 +146,7 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   for (int sm : all_sms(run.info().sm_count)) {
     lanes.push_back(make_cold_lane(sm, page_count, random));
   }
-  ChaseProbe probe = make_chase(LoadPath::cg, page_count * large_page_bytes, std::move(lanes),
+  ChaseProbe probe = make_chase(LoadPath::past_l1, page_count * large_page_bytes, std::move(lanes),
                                 dram_pages * large_page_bytes / translation_bytes, dram_lines);
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);

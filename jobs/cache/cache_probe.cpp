@@ -190,7 +190,7 @@ void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
 /// index.
 std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
   constexpr std::size_t widest = 64;  // of more ways there are few sets, and little to see of bits
-  if (cache_.chase.path == LoadPath::cg || cache_.inner) return std::nullopt;
+  if (cache_.chase.path == LoadPath::past_l1 || cache_.inner) return std::nullopt;
   if (!found.layout.conflict || found.layout.conflict->ways() > widest) return std::nullopt;
   LinePool wide = found.pool;
   wide.span_bytes =

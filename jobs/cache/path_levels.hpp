@@ -13,7 +13,7 @@ namespace sonde {
 
 /// A path and what its caches are called.
 struct CachePath {
-  LoadPath path = LoadPath::ca;
+  LoadPath path = LoadPath::all_levels;
   RecordSpace record_space = RecordSpace::longest;
   std::vector<std::string> caches;  // as metrics name them, innermost first
   std::uint64_t space_bytes = 0;    // all that the path can reach; 0: global memory

@@ -18,7 +18,7 @@ enum class RecordSpace { with_largest_l1, longest };
 
 /// What all chases of one measurement have in common.
 struct ChaseSetup {
-  LoadPath path = LoadPath::ca;
+  LoadPath path = LoadPath::all_levels;
   int sm = 0;
   std::uint64_t buffer_bytes = 0;  // 0: as much as each list needs
   double overhead_cycles = 0;      // of a timed window without its load

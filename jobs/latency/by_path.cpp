@@ -127,7 +127,7 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
   return result;
 }
 
-/// The main values: L1 through ca, what lies behind it through cg.
+/// The main values: the L1 through all levels, what lies behind it past the L1.
 void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) {
   const auto report_or = [&](const char* metric, const std::vector<double>& cycles,
                              const char* reason) {
@@ -159,12 +159,12 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
 }  // namespace
 
 void report_level_latencies(JobRun& run) {
-  const ChaseSetup passing_by = set_up_chase(run, LoadPath::cg, RecordSpace::with_largest_l1);
+  const ChaseSetup passing_by = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
   const std::vector<double> passing =
       measure_resident_latencies(run, passing_by, "latency passing");
-  const PathLatencies cg = measure_path(run, LoadPath::cg, passing);
-  const PathLatencies ca = measure_path(run, LoadPath::ca, passing);
-  for (LoadPath path : {LoadPath::nc, LoadPath::cv}) {
+  const PathLatencies cg = measure_path(run, LoadPath::past_l1, passing);
+  const PathLatencies ca = measure_path(run, LoadPath::all_levels, passing);
+  for (LoadPath path : {LoadPath::read_only, LoadPath::uncached}) {
     const auto refusal = refusal_of([&] { measure_path(run, path, passing); });
     if (refusal) run.report_rest(prefix_of(path), Status::not_present, *refusal);
   }

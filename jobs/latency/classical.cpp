@@ -20,15 +20,15 @@ constexpr std::uint64_t settling_passes = 3;  // random replacement spreads over
 /// The first cache of plain loads, or of read-only loads where plain ones have none.
 struct StaircaseCache {
   std::string name;
-  LoadPath path = LoadPath::ca;
+  LoadPath path = LoadPath::all_levels;
   std::uint64_t size_bytes = 0;
   std::uint64_t line_bytes = 0;
   std::optional<double> ways;
 };
 
 std::optional<StaircaseCache> choose_cache(const JobRun& run) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::nc}) {
-    const std::string name = path == LoadPath::ca ? "cache.l1" : "cache.readonly";
+  for (LoadPath path : {LoadPath::all_levels, LoadPath::read_only}) {
+    const std::string name = path == LoadPath::all_levels ? "cache.l1" : "cache.readonly";
     const auto size_bytes = run.number(name + ".size_bytes");
     const auto line_bytes = run.number(name + ".line_bytes");
     if (!size_bytes || !line_bytes) continue;

@@ -10,7 +10,7 @@ namespace sonde {
 /// `.l2_cycles`, `.dram_cycles` and their near and far partitions (by_path.cpp).
 void report_level_latencies(JobRun& run);
 
-/// `latency.p1_cycles` ... `.p6_cycles` through ca, `latency.cg.p1_cycles` ... through cg
+/// `latency.p1_cycles` ... `.p6_cycles` of plain loads, `latency.cg.p1_cycles` ... past the L1
 /// (patterns.cpp).
 void report_patterns(JobRun& run);
 

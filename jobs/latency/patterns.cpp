@@ -20,7 +20,7 @@ std::uint64_t number_or(const JobRun& run, std::string_view metric, std::uint64_
 std::uint64_t cache_lines(const JobRun& run, LoadPath path) {
   constexpr std::uint64_t unknown = 64;
   for (const std::string cache : {"cache.l1", "cache.l2"}) {
-    if (path == LoadPath::cg && cache == "cache.l1") continue;
+    if (path == LoadPath::past_l1 && cache == "cache.l1") continue;
     const auto size_bytes = run.number(cache + ".size_bytes");
     const auto line_bytes = run.number(cache + ".line_bytes");
     if (size_bytes && line_bytes) return static_cast<std::uint64_t>(*size_bytes / *line_bytes);
@@ -54,7 +54,8 @@ Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const PatternRequest request = request_patterns(run, path);
   const PatternChase chase = plan_patterns(request);
-  const auto space = path == LoadPath::ca ? RecordSpace::with_largest_l1 : RecordSpace::longest;
+  const auto space =
+      path == LoadPath::all_levels ? RecordSpace::with_largest_l1 : RecordSpace::longest;
   const ChasePlan plan{.offsets = chase.offsets,
                        .warmup_passes = 0,
                        .passes = 5,
@@ -84,8 +85,8 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
 }  // namespace
 
 void report_patterns(JobRun& run) {
-  report_path(run, LoadPath::ca, "latency.");
-  report_path(run, LoadPath::cg, "latency.cg.");
+  report_path(run, LoadPath::all_levels, "latency.");
+  report_path(run, LoadPath::past_l1, "latency.cg.");
 }
 
 }  // namespace sonde

@@ -45,7 +45,7 @@ void report_staircase(JobRun& run) {
       run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
   const auto line_bytes = static_cast<std::uint64_t>(
       std::min(usual_line_bytes, run.number("cache.l1.line_bytes").value_or(usual_line_bytes)));
-  const ChaseSetup setup = set_up_chase(run, LoadPath::ca, RecordSpace::with_largest_l1);
+  const ChaseSetup setup = set_up_chase(run, LoadPath::all_levels, RecordSpace::with_largest_l1);
   std::vector<double> footprints_bytes;
   std::vector<double> mean_cycles;
   for (std::uint64_t footprint : choose_footprints(run, line_bytes)) {

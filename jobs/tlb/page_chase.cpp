@@ -92,7 +92,9 @@ PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t sp
 
 }  // namespace
 
-PageChaseSetup set_up_page_chases(JobRun& run) { return set_up_chases_through(run, LoadPath::cg); }
+PageChaseSetup set_up_page_chases(JobRun& run) {
+  return set_up_chases_through(run, LoadPath::past_l1);
+}
 
 PageChaseSetup set_up_texture_chases(JobRun& run) {
   PageChaseSetup setup = set_up_chases_through(run, LoadPath::texture_1d);

@@ -25,7 +25,7 @@ struct PageChaseSetup {
   Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
 };
 
-/// Through the path cg, so that no L1 answers before a translation.
+/// Past the L1, so that no L1 answers before a translation.
 PageChaseSetup set_up_page_chases(JobRun& run);
 
 /// The same through a linear texture.

@@ -16,15 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr EnumName<LoadPath> path_names[]{{LoadPath::ca, "ca"},
-                                          {LoadPath::cg, "cg"},
-                                          {LoadPath::nc, "nc"},
-                                          {LoadPath::cv, "cv"},
-                                          {LoadPath::constant, "constant"},
-                                          {LoadPath::texture_1d, "texture_1d"},
-                                          {LoadPath::texture_2d, "texture_2d"},
-                                          {LoadPath::atomic, "atomic"},
-                                          {LoadPath::instruction, "instruction"}};
+constexpr EnumName<LoadPath> path_names[]{
+    {LoadPath::all_levels, "ca"},          {LoadPath::past_l1, "cg"},
+    {LoadPath::read_only, "nc"},           {LoadPath::uncached, "cv"},
+    {LoadPath::constant, "constant"},      {LoadPath::texture_1d, "texture_1d"},
+    {LoadPath::texture_2d, "texture_2d"},  {LoadPath::atomic, "atomic"},
+    {LoadPath::instruction, "instruction"}};
 static_assert(std::size(path_names) == load_path_count);
 
 constexpr EnumName<StreamKind> stream_names[]{

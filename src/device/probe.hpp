@@ -19,7 +19,17 @@ namespace sonde {
 /// tiles the device keeps; an offset is row * texture_row_bytes + place in the row. `atomic`:
 /// answered at the point of coherence. `instruction`: an access executes the block of code at that
 /// offset, a multiple of code_block_bytes, in a space of its own.
-enum class LoadPath { ca, cg, nc, cv, constant, texture_1d, texture_2d, atomic, instruction };
+enum class LoadPath {
+  all_levels,
+  past_l1,
+  read_only,
+  uncached,
+  constant,
+  texture_1d,
+  texture_2d,
+  atomic,
+  instruction
+};
 inline constexpr std::size_t load_path_count = 9;
 
 inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA programming guide, table 24
@@ -49,7 +59,7 @@ struct ChaseLane {
 /// timed_accesses == 0 nothing is timed one by one: `amortised_accesses` are run as a plain loop
 /// and only elapsed_cycles is kept (Saavedra 1992, Wong 2010).
 struct ChaseProbe {
-  LoadPath path = LoadPath::ca;
+  LoadPath path = LoadPath::all_levels;
   std::uint64_t buffer_bytes = 0;  // span of all offsets
   std::vector<ChaseLane> lanes;
   std::uint64_t warmup_accesses = 0;
@@ -98,7 +108,7 @@ enum class StreamKind { read, write, copy };
 /// the last repeat.
 struct StreamProbe {
   StreamKind kind = StreamKind::read;
-  LoadPath path = LoadPath::ca;
+  LoadPath path = LoadPath::all_levels;
   int blocks = 0;
   int block_threads = 0;
   int ilp = 1;

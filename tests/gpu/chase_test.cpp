@@ -9,7 +9,7 @@ namespace {
 using ChaseGpuTest = GpuTest;
 
 TEST_F(ChaseGpuTest, l1_hits_are_narrow_and_in_the_published_band) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::nc}) {
+  for (LoadPath path : {LoadPath::all_levels, LoadPath::read_only}) {
     const Trace trace = device().run(warm_chase(path, shuffled_offsets(16_KiB, 128), 2000));
 
     const auto& windows = trace.lanes.at(0).window_cycles;
@@ -28,9 +28,9 @@ TEST_F(ChaseGpuTest, bypassing_loads_are_served_by_the_l2) {
   const auto list = shuffled_offsets(16_KiB, 128);
 
   const double hit =
-      median(device().run(warm_chase(LoadPath::ca, list, 1000)).lanes[0].window_cycles);
+      median(device().run(warm_chase(LoadPath::all_levels, list, 1000)).lanes[0].window_cycles);
   const double cg =
-      median(device().run(warm_chase(LoadPath::cg, list, 1000)).lanes[0].window_cycles);
+      median(device().run(warm_chase(LoadPath::past_l1, list, 1000)).lanes[0].window_cycles);
 
   EXPECT_GT(cg, 3 * hit);
   if (is_hopper()) {
@@ -43,9 +43,10 @@ TEST_F(ChaseGpuTest, l1_overflows_between_the_carveout_and_twice_the_array) {
   const std::uint64_t array_bytes = 256_KiB;
   if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
 
-  const auto small = device().run(warm_chase(LoadPath::ca, shuffled_offsets(128_KiB, 128), 2000));
+  const auto small =
+      device().run(warm_chase(LoadPath::all_levels, shuffled_offsets(128_KiB, 128), 2000));
   const auto large =
-      device().run(warm_chase(LoadPath::ca, shuffled_offsets(2 * array_bytes, 128), 2000));
+      device().run(warm_chase(LoadPath::all_levels, shuffled_offsets(2 * array_bytes, 128), 2000));
 
   EXPECT_LT(mean(small.lanes[0].window_cycles), 45);
   EXPECT_GT(mean(large.lanes[0].window_cycles), 200);
@@ -54,7 +55,7 @@ TEST_F(ChaseGpuTest, l1_overflows_between_the_carveout_and_twice_the_array) {
 TEST_F(ChaseGpuTest, a_larger_shared_part_makes_the_l1_smaller) {
   const auto& carveouts = device().info().shared_carveouts_bytes;
   if (carveouts.empty()) GTEST_SKIP() << "shared memory and L1 are apart";
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(64_KiB, 128), 1000);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(64_KiB, 128), 1000);
 
   const Trace most_l1 = device().run(probe);
   probe.shared_carveout_bytes = carveouts.back();
@@ -66,7 +67,7 @@ TEST_F(ChaseGpuTest, a_larger_shared_part_makes_the_l1_smaller) {
 }
 
 TEST_F(ChaseGpuTest, histogram_counts_every_timed_access_once) {
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 5000);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(8_KiB, 128), 5000);
   probe.recorded_accesses = 300;
 
   const LaneTrace lane = device().run(probe).lanes.at(0);
@@ -77,7 +78,7 @@ TEST_F(ChaseGpuTest, histogram_counts_every_timed_access_once) {
 }
 
 TEST_F(ChaseGpuTest, amortised_loop_agrees_with_the_windows) {
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(16_KiB, 128), 1000);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(16_KiB, 128), 1000);
   const double window = median(device().run(probe).lanes[0].window_cycles);
   probe.timed_accesses = probe.recorded_accesses = 0;
   probe.amortised_accesses = 50000;
@@ -96,18 +97,18 @@ TEST_F(ChaseGpuTest, lists_with_many_repeats_are_played_by_script) {
   for (int i = 0; i < 6; ++i) many.insert(many.end(), once.begin(), once.end());
 
   const double chain =
-      median(device().run(warm_chase(LoadPath::ca, once, 1000)).lanes[0].window_cycles);
+      median(device().run(warm_chase(LoadPath::all_levels, once, 1000)).lanes[0].window_cycles);
   const double script =
-      median(device().run(warm_chase(LoadPath::ca, many, 1000)).lanes[0].window_cycles);
+      median(device().run(warm_chase(LoadPath::all_levels, many, 1000)).lanes[0].window_cycles);
 
   EXPECT_NEAR(script, chain, 6);
-  ChaseProbe amortised = warm_chase(LoadPath::ca, many, 0);
+  ChaseProbe amortised = warm_chase(LoadPath::all_levels, many, 0);
   amortised.amortised_accesses = 1000;
   EXPECT_THROW(device().run(amortised), DeviceError);
 }
 
 TEST_F(ChaseGpuTest, every_sm_can_be_measured_at_once_and_in_turn) {
-  ChaseProbe probe = warm_chase(LoadPath::cg, shuffled_offsets(64_KiB, 128), 200);
+  ChaseProbe probe = warm_chase(LoadPath::past_l1, shuffled_offsets(64_KiB, 128), 200);
   const ChaseLane lane = probe.lanes.front();
   probe.lanes.clear();
   for (int sm = 0; sm < device().info().sm_count; ++sm) {
@@ -128,7 +129,7 @@ TEST_F(ChaseGpuTest, co_runners_on_one_sm_share_its_l1) {
   const std::uint64_t array_bytes = 256_KiB;
   if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
   // Either list fits the L1, both together do not.
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(160_KiB, 128), 2000);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(160_KiB, 128), 2000);
   const double alone = mean(device().run(probe).lanes[0].window_cycles);
   ChaseLane second = probe.lanes.front();
   for (std::uint64_t& offset : second.offsets_bytes) offset += array_bytes;
@@ -150,7 +151,7 @@ TEST_F(ChaseGpuTest, co_runners_on_one_sm_share_its_l1) {
 }
 
 TEST_F(ChaseGpuTest, flushed_memory_is_far) {
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(1_MiB, 4096), 256);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(1_MiB, 4096), 256);
   probe.warmup_accesses = 0;
   probe.preparation = Preparation::flushed;
 
@@ -160,10 +161,10 @@ TEST_F(ChaseGpuTest, flushed_memory_is_far) {
 }
 
 TEST_F(ChaseGpuTest, probes_that_do_not_fit_are_refused_and_do_no_harm) {
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 200000);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(8_KiB, 128), 200000);
   EXPECT_THROW(device().run(probe), DeviceError);
 
-  probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 100);
+  probe = warm_chase(LoadPath::all_levels, shuffled_offsets(8_KiB, 128), 100);
   probe.buffer_bytes = std::uint64_t{1} << 45;
   EXPECT_THROW(device().run(probe), DeviceError);
 

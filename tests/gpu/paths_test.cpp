@@ -39,8 +39,8 @@ TEST_F(PathsGpuTest, constants_hit_fast_and_miss_their_first_cache_beyond_2_kib)
 }
 
 TEST_F(PathsGpuTest, texture_hits_lie_between_those_of_the_l1_and_of_the_l2) {
-  const double l1 = hit_cycles(LoadPath::ca, 8_KiB, 128);
-  const double l2 = hit_cycles(LoadPath::cg, 8_KiB, 128);
+  const double l1 = hit_cycles(LoadPath::all_levels, 8_KiB, 128);
+  const double l2 = hit_cycles(LoadPath::past_l1, 8_KiB, 128);
   for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
     const double hit = hit_cycles(path, 8_KiB, 128);
     EXPECT_GE(hit, l1) << to_text(path);
@@ -49,8 +49,8 @@ TEST_F(PathsGpuTest, texture_hits_lie_between_those_of_the_l1_and_of_the_l2) {
 }
 
 TEST_F(PathsGpuTest, textures_beyond_the_l1_are_served_by_the_l2) {
-  const double l1 = hit_cycles(LoadPath::ca, 8_KiB, 128);
-  const double l2 = hit_cycles(LoadPath::cg, 8_KiB, 128);
+  const double l1 = hit_cycles(LoadPath::all_levels, 8_KiB, 128);
+  const double l2 = hit_cycles(LoadPath::past_l1, 8_KiB, 128);
   for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
     EXPECT_GT(hit_cycles(path, 4_MiB, 128), hit_cycles(path, 8_KiB, 128) + (l2 - l1) / 2)
         << to_text(path);
@@ -98,8 +98,8 @@ TEST_F(PathsGpuTest, textures_that_do_not_exist_are_refused_and_do_no_harm) {
 }
 
 TEST_F(PathsGpuTest, stores_leave_the_chain_whole) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv,
-                        LoadPath::texture_1d, LoadPath::atomic}) {
+  for (LoadPath path : {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only,
+                        LoadPath::uncached, LoadPath::texture_1d, LoadPath::atomic}) {
     for (int times : {1, 6}) {  // chains, and scripts
       const auto once = shuffled_offsets(8_KiB, 128);
       ChaseProbe probe = warm_chase(path, many_times(once, times), 1000);
@@ -110,7 +110,7 @@ TEST_F(PathsGpuTest, stores_leave_the_chain_whole) {
 }
 
 TEST_F(PathsGpuTest, stores_leave_the_other_lines_in_the_l1) {
-  ChaseProbe probe = warm_chase(LoadPath::ca, shuffled_offsets(8_KiB, 128), 64);
+  ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(8_KiB, 128), 64);
   const double hit = median(windows_of(probe));
   probe.lanes[0].stored_offsets_bytes = {probe.lanes[0].offsets_bytes[0],
                                          probe.lanes[0].offsets_bytes[1]};

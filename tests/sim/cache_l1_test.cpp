@@ -30,8 +30,8 @@ TEST_P(CacheL1Test, gives_back_the_first_cache_of_each_path) {
   sim_.run("cache.l1", SuiteLevel::quick);
   sim_.run("cache.readonly", SuiteLevel::quick);
 
-  expect_cache("cache.l1", LoadPath::ca);
-  expect_cache("cache.readonly", LoadPath::nc);
+  expect_cache("cache.l1", LoadPath::all_levels);
+  expect_cache("cache.readonly", LoadPath::read_only);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, CacheL1Test, all_models_and_seeds(), name_case);

@@ -21,8 +21,8 @@ TEST_P(CacheL2Test, gives_back_the_l2) {
   EXPECT_EQ(sim_.number("cache.l2.line_bytes"), static_cast<double>(l2->line_bytes));
   EXPECT_EQ(sim_.number("cache.l2.sector_bytes"), static_cast<double>(l2->sector_bytes));
   EXPECT_EQ(sim_.number("cache.l2.fetch_bytes"), static_cast<double>(l2->fetch_bytes));
-  const sim::PathModel& cg = *path_of(truth, LoadPath::cg);
-  const double offset = sm_offset_cycles(truth, seed(), LoadPath::cg);
+  const sim::PathModel& cg = *path_of(truth, LoadPath::past_l1);
+  const double offset = sm_offset_cycles(truth, seed(), LoadPath::past_l1);
   const double hit = cg.hit.back().front() + offset;
   EXPECT_NEAR(sim_.number("cache.l2.hit_latency_cycles"), hit, tolerance_cycles(truth, hit));
   if (truth.partitions.count == 1) {

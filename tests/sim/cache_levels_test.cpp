@@ -17,7 +17,7 @@ class CacheLevelsTest : public ShippedModelTest {
     const auto bytes = static_cast<double>(l2->size_bytes(l2->geometries.front()));
     sim_.assume("cache.l2.size_bytes", bytes * sim_.truth().partitions.count);
     sim_.assume("cache.l2.segment_bytes", bytes);
-    const sim::PathModel& plain = *path_of(sim_.truth(), LoadPath::cg);
+    const sim::PathModel& plain = *path_of(sim_.truth(), LoadPath::past_l1);
     sim_.assume("cache.l2.hit_latency_cycles", static_cast<double>(plain.hit.front().front()));
   }
 

@@ -166,10 +166,10 @@ const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
 Values declared_values(const sim::Model& model, std::uint64_t chosen_carveout_bytes,
                        const std::vector<std::uint64_t>& recordable_carveouts_bytes) {
   Values values;
-  const sim::CacheModel* l1 = first_cache_of(model, LoadPath::ca);
+  const sim::CacheModel* l1 = first_cache_of(model, LoadPath::all_levels);
   add_first_level(values, "cache.l1", l1, chosen_carveout_bytes);
   add_carveouts(values, l1, recordable_carveouts_bytes);
-  add_first_level(values, "cache.readonly", first_cache_of(model, LoadPath::nc),
+  add_first_level(values, "cache.readonly", first_cache_of(model, LoadPath::read_only),
                   chosen_carveout_bytes);
   add_second_level(values, model);
   add_tlbs(values, model.pages);

@@ -66,11 +66,11 @@ inline std::uint64_t smallest_entry(const sim::Model& model) {
 inline void assume_hierarchy(JobOnSim& sim) {
   const sim::Model& model = sim.truth();
   const std::uint64_t carveout = chosen_carveout(sim);
-  if (const sim::CacheModel* l1 = first_cache(model, LoadPath::ca)) {
+  if (const sim::CacheModel* l1 = first_cache(model, LoadPath::all_levels)) {
     sim.assume("cache.l1.size_bytes", size_of(*l1, carveout));
     sim.assume("cache.l1.line_bytes", static_cast<double>(l1->line_bytes));
   }
-  if (const sim::CacheModel* readonly = first_cache(model, LoadPath::nc)) {
+  if (const sim::CacheModel* readonly = first_cache(model, LoadPath::read_only)) {
     sim.assume("cache.readonly.size_bytes", size_of(*readonly, carveout));
     sim.assume("cache.readonly.line_bytes", static_cast<double>(readonly->line_bytes));
   }

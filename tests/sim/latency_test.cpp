@@ -55,7 +55,7 @@ class LatencyTest : public ShippedModelTest {
 
 TEST_P(LatencyTest, gives_back_the_patterns) {
   for (const auto& [path, prefix] :
-       {std::pair{LoadPath::ca, "latency."}, std::pair{LoadPath::cg, "latency.cg."}}) {
+       {std::pair{LoadPath::all_levels, "latency."}, std::pair{LoadPath::past_l1, "latency.cg."}}) {
     const DeclaredPatterns declared = declared_patterns(sim_.truth(), path);
     for (std::size_t i = 0; i < declared.cycles.size(); ++i) {
       const std::string metric = std::string(prefix) + "p" + std::to_string(i + 1) + "_cycles";
@@ -69,7 +69,8 @@ TEST_P(LatencyTest, gives_back_the_patterns) {
 }
 
 TEST_P(LatencyTest, gives_back_the_levels_of_each_path) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv}) {
+  for (LoadPath path :
+       {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only, LoadPath::uncached}) {
     const std::string prefix = "latency." + std::string(to_text(path));
     const sim::PathModel* declared = path_of(sim_.truth(), path);
     if (declared == nullptr) {
@@ -79,7 +80,7 @@ TEST_P(LatencyTest, gives_back_the_levels_of_each_path) {
     const double offset = offset_cycles(path, false);
     if (first_cache(sim_.truth(), path) != nullptr) {
       expect_near(prefix + ".l1_cycles", declared->hit.front().front());
-    } else if (path == LoadPath::ca || path == LoadPath::nc) {
+    } else if (path == LoadPath::all_levels || path == LoadPath::read_only) {
       EXPECT_EQ(sim_.status(prefix + ".l1_cycles"), Status::not_present);
     }
     if (declared->caches.empty()) {
@@ -99,7 +100,7 @@ TEST_P(LatencyTest, staircase_rises_from_the_first_level_to_the_memory) {
   const std::vector<double> cycles = sim_.vector("latency.staircase_cycles");
   ASSERT_EQ(bytes.size(), cycles.size());
   ASSERT_GE(bytes.size(), 16U);
-  const sim::PathModel& ca = *path_of(sim_.truth(), LoadPath::ca);
+  const sim::PathModel& ca = *path_of(sim_.truth(), LoadPath::all_levels);
 
   const sim::LatencyRow& first = ca.caches.empty() ? ca.dram : ca.hit.front();
   const double loop = sim_.truth().clock.loop_cycles;
@@ -118,8 +119,8 @@ TEST(LatencyPartitionsTest, hopper_memory_has_two) {
   assume_hierarchy(sim);
   sim.run("latency", SuiteLevel::quick);
 
-  const double offset = sm_offset_cycles(sim.truth(), 1, LoadPath::cg);
-  const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::cg);
+  const double offset = sm_offset_cycles(sim.truth(), 1, LoadPath::past_l1);
+  const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::past_l1);
   EXPECT_NEAR(sim.number("latency.dram_near_cycles"), cg.dram.front() + offset, 10);
   EXPECT_NEAR(sim.number("latency.dram_far_cycles"), cg.dram_far.front() + offset, 10);
 }

@@ -100,7 +100,7 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
   sim.run("clock");
   sim.run("placement");
 
-  const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::cg)];
+  const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::past_l1)];
   const double middle_of_sms = 13 / 2.0;  // sm_spread_cycles of the L2
   EXPECT_NEAR(sim.number("placement.dram_near_cycles"), cg.dram[0] + middle_of_sms, 5);
   EXPECT_NEAR(sim.number("placement.dram_far_cycles"), cg.dram_far[0] + middle_of_sms, 5);

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 JobOnSim with_l1_known(const std::string& model) {
   JobOnSim sim(model);
   assume_hierarchy(sim);
-  if (const sim::CacheModel* l1 = first_cache(sim.truth(), LoadPath::ca)) {
+  if (const sim::CacheModel* l1 = first_cache(sim.truth(), LoadPath::all_levels)) {
     sim.assume("cache.l1.ways",
                static_cast<double>(l1->geometry_for(chosen_carveout(sim)).ways_per_set.front()));
   }
@@ -92,7 +92,7 @@ TEST(StaircasesTest, curves_have_a_row_for_each_footprint) {
   EXPECT_EQ(footprints, (std::vector<double>{8192, 16384, 32768, 65536}));
   EXPECT_EQ(strides.front(), 8);
   EXPECT_EQ(strides.back(), 16384);
-  const sim::PathModel& ca = *path_of(sim.truth(), LoadPath::ca);
+  const sim::PathModel& ca = *path_of(sim.truth(), LoadPath::all_levels);
   EXPECT_NEAR(cycles.front(), ca.hit[0][0], 8);                       // half of the size
   EXPECT_NEAR(cycles[3 * strides.size() + 4], ca.hit.back()[0], 20);  // 4 x the size, by lines
   const std::vector<double> wong = sim.vector("latency.wong_cycles");

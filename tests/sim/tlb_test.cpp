@@ -62,7 +62,7 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
 
   const sim::Model& truth = sim_.truth();
   const std::array<std::string, 3> names{"tlb.l1", "tlb.l2", "tlb.l3"};
-  const sim::LatencyRow& row = row_of(*path_of(truth, LoadPath::cg));
+  const sim::LatencyRow& row = row_of(*path_of(truth, LoadPath::past_l1));
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i < truth.pages.tlbs.size()) {
       expect_level(sim_, names[i], truth.pages.tlbs[i], row[i + 1] - row[0]);

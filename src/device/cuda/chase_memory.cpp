@@ -26,10 +26,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
 
 kernels::ChasePath to_chase_path(LoadPath path) {
   switch (path) {
-    case LoadPath::ca: return kernels::ChasePath::ca;
-    case LoadPath::cg: return kernels::ChasePath::cg;
-    case LoadPath::nc: return kernels::ChasePath::nc;
-    case LoadPath::cv: return kernels::ChasePath::cv;
+    case LoadPath::all_levels: return kernels::ChasePath::ca;
+    case LoadPath::past_l1: return kernels::ChasePath::cg;
+    case LoadPath::read_only: return kernels::ChasePath::nc;
+    case LoadPath::uncached: return kernels::ChasePath::cv;
     case LoadPath::constant: return kernels::ChasePath::constant;
     case LoadPath::texture_1d: return kernels::ChasePath::texture_1d;
     case LoadPath::texture_2d: return kernels::ChasePath::texture_2d;

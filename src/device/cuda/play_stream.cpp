@@ -24,10 +24,10 @@ kernels::StreamWork to_work(StreamKind kind) {
 
 kernels::Load to_load(LoadPath path) {
   switch (path) {
-    case LoadPath::ca: return kernels::Load::ca;
-    case LoadPath::cg: return kernels::Load::cg;
-    case LoadPath::nc: return kernels::Load::nc;
-    case LoadPath::cv: return kernels::Load::cv;
+    case LoadPath::all_levels: return kernels::Load::ca;
+    case LoadPath::past_l1: return kernels::Load::cg;
+    case LoadPath::read_only: return kernels::Load::nc;
+    case LoadPath::uncached: return kernels::Load::cv;
     default:
       throw_device_error(
           "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "

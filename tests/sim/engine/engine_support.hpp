@@ -37,7 +37,7 @@ inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64
 
 /// One lane on SM 0 that chases through `offsets`; each timed access is recorded.
 inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup,
-                        std::uint64_t timed, LoadPath path = LoadPath::ca) {
+                        std::uint64_t timed, LoadPath path = LoadPath::all_levels) {
   ChaseProbe probe;
   probe.path = path;
   probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) +
@@ -74,7 +74,7 @@ inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std:
 inline std::vector<std::uint32_t> chase_latencies(std::string_view name,
                                                   const std::vector<std::uint64_t>& offsets,
                                                   std::uint64_t warmup_passes,
-                                                  LoadPath path = LoadPath::ca) {
+                                                  LoadPath path = LoadPath::all_levels) {
   const auto model = quiet_json(name);
   const std::uint64_t length = offsets.size();
   const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
@@ -84,7 +84,7 @@ inline std::vector<std::uint32_t> chase_latencies(std::string_view name,
 
 /// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.
 inline std::size_t missed(std::string_view name, std::uint64_t count, std::uint64_t stride,
-                          std::uint32_t least, LoadPath path = LoadPath::ca) {
+                          std::uint32_t least, LoadPath path = LoadPath::all_levels) {
   return count_at_least(chase_latencies(name, steps(count, stride), 8, path), least);
 }
 

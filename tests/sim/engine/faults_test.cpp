@@ -56,7 +56,7 @@ TEST(FaultsTest, a_slow_sm_is_slow_and_the_others_are_not) {
 TEST(FaultsTest, a_slow_slice_delays_its_lines_only) {
   auto model = quiet_json("h200");
   model["slices"]["spread_cycles"] = 0;
-  const auto all_sets = chase(steps(2048, 128), 2048, 2048, LoadPath::cg);
+  const auto all_sets = chase(steps(2048, 128), 2048, 2048, LoadPath::past_l1);
   const auto even = latencies(open_sim(model)->run(all_sets), model);
   const auto odd = latencies(
       open_sim(model, 1, faults_of("h200+slow_slice=0:50+slow_slice=32:50"))->run(all_sets), model);

@@ -101,7 +101,7 @@ TEST(LoadPathsTest, textures_may_have_tlbs_of_their_own) {
 
 TEST(LoadPathsTest, other_paths_do_not_go_through_a_paths_own_tlbs) {
   const auto cycles = [](const json& model) {
-    const ChaseProbe probe = chase(steps(8, 2 * mib + 1152), 16, 8, LoadPath::cg);
+    const ChaseProbe probe = chase(steps(8, 2 * mib + 1152), 16, 8, LoadPath::past_l1);
     return latencies(open_sim(model)->run(probe), model);
   };
   EXPECT_EQ(cycles(with_textures()), cycles(quiet_json("gtx980")));
@@ -124,7 +124,8 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
   model["paths"]["atomic"] = model["paths"]["cg"];
   const auto lines = steps(512, 4096);
   const auto device = open_sim(model);
-  EXPECT_THAT(latencies(device->run(chase(lines, 1024, 512, LoadPath::cg)), model), Each(279u));
+  EXPECT_THAT(latencies(device->run(chase(lines, 1024, 512, LoadPath::past_l1)), model),
+              Each(279u));
 
   ChaseProbe probe = chase(lines, 1024, 512, LoadPath::atomic);
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));

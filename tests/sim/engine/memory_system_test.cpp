@@ -38,7 +38,8 @@ TEST(MemorySystemTest, an_entry_of_sub_entries_covers_pages_one_by_one) {
   model["slices"]["spread_cycles"] = 0;
 
   // Two pages of one entry, both again, a page of another entry, and the first two once more.
-  const ChaseProbe probe = chase({0, 2 * mib, 0, 2 * mib, 8 * mib, 0, 2 * mib}, 0, 7, LoadPath::cg);
+  const ChaseProbe probe =
+      chase({0, 2 * mib, 0, 2 * mib, 8 * mib, 0, 2 * mib}, 0, 7, LoadPath::past_l1);
 
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model),
               ElementsAre(500, 500, 300, 300, 500, 400, 400));
@@ -69,7 +70,7 @@ TEST(MemorySystemTest, the_l1_asks_the_l2_for_whole_lines) {
   // The L1 misses at 0 and brings 128 bytes; past it all four 32-byte lines are in the L2.
   ChaseProbe probe = chase({0, 96}, 0, 1);
   probe.lanes = {{0, {0}}, {1, {96}}};
-  probe.path = LoadPath::ca;
+  probe.path = LoadPath::all_levels;
   probe.concurrency = Concurrency::in_turn;
   const Trace trace = open_sim(model)->run(probe);
   EXPECT_EQ(latencies(trace, model, 0).at(0), 1184u);
@@ -126,7 +127,7 @@ TEST(MemorySystemTest, long_steps_get_no_prefetch) {
 /// Latencies of one late pass over so many MiB, from SM 0, past the L1.
 std::vector<std::uint32_t> late_pass(const nlohmann::json& model, std::uint64_t size_mib) {
   const std::uint64_t lines = size_mib * mib / 128;
-  ChaseProbe probe = chase(steps(lines, 128), 2 * lines, 100000, LoadPath::cg);
+  ChaseProbe probe = chase(steps(lines, 128), 2 * lines, 100000, LoadPath::past_l1);
   return latencies(open_sim(model)->run(probe), model);
 }
 
@@ -150,7 +151,7 @@ TEST(MemorySystemTest, sides_see_each_others_homes) {
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   int other = 0;
   while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
-  ChaseProbe probe = chase(steps(512, 4096), 512, 512, LoadPath::cg);
+  ChaseProbe probe = chase(steps(512, 4096), 512, 512, LoadPath::past_l1);
   probe.lanes.push_back({other, probe.lanes[0].offsets_bytes});
 
   const Trace trace = open_sim(model)->run(probe);
@@ -172,10 +173,11 @@ std::vector<std::uint32_t> after_stores(const nlohmann::json& model,
 }
 
 TEST(MemorySystemTest, stores_follow_the_write_policies_of_the_shipped_models) {
-  EXPECT_THAT(after_stores(quiet_json("c2070"), {0, 4096}, {8}, LoadPath::ca), ElementsAre(350, 80))
+  EXPECT_THAT(after_stores(quiet_json("c2070"), {0, 4096}, {8}, LoadPath::all_levels),
+              ElementsAre(350, 80))
       << "Fermi: the line leaves the L1 and is in the L2";
-  EXPECT_THAT(after_stores(quiet_json("gtx980"), {0, 4096}, {0}, LoadPath::ca), Each(82u));
-  EXPECT_THAT(after_stores(quiet_json("gtx780"), {0, 4096}, {0}, LoadPath::nc), Each(110u));
+  EXPECT_THAT(after_stores(quiet_json("gtx980"), {0, 4096}, {0}, LoadPath::all_levels), Each(82u));
+  EXPECT_THAT(after_stores(quiet_json("gtx780"), {0, 4096}, {0}, LoadPath::read_only), Each(110u));
 }
 
 TEST(MemorySystemTest, a_store_allocates_in_the_l2_but_not_in_the_l1) {
@@ -208,8 +210,8 @@ TEST(MemorySystemTest, a_store_drops_the_copy_that_is_not_at_home) {
   model["caches"][1]["sm_spread_cycles"] = 0;
   model["slices"]["spread_cycles"] = 0;
   const auto lines = steps(256, 4096);
-  EXPECT_THAT(after_stores(model, lines, {}, LoadPath::cg), Each(279u));
-  const auto stored = after_stores(model, lines, lines, LoadPath::cg);
+  EXPECT_THAT(after_stores(model, lines, {}, LoadPath::past_l1), Each(279u));
+  const auto stored = after_stores(model, lines, lines, LoadPath::past_l1);
   EXPECT_NEAR(static_cast<double>(count_at_least(stored, 455)), 128, 40);
   EXPECT_EQ(count_at_least(stored, 456), 0u);
 }

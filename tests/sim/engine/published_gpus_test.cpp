@@ -45,11 +45,11 @@ TEST_P(PublishedGpusTest, latency_patterns_are_those_of_mei_and_chu) {
 
 INSTANTIATE_TEST_SUITE_P(
     figure_14, PublishedGpusTest,
-    testing::Values(Patterns{"gtx560ti", LoadPath::ca, 96, 384, 468, 635, 1239, 0},
-                    Patterns{"gtx560ti", LoadPath::cg, 351, 378, 462, 619, 1225, 0},
-                    Patterns{"gtx780", LoadPath::ca, 198, 204, 257, 339, 702, 968},
-                    Patterns{"gtx980", LoadPath::ca, 82, 0, 0, 385, 2439, 2740},
-                    Patterns{"gtx980", LoadPath::cg, 214, 225, 289, 383, 2461, 2750}));
+    testing::Values(Patterns{"gtx560ti", LoadPath::all_levels, 96, 384, 468, 635, 1239, 0},
+                    Patterns{"gtx560ti", LoadPath::past_l1, 351, 378, 462, 619, 1225, 0},
+                    Patterns{"gtx780", LoadPath::all_levels, 198, 204, 257, 339, 702, 968},
+                    Patterns{"gtx980", LoadPath::all_levels, 82, 0, 0, 385, 2439, 2740},
+                    Patterns{"gtx980", LoadPath::past_l1, 214, 225, 289, 383, 2461, 2750}));
 
 TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
   for (const char* name : {"gtx560ti", "gtx780", "gtx980", "c2070"}) {
@@ -58,7 +58,8 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
                                  : std::string(name) == "c2070"  ? 453
                                                                  : 462;
     const auto count_page_walks = [&](std::uint64_t pages) {
-      return count_at_least(chase_latencies(name, one_line_a_page(pages), 8, LoadPath::cg), walked);
+      return count_at_least(chase_latencies(name, one_line_a_page(pages), 8, LoadPath::past_l1),
+                            walked);
     };
     EXPECT_EQ(count_page_walks(65), 0u) << name;
     // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
@@ -104,17 +105,18 @@ TEST(PublishedGpusTest, gtx560ti_l1_misses_at_most_every_second_time) {
 }
 
 TEST(PublishedGpusTest, read_only_and_unified_caches_hold_12_and_24_kib) {
-  EXPECT_EQ(missed("gtx780", 384, 32, 200, LoadPath::nc), 0u);
-  EXPECT_EQ(missed("gtx780", 385, 32, 200, LoadPath::nc), 97u) << "one set of 96 lines, LRU";
+  EXPECT_EQ(missed("gtx780", 384, 32, 200, LoadPath::read_only), 0u);
+  EXPECT_EQ(missed("gtx780", 385, 32, 200, LoadPath::read_only), 97u) << "one set of 96 lines, LRU";
   EXPECT_EQ(missed("gtx980", 768, 32, 200), 0u);
   EXPECT_EQ(missed("gtx980", 769, 32, 200), 193u) << "one set of 192 lines, LRU";
-  EXPECT_EQ(missed("gtx980", 772, 32, 200, LoadPath::nc), 196u) << "128 bytes lie in one set";
+  EXPECT_EQ(missed("gtx980", 772, 32, 200, LoadPath::read_only), 196u)
+      << "128 bytes lie in one set";
 }
 
 TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
   const auto misses_of = [](const char* name, std::uint64_t bytes, std::uint32_t miss_cycles) {
     const auto model = quiet_json(name);
-    ChaseProbe probe = chase(steps(bytes / 32, 32), 2 * bytes / 32, bytes / 32, LoadPath::cg);
+    ChaseProbe probe = chase(steps(bytes / 32, 32), 2 * bytes / 32, bytes / 32, LoadPath::past_l1);
     probe.recorded_accesses = 0;
     const LaneTrace lane = open_sim(model)->run(probe).lanes[0];
     std::uint64_t misses = 0;
@@ -163,7 +165,7 @@ TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
 
 TEST(PublishedGpusTest, h200_l2_latency_differs_by_sm_within_the_measured_band) {
   auto model = quiet_json("h200");
-  ChaseProbe probe = chase(steps(256, 4096), 256, 256, LoadPath::cg);
+  ChaseProbe probe = chase(steps(256, 4096), 256, 256, LoadPath::past_l1);
   probe.concurrency = Concurrency::in_turn;
   for (int sm = 1; sm < 132; ++sm) probe.lanes.push_back({sm, probe.lanes[0].offsets_bytes});
   const Trace trace = open_sim(model)->run(probe);

@@ -144,9 +144,9 @@ TEST(PublishedPathsTest, texture_latencies_are_those_of_mei_2014) {
 
 TEST(PublishedPathsTest, gtx780_read_only_sets_are_no_bit_field_but_hold_128_bytes_in_a_row) {
   const auto lost = [](const std::vector<std::uint64_t>& offsets) {
-    return count_at_least(chase_latencies("gtx780", offsets, 8, LoadPath::nc), 220);
+    return count_at_least(chase_latencies("gtx780", offsets, 8, LoadPath::read_only), 220);
   };
-  EXPECT_EQ(missed("gtx780", 388, 32, 220, LoadPath::nc), 100u);
+  EXPECT_EQ(missed("gtx780", 388, 32, 220, LoadPath::read_only), 100u);
   // Bits 7 and 8 alone do not name the set: 97 lines 512 bytes apart spread over others.
   EXPECT_EQ(lost(steps(97, 512)), 0u);
   EXPECT_GT(lost(steps(4 * 97, 512)), 0u);

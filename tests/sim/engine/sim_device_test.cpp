@@ -18,7 +18,7 @@ std::unique_ptr<Device> open_rank(const std::string& models, int rank, std::uint
 }
 
 TEST(SimDeviceTest, the_same_seed_gives_the_same_traces) {
-  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::cg);
+  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::past_l1);
   const auto first = open_rank("h200", 1, 9);
   const auto second = open_rank("h200", 1, 9);
   for (int launch = 0; launch < 2; ++launch) {
@@ -27,7 +27,7 @@ TEST(SimDeviceTest, the_same_seed_gives_the_same_traces) {
 }
 
 TEST(SimDeviceTest, launches_and_dice_differ) {
-  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::cg);
+  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::past_l1);
   const auto device = open_rank("h200", 0, 9);
   const auto windows = device->run(probe).lanes[0].window_cycles;
   EXPECT_NE(device->run(probe).lanes[0].window_cycles, windows);
@@ -50,7 +50,7 @@ TEST(SimDeviceTest, every_rank_has_its_own_die) {
 TEST(SimDeviceTest, windows_hold_the_overhead_and_end_at_two_bytes) {
   auto model = quiet_json("gtx980");
   model["paths"]["cg"]["latency_cycles"]["dram"] = 100000;
-  const Trace trace = open_sim(model)->run(chase({0}, 0, 2, LoadPath::cg));
+  const Trace trace = open_sim(model)->run(chase({0}, 0, 2, LoadPath::past_l1));
   EXPECT_EQ(trace.lanes[0].window_cycles, (std::vector<std::uint32_t>{65535, 214 + 16}));
 }
 

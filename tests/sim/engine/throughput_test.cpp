@@ -63,7 +63,7 @@ TEST(ThroughputTest, what_fits_the_l2_flows_faster) {
   const auto device = open_sim(quiet_json("h200"));
   const auto cached_rate = [&](std::uint64_t mib) {
     StreamProbe probe = stream(*device, StreamKind::read, 1024, 2, 4, mib << 20);
-    probe.path = LoadPath::cg;
+    probe.path = LoadPath::past_l1;
     probe.passes = 64;
     return rate(*device, probe);
   };
@@ -78,7 +78,7 @@ TEST(ThroughputTest, low_bandwidth_slows_dram_and_not_the_l2) {
       open_sim(quiet_json("h200"), 1, load_faulty_model("h200+low_bandwidth=0.8").faults);
   const StreamProbe dram = stream(*good, StreamKind::read, 512, 4, 4, 4ULL << 30);
   StreamProbe l2 = stream(*good, StreamKind::read, 512, 4, 4, 16 << 20);
-  l2.path = LoadPath::cg;
+  l2.path = LoadPath::past_l1;
   l2.passes = 64;
   EXPECT_NEAR(rate(*bad, dram) / rate(*good, dram), 0.8, 0.01);
   EXPECT_NEAR(rate(*bad, l2) / rate(*good, l2), 1, 0.01);

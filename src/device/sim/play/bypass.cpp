@@ -62,8 +62,8 @@ struct BypassCaches {
 
 BypassCaches find_caches(const Launch& launch, std::size_t active_sms) {
   const Model& model = launch.model;
-  const PathModel& through = launch.memory.path(LoadPath::ca);
-  const PathModel& past = launch.memory.path(LoadPath::cg);
+  const PathModel& through = launch.memory.path(LoadPath::all_levels);
+  const PathModel& past = launch.memory.path(LoadPath::past_l1);
   BypassCaches caches;
   LsuSurroundings& around = caches.around;
   around.dram_cycles = through.dram.front();

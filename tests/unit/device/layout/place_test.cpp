@@ -8,7 +8,8 @@ namespace {
 constexpr std::uint64_t base_address = 0x7f0000000000;
 
 TEST(PlaceTest, places_of_global_memory_are_addresses) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::cg, LoadPath::nc, LoadPath::cv, LoadPath::atomic}) {
+  for (LoadPath path : {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only,
+                        LoadPath::uncached, LoadPath::atomic}) {
     EXPECT_EQ(place_of(path, base_address, 4104), base_address + 4104) << to_text(path);
     EXPECT_TRUE(has_addresses(path)) << to_text(path);
     EXPECT_EQ(script_unit(path, 64), 64u) << to_text(path);
@@ -33,7 +34,7 @@ TEST(PlaceTest, places_of_textures_are_texels) {
 TEST(PlaceTest, code_is_not_loaded) { EXPECT_FALSE(has_addresses(LoadPath::instruction)); }
 
 TEST(PlaceTest, words_that_stand_for_each_other_share_a_sector) {
-  for (LoadPath path : {LoadPath::ca, LoadPath::constant, LoadPath::texture_2d}) {
+  for (LoadPath path : {LoadPath::all_levels, LoadPath::constant, LoadPath::texture_2d}) {
     const WordLayout layout = word_layout(path);
     const std::vector<ChaseLane> often = {
         {0, std::vector<std::uint64_t>(layout.group_words, 64), {}}};
