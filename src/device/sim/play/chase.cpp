@@ -104,13 +104,20 @@ struct Player {
   /// the trace of the lane, the number of its turn, and its load.
   template <class Act>
   void take_turns(std::vector<LaneChase>& lanes, std::uint64_t turns, Act act) {
+    const auto take_turn = [&](LaneChase& chase, std::uint64_t turn) {
+      const Load load = memory.load(chase.lane().sm, chase.current());
+      memory.expect(chase.lane().sm, chase.ahead());
+      chase.advance();
+      act(chase.trace(), turn, load);
+    };
+    if (lanes.size() == 1) {
+      LaneChase alone = std::move(lanes.front());
+      for (std::uint64_t turn = 0; turn < turns; ++turn) take_turn(alone, turn);
+      lanes.front() = std::move(alone);
+      return;
+    }
     for (std::uint64_t turn = 0; turn < turns; ++turn) {
-      for (LaneChase& chase : lanes) {
-        const Load load = memory.load(chase.lane().sm, chase.current());
-        memory.expect(chase.lane().sm, chase.ahead());
-        chase.advance();
-        act(chase.trace(), turn, load);
-      }
+      for (LaneChase& chase : lanes) take_turn(chase, turn);
     }
   }
 
