@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace sonde {
+namespace sonde::registry {
 namespace {
-
-using namespace registry;
 
 constexpr Row device_rows[] = {
     {"device.name", label, "product name"},
@@ -265,9 +263,12 @@ class Registry {
 };
 
 }  // namespace
+}  // namespace sonde::registry
+
+namespace sonde {
 
 std::span<const Metric> all_metrics() {
-  static const Registry registry;
+  static const registry::Registry registry;
   return registry.metrics();
 }
 

@@ -54,7 +54,7 @@ class StreamQueue {
       for (int i = 0; i < traffic_.warps[sm]; ++i) turns_.push({0, warp++, sm, 0, traffic_.reads});
     }
     std::vector<double> ends;
-    ends.reserve(static_cast<std::size_t>(warp * rounds));
+    ends.reserve(static_cast<std::size_t>(warp) * static_cast<std::size_t>(rounds));
     while (!turns_.empty()) {
       Turn turn = turns_.top();
       turns_.pop();

@@ -57,13 +57,14 @@ class Fields {
   /// What `read` makes of the Fields of the object below `key`; it must ask for every key there.
   template <class Read>
   auto object(const std::string& key, Read read) {
-    return read_all(below(key), read);
+    Fields fields = below(key);
+    return read_all(fields, read);
   }
   /// The same for each object of the array below `key`, in order.
   template <class Read>
   auto objects(const std::string& key, Read read) {
     std::vector<decltype(read(*this))> made;
-    for (const Fields& item : items_below(key)) made.push_back(read_all(item, read));
+    for (Fields& item : items_below(key)) made.push_back(read_all(item, read));
     return made;
   }
 
@@ -90,7 +91,7 @@ class Fields {
   Fields below(const std::string& key);
   std::vector<Fields> items_below(const std::string& key);
   template <class Read>
-  static auto read_all(Fields fields, Read read) {
+  static auto read_all(Fields& fields, Read read) {
     auto made = read(fields);
     fields.finish();
     return made;

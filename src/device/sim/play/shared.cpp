@@ -72,7 +72,8 @@ double run_long(const CopyQueue& queue, int passes) {
   if (passes <= simulated_passes) return queue.run(passes);
   const double half = queue.run(simulated_passes / 2);
   const double whole = queue.run(simulated_passes);
-  const double pace = (whole - half) / (simulated_passes - simulated_passes / 2);
+  constexpr int settled_passes = simulated_passes - simulated_passes / 2;
+  const double pace = (whole - half) / settled_passes;
   return whole + pace * (passes - simulated_passes);
 }
 
