@@ -112,6 +112,22 @@ void check_output(const fs::path& out, Existing existing) {
   make_parts_folder(parts);
 }
 
+void remove_unfinished(const fs::path& out) {
+  const std::string part = out.filename().string() + ".part";
+  const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool of_mpi_io = name.starts_with(part + ".data.") ||
+                           name.starts_with(part + ".metadata.") || name == part + ".sm";
+    if (name == part || of_mpi_io) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& path : unfinished) {
+    if (!fs::is_directory(path, error)) fs::remove(path, error);
+  }
+}
+
 void remove_parts(const fs::path& out) {
   std::error_code ignored;  // what is left behind does no harm
   fs::remove_all(parts_folder(out), ignored);

@@ -31,6 +31,10 @@ enum class Existing { refuse, replace, resume };
 /// @throws ConfigError if something is in the way; StoreError if the folder is not writable
 void check_output(const std::filesystem::path& out, Existing existing);
 
+/// Removes what a crash while a run file was written may have left beside it: `<out>.part`, and
+/// Open MPI's `<out>.part.data.0` and the like.
+void remove_unfinished(const std::filesystem::path& out);
+
 /// Removes the parts folder of a run whose file is whole.
 void remove_parts(const std::filesystem::path& out);
 
