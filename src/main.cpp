@@ -1,14 +1,22 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "store/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <new>
 
 namespace sonde {
 namespace {
@@ -29,7 +37,8 @@ ExitStatus status_of(const std::exception& error) {
 /// The session encloses the try: an abort in the catch ends ranks that wait in MPI. Errors that all
 /// ranks agreed on need none, and neither does a rank that is alone (docs/running.md).
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
-  MeasurePlan plan = plan_run(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
+  MeasurePlan plan =
+      plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
   prepare_store();
   MpiSession mpi(argc, argv);
   try {
@@ -57,14 +66,58 @@ ExitStatus run_command(int argc, char** argv) {
                     std::get<FileCommand>(*command));
 }
 
+/// A closed stream would give its number to the next file that is opened, and what is printed would
+/// go into that file. Reading ends held in their place make writing fail as it should.
+void hold_standard_streams() {
+  int held = 0;
+  while (held >= 0 && held <= STDERR_FILENO) held = open("/dev/null", O_RDONLY);
+  if (held > STDERR_FILENO) close(held);
+}
+
+/// What was printed is the result of most commands: losing it must not look like success.
+/// @throws StoreError
+void finish_output() {
+  errno = 0;
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::cout.good() && std::ferror(stdout) == 0) return;
+  throw StoreError(
+      fmt::format("cannot write to standard output{} (what was printed is not whole) print to a "
+                  "place with room",
+                  errno != 0 ? fmt::format(": {}", std::strerror(errno)) : ""));
+}
+
+ExitStatus run_to_the_end(int argc, char** argv) {
+  const ExitStatus status = run_command(argc, argv);
+  finish_output();
+  return status;
+}
+
+int complain(std::string_view what, ExitStatus status) {
+  if (speaks_for_all()) log_local(what);
+  return static_cast<int>(status);
+}
+
 }  // namespace
 }  // namespace sonde
 
 int main(int argc, char** argv) {
+  using sonde::ExitStatus;
+  sonde::hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is a failed write, which is reported
   try {
-    return static_cast<int>(sonde::run_command(argc, argv));
+    return static_cast<int>(sonde::run_to_the_end(argc, argv));
   } catch (const sonde::Error& error) {
-    if (sonde::speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
-    return static_cast<int>(sonde::status_of(error));
+    return sonde::complain(error.what(), sonde::status_of(error));
+  } catch (const std::bad_alloc&) {
+    return sonde::complain(
+        "out of memory (what was asked for does not fit) use fewer ranks on this machine, or raise "
+        "its limits (ulimit -v)",
+        ExitStatus::error);
+  } catch (const std::exception& error) {
+    return sonde::complain(
+        fmt::format("{} (an error that sonde did not expect) please report it with this command",
+                    error.what()),
+        ExitStatus::error);
   }
 }

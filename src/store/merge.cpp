@@ -94,7 +94,8 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& 
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
   for (const fs::path& source : sources) {
-    if (!fs::is_directory(source)) {
+    std::error_code unreadable;  // opening it will say why
+    if (!fs::is_directory(source, unreadable)) {
       files.push_back(source);
       continue;
     }
