@@ -82,9 +82,9 @@ void finish_output() {
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::cout.good() && std::ferror(stdout) == 0) return;
   throw StoreError(
-      fmt::format("cannot write to standard output{} (what was printed is not whole) print to a "
+      fmt::format("cannot write to standard output ({}; what was printed is not whole) print to a "
                   "place with room",
-                  errno != 0 ? fmt::format(": {}", std::strerror(errno)) : ""));
+                  errno != 0 ? std::strerror(errno) : "is the disk full?"));
 }
 
 ExitStatus run_to_the_end(int argc, char** argv) {
