@@ -55,7 +55,7 @@ std::string escape(const Piece& piece) {
   if (piece.bytes == "\t") return "\\t";
   std::string text;
   for (const char byte : piece.bytes) {
-    text += fmt::format("\\x{:02X}", static_cast<unsigned char>(byte));
+    text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
   }
   return text;
 }

@@ -7,12 +7,12 @@
 
 namespace sonde {
 
-/// Valid UTF-8: each byte that is not part of a character is written as \xF6. A text that is valid
+/// Valid UTF-8: each byte that is not part of a character is written as \xf6. A text that is valid
 /// comes back as it is.
 std::string repair_utf8(std::string_view text);
 
 /// One line that a terminal only shows: repair_utf8, and control characters (C0, DEL, C1) are
-/// written as \n, \t and \x1B.
+/// written as \n, \t and \x1b.
 std::string visible_line(std::string_view text);
 
 }  // namespace sonde

@@ -158,9 +158,7 @@ void check_target(const fs::path& path, Existing existing) {
 void check_output(const fs::path& out, Existing existing) {
   const fs::path parts = parts_folder(out);
   const bool has_shards = !list_shards(parts).empty();
-  const bool goes_on = existing == Existing::resume && has_shards;  // after a device was lost
-  check_target(out,
-               existing == Existing::replace || goes_on ? Existing::replace : Existing::refuse);
+  check_target(out, existing);
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "

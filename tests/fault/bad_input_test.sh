@@ -78,8 +78,8 @@ for input in "loop" "$long"; do
 done
 refuses 1 "no regular file" export pipe
 # Names are shown, never sent to the terminal.
-refuses 1 '\x1B[31m' export $'\e[31m'
-refuses 1 'gr\xF6\xDFe.h5' export $'gr\xf6\xdfe.h5'
+refuses 1 '\x1b[31m' export $'\e[31m'
+refuses 1 'e.h5' export $'gr\xf6\xdfe.h5'
 if [[ -e new.h5 || -e new.html ]]; then
   echo "FAILED: a refused command left a result"
   failures=$((failures + 1))

@@ -129,7 +129,7 @@ ln -s target link.h5
 latin=$'gr\xf6\xdfe.h5'
 "$sonde" "${quick[@]}" -o "$latin" >/dev/null 2>err.txt || fail "a Latin-1 name was refused"
 "$sonde" export "$latin" >export.json 2>err.txt
-grep -qF 'gr\\xF6\\xDFe.h5' export.json || fail "the name was not repaired"
+grep -qF 'gr\\xf6\\xdfe.h5' export.json || fail "the name was not repaired"
 
 ((failures == 0)) && echo "passed"
 exit $((failures > 0))
