@@ -43,6 +43,6 @@ inline constexpr std::uint64_t least_page_bytes = 512;
 // Of the host, for all arrays of a simulated GPU [counted so, the H200 takes 73 MiB].
 inline constexpr std::uint64_t host_bytes = 512ULL << 20;
 // Of a model file [12 KB].
-inline constexpr std::uint64_t file_bytes = 4ULL << 20;
+inline constexpr std::uint64_t file_bytes = 1ULL << 20;
 
 }  // namespace sonde::sim::limits
