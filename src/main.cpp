@@ -1,6 +1,7 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/standard_output.hpp"
 #include "base/stop_signal.hpp"
 #include "base/visible_text.hpp"
 #include "commands/commands.hpp"
@@ -8,16 +9,11 @@
 #include "commands/worker.hpp"
 #include "store/output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <new>
 
@@ -77,27 +73,6 @@ ExitStatus run_command(int argc, char** argv) {
   prepare_store();
   return std::visit([](const auto& options) { return execute(options); },
                     std::get<FileCommand>(*command));
-}
-
-/// A closed stream would give its number to the next file that is opened, and what is printed would
-/// go into that file. Reading ends held in their place make writing fail as it should.
-void hold_standard_streams() {
-  int held = 0;
-  while (held >= 0 && held <= STDERR_FILENO) held = open("/dev/null", O_RDONLY);
-  if (held > STDERR_FILENO) close(held);
-}
-
-/// What was printed is the result of most commands: losing it must not look like success.
-/// @throws StoreError
-void finish_output() {
-  errno = 0;
-  std::cout.flush();
-  const bool flushed = std::fflush(stdout) == 0;
-  if (flushed && std::cout.good() && std::ferror(stdout) == 0) return;
-  throw StoreError(
-      fmt::format("cannot write to standard output ({}; what was printed is not whole) print to a "
-                  "place with room",
-                  errno != 0 ? std::strerror(errno) : "is the disk full?"));
 }
 
 ExitStatus run_to_the_end(int argc, char** argv) {
