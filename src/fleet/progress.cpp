@@ -1,6 +1,7 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Often enough for a person, rare enough for a shared file system with thousands of ranks.
-constexpr auto write_interval = std::chrono::seconds(1);
+constexpr auto write_interval = std::chrono::seconds(2);
+constexpr std::size_t padded_bytes = 1024;
 constexpr std::string_view suffix = ".progress.json";
 
 fs::path file_of(const fs::path& parts, int rank) {
@@ -74,13 +76,15 @@ void ProgressFile::update(Progress progress) {
   progress.beat = last_.beat + 1;
   last_ = progress;
   written_ = Clock::now();
-  const fs::path part = path_.string() + ".part";
-  std::ofstream file(part);
-  file << nlohmann::json(progress) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(part, path_, error);
-  if (!file || error) fs::remove(part, error);
+  // In place: a file that is renamed over the last one may stay unseen on other NFS clients for a
+  // minute. Spaces at the end cover what a longer one left.
+  std::string text =
+      nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.resize(std::max(text.size(), padded_bytes), ' ');
+  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  static_cast<void>(pwrite(file, text.data(), text.size(), 0));
+  close(file);
 }
 
 void clear_progress(const fs::path& parts) {

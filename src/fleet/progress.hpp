@@ -25,8 +25,9 @@ struct Progress {
   std::uint64_t beat = 0;  // grows with each write
 };
 
-/// Writes `<parts>/<rank>.progress.json`, whole or not at all; at most once a second while only the
-/// probe count changes. A file that cannot be written is no reason to stop measuring.
+/// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
+/// changes. Called often, it is the rank's sign of life, whether anything changed or not. A file
+/// that cannot be written is no reason to stop measuring.
 class ProgressFile {
  public:
   ProgressFile(const std::filesystem::path& parts, int rank);

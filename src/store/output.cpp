@@ -99,8 +99,7 @@ void check_output(const fs::path& out, Existing existing) {
                     folder.string()));
   }
   const bool has_shards = !list_shards(parts).empty();
-  const bool goes_on = existing == Existing::resume && has_shards;  // after a device was lost
-  if (existing != Existing::replace && !goes_on) refuse_existing(out);
+  if (existing == Existing::refuse) refuse_existing(out);
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "

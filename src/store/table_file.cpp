@@ -181,6 +181,21 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) {
   return extent_of(space);
 }
 
+TableShape read_shape(hid_t file, const Table& empty) {
+  TableShape shape{.rows = count_rows(file, empty.key), .element_bytes = {}};
+  for (std::size_t c = 0; c < empty.columns.size(); ++c) {
+    const ColumnSpec& column = empty.columns[c];
+    if (shape.rows == 0) {
+      shape.element_bytes.push_back(element_bytes(column.type, empty.values[c]));
+      continue;
+    }
+    Handle dataset = open_column(file, empty.key, column.name);
+    Handle stored(H5Dget_type(dataset), H5Tclose, "reading a type");
+    shape.element_bytes.push_back(H5Tget_size(stored));
+  }
+  return shape;
+}
+
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range) {
   Table table{key, columns, {}};

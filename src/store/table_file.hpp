@@ -29,6 +29,10 @@ void write_tables(hid_t file, const std::vector<Table>& tables);
 /// Number of rows of a table; 0 if the file has no such table.
 std::uint64_t count_rows(hid_t file, const TableKey& key);
 
+/// Rows and element sizes of a table of the file with that key and those columns, from its types
+/// alone; of an empty one if the file has no such table.
+TableShape read_shape(hid_t file, const Table& empty);
+
 /// Some rows of some columns of a table.
 /// @throws StoreError if the file does not have them: it is damaged
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,

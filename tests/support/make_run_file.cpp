@@ -1,5 +1,5 @@
 // Writes a random run file for tests of readers, and what is in it as JSON on stdout:
-// make_run_file <path> <devices> [factor of its size; 1: the smallest]
+// make_run_file <path> <devices>
 #include "base/error.hpp"
 #include "store/analysis_file.hpp"
 #include "store/write_run.hpp"
@@ -14,11 +14,10 @@ namespace {
 
 using namespace sonde;
 
-DeviceResult make_device(std::size_t rank, int size_factor) {
-  DeviceResult device = test::random_device(11, static_cast<int>(rank), size_factor);
+DeviceResult make_device(std::size_t rank) {
+  DeviceResult device = test::random_device(11, static_cast<int>(rank), 2000);
   device.reason = "Größe in µs";
-  device.jobs = {test::random_job(rank + 3, "cache.l1", size_factor),
-                 test::random_job(rank, "sharing")};
+  device.jobs = {test::random_job(rank + 3, "cache.l1", 2000), test::random_job(rank, "sharing")};
   device.jobs[0].findings = {found("cache.l1.line_bytes", 128.0, 1, 9),
                              found("cache.l1.replacement", "lru", 0.5, 7),
                              found("cache.l1.way_probability", std::vector{0.25, 0.75}, 1, 8),
@@ -53,12 +52,11 @@ nlohmann::json describe(const DeviceResult& device) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return 2;
+  if (argc != 3) return 2;
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
-    const int size_factor = argc == 4 ? std::atoi(argv[3]) : 2000;
-    const auto make = [=](std::size_t rank) { return make_device(rank, size_factor); };
-    write_run_alone(argv[1], test::some_provenance(), {}, devices, make);
+    write_run_alone(argv[1], test::some_provenance(), {}, devices,
+                    [](std::size_t i) { return part_in_memory(make_device(i), {}); });
     const FleetRow row{.group = "all",
                        .metric = "cache.l1.line_bytes",
                        .unit = "byte",
@@ -70,9 +68,9 @@ int main(int argc, char** argv) {
                        .agreeing = devices};
     append_analysis(argv[1], {.json = R"({"schema": 1})",
                               .fleet = {row},
-                              .verdicts = {{make(0).info.uuid, "pass", "unknown", ""}}});
+                              .verdicts = {{make_device(0).info.uuid, "pass", "unknown", ""}}});
     nlohmann::json all = nlohmann::json::array();
-    for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make(i)));
+    for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make_device(i)));
     std::cout << all.dump() << '\n';
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';
