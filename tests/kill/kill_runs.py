@@ -282,6 +282,7 @@ def run_kills(arguments, work):
 
 def main():
     arguments = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("kill_runs.py: told to end"))  # cleans up
     work = Path(tempfile.mkdtemp(prefix="sonde-kill-"))
     work.chmod(0o755)  # munged runs as its own user
     try:
