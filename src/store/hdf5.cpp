@@ -22,8 +22,8 @@ herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
 Handle file_access() {
   Handle access = make_properties(H5P_FILE_ACCESS);
   // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
-  // directly. Readable from HDF5 1.8 on.
-  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), "setting the file version");
+  // directly. It and the headers of all objects have checksums.
+  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "setting the file version");
   // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
   // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
   check(H5Pset_file_locking(access, false, true), "switching locks off");
@@ -38,9 +38,17 @@ Handle ordered_creation(hid_t kind) {
   return creation;
 }
 
+/// What is created from here on has the indexes of HDF5 1.10, which have checksums; asked for from
+/// the start, they would bring the superblock of 1.10 as well.
+hid_t check_indexes(hid_t file) {
+  check(H5Fset_libver_bounds(file, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the indexes");
+  return file;
+}
+
 hid_t create_file(const std::filesystem::path& path, hid_t access) {
-  return check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
-               "creating the file");
+  return check_indexes(
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
+            "creating the file"));
 }
 
 /// Keeps all metadata in memory until a flush.
@@ -71,9 +79,22 @@ void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid
   check(H5Awrite(attribute, type, value), "writing the attribute " + name);
 }
 
-void read_attribute(hid_t object, const std::string& name, hid_t type, void* value) {
+bool is_text(hid_t type) {
+  return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+}
+
+bool is_number(hid_t type) { return H5Tequal(type, H5T_STD_U64LE) > 0; }
+
+/// Reads one value into `value`: an array, or another type, would not fit there.
+void read_attribute(hid_t object, const std::string& name, bool (*is_expected)(hid_t), hid_t type,
+                    void* value) {
   const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
                          "opening the attribute " + name);
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  const Handle space(H5Aget_space(attribute), H5Sclose, "reading the size of " + name);
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || !is_expected(stored)) {
+    throw StoreError("the attribute " + name + " is not one value of the expected type");
+  }
   check(H5Aread(attribute, type, value), "reading the attribute " + name);
 }
 
@@ -112,7 +133,8 @@ File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
 
 File File::open_to_write(const std::filesystem::path& path) {
   prepare_store();
-  return File(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file"));
+  return File(check_indexes(
+      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
 }
 
 void File::flush(Durability durability) {
@@ -138,9 +160,18 @@ Handle open_to_read(const std::filesystem::path& path) {
   const auto refuse_if = [&path](bool wrong, const char* what) {
     if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
   };
-  refuse_if(!std::filesystem::exists(path), "not there (nothing to read) check the path");
-  refuse_if(std::filesystem::is_directory(path),
+  std::error_code reason_unreachable;
+  const auto found = std::filesystem::status(path, reason_unreachable);
+  refuse_if(found.type() == std::filesystem::file_type::not_found,
+            "not there (nothing to read) check the path");
+  refuse_if(std::filesystem::is_directory(found),
             "a folder (a run is one file) name the file in it");
+  if (found.type() == std::filesystem::file_type::none) {
+    throw StoreError(fmt::format("'{}' cannot be opened ({}) check the path and its permissions",
+                                 path.string(), reason_unreachable.message()));
+  }
+  refuse_if(!std::filesystem::is_regular_file(found),
+            "no regular file (sonde reads whole files only) name the run file");
   refuse_if(H5Fis_hdf5(path.c_str()) == 0,
             "no HDF5 file (sonde writes its runs as HDF5) check that it is the right file and was "
             "copied whole");
@@ -173,14 +204,19 @@ Handle make_groups(hid_t file, const std::string& path) {
 }
 
 Handle open_group(hid_t file, const std::string& path) {
+  if (!has_link(file, path)) throw StoreError(path + " is missing");
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 
 bool has_link(hid_t file, const std::string& path) {
-  for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
-    if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+  for (std::size_t at = path.find('/'); ; at = path.find('/', at + 1)) {
+    const std::string so_far = path.substr(0, at);
+    if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+    H5L_info_t link{};
+    check(H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT), "reading the link " + so_far);
+    if (link.type != H5L_TYPE_HARD) throw StoreError(so_far + " leads to another place or file");
+    if (at == path.npos) return true;
   }
-  return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
 }
 
 Handle make_properties(hid_t kind) {
@@ -211,7 +247,7 @@ void write_attribute(hid_t object, const std::string& name, std::uint64_t number
 
 std::string read_text_attribute(hid_t object, const std::string& name) {
   char* pointer = nullptr;
-  read_attribute(object, name, text_type(), &pointer);
+  read_attribute(object, name, is_text, text_type(), &pointer);
   std::string text = pointer ? pointer : "";
   H5free_memory(pointer);
   return text;
@@ -219,7 +255,7 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
 
 std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
   std::uint64_t number = 0;
-  read_attribute(object, name, H5T_NATIVE_UINT64, &number);
+  read_attribute(object, name, is_number, H5T_NATIVE_UINT64, &number);
   return number;
 }
 

@@ -70,11 +70,15 @@ Handle open_to_read(const std::filesystem::path& path);
 
 /// Groups of a path, each made if it is missing, remembering the order of their members.
 Handle make_groups(hid_t file, const std::string& path);
+/// @throws StoreError as has_link does, or if there is none
 Handle open_group(hid_t file, const std::string& path);
+/// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are
+/// all hard, and others may lead to any file
 bool has_link(hid_t file, const std::string& path);
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number);
+/// One text, or number. @throws StoreError if the file has anything else there
 std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);

@@ -38,11 +38,10 @@ void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
   }
 }
 
-void write_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part,
-                hid_t transfer, const StepRunner& run_step) {
+void write_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part) {
   std::size_t t = 0;
   for_each_table(part, plan.jobs, [&](const Table& table) {
-    write_rows(file, plan, plan.tables[t++], index, table, transfer, run_step);
+    write_rows(file, plan, plan.tables[t++], index, table);
   });
 }
 
@@ -111,6 +110,14 @@ void compare_part(hid_t file, const FilePlan& plan, std::size_t index, const Run
   });
 }
 
+void add_small_columns(const fs::path& path, const FilePlan& plan,
+                       const std::vector<std::string>& parts) {
+  hdf5::File file = hdf5::File::open_to_write(path);
+  write_small_columns(file, plan, parts);
+  file.flush(hdf5::Durability::synced);
+  file.close();
+}
+
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
                     const RunPart& mine) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
@@ -124,9 +131,18 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::create_together(part_path, comm); });
   create_all(*file, plan, provenance, run_step);
-  write_part(*file, plan, rank, mine, transfer, run_step);
+  std::size_t t = 0;
+  for_each_table(mine, plan.jobs, [&](const Table& rows) {
+    write_large_columns(*file, plan, plan.tables[t++], rank, rows, transfer, run_step);
+  });
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
+  std::string small;
+  run_step([&] { small = pack_small_columns(plan, rank, mine); });
+  const std::vector<std::string> all_small = gather_texts(comm, small);
+  run_step([&] {
+    if (rank == 0) add_small_columns(part_path, plan, all_small);
+  });
   run_step([&] {
     check_whole(part_path, plan.tables.front().rows);
     compare_part(hdf5::open_to_read(part_path), plan, rank, mine);
@@ -179,8 +195,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     hdf5::File file = hdf5::File::create(part_of(path));
     create_all(file, plan, provenance, run_alone);
     for (std::size_t i = 0; i < parts; ++i) {
-      with_part(
-          i, [&](const RunPart& part) { write_part(file, plan, i, part, H5P_DEFAULT, run_alone); });
+      with_part(i, [&](const RunPart& part) { write_part(file, plan, i, part); });
     }
     file.flush(hdf5::Durability::synced);
     file.close();
