@@ -69,7 +69,8 @@ Handle open_dataset(hid_t file, const std::string& path) {
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");
   int known = 0;
-  for (const H5Z_filter_t filter : {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32}) {
+  for (const H5Z_filter_t filter :
+       {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32}) {
     known += std::min(count_filter(creation, filter), 1);
   }
   require_valid(H5Pget_nfilters(creation) == known, path, "has filters that sonde does not use");
@@ -78,9 +79,9 @@ Handle open_dataset(hid_t file, const std::string& path) {
 
 std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   const Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
-  require_valid(H5Sget_simple_extent_type(space) == H5S_SIMPLE &&
-                    H5Sget_simple_extent_ndims(space) == 1,
-                path, "has not exactly one dimension");
+  require_valid(
+      H5Sget_simple_extent_type(space) == H5S_SIMPLE && H5Sget_simple_extent_ndims(space) == 1,
+      path, "has not exactly one dimension");
   hsize_t extent = 0;
   check(H5Sget_simple_extent_dims(space, &extent, nullptr), "reading the size of " + path);
   return extent;

@@ -133,8 +133,8 @@ File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
 
 File File::open_to_write(const std::filesystem::path& path) {
   prepare_store();
-  return File(check_indexes(
-      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
+  return File(
+      check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
 }
 
 void File::flush(Durability durability) {
@@ -209,7 +209,7 @@ Handle open_group(hid_t file, const std::string& path) {
 }
 
 bool has_link(hid_t file, const std::string& path) {
-  for (std::size_t at = path.find('/'); ; at = path.find('/', at + 1)) {
+  for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
     const std::string so_far = path.substr(0, at);
     if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
     H5L_info_t link{};

@@ -9,7 +9,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
+#include <new>
+#include <set>
+#include <string_view>
 #include <variant>
 
 namespace sonde {
@@ -32,16 +36,26 @@ struct Span {
   }
 };
 
-/// The one range that holds all ranges of these rows, as devices are stored one after the other.
+void require_sound(bool sound, const std::string& what) {
+  if (!sound) throw StoreError(what);
+}
+
+/// The one range that holds all ranges of these rows, as devices are stored one after the other. No
+/// two may overlap: what rows share would be copied for each of them, without bound.
 template <class Row, class Access>
 RowRange hull(const std::vector<Row>& rows, Access access) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::uint64_t owned = 0;
   for (const Row& row : rows) {
     const RowRange& range = std::invoke(access, row);
     if (range.length == 0) continue;
+    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
+                  "a row refers to rows beyond all numbers");
     begin = end == 0 ? range.offset : std::min(begin, range.offset);
     end = std::max(end, range.offset + range.length);
+    require_sound(range.length <= end - begin - owned, "two rows refer to the same rows");
+    owned += range.length;
   }
   return {begin, end - begin};
 }
@@ -91,10 +105,17 @@ Value value_of(const FindingRow& row, const JobSpans& spans) {
   throw StoreError("unknown kind of value '" + row.value_kind + "'");
 }
 
-ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
+void require_same_device(std::uint64_t owner, std::uint64_t owned) {
+  require_sound(owner == owned, "a row refers to rows of another device");
+}
+
+/// @param index of the probe's row in the file
+ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
   ProbeRecord record = row.record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
+    require_same_device(row.device_index, lane_row.device_index);
+    require_sound(lane_row.probe_index == index, "a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
     if (spans.recordings.empty()) continue;
     auto span = spans.recordings.begin();
@@ -108,10 +129,13 @@ ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
 JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
   JobResult result = outcome.result;
   result.job = job;
+  std::uint64_t index = outcome.probes.offset;
   for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
-    result.probes.push_back(assemble_probe(row, spans));
+    require_same_device(outcome.device_index, row.device_index);
+    result.probes.push_back(assemble_probe(row, index++, spans));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
+    require_same_device(outcome.device_index, row.device_index);
     result.findings.emplace_back(row.finding).value = value_of(row, spans);
   }
   return result;
@@ -130,16 +154,22 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   return names;
 }
 
+[[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
+  throw StoreError(
+      fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
+                  "copied whole",
+                  path.string(), reason));
+}
+
 /// Everything that goes wrong inside a file that opens means that its content is damaged.
 template <class Work>
 auto reading(const std::filesystem::path& path, Work&& work) {
   try {
     return work();
   } catch (const StoreError& error) {
-    throw StoreError(
-        fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
-                    "copied whole",
-                    path.string(), error.what()));
+    fail_to_read(path, error.what());
+  } catch (const std::bad_alloc&) {
+    fail_to_read(path, "there is not enough memory for what it holds");
   }
 }
 
@@ -154,17 +184,30 @@ std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
   return devices;
 }
 
+/// Jobs have plain names: others could pass for something else wherever they are shown.
+bool is_job_name(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+}
+
 void read_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
               std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
+  require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
   auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
+  const std::uint64_t devices = count_rows(file, keys::devices);
+  std::set<std::uint64_t> seen;
+  for (const OutcomeRow& row : outcomes) {
+    require_sound(row.device_index < devices, job + " has an outcome of no device");
+    require_sound(seen.insert(row.device_index).second, job + " occurs twice on one device");
+  }
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
   const JobSpans spans = read_spans(file, job, outcomes, traces);
   for (const OutcomeRow& outcome : outcomes) {
-    jobs_by_position[outcome.device_index - span.offset][outcome.position] =
-        assemble_job(job, outcome, spans);
+    auto& jobs = jobs_by_position[outcome.device_index - span.offset];
+    require_sound(!jobs.contains(outcome.position), job + " has the place of another job");
+    jobs[outcome.position] = assemble_job(job, outcome, spans);
   }
 }
 

@@ -142,9 +142,8 @@ void create_table(hid_t file, const TablePlan& plan) {
   }
 }
 
-void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table,
-                         std::size_t part, const Table& rows, hid_t transfer,
-                         const StepRunner& run_step) {
+void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                         const Table& rows, hid_t transfer, const StepRunner& run_step) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (!is_large(table, c)) continue;
     const std::uint64_t per_round =

@@ -24,9 +24,8 @@ void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::s
 /// The same of the columns worth compressing, by all ranks together: with collective `transfer`
 /// each calls it for every table, also those without rows. In several rounds, as many as the part
 /// with most rows needs.
-void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table,
-                         std::size_t part, const Table& rows, hid_t transfer,
-                         const StepRunner& run_step);
+void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                         const Table& rows, hid_t transfer, const StepRunner& run_step);
 
 /// The other columns of one part, below 32 KiB each: their bytes, in the order of the plan.
 /// Parallel HDF5 writes checksums only collectively, which takes longer than to gather them.
