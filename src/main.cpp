@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(sonde::run_command(argc, argv));
   } catch (const sonde::Error& error) {
-    if (sonde::speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
+    if (sonde::speaks_for_all()) sonde::log_local(error.what());
     return static_cast<int>(sonde::status_of(error));
   }
 }

@@ -1,5 +1,7 @@
 #include "base/log.hpp"
 
+#include "base/escape.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +21,7 @@ Speaker& speaker() {
 
 void print_line(const std::string& prefix, std::string_view text) {
   if (text.empty()) return;
-  const std::string line = fmt::format("{}{}\n", prefix, text);
+  const std::string line = fmt::format("{}\n", escape_terminal(fmt::format("{}{}", prefix, text)));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

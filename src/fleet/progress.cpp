@@ -1,6 +1,8 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
+#include "base/escape.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -114,8 +116,9 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   }
   std::string text = fmt::format("{} of {} device jobs done", done, total);
   if (!slowest) return text;
-  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank, slowest->node,
-                      slowest->job, slowest->jobs_done, slowest->jobs_total);
+  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank,
+                      escape_terminal(slowest->node), escape_terminal(slowest->job),
+                      slowest->jobs_done, slowest->jobs_total);
   if (slowest->jobs_done > 0) {
     double left_s = 0;
     for (const Progress& rank : ranks) {
@@ -136,10 +139,11 @@ std::string describe_progress(const fs::path& parts) {
   }
   std::string text;
   for (const Progress& rank : ranks) {
-    text += fmt::format(
-        "rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n", rank.rank,
-        rank.node, rank.uuid, nlohmann::json(rank.state).get<std::string>(), rank.jobs_done,
-        rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
+    text +=
+        fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+                    rank.rank, escape_terminal(rank.node), escape_terminal(rank.uuid),
+                    nlohmann::json(rank.state).get<std::string>(), rank.jobs_done, rank.jobs_total,
+                    rank.probes_done, format_duration(rank.elapsed_s), escape_terminal(rank.job));
   }
   return text + summarize_progress(ranks) + "\n";
 }

@@ -22,6 +22,7 @@ namespace {
 /// Rows of a table from `first` on; ranges of the file are taken from it.
 template <class T>
 struct Span {
+  std::string group;  // of the table
   std::uint64_t first = 0;
   std::vector<T> rows;
 
@@ -29,7 +30,7 @@ struct Span {
     if (range.length == 0) return {};
     if (range.offset < first || range.offset - first > rows.size() ||
         range.length > rows.size() - (range.offset - first)) {
-      throw StoreError("a row refers to rows that belong to another device");
+      throw StoreError(group + ": a row refers to rows that belong to another device");
     }
     const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
     return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
@@ -42,8 +43,9 @@ void require_sound(bool sound, const std::string& what) {
 
 /// The one range that holds all ranges of these rows, as devices are stored one after the other. No
 /// two may overlap: what rows share would be copied for each of them, without bound.
+/// @param group of the table that they refer to
 template <class Row, class Access>
-RowRange hull(const std::vector<Row>& rows, Access access) {
+RowRange hull(const std::string& group, const std::vector<Row>& rows, Access access) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t owned = 0;
@@ -51,10 +53,10 @@ RowRange hull(const std::vector<Row>& rows, Access access) {
     const RowRange& range = std::invoke(access, row);
     if (range.length == 0) continue;
     require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
-                  "a row refers to rows beyond all numbers");
+                  group + ": a row refers to rows beyond all numbers");
     begin = end == 0 ? range.offset : std::min(begin, range.offset);
     end = std::max(end, range.offset + range.length);
-    require_sound(range.length <= end - begin - owned, "two rows refer to the same rows");
+    require_sound(range.length <= end - begin - owned, group + ": two rows refer to the same rows");
     owned += range.length;
   }
   return {begin, end - begin};
@@ -62,13 +64,29 @@ RowRange hull(const std::vector<Row>& rows, Access access) {
 
 template <class Row>
 Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
-  return {range.offset, table.to_rows(read_rows(file, table.key(), table.columns(), range))};
+  return {table.key().group, range.offset,
+          table.to_rows(read_rows(file, table.key(), table.columns(), range))};
 }
 
 template <class T>
 Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
   Table table = read_rows(file, values.key, {values.column}, range);
-  return {range.offset, std::move(std::get<std::vector<T>>(table.values.front()))};
+  return {values.key.group, range.offset,
+          std::move(std::get<std::vector<T>>(table.values.front()))};
+}
+
+const TableKey& key_of(const auto& table) {
+  if constexpr (requires { table.key(); }) {
+    return table.key();
+  } else {
+    return table.key;
+  }
+}
+
+/// The rows of `table` that these rows own.
+template <class Owner, class Access>
+auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners, Access access) {
+  return read_span(file, table, hull(key_of(table).group, owners, access));
 }
 
 struct JobSpans {
@@ -83,16 +101,15 @@ struct JobSpans {
 JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
                     WithTraces traces) {
   JobSpans spans;
-  spans.probes = read_span(file, probe_table(job), hull(outcomes, &OutcomeRow::probes));
-  spans.findings = read_span(file, finding_table(job), hull(outcomes, &OutcomeRow::findings));
-  spans.vectors =
-      read_span(file, vector_table(job), hull(spans.findings.rows, &FindingRow::vector));
-  spans.lanes = read_span(file, lane_table(job), hull(spans.probes.rows, &ProbeRow::lanes));
-  spans.repeats = read_span(file, repeat_table(job), hull(spans.probes.rows, &ProbeRow::repeats));
+  spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
+  spans.findings = read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
+  spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
+  spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
+  spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
   if (traces == WithTraces::no) return spans;
   for_each_recording([&](const auto& recording) {
     spans.recordings.push_back(
-        read_span(file, recording.table(job), hull(spans.lanes.rows, recording.rows)));
+        read_owned(file, recording.table(job), spans.lanes.rows, recording.rows));
   });
   return spans;
 }
@@ -105,8 +122,8 @@ Value value_of(const FindingRow& row, const JobSpans& spans) {
   throw StoreError("unknown kind of value '" + row.value_kind + "'");
 }
 
-void require_same_device(std::uint64_t owner, std::uint64_t owned) {
-  require_sound(owner == owned, "a row refers to rows of another device");
+void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
+  require_sound(owner == owned, group + ": a row refers to rows of another device");
 }
 
 /// @param index of the probe's row in the file
@@ -114,8 +131,9 @@ ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSp
   ProbeRecord record = row.record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
-    require_same_device(row.device_index, lane_row.device_index);
-    require_sound(lane_row.probe_index == index, "a probe refers to lanes of another probe");
+    require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
+    require_sound(lane_row.probe_index == index,
+                  spans.lanes.group + ": a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
     if (spans.recordings.empty()) continue;
     auto span = spans.recordings.begin();
@@ -131,11 +149,11 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
   result.job = job;
   std::uint64_t index = outcome.probes.offset;
   for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
-    require_same_device(outcome.device_index, row.device_index);
+    require_same_device(spans.probes.group, outcome.device_index, row.device_index);
     result.probes.push_back(assemble_probe(row, index++, spans));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
-    require_same_device(outcome.device_index, row.device_index);
+    require_same_device(spans.findings.group, outcome.device_index, row.device_index);
     result.findings.emplace_back(row.finding).value = value_of(row, spans);
   }
   return result;
@@ -175,7 +193,7 @@ auto reading(const std::filesystem::path& path, Work&& work) {
 
 std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
   auto rows = read_span(file, device_table(), span);
-  const auto carveouts = read_span(file, carveout_table(), hull(rows.rows, &DeviceRow::carveouts));
+  const auto carveouts = read_owned(file, carveout_table(), rows.rows, &DeviceRow::carveouts);
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
     row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
