@@ -147,7 +147,7 @@ std::string escape_json_controls(std::string_view json) {
   std::string escaped;
   while (!json.empty()) {
     const Character next = first_character(json);
-    if (next.code >= 0x7f && next.code <= 0x9f) {
+    if (next.code >= 0x7f && is_shown(next.code)) {
       escaped += fmt::format("\\u{:04x}", next.code);
     } else {
       escaped += json.substr(0, next.bytes);

@@ -30,7 +30,8 @@ std::string escape_label(std::string_view text);
 /// One word for a POSIX shell, quoted where it must be.
 std::string quote_shell(std::string_view text);
 
-/// JSON that is complete and escaped already: adds the controls that JSON lets pass (DEL, C1).
+/// JSON that is complete and escaped already: adds the controls that JSON lets pass (DEL, C1,
+/// bidirectional ones).
 std::string escape_json_controls(std::string_view json);
 
 }  // namespace sonde
