@@ -1,6 +1,7 @@
 // Datasets of a file that anyone may have made: what they claim is checked before it is believed.
 #pragma once
 
+#include "store/bound_table.hpp"
 #include "store/hdf5.hpp"
 
 #include <cstddef>
@@ -17,10 +18,11 @@ hdf5::Handle open_dataset(hid_t file, const std::string& path);
 /// @throws StoreError unless it has exactly one dimension
 std::uint64_t extent_of(hid_t dataset, const std::string& path);
 
-/// Checks that so many elements are all there, and that they can come from a file of this size:
-/// reading them takes no more memory than some multiple of it.
+/// Checks that all these elements are there, and can come from a file of this size: reading them
+/// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
+/// into.
 /// @throws StoreError
-void require_whole(hid_t file, hid_t dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes);
+void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
+                   std::size_t element_bytes, RowRange range);
 
 }  // namespace sonde

@@ -116,6 +116,10 @@ hid_t check(hid_t id, const std::string& what) {
   return id;
 }
 
+std::size_t check_size(ssize_t size, const std::string& what) {
+  return static_cast<std::size_t>(check(static_cast<hid_t>(size), what));
+}
+
 File File::create(const std::filesystem::path& path) {
   prepare_store();
   Handle access = file_access();

@@ -16,6 +16,9 @@ namespace sonde::hdf5 {
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative
 hid_t check(hid_t id, const std::string& what);
 
+/// The same of a size. @throws StoreError
+std::size_t check_size(ssize_t size, const std::string& what);
+
 /// The innermost message on HDF5's error stack, or the system's error if it holds one.
 std::string last_reason();
 

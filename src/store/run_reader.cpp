@@ -163,12 +163,18 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
   if (!hdf5::has_link(file, path)) return names;
   const hdf5::Handle group = hdf5::open_group(file, path);
-  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
+  H5G_info_t info{};
+  hdf5::check(H5Gget_info(group, &info), "listing the group " + path);
+  // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
+  const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
+    return hdf5::check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                               bytes, H5P_DEFAULT),
+                            "listing the group " + path);
   };
-  hdf5::check(H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names),
-              "listing the group " + path);
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    std::string& name = names.emplace_back(name_of(i, nullptr, 0), '\0');
+    name_of(i, name.data(), name.size() + 1);
+  }
   return names;
 }
 

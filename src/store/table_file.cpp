@@ -234,7 +234,7 @@ Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& 
     if (range.offset > extent || range.length > extent - range.offset) {
       throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
     }
-    require_whole(file, dataset, path, extent, bytes);
+    require_whole(dataset, path, extent, bytes, range);
     std::vector<std::byte> packed(range.length * bytes);
     if (range.length > 0) {
       Handle space = make_space(extent);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <array>
 #include <fstream>
@@ -153,6 +154,31 @@ TEST_F(HostileFileTest, a_column_without_values_is_refused) {
   replace("devices/rank", H5T_STD_I32LE, {2});
 
   EXPECT_THAT(error_of_reading(), HasSubstr("devices/rank"));
+}
+
+TEST_F(HostileFileTest, a_chunk_that_unpacks_to_less_than_its_size_is_refused) {
+  const hsize_t rows = 4096;
+  const std::string few(64, '\1');
+  std::vector<Bytef> packed(compressBound(few.size()));
+  uLongf bytes = packed.size();
+  compress(packed.data(), &bytes, reinterpret_cast<const Bytef*>(few.data()), few.size());
+  const auto write_chunk = [&](const void* data, std::size_t size) {
+    const Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
+    hdf5::check(H5Pset_chunk(creation, 1, &rows), "chunk");
+    hdf5::check(H5Pset_deflate(creation, 1), "deflate");
+    replace("unaudited/unaudited", H5T_STD_U8LE, {rows});
+    replace("unaudited/node", hdf5::utf8_type(8), {rows}, creation);
+    change([&](hid_t file) {
+      const Handle dataset(H5Dopen2(file, "unaudited/node", H5P_DEFAULT), H5Dclose, "open");
+      const hsize_t first = 0;
+      hdf5::check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &first, size, data), "write");
+    });
+    EXPECT_THAT(error_of_reading(), HasSubstr("unaudited/node"));
+  };
+  write_chunk(packed.data(), bytes);
+
+  const std::string good_size(rows * 8, '\1');
+  write_chunk(good_size.data(), good_size.size());  // not deflated at all
 }
 
 TEST_F(HostileFileTest, links_to_elsewhere_are_not_followed) {
