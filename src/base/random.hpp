@@ -17,16 +17,11 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// FNV-1a of 64 bits (Fowler, Noll, Vo), with its offset basis and prime.
-constexpr std::uint64_t hash_bytes(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
 /// A seed for a named part of a run, so that parts do not disturb each other's draws.
 constexpr std::uint64_t derive_seed(std::uint64_t seed, std::string_view part) {
-  return mix_bits(seed ^ hash_bytes(part));
+  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a offset basis and prime
+  for (char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return mix_bits(seed ^ hash);
 }
 
 /// Counter-based generator on splitmix64. Satisfies UniformRandomBitGenerator.

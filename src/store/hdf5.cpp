@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -79,20 +80,17 @@ void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid
   check(H5Awrite(attribute, type, value), "writing the attribute " + name);
 }
 
-bool is_text(hid_t type) {
-  return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+Handle open_attribute(hid_t object, const std::string& name) {
+  return Handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                "opening the attribute " + name);
 }
 
-bool is_number(hid_t type) { return H5Tequal(type, H5T_STD_U64LE) > 0; }
-
 /// Reads one value into `value`: an array, or another type, would not fit there.
-void read_attribute(hid_t object, const std::string& name, bool (*is_expected)(hid_t), hid_t type,
-                    void* value) {
-  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
-                         "opening the attribute " + name);
+/// @param type in the file as in memory
+void read_attribute(hid_t attribute, const std::string& name, hid_t type, void* value) {
   const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
   const Handle space(H5Aget_space(attribute), H5Sclose, "reading the size of " + name);
-  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || !is_expected(stored)) {
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || H5Tequal(stored, type) <= 0) {
     throw StoreError("the attribute " + name + " is not one value of the expected type");
   }
   check(H5Aread(attribute, type, value), "reading the attribute " + name);
@@ -245,21 +243,27 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
   write_attribute(object, name, type, type, &pointer);
 }
 
+void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type = utf8_type(std::max<std::size_t>(text.size(), 1));
+  write_attribute(object, name, type, type, text.c_str());
+}
+
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number) {
   write_attribute(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &number);
 }
 
 std::string read_text_attribute(hid_t object, const std::string& name) {
-  char* pointer = nullptr;
-  read_attribute(object, name, is_text, text_type(), &pointer);
-  std::string text = pointer ? pointer : "";
-  H5free_memory(pointer);
-  return text;
+  const Handle attribute = open_attribute(object, name);
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  std::string text(std::min<std::size_t>(H5Tget_size(stored), H5Aget_storage_size(attribute)),
+                   '\0');
+  read_attribute(attribute, name, utf8_type(std::max<std::size_t>(text.size(), 1)), text.data());
+  return text.substr(0, text.find('\0'));
 }
 
 std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
   std::uint64_t number = 0;
-  read_attribute(object, name, is_number, H5T_NATIVE_UINT64, &number);
+  read_attribute(open_attribute(object, name), name, H5T_STD_U64LE, &number);
   return number;
 }
 

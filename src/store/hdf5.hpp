@@ -79,9 +79,13 @@ Handle open_group(hid_t file, const std::string& path);
 /// all hard, and others may lead to any file
 bool has_link(hid_t file, const std::string& path);
 
+/// Of variable length: for other readers. sonde reads no such text back, since HDF5 keeps them
+/// where it has no checksums, and believes the lengths that it finds there.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
+/// Of fixed length, within the header of the object, which has a checksum.
+void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number);
-/// One text, or number. @throws StoreError if the file has anything else there
+/// One text of fixed length, or number. @throws StoreError if the file has anything else there
 std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);

@@ -1,8 +1,6 @@
 // Provenance as attributes, and as JSON between ranks.
 #include "store/run_header.hpp"
 
-#include "base/random.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,21 +16,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunHeader, provenance, unaudited)
 namespace {
 
 constexpr const char* version_attribute = "sonde_schema_version";
-constexpr const char* digest_attribute = "digest";
 // More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
 constexpr std::uint64_t most_ranks = 1 << 24;
-
-/// HDF5 has no checksums for texts in attributes. Each value, a text or a number in decimal, in the
-/// alphabetical order of their names and with a zero byte after it.
-std::uint64_t digest_of(const nlohmann::json& members) {
-  std::string all;
-  for (const auto& [name, value] : members.items()) {
-    all +=
-        value.is_string() ? value.get<std::string>() : std::to_string(value.get<std::uint64_t>());
-    all += '\0';
-  }
-  return hash_bytes(all);
-}
 
 }  // namespace
 
@@ -45,12 +30,11 @@ void write_header(hid_t file, const Provenance& provenance) {
   const nlohmann::json members = provenance;
   for (const auto& [name, value] : members.items()) {
     if (value.is_string()) {
-      hdf5::write_attribute(group, name, value.get<std::string>());
+      hdf5::write_fixed_attribute(group, name, value.get<std::string>());
     } else {
       hdf5::write_attribute(group, name, value.get<std::uint64_t>());
     }
   }
-  hdf5::write_attribute(group, digest_attribute, digest_of(members));
 }
 
 Provenance read_header(hid_t file) {
@@ -70,11 +54,6 @@ Provenance read_header(hid_t file) {
     } else {
       value = hdf5::read_number_attribute(group, name);
     }
-  }
-  // Files of earlier versions have no digest.
-  if (hdf5::has_attribute(group, digest_attribute) &&
-      hdf5::read_number_attribute(group, digest_attribute) != digest_of(members)) {
-    throw StoreError("the provenance does not have the digest that it was written with");
   }
   if (members.at("world_size").get<std::uint64_t>() > most_ranks) {
     throw StoreError("the provenance names more ranks than there can be");
