@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <set>
 
 namespace sonde {
@@ -141,12 +142,16 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
   std::string reason;
   bool device_lost = false;
   try {
+    device.begin_job();
     job.run(run);
   } catch (const DeviceLostError& error) {
     status = Status::failed;
     reason = error.what();
     device_lost = true;
-  } catch (const Error& error) {
+  } catch (const std::bad_alloc&) {
+    status = Status::failed;
+    reason = "the host has no memory left (the job asked for more) free some";
+  } catch (const std::exception& error) {
     status = Status::failed;
     reason = error.what();
   }

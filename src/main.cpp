@@ -1,7 +1,10 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/stop_signal.hpp"
 #include "commands/commands.hpp"
+#include "commands/finish.hpp"
+#include "commands/worker.hpp"
 #include "store/output.hpp"
 
 #include <fmt/format.h>
@@ -26,22 +29,32 @@ ExitStatus status_of(const std::exception& error) {
   return dynamic_cast<const ConfigError*>(&error) ? ExitStatus::usage : ExitStatus::error;
 }
 
-/// The session encloses the try: an abort in the catch ends ranks that wait in MPI. Errors that all
-/// ranks agreed on need none, and neither does a rank that is alone (docs/running.md).
+/// Workers do what touches a GPU: their keeper is forked before MPI starts. The watch bounds what
+/// ranks do together, from the start of MPI to its end. The session encloses the try: ranks that
+/// wait in MPI are ended in the catch. Errors that all ranks agreed on need none of that, and
+/// neither does a rank that is alone (docs/running.md).
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
+  // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
+  note_stop_signals();
   MeasurePlan plan = plan_run(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
   prepare_store();
+  Keeper keeper(
+      [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
+  StageWatch watch(options.rendezvous_timeout_s);
+  watch.enter({.name = "the start of MPI"});
   MpiSession mpi(argc, argv);
+  ExitStatus status = ExitStatus::error;
   try {
-    return run_fleet(std::move(plan), mpi);
+    status = run_fleet(plan, {.mpi = mpi, .keeper = keeper, .watch = watch});
   } catch (const AgreedError& error) {
     log_world(error.what());
-    return ExitStatus::error;
   } catch (const std::exception& error) {
     log_local(error.what());
-    if (mpi.size() == 1) return status_of(error);
-    mpi.abort(status_of(error));
+    if (mpi.size() > 1) end_all_ranks(status_of(error));
+    status = status_of(error);
   }
+  watch.enter({.name = "the end of MPI", .status = status});
+  return status;
 }
 
 ExitStatus run_command(int argc, char** argv) {

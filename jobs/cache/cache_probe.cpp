@@ -103,14 +103,14 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
 std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed) {
   const std::uint64_t length = lanes.front().offsets_bytes.size();
   const std::uint64_t passes = passes_over(length);
-  const LaneChases chases{.lanes = std::move(lanes),
-                          .warmup_accesses = passes * length,
-                          .recorded_accesses = passes * length,
-                          .most_at_once = recordable_with_list(cache_.chase, length),
-                          .evidence = Evidence::of_a_search};
+  LaneChases chases{.lanes = std::move(lanes),
+                    .warmup_accesses = passes * length,
+                    .recorded_accesses = passes * length,
+                    .most_at_once = recordable_with_list(cache_.chase, length),
+                    .evidence = Evidence::of_a_search};
   std::vector<MissCounts> answers;
   for (const std::vector<double>& cycles :
-       record_lanes(run(), cache_.chase, cache_.name + " conflicts", chases)) {
+       record_lanes(run(), cache_.chase, cache_.name + " conflicts", std::move(chases))) {
     MissCounts& counts = answers.emplace_back();
     counts.misses.resize(listed);
     counts.passes = static_cast<std::uint32_t>(passes);
@@ -224,12 +224,12 @@ std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& ac
   in_groups(sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
-    const LaneChases once{.lanes = std::move(lanes),
-                          .recorded_accesses = length,
-                          .most_at_once = length,
-                          .preparation = Preparation::flushed};
+    LaneChases once{.lanes = std::move(lanes),
+                    .recorded_accesses = length,
+                    .most_at_once = length,
+                    .preparation = Preparation::flushed};
     for (const std::vector<double>& cycles :
-         record_lanes(run(), cache_.chase, cache_.name + " replacement", once)) {
+         record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.

@@ -83,18 +83,21 @@ std::uint64_t longest_recorded_list(const ChaseSetup& setup) {
 }
 
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
-                                              const std::string& label, const LaneChases& chases) {
-  ChaseProbe probe = prepare_probe(setup, chases.lanes);
-  probe.preparation = chases.preparation;
+                                              const std::string& label, LaneChases chases) {
   const std::uint64_t length = chases.lanes.front().offsets_bytes.size();
   std::vector<std::vector<double>> cycles(chases.lanes.size());
+  for (std::vector<double>& lane : cycles) lane.reserve(chases.recorded_accesses);
+  ProbeSpec spec = prepare_probe(setup, std::move(chases.lanes));  // lists are long: no copies
+  auto& probe = std::get<ChaseProbe>(spec);
+  probe.preparation = chases.preparation;
   for (std::uint64_t done = 0; done < chases.recorded_accesses; done += probe.timed_accesses) {
     probe.warmup_accesses =
         chases.warmup_accesses + (chases.resume == Resume::behind_all ? done : done % length);
     probe.timed_accesses = std::min(chases.most_at_once, chases.recorded_accesses - done);
     probe.recorded_accesses = probe.timed_accesses;
-    const Trace trace =
-        chases.evidence == Evidence::kept_whole ? run.run(label, probe) : run.ask(label, probe);
+    Trace asked;
+    const Trace& trace = chases.evidence == Evidence::kept_whole ? run.run(label, spec)
+                                                                 : asked = run.ask(label, spec);
     for (std::size_t lane = 0; lane < cycles.size(); ++lane) {
       for (std::uint32_t window : trace.lanes.at(lane).window_cycles) {
         cycles[lane].push_back(window - setup.overhead_cycles);
@@ -128,7 +131,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   latencies.cycles.reserve(recorded * plan.passes);
   for (std::uint64_t pass = 0; pass < plan.passes; pass += passes_at_once) {
     chases.recorded_accesses = recorded * std::min(passes_at_once, plan.passes - pass);
-    const std::vector<double> cycles = record_lanes(run, setup, label, chases).front();
+    const std::vector<double> cycles = std::move(record_lanes(run, setup, label, chases).front());
     latencies.cycles.insert(latencies.cycles.end(), cycles.begin(), cycles.end());
   }
   return latencies;

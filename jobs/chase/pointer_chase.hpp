@@ -65,7 +65,7 @@ struct LaneChases {
 /// Latencies of the recorded accesses of each lane, launch after launch.
 /// @throws DeviceError, DeviceLostError
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
-                                              const std::string& label, const LaneChases& chases);
+                                              const std::string& label, LaneChases chases);
 
 struct ChasePlan {
   Offsets offsets = {};

@@ -7,7 +7,6 @@
 #include "base/exit_status.hpp"
 #include "commands/measure.hpp"
 #include "config/run_options.hpp"
-#include "mpi/session.hpp"
 
 #include <optional>
 #include <string>
@@ -73,9 +72,11 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv);
 /// @throws ConfigError
 MeasurePlan plan_run(const RunOptions& options, const std::string& command_line);
 
+struct RankContext;  // finish.hpp
+
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
 /// @returns the same on every rank
-ExitStatus run_fleet(MeasurePlan plan, MpiSession& mpi);
+ExitStatus run_fleet(MeasurePlan plan, const RankContext& context);
 
 /// The file commands. @throws Error
 ExitStatus execute(const AnalyzeOptions& options);

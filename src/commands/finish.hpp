@@ -2,18 +2,28 @@
 #pragma once
 
 #include "base/exit_status.hpp"
-#include "commands/measure.hpp"
+#include "commands/supervise.hpp"
 #include "mpi/session.hpp"
+#include "mpi/stage_watch.hpp"
+#include "store/run_header.hpp"
 
 namespace sonde {
 
-/// All ranks came: they write the run file together. Collective. @returns the same on every rank
-ExitStatus finish_together(MpiSession& mpi, const MeasurePlan& plan, const Measured& mine,
-                           const std::vector<UnauditedDevice>& unaudited);
+/// What a rank of `sonde run` works with, besides the plan.
+struct RankContext {
+  MpiSession& mpi;
+  Keeper& keeper;
+  StageWatch& watch;
+};
 
-/// Somebody was lost: rank 0 alone builds the same file from the shards.
-/// @param lost a row for each lost device, used if it left no shard
-ExitStatus finish_without(const MeasurePlan& plan, const std::vector<DeviceResult>& lost,
-                          const std::vector<UnauditedDevice>& unaudited);
+/// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is
+/// lost, one of those that are left builds the file from the shards, and all of them end here.
+/// @returns the same on every rank
+ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
+                      const Supervised& mine, RankProgress& progress);
+
+/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now become
+/// shards, from which the new file takes them. @throws ConfigError, StoreError
+void keep_other_devices(const MeasurePlan& plan, const Roster& roster);
 
 }  // namespace sonde

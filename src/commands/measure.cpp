@@ -1,18 +1,19 @@
-// Opens the rank's device, runs the jobs that are left on it, and writes each into the shard. The
-// device's results go on to finish.cpp.
+// Opens the device, runs the jobs that are left on it, and writes each into the shard, from which
+// finish.cpp takes it.
 #include "commands/measure.hpp"
 
+#include "analysis/metrics.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/stop_signal.hpp"
 #include "fleet/bind_cpu.hpp"
-#include "fleet/progress.hpp"
-#include "mpi/session.hpp"
+#include "mpi/collectives.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <memory>
 
 namespace sonde {
 namespace {
@@ -32,7 +33,6 @@ std::string find_sharing(const DeviceInfo& info) {
 /// nullptr, and `result` says why.
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result) {
-  result.info.uuid = choice.uuid;
   std::unique_ptr<Device> device;
   try {
     device = open_device(plan.backend, choice, plan.options.seed);
@@ -51,110 +51,117 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
   return device;
 }
 
-/// A new shard, or with --resume the one of an earlier run, whose jobs come back in `result`.
-Shard open_shard(const MeasurePlan& plan, DeviceResult& result) {
-  if (!plan.options.resume) return Shard::create(plan.parts, result, plan.provenance);
-  ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance);
+/// A new shard, or the one to go on with, whose jobs come back in `result`.
+Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
+  if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
+  ResumeFrom from{.run = plan.options.resume ? plan.options.output : ""};
+  for (const LostJob& lost : task.lost_jobs) from.keep.push_back(lost.job);
+  ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance, from);
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);
   return std::move(resumed.shard);
 }
 
-/// Tells the other ranks, by the progress file, and the caller how far this rank is.
-class Reporter {
- public:
-  Reporter(const MeasurePlan& plan, const DeviceResult& result, std::function<void()> on_progress)
-      : file_(plan.parts, plan.rank), result_(result), on_progress_(std::move(on_progress)) {
-    progress_.rank = plan.rank;
-    progress_.ranks = plan.ranks;
-    progress_.node = plan.node;
-    progress_.uuid = result.info.uuid;
-    progress_.jobs_total = static_cast<int>(plan.jobs.size());
+/// The result of a job that could not be run to its end: each of its metrics says why.
+JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
+  JobResult result;
+  result.job = job.name;
+  result.status = status;
+  result.reason = reason;
+  if (status == Status::not_run) return result;
+  for (const Metric& metric : all_metrics()) {
+    if (metric.job != job.name) continue;
+    result.findings.push_back(no_answer(std::string(metric.name), status, reason));
   }
-  void begin(const Job& job) {
-    progress_.job = job.name;
-    tell();
-  }
-  void count_probe() {
-    ++progress_.probes_done;
-    tell();
-  }
-  void finish() {
-    progress_.state = RankState::done;
-    progress_.job.clear();
-    tell();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  void tell() {
-    progress_.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
-    progress_.jobs_done = static_cast<int>(result_.jobs.size());
-    file_.update(progress_);
-    if (on_progress_) on_progress_();
-  }
-
-  ProgressFile file_;
-  Progress progress_;
-  const DeviceResult& result_;
-  std::function<void()> on_progress_;
-  Clock::time_point start_ = Clock::now();
-};
-
-/// @param lost why no job can run any more, if so; set when this job loses the device
-JobResult measure_job(const MeasurePlan& plan, const Job& job, Device* device,
-                      const std::vector<JobResult>& earlier, Reporter& reporter,
-                      std::string& lost) {
-  if (!lost.empty()) {
-    JobResult unreached;
-    unreached.job = job.name;
-    unreached.reason = lost;
-    return unreached;
-  }
-  JobOutcome outcome = run_job(job, *device, plan.level, plan.options.seed, earlier,
-                               plan.options.job_timeout_s, [&] { reporter.count_probe(); });
-  if (outcome.device_lost) {
-    lost = fmt::format("the device was lost in job {}: {}", job.name, outcome.result.reason);
-  }
-  return std::move(outcome.result);
+  return result;
 }
 
-bool is_whole(const DeviceResult& device) {
-  return std::ranges::all_of(device.jobs, [](const JobResult& job) {
-    return job.status != Status::failed && job.status != Status::not_run;
+DeviceResult describe_device(const Task& task) {
+  DeviceResult result;
+  result.info.uuid = task.device.uuid;
+  result.node = host_name();
+  result.rank = task.rank;
+  return result;
+}
+
+bool is_done(const DeviceResult& device, const Job& job) {
+  return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
+}
+
+/// Into the shard with its traces, into memory without them.
+void keep(Shard& shard, DeviceResult& device, JobResult result) {
+  shard.append(result);
+  result.probes.clear();
+  result.probes.shrink_to_fit();
+  device.jobs.push_back(std::move(result));
+}
+
+void finish(Shard& shard, DeviceResult& device) {
+  const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
+    return job.status == Status::failed || job.status == Status::not_run;
   });
+  const bool whole = failed == device.jobs.end();
+  device.status = whole ? DeviceOutcome::complete : DeviceOutcome::incomplete;
+  if (!whole && device.reason.empty()) {
+    device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
+  }
+  shard.finish(device);
+}
+
+const LostJob* find_lost(const Task& task, const Job& job) {
+  const auto lost = std::ranges::find(task.lost_jobs, job.name, &LostJob::job);
+  return lost == task.lost_jobs.end() ? nullptr : &*lost;
 }
 
 }  // namespace
 
-Measured measure_device(const MeasurePlan& plan, const DeviceChoice& choice,
-                        const std::function<void()>& on_progress) {
-  DeviceResult result;
-  result.node = plan.node;
-  result.rank = plan.rank;
-  const std::unique_ptr<Device> device = open_to_measure(plan, choice, result);
-  std::string lost = result.reason;
-  Shard shard = open_shard(plan, result);
-
-  Reporter reporter(plan, result, on_progress);
+Measured measure_device(const MeasurePlan& plan, const Task& task,
+                        const std::function<void(const Step&)>& on_step) {
+  DeviceResult result = describe_device(task);
+  const std::unique_ptr<Device> device = open_to_measure(plan, task.device, result);
+  Shard shard = open_shard(plan, task, result);
   for (const Job* job : plan.jobs) {
-    if (std::ranges::find(result.jobs, job->name, &JobResult::job) != result.jobs.end()) continue;
+    if (is_done(result, *job)) continue;
     if (stop_requested()) {
-      result.reason = "stopped by a signal; --resume goes on";
-      shard.suspend(result.reason);
-      return {.device = std::move(result), .stopped_early = true};
+      shard.suspend("stopped by a signal; --resume goes on");
+      return {.ending = Ending::stopped};
     }
-    reporter.begin(*job);
-    result.jobs.push_back(measure_job(plan, *job, device.get(), result.jobs, reporter, lost));
-    shard.append(result.jobs.back());
+    if (!device) {
+      keep(shard, result, job_without_answers(*job, Status::not_run, result.reason));
+      continue;
+    }
+    if (const LostJob* lost = find_lost(task, *job)) {
+      keep(shard, result, job_without_answers(*job, Status::failed, lost->reason));
+      continue;
+    }
+    Step step{.job = job->name, .jobs_done = static_cast<int>(result.jobs.size()), .begins = true};
+    on_step(step);
+    step.begins = false;
+    JobOutcome outcome = run_job(*job, *device, plan.level, plan.options.seed, result.jobs,
+                                 plan.options.job_timeout_s, [&] { on_step(step); });
+    const std::string reason = outcome.result.reason;
+    keep(shard, result, std::move(outcome.result));
+    if (outcome.device_lost) {
+      return {.ending = Ending::job_lost, .job = std::string(job->name), .reason = reason};
+    }
   }
+  if (device) result.after = device->health();
+  finish(shard, result);
+  return {};
+}
 
-  if (lost.empty()) result.after = device->health();
-  result.status = is_whole(result) ? DeviceOutcome::complete : DeviceOutcome::incomplete;
-  result.reason = lost;
-  shard.finish(result);
-  reporter.finish();
-  return {.device = std::move(result)};
+void give_up_device(const MeasurePlan& plan, const Task& task, const std::string& reason) {
+  DeviceResult result = describe_device(task);
+  result.reason = reason;
+  Shard shard = open_shard(plan, task, result);
+  for (const Job* job : plan.jobs) {
+    if (is_done(result, *job)) continue;
+    const LostJob* lost = find_lost(task, *job);
+    keep(shard, result,
+         job_without_answers(*job, lost ? Status::failed : Status::not_run,
+                             lost ? lost->reason : reason));
+  }
+  finish(shard, result);
 }
 
 }  // namespace sonde

@@ -1,18 +1,21 @@
-// One rank's part of a run: its device, its jobs, its shard. No collective MPI call in here.
+// The measuring of one device: its jobs, its shard. Runs in a worker process, without MPI.
 #pragma once
 
 #include "analysis/results.hpp"
+#include "commands/worker_task.hpp"
 #include "config/run_options.hpp"
 #include "device/open_device.hpp"
 #include "jobs/suite.hpp"
 
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sonde {
 
-/// The options of a run, looked up and checked, and the rank that acts on them.
+/// The options of a run, looked up and checked.
 struct MeasurePlan {
   RunOptions options;
   BackendChoice backend;
@@ -20,23 +23,36 @@ struct MeasurePlan {
   std::vector<const Job*> jobs;
   std::filesystem::path parts;  // folder of the shard and of the progress file
   Provenance provenance;
-  std::string node;
-  int rank = 0;
-  int ranks = 1;
 };
 
-/// What one rank has at the end of its measuring.
+/// How far a device is.
+struct Step {
+  std::string_view job;  // under way
+  int jobs_done = 0;
+  bool begins = false;  // the job does; else a probe of it has ended
+};
+
+enum class Ending {
+  measured,  // the shard is finished, whatever the jobs came to
+  stopped,   // by a signal: the shard waits for --resume
+  job_lost   // and with it the device, for this process: another one may go on
+};
+
 struct Measured {
-  std::optional<DeviceResult> device{};  // nothing: the rank stood down, or failed
-  bool stopped_early = false;            // a signal came: jobs are left for --resume
-  std::string failure{};                 // why the shard could not be written
+  Ending ending = Ending::measured;
+  std::string job{};     // the one that was lost
+  std::string reason{};  // of its loss
 };
 
-/// Runs the jobs on one device, each into the shard as it ends. Does not throw for anything that
-/// the device does: a device that cannot be opened comes back `incomplete` with the reason.
-/// @param on_progress called often, on the measuring thread
+/// Runs the jobs that are left on one device, each into the shard as it ends. Does not throw for
+/// anything that the device does: one that cannot be opened is `incomplete` with the reason.
 /// @throws StoreError if the shard cannot be written
-Measured measure_device(const MeasurePlan& plan, const DeviceChoice& choice,
-                        const std::function<void()>& on_progress);
+Measured measure_device(const MeasurePlan& plan, const Task& task,
+                        const std::function<void(const Step&)>& on_step);
+
+/// Finishes the shard of a device that no process can measure any more, with the jobs that it has:
+/// the others are `not_run` for this reason. The device is not touched.
+/// @throws StoreError if the shard cannot be written
+void give_up_device(const MeasurePlan& plan, const Task& task, const std::string& reason);
 
 }  // namespace sonde

@@ -1,19 +1,23 @@
-// `sonde run`: agree on who measures what, measure without MPI, meet again within bounds, write one
-// file, and let rank 0 compare the devices.
+// `sonde run`: agree on who measures what, have workers measure, meet again within bounds, write
+// one file, and let rank 0 compare the devices. Every stage that ranks go through together is
+// watched: whoever is left when one of them is lost ends it, and keeps or builds what there is.
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
-#include "commands/measure.hpp"
+#include "commands/supervise.hpp"
 #include "fleet/assign.hpp"
+#include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
-#include "fleet/progress.hpp"
-#include "fleet/rendezvous.hpp"
 #include "store/output.hpp"
+#include "store/output_lock.hpp"
+#include "store/roster_file.hpp"
+#include "store/shard.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,14 +35,29 @@ std::string now_utc() {
 
 /// Runs what may fail on one rank alone; then all go on, or all throw the same.
 template <class Work>
-void agree_after(MPI_Comm comm, Work&& work) {
+void agree_after(const RankContext& context, const std::string& stage, Work&& work) {
+  context.watch.leave();
   std::string failure;
   try {
     work();
   } catch (const Error& error) {
     failure = error.what();
   }
-  agree(comm, failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  context.watch.enter({.name = stage});
+  agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+}
+
+/// Ranks that were started with different options would measure different things under one name.
+void compare_options(const MeasurePlan& plan, const RankContext& context) {
+  const auto texts = gather_texts(
+      context.mpi.world(), fmt::format("{} {} {}", version, git_revision, to_json(plan.options)));
+  const auto other = std::ranges::find_if(
+      texts, [&texts](const std::string& text) { return text != texts.front(); });
+  if (other == texts.end()) return;
+  throw AgreedError(fmt::format(
+      "rank {} was started otherwise than rank 0: {}, not {} (they would measure different things "
+      "under one name) start all ranks with the same program and options",
+      other - texts.begin(), *other, texts.front()));
 }
 
 void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
@@ -55,10 +74,12 @@ void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
   fmt::print("\n");
 }
 
-std::vector<DeviceChoice> see_devices(const MeasurePlan& plan, MpiSession& mpi) {
+std::vector<DeviceChoice> see_devices(const RankContext& context) {
   std::vector<DeviceChoice> visible;
-  agree_after(mpi.world(), [&] {
-    visible = list_visible_devices(plan.backend, mpi.rank(), plan.options.seed);
+  agree_after(context, "listing the GPUs", [&] {
+    visible = ask_devices(
+        context.keeper,
+        {.kind = TaskKind::list_devices, .rank = context.mpi.rank(), .ranks = context.mpi.size()});
     if (visible.empty()) {
       throw DeviceError(
           "no GPU found (the driver lists none for this rank) check nvidia-smi -L and "
@@ -73,45 +94,62 @@ Existing existing_policy(const RunOptions& options) {
   return options.force ? Existing::replace : Existing::refuse;
 }
 
-void prepare_output(const MeasurePlan& plan, MpiSession& mpi) {
-  agree_after(mpi.world(), [&] {
-    if (mpi.rank() != 0) return;
+Roster make_roster(const MeasurePlan& plan, const std::vector<RankView>& views,
+                   const Assignment& assignment) {
+  Roster roster{.provenance = plan.provenance, .devices = {}, .unaudited = assignment.unaudited};
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    if (const auto& uuid = assignment.uuid_of_rank[rank]) {
+      roster.devices.push_back(
+          {.uuid = *uuid, .node = views[rank].host, .rank = static_cast<int>(rank)});
+    }
+  }
+  return roster;
+}
+
+/// On rank 0, before anybody writes there. The lock lasts as long as the run.
+void prepare_output(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
+                    std::optional<OutputLock>& lock) {
+  agree_after(context, "preparing the output", [&] {
+    if (context.mpi.rank() != 0) return;
     check_output(plan.options.output, existing_policy(plan.options));
+    lock.emplace(plan.parts, fmt::format("{}, process {}", host_name(), getpid()));
+    log_world(lock->note());
+    remove_unfinished(plan.options.output);
     clear_progress(plan.parts);
+    clear_claims(plan.parts);
+    write_roster(plan.parts, roster);
+    if (plan.options.resume) keep_other_devices(plan, roster);
   });
 }
 
-/// This rank's part; nothing if it stands down.
-Measured measure_own(const MeasurePlan& plan, const std::vector<DeviceChoice>& visible,
-                     const std::optional<std::string>& uuid,
-                     const std::function<void()>& on_progress) {
+/// This rank's part; a rank without a GPU has nothing to do.
+Supervised measure_own(const MeasurePlan& plan, const RankContext& context,
+                       const std::vector<DeviceChoice>& visible,
+                       const std::optional<std::string>& uuid, RankProgress& progress) {
   const auto choice = std::ranges::find_if(
       visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
   if (choice == visible.end()) return {};
-  try {
-    return measure_device(plan, *choice, on_progress);
-  } catch (const Error& error) {
-    log_local(error.what());
-    return {.failure = error.what()};
-  }
+  context.watch.leave();
+  const Supervised supervised = supervise(plan,
+                                          {.kind = TaskKind::measure,
+                                           .rank = context.mpi.rank(),
+                                           .ranks = context.mpi.size(),
+                                           .device = *choice,
+                                           .resume = plan.options.resume},
+                                          context.keeper, progress);
+  if (!supervised.failure.empty()) log_local(supervised.failure);
+  return supervised;
 }
 
-/// A row for each device of a lost rank, in case that it left no shard.
-std::vector<DeviceResult> lost_devices(const std::vector<int>& ranks,
-                                       const std::vector<RankView>& views,
-                                       const Assignment& assignment) {
-  std::vector<DeviceResult> lost;
-  for (const int rank : ranks) {
-    const auto& uuid = assignment.uuid_of_rank[static_cast<std::size_t>(rank)];
-    if (!uuid) continue;
-    DeviceResult& device = lost.emplace_back();
-    device.info.uuid = *uuid;
-    device.node = views[static_cast<std::size_t>(rank)].host;
-    device.rank = rank;
-    device.status = DeviceOutcome::lost;
-    device.reason = "its rank did not come back; the jobs it had finished are kept";
-  }
-  return lost;
+Progress first_progress(const MeasurePlan& plan, const RankContext& context,
+                        const std::optional<std::string>& uuid) {
+  Progress progress;
+  progress.rank = context.mpi.rank();
+  progress.ranks = context.mpi.size();
+  progress.node = host_name();
+  progress.uuid = uuid.value_or("");
+  progress.jobs_total = uuid ? static_cast<int>(plan.jobs.size()) : 0;
+  return progress;
 }
 
 }  // namespace
@@ -132,47 +170,38 @@ MeasurePlan plan_run(const RunOptions& options, const std::string& command_line)
   provenance.sonde_version = version;
   provenance.git_revision = git_revision;
   provenance.started_utc = now_utc();
+  provenance.library_versions =
+      fmt::format("{}, {}", store_library_version(), mpi_library_version());
   if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
   provenance.seed = options.seed;
   return plan;
 }
 
-ExitStatus run_fleet(MeasurePlan plan, MpiSession& mpi) {
-  plan.node = host_name();
-  plan.rank = mpi.rank();
-  plan.ranks = mpi.size();
+ExitStatus run_fleet(MeasurePlan plan, const RankContext& context) {
+  MpiSession& mpi = context.mpi;
   plan.provenance.world_size = mpi.size();
-  plan.provenance.library_versions =
-      fmt::format("{}, {}", store_library_version(), mpi_library_version());
-  set_log_speaker(plan.node, mpi.rank(), mpi.size());
-
-  const std::vector<DeviceChoice> visible = see_devices(plan, mpi);
+  set_log_speaker(host_name(), mpi.rank(), mpi.size());
+  context.watch.enter({.name = "comparing the options"});
+  compare_options(plan, context);
+  const std::vector<DeviceChoice> visible = see_devices(context);
+  context.watch.enter({.name = "dealing the GPUs"});
   const std::vector<RankView> views = gather_views(mpi.world(), visible);
   const Assignment assignment = assign_devices(views);
   if (plan.options.dry_run) {
     if (mpi.rank() == 0) print_plan(plan, views, assignment);
     return ExitStatus::ok;
   }
-  prepare_output(plan, mpi);
+  const Roster roster = make_roster(plan, views, assignment);
+  std::optional<OutputLock> lock;
+  prepare_output(plan, context, roster, lock);
 
-  ProgressLine line(plan.parts,
-                    std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
-  const auto show_progress = [&] {
-    if (mpi.rank() == 0) line.tick();
-  };
   const auto& own_uuid = assignment.uuid_of_rank[static_cast<std::size_t>(mpi.rank())];
-  const Measured mine = measure_own(plan, visible, own_uuid, show_progress);
-  const Attendance attendance = rendezvous(
-      mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
-      [&plan](int other) { return progress_beat(plan.parts, other); }, show_progress);
-  line.finish();
-  if (!attendance.complete()) {
-    if (mpi.rank() != 0) mpi.leave_after_loss(ExitStatus::incomplete);
-    mpi.leave_after_loss(finish_without(plan, lost_devices(attendance.lost, views, assignment),
-                                        assignment.unaudited));
-  }
-  agree(mpi.world(), mine.failure.empty() ? Outcome::ok : Outcome::failed, mine.failure);
-  return finish_together(mpi, plan, mine, assignment.unaudited);
+  RankProgress progress(
+      plan.parts, first_progress(plan, context, own_uuid),
+      std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
+  const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
+  progress.measured(own_uuid ? static_cast<int>(plan.jobs.size()) : 0);
+  return finish_run(plan, context, roster, mine, progress);
 }
 
 }  // namespace sonde

@@ -22,7 +22,7 @@ struct RunOptions {
   bool print_config = false;
   bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
   double job_timeout_s = 600;
-  double rendezvous_timeout_s = 900;
+  double rendezvous_timeout_s = 40;
   double progress_interval_s = 10;
 };
 
@@ -68,7 +68,7 @@ void for_each_run_option(Options& options, Visit&& visit) {
                                           "a job that takes longer ends the measuring of its GPU"});
   visit(options.rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,
-                   "how long to wait for ranks that are still measuring when the first is done"});
+                   "how long to wait for a rank that gives no sign of life, in any stage"});
   visit(options.progress_interval_s,
         OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
 }

@@ -31,6 +31,11 @@ class Device {
   /// Clocks, temperature, throttling and error counters now.
   virtual Health health() = 0;
 
+  /// A job begins: what earlier jobs left behind (caches, random numbers of a simulation) counts no
+  /// more where the backend can help it, so that a job resumed alone finds what it would have
+  /// found.
+  virtual void begin_job() {}
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

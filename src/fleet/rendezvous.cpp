@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <optional>
 #include <thread>
 
@@ -15,13 +16,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int done_tag = 7101;  // any two that nobody else uses
+constexpr int done_tag = 7101;  // any three that nobody else uses
 constexpr int answer_tag = 7102;
+constexpr int number_tag = 7103;
 // Short against a run, long against a poll.
 constexpr auto poll_pause = std::chrono::milliseconds(20);
-constexpr auto sign_pause = std::chrono::milliseconds(500);  // signs of life are files
-// Rank 0 needs this long to answer once it decided, on the slowest of networks.
-constexpr Seconds answer_margin{30};
+constexpr auto sign_pause = std::chrono::seconds(1);  // signs of life are files
 
 std::optional<MPI_Status> probe(MPI_Comm comm, int source, int tag) {
   int there = 0;
@@ -30,121 +30,122 @@ std::optional<MPI_Status> probe(MPI_Comm comm, int source, int tag) {
   return there ? std::optional(status) : std::nullopt;
 }
 
-/// Rank 0's list: who came, and when each other one last showed life.
-struct Register {
-  std::vector<bool> came;
-  std::vector<std::uint64_t> sign;
-  std::vector<Clock::time_point> seen;
+/// When each of some ranks last showed life.
+class Signs {
+ public:
+  Signs(std::size_t ranks, const Lookout& lookout)
+      : lookout_(lookout), sign_(ranks, 0), seen_(ranks, Clock::now()) {}
 
-  explicit Register(std::size_t ranks)
-      : came(ranks, false), sign(ranks, 0), seen(ranks, Clock::now()) {
-    came[0] = true;
-  }
-  std::vector<int> missing() const {
-    std::vector<int> ranks;
-    for (std::size_t i = 0; i < came.size(); ++i) {
-      if (!came[i]) ranks.push_back(static_cast<int>(i));
+  void look_at(const std::vector<int>& ranks) {
+    if (!lookout_.sign_of_life || Clock::now() < next_) return;
+    for (const int rank : ranks) {
+      const auto i = static_cast<std::size_t>(rank);
+      const std::uint64_t sign = lookout_.sign_of_life(rank);
+      if (sign != sign_[i]) seen_[i] = Clock::now();
+      sign_[i] = sign;
     }
-    return ranks;
+    next_ = Clock::now() + sign_pause;
   }
+  bool silent(int rank, double silence_s) const {
+    return Clock::now() - seen_[static_cast<std::size_t>(rank)] >= Seconds(silence_s);
+  }
+
+ private:
+  const Lookout& lookout_;
+  std::vector<std::uint64_t> sign_;
+  std::vector<Clock::time_point> seen_;
+  Clock::time_point next_{};
 };
 
-void take_arrivals(MPI_Comm comm, Register& ranks) {
+void pause(const Lookout& lookout) {
+  if (lookout.on_poll) lookout.on_poll();
+  std::this_thread::sleep_for(poll_pause);
+}
+
+void take_arrivals(MPI_Comm comm, std::vector<int>& missing) {
   while (const auto status = probe(comm, MPI_ANY_SOURCE, done_tag)) {
     SONDE_MPI_CHECK(
         MPI_Recv(nullptr, 0, MPI_INT, status->MPI_SOURCE, done_tag, comm, MPI_STATUS_IGNORE));
-    ranks.came[static_cast<std::size_t>(status->MPI_SOURCE)] = true;
+    std::erase(missing, status->MPI_SOURCE);
   }
 }
 
-bool all_silent(const Register& ranks, const std::vector<int>& missing, double silence_s) {
-  return std::ranges::all_of(missing, [&](int rank) {
-    return Clock::now() - ranks.seen[static_cast<std::size_t>(rank)] >= Seconds(silence_s);
-  });
-}
-
-std::vector<int> wait_for_all(MPI_Comm comm, std::size_t size, const Patience& patience,
-                              const std::function<std::uint64_t(int)>& sign_of_life,
-                              const std::function<void()>& on_poll) {
-  const auto start = Clock::now();
-  auto next_signs = start;
-  Register ranks(size);
+/// Ranks that did not come to rank 0.
+std::vector<int> wait_for_all(MPI_Comm comm, int size, const Patience& patience,
+                              const Lookout& lookout) {
+  const auto end = Clock::now() + Seconds(patience.total_s);
+  Signs signs(static_cast<std::size_t>(size), lookout);
+  std::vector<int> missing;
+  for (int rank = 1; rank < size; ++rank) missing.push_back(rank);
   while (true) {
-    take_arrivals(comm, ranks);
-    const std::vector<int> missing = ranks.missing();
+    take_arrivals(comm, missing);
     if (missing.empty()) return {};
-    if (sign_of_life && Clock::now() >= next_signs) {
-      for (const int rank : missing) {
-        const auto i = static_cast<std::size_t>(rank);
-        const std::uint64_t sign = sign_of_life(rank);
-        if (sign != ranks.sign[i]) ranks.seen[i] = Clock::now();
-        ranks.sign[i] = sign;
-      }
-      next_signs = Clock::now() + sign_pause;
-    }
-    if (all_silent(ranks, missing, patience.silence_s) ||
-        Clock::now() - start > Seconds(patience.total_s)) {
-      return missing;
-    }
-    if (on_poll) on_poll();
-    std::this_thread::sleep_for(poll_pause);
+    signs.look_at(missing);
+    const bool all_silent = std::ranges::all_of(
+        missing, [&](int rank) { return signs.silent(rank, patience.silence_s); });
+    if (all_silent || Clock::now() > end) return missing;
+    pause(lookout);
   }
 }
 
-/// Sends to the lost, too: one that comes late must not wait. Nobody waits for these sends; they
-/// are small enough to leave at once, and their buffer lives as long as the process.
-void send_answer(MPI_Comm comm, int size, const std::vector<int>& lost) {
-  static std::vector<int> answer;
-  answer = lost;
-  for (int rank = 1; rank < size; ++rank) {
+/// Sends to the lost, too: one that comes late must not wait. Nobody waits for these sends, which a
+/// rank that has just died would never take: they are small enough to leave at once, and their
+/// buffers live as long as the process.
+void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
+  static std::deque<std::vector<int>> sent;
+  const std::vector<int>& buffer = sent.emplace_back(numbers);
+  for (int rank = 1; rank < size_of(comm); ++rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    SONDE_MPI_CHECK(MPI_Isend(answer.data(), static_cast<int>(answer.size()), MPI_INT, rank,
-                              answer_tag, comm, &request));
-    if (lost.empty()) {
-      SONDE_MPI_CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    } else {
-      int ignored = 0;
-      SONDE_MPI_CHECK(MPI_Test(&request, &ignored, MPI_STATUS_IGNORE));
-    }
+    SONDE_MPI_CHECK(MPI_Isend(buffer.data(), static_cast<int>(buffer.size()), MPI_INT, rank, tag,
+                              comm, &request));
+    int ignored = 0;
+    SONDE_MPI_CHECK(MPI_Test(&request, &ignored, MPI_STATUS_IGNORE));
   }
 }
 
-std::vector<int> await_answer(MPI_Comm comm, const Patience& patience) {
-  const auto end = Clock::now() + Seconds(patience.total_s) + answer_margin;
+/// Nothing if rank 0 was lost meanwhile.
+std::optional<std::vector<int>> await_root(MPI_Comm comm, int tag, const Patience& patience,
+                                           const Lookout& lookout) {
+  const auto end = Clock::now() + Seconds(patience.total_s);
+  Signs signs(1, lookout);
   while (Clock::now() < end) {
-    if (const auto status = probe(comm, 0, answer_tag)) {
+    if (const auto status = probe(comm, 0, tag)) {
       int count = 0;
       SONDE_MPI_CHECK(MPI_Get_count(&*status, MPI_INT, &count));
-      std::vector<int> lost(static_cast<std::size_t>(count));
-      SONDE_MPI_CHECK(
-          MPI_Recv(lost.data(), count, MPI_INT, 0, answer_tag, comm, MPI_STATUS_IGNORE));
-      return lost;
+      std::vector<int> numbers(static_cast<std::size_t>(count));
+      SONDE_MPI_CHECK(MPI_Recv(numbers.data(), count, MPI_INT, 0, tag, comm, MPI_STATUS_IGNORE));
+      return numbers;
     }
-    std::this_thread::sleep_for(poll_pause);
+    signs.look_at({0});
+    if (lookout.sign_of_life && signs.silent(0, patience.silence_s)) return std::nullopt;
+    pause(lookout);
   }
-  throw CommError(
-      "rank 0 does not answer (it was lost, and with it the common file) run 'sonde merge' on the "
-      ".parts folder: every other device's results are in there");
+  return std::nullopt;
 }
 
 }  // namespace
 
-Attendance rendezvous(MPI_Comm comm, const Patience& patience,
-                      const std::function<std::uint64_t(int)>& sign_of_life,
-                      const std::function<void()>& on_poll) {
-  const int size = size_of(comm);
+Attendance rendezvous(MPI_Comm comm, const Patience& patience, const Lookout& lookout) {
   if (rank_of(comm) == 0) {
-    const auto lost =
-        wait_for_all(comm, static_cast<std::size_t>(size), patience, sign_of_life, on_poll);
-    send_answer(comm, size, lost);
+    const auto lost = wait_for_all(comm, size_of(comm), patience, lookout);
+    send_to_all(comm, answer_tag, lost);
     return {lost};
   }
   MPI_Request request = MPI_REQUEST_NULL;
   SONDE_MPI_CHECK(MPI_Isend(nullptr, 0, MPI_INT, 0, done_tag, comm, &request));
-  Attendance attendance{await_answer(comm, patience)};
-  // The message is gone or rank 0 is; either way nothing waits for it.
-  if (attendance.complete()) SONDE_MPI_CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-  return attendance;
+  SONDE_MPI_CHECK(MPI_Request_free(&request));  // gone at once, or rank 0 is
+  return {await_root(comm, answer_tag, patience, lookout).value_or(std::vector{0})};
+}
+
+std::optional<int> hear_from_root(MPI_Comm comm, int number, const Patience& patience,
+                                  const Lookout& lookout) {
+  if (rank_of(comm) == 0) {
+    send_to_all(comm, number_tag, {number});
+    return number;
+  }
+  const auto numbers = await_root(comm, number_tag, patience, lookout);
+  if (!numbers || numbers->empty()) return std::nullopt;
+  return numbers->front();
 }
 
 }  // namespace sonde

@@ -1,29 +1,13 @@
-// Starting MPI, and the three ways out of it.
+// Starting and ending MPI.
 #include "mpi/session.hpp"
 
 #include "mpi/collectives.hpp"
 
-#include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <thread>
 
 namespace sonde {
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-void note_stop(int) { stop_signal = 1; }
-
-void install_handlers() {
-  struct sigaction action {};
-  action.sa_handler = note_stop;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGUSR1, SIGTERM}) sigaction(signal, &action, nullptr);
-}
 
 /// Settings of Open MPI that the file depends on; what the user set stays.
 void choose_mpi_settings() {
@@ -40,8 +24,6 @@ void choose_mpi_settings() {
 
 }  // namespace
 
-bool stop_requested() { return stop_signal != 0; }
-
 std::string mpi_library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -51,8 +33,6 @@ std::string mpi_library_version() {
 }
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
-  install_handlers();
   choose_mpi_settings();
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -64,26 +44,6 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 MpiSession::~MpiSession() {
   if (std::uncaught_exceptions() > 0) return;  // others may never come to a finalize
   MPI_Finalize();
-}
-
-void MpiSession::abort(ExitStatus status) {
-  const int code = static_cast<int>(status);
-  std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, code);
-  std::_Exit(code);
-}
-
-void MpiSession::leave_after_loss(ExitStatus status, double patience_s) {
-  // Under mpirun and srun alike this also ends a lost rank that still hangs on its GPU.
-  if (rank_ == 0) abort(status);
-  std::fflush(nullptr);
-  // Under mpirun a rank that exits without a finalize ends all others, so nobody leaves before rank
-  // 0 has written the file. It ends this sleep, too.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s);
-  while (std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  std::_Exit(static_cast<int>(status));
 }
 
 }  // namespace sonde

@@ -3,7 +3,10 @@
 
 #include "base/error.hpp"
 #include "store/output.hpp"
+#include "store/part_source.hpp"
+#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
+#include "store/shard.hpp"
 #include "store/write_run.hpp"
 
 #include <fmt/format.h>
@@ -28,10 +31,17 @@ struct Candidate {
   int rank = 0;
 };
 
-DeviceResult load(const Candidate& candidate) {
-  if (candidate.given) return *candidate.given;
+PartSource load(const Candidate& candidate) {
+  if (candidate.given) return part_in_memory(*candidate.given, {});
   const RunReader reader(candidate.file);
-  return std::move(reader.read_devices({candidate.row, 1}, WithTraces::yes).front());
+  if (reader.device_count() == 1) return part_of_shard(candidate.file, {});
+  return part_in_memory(reader.read_devices({candidate.row, 1}, WithTraces::yes).front(), {});
+}
+
+/// A damaged shard must be found before a file is begun. @throws StoreError
+void check_readable(const Candidate& candidate) {
+  const PartSource part = load(candidate);
+  for (const TablePlan& table : make_plan({part.shape}).tables) part.load(table);
 }
 
 void write_candidates(const fs::path& path, const Provenance& provenance,
@@ -91,6 +101,33 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& 
   }
 }
 
+/// Devices of the roster that left no results.
+void add_lost(std::vector<Candidate>& chosen, const Roster& roster) {
+  for (const RosterEntry& entry : roster.devices) {
+    if (holds(chosen, entry.uuid)) continue;
+    DeviceResult lost;
+    lost.info.uuid = entry.uuid;
+    lost.node = entry.node;
+    lost.rank = entry.rank;
+    lost.status = DeviceOutcome::lost;
+    lost.reason = "its rank did not come back, and left no results";
+    chosen.push_back({.given = lost, .uuid = entry.uuid, .rank = entry.rank});
+  }
+}
+
+/// The same for what was in a parts folder, if its run came as far as a roster.
+void add_lost_of_folder(std::vector<Candidate>& chosen, const fs::path& parts,
+                        const std::string& config_hash, MergeNotes& notes) {
+  std::error_code error;
+  if (!fs::exists(roster_path(parts), error)) return;
+  try {
+    const Roster roster = read_roster(parts);
+    if (roster.provenance.config_hash == config_hash) add_lost(chosen, roster);
+  } catch (const StoreError& problem) {
+    notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
+  }
+}
+
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
   for (const fs::path& source : sources) {
@@ -119,23 +156,17 @@ void add_unaudited(std::vector<UnauditedDevice>& all, const std::vector<Unaudite
 
 }  // namespace
 
-MergeNotes write_run_from_shards(const fs::path& path, const Provenance& provenance,
-                                 const std::vector<fs::path>& shards,
-                                 const std::vector<DeviceResult>& expected,
-                                 const std::vector<UnauditedDevice>& unaudited) {
+MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   MergeNotes notes;
   std::vector<Candidate> chosen;
-  for_each_in_shards(shards, provenance.config_hash, notes, [&](Candidate one) {
-    load(one);  // a damaged shard must be found before the file is begun
+  const auto take = [&](Candidate one) {
+    check_readable(one);
     add_candidate(chosen, std::move(one), notes);
-  });
-  for (const DeviceResult& device : expected) {
-    if (!holds(chosen, device.info.uuid)) {
-      chosen.push_back({.given = device, .uuid = device.info.uuid, .rank = device.rank});
-    }
-  }
+  };
+  for_each_in_shards(list_shards(parts_folder(path)), roster.provenance.config_hash, notes, take);
+  add_lost(chosen, roster);
   std::ranges::stable_sort(chosen, {}, &Candidate::rank);
-  write_candidates(path, provenance, chosen, unaudited);
+  write_candidates(path, roster.provenance, chosen, roster.unaudited);
   return notes;
 }
 
@@ -147,12 +178,39 @@ MergeNotes add_leftover_shards(const fs::path& run) {
   for_each_in_shards(
       list_shards(parts_folder(run)), whole.provenance().config_hash, notes, [&](Candidate one) {
         if (holds(chosen, one.uuid)) return;
-        load(one);
+        check_readable(one);
         notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
         chosen.push_back(std::move(one));
       });
   if (chosen.size() > before) {
     write_candidates(run, whole.provenance(), chosen, whole.read_unaudited());
+  }
+  return notes;
+}
+
+MergeNotes extract_shards(const fs::path& run, const std::string& config_hash,
+                          const std::vector<std::string>& except) {
+  MergeNotes notes;
+  std::error_code error;
+  if (!fs::exists(run, error)) return notes;
+  const RunReader reader(run);
+  if (reader.provenance().config_hash != config_hash) {
+    throw ConfigError(
+        fmt::format("'{}' was measured under another configuration ({}, now {}; --resume would mix "
+                    "them) choose another name with -o, or use --force",
+                    run.string(), reader.provenance().config_hash, config_hash));
+  }
+  const fs::path parts = parts_folder(run);
+  for (const DeviceResult& device :
+       reader.read_devices({0, reader.device_count()}, WithTraces::no)) {
+    const bool wanted = std::ranges::find(except, device.info.uuid) == except.end();
+    if (!wanted || fs::exists(finished_shard(parts, device.info.uuid), error)) continue;
+    ResumeFrom from{.run = run, .keep = {}};
+    for (const JobResult& job : device.jobs) from.keep.push_back(job.job);
+    ResumedShard resumed = Shard::resume(parts, device, reader.provenance(), from);
+    resumed.shard.finish(device);
+    notes.push_back(
+        fmt::format("{} is in '{}' and not measured now: kept", device.info.uuid, run.string()));
   }
   return notes;
 }
@@ -183,6 +241,9 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       add_candidate(chosen, std::move(one), notes);
     }
     add_unaudited(unaudited, reader.read_unaudited());
+  }
+  for (const fs::path& source : sources) {
+    add_lost_of_folder(chosen, source, provenance->config_hash, notes);
   }
   std::erase_if(unaudited,
                 [&chosen](const UnauditedDevice& device) { return holds(chosen, device.uuid); });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "store/run_header.hpp"
 
 #include <filesystem>
 #include <string>
@@ -13,15 +14,11 @@ namespace sonde {
 /// What a merge had to leave out, in sentences for the log.
 using MergeNotes = std::vector<std::string>;
 
-/// The file that write_run_together would have written, from shards; rows are in the order of
-/// ranks. Shards that cannot be read or are of another configuration are left out with a note.
-/// @param expected devices known to have been measured: those without a readable shard are kept as
-/// they are given here (lost before they wrote anything)
+/// The file that write_run_together would have written, from the shards in its parts folder; rows
+/// are in the order of ranks. Shards that cannot be read or are of another configuration are left
+/// out with a note; devices of the roster without a readable shard are kept as lost.
 /// @throws StoreError
-MergeNotes write_run_from_shards(const std::filesystem::path& path, const Provenance& provenance,
-                                 const std::vector<std::filesystem::path>& shards,
-                                 const std::vector<DeviceResult>& expected,
-                                 const std::vector<UnauditedDevice>& unaudited);
+MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster& roster);
 
 /// Joins run files, shards and parts folders of one configuration, in the order given. A GPU that
 /// occurs again is kept once: the complete one, and of several the one whose run started last. The
@@ -30,6 +27,12 @@ MergeNotes write_run_from_shards(const std::filesystem::path& path, const Proven
 /// is nothing to merge
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
+
+/// Makes shards, in its parts folder, of the devices of a run file that are not in `except` and
+/// have none there. Does nothing if there is no run file.
+/// @throws ConfigError if it was measured under another configuration; StoreError
+MergeNotes extract_shards(const std::filesystem::path& run, const std::string& config_hash,
+                          const std::vector<std::string>& except);
 
 /// Adds to a run file the devices that are only in its parts folder: measured before a restart that
 /// went on with other GPUs. Does nothing if there are none. @throws StoreError

@@ -99,8 +99,7 @@ void check_output(const fs::path& out, Existing existing) {
                     folder.string()));
   }
   const bool has_shards = !list_shards(parts).empty();
-  const bool goes_on = existing == Existing::resume && has_shards;  // after a device was lost
-  if (existing != Existing::replace && !goes_on) refuse_existing(out);
+  if (existing == Existing::refuse) refuse_existing(out);
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "
@@ -111,6 +110,22 @@ void check_output(const fs::path& out, Existing existing) {
   try_to_write(folder);
   if (existing == Existing::replace) remove_parts(out);
   make_parts_folder(parts);
+}
+
+void remove_unfinished(const fs::path& out) {
+  const std::string part = out.filename().string() + ".part";
+  const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool of_mpi_io = name.starts_with(part + ".data.") ||
+                           name.starts_with(part + ".metadata.") || name == part + ".sm";
+    if (name == part || of_mpi_io) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& path : unfinished) {
+    if (!fs::is_directory(path, error)) fs::remove(path, error);
+  }
 }
 
 void remove_parts(const fs::path& out) {

@@ -27,9 +27,13 @@ enum class Existing { refuse, replace, resume };
 
 /// Checks before anything runs that the run file and its parts can be written, and makes the parts
 /// folder. `refuse`: neither a file nor shards of an earlier run may be there; `replace` removes
-/// old shards; `resume` keeps them, and goes on even if a run file without all devices is there.
+/// old shards; `resume` keeps them, and a run file, to go on from.
 /// @throws ConfigError if something is in the way; StoreError if the folder is not writable
 void check_output(const std::filesystem::path& out, Existing existing);
+
+/// Removes what a crash while a run file was written may have left beside it: `<out>.part`, and
+/// Open MPI's `<out>.part.data.0` and the like.
+void remove_unfinished(const std::filesystem::path& out);
 
 /// Removes the parts folder of a run whose file is whole.
 void remove_parts(const std::filesystem::path& out);

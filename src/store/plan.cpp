@@ -76,10 +76,16 @@ PartShape shape_of(const RunPart& part) {
       shape.jobs.push_back(job.job);
     }
   }
-  for_each_table(part, shape.jobs, [&shape](const Table& table) {
-    shape.tables[name_of(table.key)] = shape_of(table);
-  });
+  for_each_table(part, shape.jobs, [&shape](const Table& table) { add_table(shape, table); });
   return shape;
+}
+
+void add_table(PartShape& shape, const Table& table) {
+  add_table(shape, table.key, shape_of(table));
+}
+
+void add_table(PartShape& shape, const TableKey& key, TableShape table) {
+  shape.tables[name_of(key)] = std::move(table);
 }
 
 std::string to_json(const PartShape& shape) { return nlohmann::json(shape).dump(); }

@@ -25,6 +25,8 @@ struct PartShape {
 
 /// @throws Error if a job occurs twice, or its name cannot be a group's
 PartShape shape_of(const RunPart& part);
+void add_table(PartShape& shape, const Table& table);
+void add_table(PartShape& shape, const TableKey& key, TableShape table);
 
 std::string to_json(const PartShape& shape);
 PartShape shape_from_json(const std::string& text);

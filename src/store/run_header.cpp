@@ -11,7 +11,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, command_line, config_json, config
                                    sonde_version, git_revision, library_versions, started_utc,
                                    slurm_job_id, seed, world_size)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnauditedDevice, node, uuid)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunHeader, provenance, unaudited)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RosterEntry, uuid, node, rank)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited)
 
 namespace {
 
@@ -61,12 +62,16 @@ Provenance read_header(hid_t file) {
   return members.get<Provenance>();
 }
 
-std::string to_json(const RunHeader& header) {
-  return nlohmann::json(header).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string to_json(const Roster& roster) {
+  return nlohmann::json(roster).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-RunHeader header_from_json(const std::string& text) {
-  return nlohmann::json::parse(text).get<RunHeader>();
+Roster roster_from_json(const std::string& text) {
+  try {
+    return nlohmann::json::parse(text).get<Roster>();
+  } catch (const nlohmann::json::exception& error) {
+    throw StoreError(fmt::format("it is no roster of a run: {}", error.what()));
+  }
 }
 
 }  // namespace sonde

@@ -17,12 +17,21 @@ void write_header(hid_t file, const Provenance& provenance);
 /// @throws StoreError if the file is not of sonde, or of another schema version
 Provenance read_header(hid_t file);
 
-/// What rank 0 knows for all.
-struct RunHeader {
-  Provenance provenance;
-  std::vector<UnauditedDevice> unaudited;
+/// A GPU that a run is to measure, and who does it.
+struct RosterEntry {
+  std::string uuid;
+  std::string node;
+  int rank = 0;
 };
-std::string to_json(const RunHeader& header);
-RunHeader header_from_json(const std::string& text);
+
+/// What a run set out to do: what is needed beside the shards to build its file.
+struct Roster {
+  Provenance provenance;
+  std::vector<RosterEntry> devices{};
+  std::vector<UnauditedDevice> unaudited{};
+};
+std::string to_json(const Roster& roster);
+/// @throws StoreError if the text is not what to_json gave
+Roster roster_from_json(const std::string& text);
 
 }  // namespace sonde

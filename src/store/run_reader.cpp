@@ -213,8 +213,8 @@ bool is_job_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
 }
 
-void read_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
-              std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
+void collect_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
+                 std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
   require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
   auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
@@ -261,12 +261,21 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces trac
     auto devices = read_device_rows(file_, span);
     std::vector<std::map<std::uint64_t, JobResult>> jobs(devices.size());
     for (const std::string& job : list_groups(file_, "jobs")) {
-      read_job(file_, job, span, traces, jobs);
+      collect_job(file_, job, span, traces, jobs);
     }
     for (std::size_t i = 0; i < devices.size(); ++i) {
       for (auto& [position, result] : jobs[i]) devices[i].jobs.push_back(std::move(result));
     }
     return devices;
+  });
+}
+
+JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
+  return reading(path_, [&] {
+    std::vector<std::map<std::uint64_t, JobResult>> jobs(1);
+    collect_job(file_, job, {device, 1}, WithTraces::yes, jobs);
+    if (jobs.front().empty()) throw StoreError("it does not hold the job " + job);
+    return std::move(jobs.front().begin()->second);
   });
 }
 

@@ -25,6 +25,8 @@ class RunReader {
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
+  /// One job of the device in that row, with its traces. @throws StoreError also if it is not there
+  JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
   std::filesystem::path path_;

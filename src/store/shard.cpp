@@ -19,13 +19,6 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-/// Named by the GPU's UUID; those of MIG slices may hold slashes.
-fs::path finished_path(const fs::path& parts, const DeviceResult& device) {
-  std::string stem = device.info.uuid;
-  std::ranges::replace(stem, '/', '_');
-  return parts / (stem + ".h5");
-}
-
 bool is_final(const JobResult& job) {
   return job.status != Status::failed && job.status != Status::not_run;
 }
@@ -43,7 +36,63 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
   if (error) fail(to, error.message());
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return !path.empty() && fs::exists(path, error);
+}
+
+/// Where a file holds that device; nothing if it does not.
+std::optional<std::uint64_t> find_row(const RunReader& reader, const std::string& uuid) {
+  const auto devices = reader.read_inventory();
+  const auto found = std::ranges::find(
+      devices, uuid, [](const DeviceResult& device) -> auto& { return device.info.uuid; });
+  if (found == devices.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(found - devices.begin());
+}
+
+/// A file that holds results of the device from before.
+struct Earlier {
+  RunReader reader;
+  std::uint64_t row = 0;
+};
+
+void set_aside(const fs::path& shard, const fs::path& finished, const std::string& hash,
+               const std::string& hash_now, std::string& note) {
+  const fs::path aside = fmt::format("{}.{}.old", finished.string(), hash);
+  note = fmt::format(
+      "'{}' was measured under another configuration ({}, now {}): it is kept as '{}', and the GPU "
+      "is measured anew",
+      shard.string(), hash, hash_now, aside.string());
+  rename_or_fail(shard, aside);
+}
+
+/// The first of the files that holds the device under the same configuration: its shard, finished
+/// or not, or else a run file. A shard of another configuration is set aside.
+std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& unfinished,
+                                    const fs::path& run, const std::string& uuid,
+                                    const std::string& config_hash, std::string& note) {
+  for (const fs::path& file : {finished, unfinished, run}) {
+    if (!is_there(file)) continue;
+    try {
+      RunReader reader(file);
+      const auto row = find_row(reader, uuid);
+      const std::string hash = reader.provenance().config_hash;
+      if (row && hash == config_hash) return Earlier{std::move(reader), *row};
+      if (row && file != run) set_aside(file, finished, hash, config_hash, note);
+    } catch (const StoreError& error) {
+      note = fmt::format("{}: the GPU is measured anew", error.what());
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+fs::path finished_shard(const fs::path& parts, const std::string& uuid) {
+  std::string stem = uuid;  // those of MIG slices may hold slashes
+  std::ranges::replace(stem, '/', '_');
+  return parts / (stem + ".h5");
+}
 
 struct Shard::State {
   fs::path path;      // where it is now
@@ -122,7 +171,7 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
 
 Shard Shard::create(const fs::path& parts, const DeviceResult& device,
                     const Provenance& provenance) {
-  const fs::path finished = finished_path(parts, device);
+  const fs::path finished = finished_shard(parts, device.info.uuid);
   Shard shard = start(finished.string() + ".part", finished, device, provenance);
   std::error_code ignored;
   fs::remove(finished, ignored);
@@ -130,34 +179,36 @@ Shard Shard::create(const fs::path& parts, const DeviceResult& device,
 }
 
 ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
-                           const Provenance& provenance) {
-  const fs::path finished = finished_path(parts, device);
+                           const Provenance& provenance, const ResumeFrom& from) {
+  const fs::path finished = finished_shard(parts, device.info.uuid);
   const fs::path unfinished = finished.string() + ".part";
-  const fs::path old = fs::exists(finished) ? finished : unfinished;
-  std::vector<JobResult> done;
   std::string note;
-  if (fs::exists(old)) {
-    try {
-      const RunReader reader(old);
-      const std::string& hash = reader.provenance().config_hash;
-      if (hash == provenance.config_hash) {
-        done = std::move(reader.read_devices({0, 1}, WithTraces::yes).at(0).jobs);
-        std::erase_if(done, [](const JobResult& job) { return !is_final(job); });
-      } else {
-        const fs::path aside = fmt::format("{}.{}.old", finished.string(), hash);
-        note = fmt::format(
-            "'{}' was measured under another configuration ({}, now {}): it is kept "
-            "as '{}', and the GPU is measured anew",
-            old.string(), hash, provenance.config_hash, aside.string());
-        rename_or_fail(old, aside);
-      }
-    } catch (const StoreError& error) {
-      note = fmt::format("{}: the GPU is measured anew", error.what());
-    }
+  const std::optional<Earlier> earlier =
+      find_earlier(finished, unfinished, from.run, device.info.uuid, provenance.config_hash, note);
+  DeviceResult described = device;
+  if (earlier && device.info.name.empty()) {  // it cannot be opened now
+    const DeviceResult known =
+        earlier->reader.read_devices({earlier->row, 1}, WithTraces::no).front();
+    described.info = known.info;
+    described.before = known.before;
   }
   // The new shard takes the old one's place only when it holds all that the old one did.
-  Shard shard = start(unfinished.string() + ".new", finished, device, provenance);
-  for (const JobResult& job : done) shard.append(job);
+  Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
+  std::vector<JobResult> done;
+  if (earlier) {
+    const auto jobs = earlier->reader.read_devices({earlier->row, 1}, WithTraces::no).front().jobs;
+    for (const JobResult& job : jobs) {
+      const bool keep = std::ranges::find(from.keep, job.job) != from.keep.end();
+      if (!is_final(job) && !keep) continue;
+      try {
+        shard.append(earlier->reader.read_job(earlier->row, job.job));
+        done.push_back(job);
+      } catch (const StoreError& error) {
+        if (shard.state_->broken) throw;
+        note = fmt::format("{}: {} is measured anew", error.what(), job.job);
+      }
+    }
+  }
   rename_or_fail(shard.state_->path, unfinished);
   shard.state_->path = unfinished;
   std::error_code ignored;

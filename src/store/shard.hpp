@@ -13,6 +13,15 @@ namespace sonde {
 
 struct ResumedShard;
 
+/// Where `Shard::finish` leaves the shard of a GPU.
+std::filesystem::path finished_shard(const std::filesystem::path& parts, const std::string& uuid);
+
+/// What there is to go on from, besides the shard.
+struct ResumeFrom {
+  std::filesystem::path run{};      // a run file; need not be there
+  std::vector<std::string> keep{};  // jobs that are not measured again although they failed
+};
+
 /// Writes `<parts>/<GPU UUID>.h5.part`; `finish` renames it to `<GPU UUID>.h5`. Until then the file
 /// says that the device is `lost`, which is what a killed rank leaves behind. After a StoreError
 /// the file keeps what it had at the last good flush, and takes nothing more.
@@ -24,10 +33,11 @@ class Shard {
   static Shard create(const std::filesystem::path& parts, const DeviceResult& device,
                       const Provenance& provenance);
 
-  /// Continues the shard of this GPU, finished or not, if it was measured under the same config
-  /// hash; else starts an empty one. @throws StoreError if no shard can be written
+  /// Continues the shard of this GPU, finished or not, or what an earlier run file has of it, if it
+  /// was measured under the same config hash; else starts an empty one.
+  /// @throws StoreError if no shard can be written
   static ResumedShard resume(const std::filesystem::path& parts, const DeviceResult& device,
-                             const Provenance& provenance);
+                             const Provenance& provenance, const ResumeFrom& from = {});
 
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;
@@ -51,8 +61,9 @@ class Shard {
   std::unique_ptr<State> state_;
 };
 
-/// A shard to go on with, and the jobs that need not run again: those that ended `ok`, `unstable`,
-/// `not_present`, `not_resolvable` or `skipped`. They are in the new shard already.
+/// A shard to go on with, and the jobs that need not run again, without their traces: those that
+/// ended `ok`, `unstable`, `not_present`, `not_resolvable` or `skipped`, and those to be kept. They
+/// are in the new shard already.
 struct ResumedShard {
   Shard shard;
   std::vector<JobResult> done;

@@ -120,6 +120,25 @@ bool is_large(const TablePlan& table, std::size_t c) {
   return is_compressed(table.rows, table.element_bytes[c]);
 }
 
+struct StoredColumn {
+  Handle dataset;
+  Handle type;
+  std::size_t element_bytes;
+};
+
+/// @throws StoreError if the file's column is not of that type
+StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& column) {
+  const std::string path = path_of(key, column.name);
+  Handle dataset = open_dataset(file, path);
+  Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
+  const std::size_t bytes = H5Tget_size(stored);
+  Handle expected = file_type(column.type, bytes);
+  if (H5Tequal(stored, expected) <= 0) {
+    throw StoreError(path + " has an unexpected type");
+  }
+  return {std::move(dataset), std::move(expected), bytes};
+}
+
 }  // namespace
 
 void run_alone(const std::function<void()>& step) { step(); }
@@ -161,17 +180,14 @@ void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& tabl
   }
 }
 
-std::string pack_small_columns(const FilePlan& plan, std::size_t part, const RunPart& run) {
+std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
+                               const Table& rows) {
   std::string all;
-  std::size_t t = 0;
-  for_each_table(run, plan.jobs, [&](const Table& rows) {
-    const TablePlan& table = plan.tables[t++];
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (is_large(table, c)) continue;
-      const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
-      all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
-    }
-  });
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (is_large(table, c)) continue;
+    const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
+    all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+  }
   return all;
 }
 
@@ -214,19 +230,26 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) {
   return hdf5::has_link(file, path) ? extent_of(open_dataset(file, path), path) : 0;
 }
 
+TableShape read_shape(hid_t file, const Table& empty) {
+  TableShape shape{.rows = count_rows(file, empty.key), .element_bytes = {}};
+  for (std::size_t c = 0; c < empty.columns.size(); ++c) {
+    const ColumnSpec& column = empty.columns[c];
+    if (shape.rows == 0) {
+      shape.element_bytes.push_back(element_bytes(column.type, empty.values[c]));
+      continue;
+    }
+    shape.element_bytes.push_back(open_column(file, empty.key, column).element_bytes);
+  }
+  return shape;
+}
+
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range) {
   Table table{key, columns, {}};
   const std::uint64_t all_rows = count_rows(file, key);
   for (const ColumnSpec& column : columns) {
     const std::string path = path_of(key, column.name);
-    Handle dataset = open_dataset(file, path);
-    Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
-    const std::size_t bytes = H5Tget_size(stored);
-    Handle expected = file_type(column.type, bytes);
-    if (H5Tequal(stored, expected) <= 0) {
-      throw StoreError(path + " has an unexpected type");
-    }
+    const auto [dataset, type, bytes] = open_column(file, key, column);
     const std::uint64_t extent = extent_of(dataset, path);
     if (extent != all_rows) {
       throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
@@ -239,7 +262,7 @@ Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& 
     if (range.length > 0) {
       Handle space = make_space(extent);
       select_rows(space, range.offset, range.length);
-      check(H5Dread(dataset, expected, make_space(range.length), space, H5P_DEFAULT, packed.data()),
+      check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.data()),
             "reading " + path);
     }
     table.values.push_back(unpack(column.type, packed, bytes));

@@ -27,11 +27,13 @@ void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::s
 void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
                          const Table& rows, hid_t transfer, const StepRunner& run_step);
 
-/// The other columns of one part, below 32 KiB each: their bytes, in the order of the plan.
+/// The other columns of one part's table, below 32 KiB each: their bytes, in the order of the plan.
 /// Parallel HDF5 writes checksums only collectively, which takes longer than to gather them.
-std::string pack_small_columns(const FilePlan& plan, std::size_t part, const RunPart& run);
+std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
+                               const Table& rows);
 
-/// Writes what pack_small_columns made of each part. One process alone.
+/// Writes what pack_small_columns made of the tables of each part, in their order. One process
+/// alone.
 void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std::string>& parts);
 
 /// Creates and writes tables that belong to one process alone.
@@ -39,6 +41,10 @@ void write_tables(hid_t file, const std::vector<Table>& tables);
 
 /// Number of rows of a table; 0 if the file has no such table. @throws StoreError
 std::uint64_t count_rows(hid_t file, const TableKey& key);
+
+/// Rows and element sizes of a table of the file with that key and those columns, from its types
+/// alone; of an empty one if the file has no such table.
+TableShape read_shape(hid_t file, const Table& empty);
 
 /// Some rows of some columns of a table.
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is

@@ -38,11 +38,8 @@ void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
   }
 }
 
-void write_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part) {
-  std::size_t t = 0;
-  for_each_table(part, plan.jobs, [&](const Table& table) {
-    write_rows(file, plan, plan.tables[t++], index, table);
-  });
+void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part) {
+  for (const TablePlan& table : plan.tables) write_rows(file, plan, table, index, part.load(table));
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -90,24 +87,20 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-/// MPI-IO may lose a failed write, so that nothing but the file itself tells whether it is whole.
-void compare_part(hid_t file, const FilePlan& plan, std::size_t index, const RunPart& part) {
-  std::size_t t = 0;
-  for_each_table(part, plan.jobs, [&](const Table& rows) {
-    const TablePlan& table = plan.tables[t++];
-    const Table back =
-        read_rows(file, table.key, table.columns, {table.first_row[index], rows.rows()});
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const auto pack_all = [&](const Values& values, std::uint64_t shift) {
-        return pack(table.columns[c].type, values, table.element_bytes[c], 0, rows.rows(), shift);
-      };
-      if (pack_all(back.values[c], 0) !=
-          pack_all(rows.values[c], plan.shift(table.columns[c], index))) {
-        throw StoreError(fmt::format("{}/{} does not hold what was written", table.key.group,
-                                     table.columns[c].name));
-      }
+void compare_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t index,
+                  const Table& rows) {
+  const Table back =
+      read_rows(file, table.key, table.columns, {table.first_row[index], rows.rows()});
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const auto pack_all = [&](const Values& values, std::uint64_t shift) {
+      return pack(table.columns[c].type, values, table.element_bytes[c], 0, rows.rows(), shift);
+    };
+    if (pack_all(back.values[c], 0) !=
+        pack_all(rows.values[c], plan.shift(table.columns[c], index))) {
+      throw StoreError(fmt::format("{}/{} does not hold what was written", table.key.group,
+                                   table.columns[c].name));
     }
-  });
+  }
 }
 
 void add_small_columns(const fs::path& path, const FilePlan& plan,
@@ -119,50 +112,56 @@ void add_small_columns(const fs::path& path, const FilePlan& plan,
 }
 
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
-                    const RunPart& mine) {
+                    const PartSource& mine, const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
-  const StepRunner run_step = [comm](const auto& step) { run_step_together(comm, step); };
-  PartShape shape;
-  run_step([&] { shape = shape_of(mine); });
-  const FilePlan plan = make_plan(exchange_shapes(comm, shape));
+  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
   const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
 
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::create_together(part_path, comm); });
   create_all(*file, plan, provenance, run_step);
-  std::size_t t = 0;
-  for_each_table(mine, plan.jobs, [&](const Table& rows) {
-    write_large_columns(*file, plan, plan.tables[t++], rank, rows, transfer, run_step);
-  });
+  std::string small;
+  for (const TablePlan& table : plan.tables) {
+    Table rows;
+    run_step([&] {
+      rows = mine.load(table);
+      small += pack_small_columns(plan, table, rank, rows);
+    });
+    write_large_columns(*file, plan, table, rank, rows, transfer, run_step);
+  }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
-  std::string small;
-  run_step([&] { small = pack_small_columns(plan, rank, mine); });
   const std::vector<std::string> all_small = gather_texts(comm, small);
   run_step([&] {
     if (rank == 0) add_small_columns(part_path, plan, all_small);
   });
+  std::optional<hdf5::Handle> written;
   run_step([&] {
     check_whole(part_path, plan.tables.front().rows);
-    compare_part(hdf5::open_to_read(part_path), plan, rank, mine);
+    written.emplace(hdf5::open_to_read(part_path));
   });
+  // MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
+  for (const TablePlan& table : plan.tables) {
+    run_step([&] { compare_rows(*written, plan, table, rank, mine.load(table)); });
+  }
 }
 
 }  // namespace
 
 void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
-                        const DeviceResult* mine, const std::vector<UnauditedDevice>& unaudited) {
+                        const PartSource& mine, const std::function<void()>& on_step) {
   prepare_store();
-  const int rank = rank_of(comm);
-  const RunHeader shared = header_from_json(
-      broadcast_text(comm, to_json(RunHeader{.provenance = provenance, .unaudited = unaudited})));
-  RunPart part{.device = mine, .unaudited = {}};
-  if (rank == 0) part.unaudited = shared.unaudited;
+  const StepRunner run_step = [&](const auto& step) {
+    if (on_step) on_step();
+    run_step_together(comm, step);
+  };
+  const Provenance shared =
+      roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
   try {
-    write_together(comm, part_of(path), shared.provenance, part);
-    run_step_together(comm, [&] {
-      if (rank == 0) move_into_place(part_of(path), path);
+    write_together(comm, part_of(path), shared, mine, run_step);
+    run_step([&] {
+      if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });
   } catch (const StoreError& error) {
     throw StoreError(give_up(path, error));
@@ -173,29 +172,20 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
 
 void write_run_alone(const fs::path& path, const Provenance& provenance,
                      const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
-                     const std::function<DeviceResult(std::size_t)>& load) {
+                     const std::function<PartSource(std::size_t)>& load) {
   prepare_store();
-  const auto with_part = [&](std::size_t index, const auto& work) {
-    RunPart part;
-    DeviceResult device;
-    if (index < devices) {
-      device = load(index);
-      part.device = &device;
-    }
-    if (index == 0) part.unaudited = unaudited;
-    work(part);
+  // The unaudited devices are a part of their own, without a device.
+  const auto part_at = [&](std::size_t index) {
+    return index < devices ? load(index) : part_without_device(unaudited);
   };
   try {
-    const std::size_t parts = std::max<std::size_t>(devices, 1);
     std::vector<PartShape> shapes;
-    for (std::size_t i = 0; i < parts; ++i) {
-      with_part(i, [&](const RunPart& part) { shapes.push_back(shape_of(part)); });
-    }
+    for (std::size_t i = 0; i <= devices; ++i) shapes.push_back(part_at(i).shape);
     const FilePlan plan = make_plan(shapes);
     hdf5::File file = hdf5::File::create(part_of(path));
     create_all(file, plan, provenance, run_alone);
-    for (std::size_t i = 0; i < parts; ++i) {
-      with_part(i, [&](const RunPart& part) { write_part(file, plan, i, part); });
+    for (std::size_t i = 0; i <= devices; ++i) {
+      write_part(file, plan, i, part_at(i));
     }
     file.flush(hdf5::Durability::synced);
     file.close();

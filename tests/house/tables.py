@@ -14,8 +14,9 @@ BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/
 # From the top floor down: a layer, and the layers whose files it may include. A file belongs to the
 # longest prefix; "folder/*" are the files of that folder itself. A layer may include itself.
 LAYERS = {
-    "src/main.cpp": ("src/commands", "src/store", "src/fleet", "src/mpi", "src/config", "src/base"),
-    "src/commands": ("jobs/*", "src/store", "src/fleet", "src/mpi", "src/device",
+    "src/main.cpp": ("src/commands", "src/store", "src/worker", "src/fleet", "src/mpi",
+                     "src/config", "src/base"),
+    "src/commands": ("jobs/*", "src/store", "src/worker", "src/fleet", "src/mpi", "src/device",
                      "src/device/open_device.cpp", "analysis", "analysis/fleet",
                      "analysis/report", "src/config", "src/trace", "src/base"),
     "jobs/*": (*JOB_PARTS, *BELOW_PARTS, *BELOW_JOBS),
@@ -26,6 +27,7 @@ LAYERS = {
     "src/store": ("src/mpi", "analysis", "analysis/fleet", "src/trace", "src/base"),
     "src/fleet": ("src/mpi", "src/config", "src/device", "src/trace", "src/base"),
     "src/mpi": ("src/base",),
+    "src/worker": ("src/base",),
     "src/device/open_device.cpp": ("src/device", "src/device/cuda", "src/device/sim", "src/trace",
                                    "src/base"),
     "src/device/cuda": ("src/device", "kernels", "src/trace", "src/base"),

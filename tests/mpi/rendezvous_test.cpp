@@ -20,12 +20,9 @@ void sleep_s(double seconds) {
 }
 
 TEST_F(RendezvousTest, all_come) {
-  int polls = 0;
-
-  const Attendance attendance = rendezvous(comm_, {20, 40}, {}, [&polls] { ++polls; });
+  const Attendance attendance = rendezvous(comm_, {20, 40});
 
   EXPECT_TRUE(attendance.complete());
-  EXPECT_TRUE(rank_ == 0 || polls == 0);
 }
 
 TEST_F(RendezvousTest, rank_0_may_come_last) {
@@ -34,12 +31,50 @@ TEST_F(RendezvousTest, rank_0_may_come_last) {
   EXPECT_TRUE(rendezvous(comm_, {0.5, 40}).complete());
 }
 
+TEST_F(RendezvousTest, waiting_ranks_may_show_life_themselves) {
+  int polls = 0;
+  if (rank_ == 0) sleep_s(0.5);
+
+  rendezvous(comm_, {20, 40}, {.on_poll = [&polls] { ++polls; }});
+
+  EXPECT_TRUE(rank_ == 0 || polls > 2);
+}
+
+TEST_F(RendezvousTest, a_silent_rank_0_is_lost_to_the_others) {
+  if (size_ == 1) GTEST_SKIP() << "needs another rank";
+  if (rank_ == 0) sleep_s(3);
+
+  const Attendance attendance =
+      rendezvous(comm_, {1, 40}, {.sign_of_life = [](int) { return std::uint64_t{7}; }});
+
+  if (rank_ != 0) {
+    EXPECT_EQ(attendance.lost, std::vector{0});
+  }
+}
+
+TEST_F(RendezvousTest, a_number_of_rank_0_reaches_all) {
+  if (rank_ == 0) sleep_s(0.3);
+
+  EXPECT_EQ(hear_from_root(comm_, rank_ == 0 ? 42 : 0, {20, 40}), 42);
+}
+
+TEST_F(RendezvousTest, no_number_comes_from_a_silent_rank_0) {
+  if (size_ == 1) GTEST_SKIP() << "needs another rank";
+  if (rank_ == 0) sleep_s(3);
+
+  const auto number =
+      hear_from_root(comm_, 42, {1, 40}, {.sign_of_life = [](int) { return std::uint64_t{7}; }});
+
+  EXPECT_EQ(number, rank_ == 0 ? std::optional(42) : std::nullopt);
+}
+
 TEST_F(RendezvousTest, a_slow_rank_that_shows_life_is_waited_for) {
   const int slow = size_ - 1;
   if (rank_ == slow && size_ > 1) sleep_s(3);
   std::uint64_t beats = 0;
 
-  const Attendance attendance = rendezvous(comm_, {1.5, 40}, [&beats](int) { return ++beats; });
+  const Attendance attendance =
+      rendezvous(comm_, {1.5, 40}, {.sign_of_life = [&beats](int) { return ++beats; }});
 
   EXPECT_TRUE(attendance.complete());
 }
@@ -50,7 +85,8 @@ TEST_F(RendezvousTest, a_silent_rank_is_lost_in_bounded_time_and_learns_it_later
   if (rank_ == silent) sleep_s(4);
   const auto start = Clock::now();
 
-  const Attendance attendance = rendezvous(comm_, {1, 40}, [](int) { return std::uint64_t{7}; });
+  const Attendance attendance =
+      rendezvous(comm_, {1, 40}, {.sign_of_life = [](int) { return std::uint64_t{7}; }});
 
   EXPECT_EQ(attendance.lost, std::vector{silent});
   EXPECT_LT(seconds_since(start), 3.5);
@@ -62,7 +98,8 @@ TEST_F(RendezvousTest, the_total_bounds_even_a_rank_that_shows_life) {
   if (rank_ == endless) sleep_s(4);
   std::uint64_t beats = 0;
 
-  const Attendance attendance = rendezvous(comm_, {10, 1.5}, [&beats](int) { return ++beats; });
+  const Attendance attendance =
+      rendezvous(comm_, {10, 1.5}, {.sign_of_life = [&beats](int) { return ++beats; }});
 
   EXPECT_EQ(attendance.lost, std::vector{endless});
 }

@@ -31,16 +31,20 @@ class WriteRunTest : public test::MpiTest {
     const DeviceResult device = test::random_device(seed, rank_, size_factor);
     Provenance provenance = test::some_provenance();
     if (rank_ != 0) provenance.started_utc = "later, as clocks differ";
-    write_run_together(comm_, at(name), provenance, has_device(rank_) ? &device : nullptr,
-                       {{"node9", "GPU-idle"}});
+    std::vector<UnauditedDevice> unaudited;
+    if (rank_ == 0) unaudited = idle_;
+    write_run_together(
+        comm_, at(name), provenance,
+        has_device(rank_) ? part_in_memory(device, unaudited) : part_without_device(unaudited));
   }
   RunResult expected(std::uint64_t seed, int size_factor) const {
-    RunResult run{test::some_provenance(), {}, {{"node9", "GPU-idle"}}};
+    RunResult run{test::some_provenance(), {}, idle_};
     for (int rank = 0; rank < size_; ++rank) {
       if (has_device(rank)) run.devices.push_back(test::random_device(seed, rank, size_factor));
     }
     return run;
   }
+  const std::vector<UnauditedDevice> idle_{{"node9", "GPU-idle"}};
 };
 
 TEST_F(WriteRunTest, what_ranks_write_together_comes_back_unchanged) {
@@ -67,15 +71,16 @@ TEST_F(WriteRunTest, the_merge_of_shards_has_the_same_content) {
   write_together("together.h5", 7, 200);
 
   if (rank_ == 0) {
-    std::vector<fs::path> shards;
+    fs::create_directory(parts_folder(at("merged.h5")));
+    Roster roster{.provenance = test::some_provenance(), .devices = {}, .unaudited = idle_};
     for (const DeviceResult& device : expected(7, 200).devices) {
-      Shard shard = Shard::create(at("").parent_path(), device, test::some_provenance());
+      Shard shard = Shard::create(parts_folder(at("merged.h5")), device, test::some_provenance());
       for (const JobResult& job : device.jobs) shard.append(job);
       shard.finish(device);
-      shards.insert(shards.begin(), at(device.info.uuid + ".h5"));
+      roster.devices.push_back(
+          {.uuid = device.info.uuid, .node = device.node, .rank = device.rank});
     }
-    write_run_from_shards(at("merged.h5"), test::some_provenance(), shards, {},
-                          {{"node9", "GPU-idle"}});
+    write_run_from_shards(at("merged.h5"), roster);
     // The file's own name and the addresses of objects differ, nothing else may.
     const auto dump_to = [&](const std::string& name) {
       return "h5dump " + at(name + ".h5").string() +
@@ -113,6 +118,27 @@ TEST_F(WriteRunTest, a_disk_that_fills_on_any_rank_ends_in_the_same_error_everyw
       EXPECT_FALSE(fs::exists(at("run.h5")));
       EXPECT_FALSE(fs::exists(at("run.h5.part")));
     }
+  }
+}
+
+TEST_F(WriteRunTest, shards_can_be_written_together_without_reading_them_whole) {
+  const DeviceResult device = test::random_device(7, rank_, 200);
+  Shard shard = Shard::create(at("").parent_path(), device, test::some_provenance());
+  for (const JobResult& job : device.jobs) shard.append(job);
+  shard.finish(device);
+  int steps = 0;
+
+  write_run_together(comm_, at("run.h5"), test::some_provenance(),
+                     has_device(rank_)
+                         ? part_of_shard(finished_shard(at("").parent_path(), device.info.uuid), {})
+                         : part_without_device({}),
+                     [&steps] { ++steps; });
+
+  EXPECT_GT(steps, 100);  // one for each table, at least
+  if (rank_ == 0) {
+    RunResult whole = expected(7, 200);
+    whole.unaudited.clear();
+    EXPECT_TRUE(print(read_run(at("run.h5"), WithTraces::yes)) == print(whole));
   }
 }
 

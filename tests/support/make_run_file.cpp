@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
-    write_run_alone(argv[1], test::some_provenance(), {}, devices, make_device);
+    write_run_alone(argv[1], test::some_provenance(), {}, devices,
+                    [](std::size_t i) { return part_in_memory(make_device(i), {}); });
     const FleetRow row{.group = "all",
                        .metric = "cache.l1.line_bytes",
                        .unit = "byte",

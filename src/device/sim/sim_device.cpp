@@ -45,6 +45,11 @@ Health SimDevice::health() {
           .ecc_corrected = faults_.ecc_corrected};
 }
 
+void SimDevice::begin_job() {
+  launches_of_job_ = 0;
+  now_ns_ = 0;
+}
+
 void SimDevice::meet_faults() {
   if (launches_ == faults_.hang_launch && !lost_) {
     lost_ = true;
@@ -61,15 +66,16 @@ void SimDevice::meet_faults() {
 
 Trace SimDevice::play(const ProbeSpec& spec) {
   ++launches_;
+  ++launches_of_job_;
   meet_faults();
-  const std::uint64_t seed = derive_seed(die_.seed, "launch " + std::to_string(launches_));
+  const std::uint64_t seed = derive_seed(die_.seed, "launch " + std::to_string(launches_of_job_));
   const Launch launch{.model = model_,
                       .faults = faults_,
                       .die = die_,
                       .memory = memory_,
                       .sm_clock_hz = sm_clock_hz(),
                       .now_ns = now_ns_,
-                      .number = launches_,
+                      .number = launches_of_job_,
                       .seed = seed};
   Trace trace = std::visit([&launch](const auto& probe) { return sim::play(launch, probe); }, spec);
   const Health now = health();

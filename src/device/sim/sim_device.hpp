@@ -14,6 +14,7 @@ class SimDevice final : public Device {
 
   const DeviceInfo& info() const override { return die_.info; }
   Health health() override;
+  void begin_job() override;
 
  protected:
   Trace play(const ProbeSpec& spec) override;
@@ -27,8 +28,9 @@ class SimDevice final : public Device {
   Faults faults_;
   Die die_;
   MemorySystem memory_;
-  std::uint64_t launches_ = 0;
-  double now_ns_ = 0;  // simulated time since the device was opened
+  std::uint64_t launches_ = 0;         // since the device was opened
+  std::uint64_t launches_of_job_ = 0;  // since the job began
+  double now_ns_ = 0;                  // simulated time since the job began
   bool lost_ = false;
 };
 

@@ -23,7 +23,7 @@ RunResult random_run(std::uint64_t seed, int devices, int size_factor = 1) {
 
 void write(const std::filesystem::path& path, const RunResult& run) {
   write_run_alone(path, run.provenance, run.unaudited, run.devices.size(),
-                  [&run](std::size_t i) { return run.devices[i]; });
+                  [&run](std::size_t i) { return part_in_memory(run.devices[i], {}); });
 }
 
 TEST(RunFileTest, random_runs_come_back_unchanged) {

@@ -100,7 +100,13 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
 
   EXPECT_EQ(note, "");
   ASSERT_EQ(done.size(), 1U);
-  EXPECT_EQ(print(done[0]), print(ok_));
+  JobResult without_traces = ok_;
+  without_traces.probes = done[0].probes;
+  EXPECT_EQ(print(done[0]), print(without_traces));
+  EXPECT_TRUE(std::ranges::all_of(done[0].probes, [](const ProbeRecord& probe) {
+    return std::ranges::all_of(probe.trace.lanes,
+                               [](const LaneTrace& lane) { return lane.window_cycles.empty(); });
+  }));
   shard.append(with_status("tlb", Status::ok));
   shard.finish(device_);
   const auto back = read_shard(finished(), WithTraces::yes);
@@ -152,6 +158,41 @@ TEST_F(ShardTest, resume_without_a_shard_begins_one) {
   EXPECT_EQ(resumed.note, "");
 }
 
+TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
+  DeviceResult before = device_;
+  before.jobs = {ok_, failed_};
+  const fs::path run = folder_ / "run.h5";
+  write_run_alone(run, provenance_, {}, 2, [&](std::size_t i) {
+    return part_in_memory(i == 0 ? test::random_device(5, 0) : before, {});
+  });
+
+  auto [shard, done, note] =
+      Shard::resume(folder_.path(), device_, provenance_, {.run = run, .keep = {failed_.job}});
+
+  EXPECT_EQ(note, "");
+  ASSERT_EQ(done.size(), 2U);  // the failed one, because it is to be kept
+  shard.finish(device_);
+  const auto back = read_shard(finished(), WithTraces::yes);
+  ASSERT_EQ(back.jobs.size(), 2U);
+  EXPECT_EQ(print(back.jobs[0]), print(ok_));
+  EXPECT_EQ(print(back.jobs[1]), print(failed_));
+}
+
+TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) {
+  const DeviceResult now = test::random_device(5, 0);
+  const fs::path run = folder_ / "run.h5";
+  fs::create_directories(parts_folder(run));
+  write_run_alone(run, provenance_, {}, 2,
+                  [&](std::size_t i) { return part_in_memory(i == 0 ? now : device_, {}); });
+
+  extract_shards(run, provenance_.config_hash, {now.info.uuid});
+
+  const auto shard = finished_shard(parts_folder(run), device_.info.uuid);
+  EXPECT_EQ(list_shards(parts_folder(run)), std::vector{shard});
+  EXPECT_EQ(print(read_shard(shard, WithTraces::yes)), print(device_));
+  EXPECT_THROW(extract_shards(run, "other", {}), ConfigError);
+}
+
 TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
   Shard shard = create();
   shard.append(ok_);
@@ -191,7 +232,8 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
 TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_run) {
   const fs::path run_path = folder_ / "run.h5";
   const DeviceResult now = test::random_device(5, 0);
-  write_run_alone(run_path, provenance_, {}, 1, [&now](std::size_t) { return now; });
+  write_run_alone(run_path, provenance_, {}, 1,
+                  [&now](std::size_t) { return part_in_memory(now, {}); });
   fs::create_directories(parts_folder(run_path));
   Provenance other = provenance_;
   other.config_hash = "other";
@@ -219,21 +261,22 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   Shard shard = Shard::create(folder_.path(), other, provenance_);
   shard.append(failed_);
   shard.finish(other);
-  DeviceResult never;
-  never.info.uuid = "GPU-never";
-  never.rank = 2;
-  never.status = DeviceOutcome::lost;
   std::ofstream(folder_ / "GPU-broken.h5") << "broken";
+  const test::TemporaryFolder results;
+  fs::copy(folder_.path(), parts_folder(results / "run"));
 
   const MergeNotes notes = write_run_from_shards(
-      folder_ / "run", provenance_, list_shards(folder_.path()), {never}, {{"node0", "GPU-idle"}});
-  const RunResult run = read_run(folder_ / "run", WithTraces::yes);
+      results / "run", {.provenance = provenance_,
+                        .devices = {{.uuid = "GPU-never", .node = "node7", .rank = 2}},
+                        .unaudited = {{"node0", "GPU-idle"}}});
+  const RunResult run = read_run(results / "run", WithTraces::yes);
 
   ASSERT_EQ(run.devices.size(), 3U);
   EXPECT_EQ(run.devices[0].info.uuid, other.info.uuid);
   EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
   EXPECT_EQ(run.devices[1].status, DeviceOutcome::lost);
   EXPECT_EQ(run.devices[2].info.uuid, "GPU-never");
+  EXPECT_EQ(run.devices[2].status, DeviceOutcome::lost);
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes[0], HasSubstr("GPU-broken.h5"));

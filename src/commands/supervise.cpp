@@ -1,0 +1,201 @@
+// Deadlines of workers, and what follows when one is not met.
+#include "commands/supervise.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/stop_signal.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+namespace sonde {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// Without persistence mode a driver needs some 2 s for each GPU of a node to list them.
+constexpr Seconds list_limit{30};
+// Probes are bounded to seconds each; the longest thinking between two of them took some 10 s.
+constexpr Seconds silence_limit{180};
+// A job that is over its time ends at its next probe.
+constexpr Seconds job_margin{60};
+// From SIGKILL to the end of a process: 0.1 s with a kernel spinning on all SMs of an H200.
+constexpr Seconds kill_limit{20};
+// A GPU that costs a fourth worker is not worth a fifth.
+constexpr int most_workers = 4;
+// So many workers in a row that did not come as far as a job.
+constexpr int most_without_job = 2;
+constexpr auto poll_pause = std::chrono::milliseconds(50);
+
+/// One worker from its start to its end.
+class Watch {
+ public:
+  Watch(Keeper& keeper, const Task& task, Seconds job_limit, RankProgress& progress)
+      : keeper_(keeper), job_limit_(job_limit), progress_(progress) {
+    keeper_.start(to_json(task));
+  }
+
+  /// Its last report; if it died before it made one, `job_lost` with the job and the cause.
+  Report wait() {
+    while (true) {
+      progress_.tick();
+      if (stop_requested() && !told_to_stop_) {
+        keeper_.stop();
+        told_to_stop_ = true;
+      }
+      if (!killed_at_) check_deadlines();
+      if (killed_at_ && Clock::now() - *killed_at_ > kill_limit) {
+        unkillable_ = true;
+        return lost("; it cannot be killed: it hangs in the driver");
+      }
+      const auto event = keeper_.next(poll_pause);
+      if (!event) continue;
+      if (event->ended) return last_ ? *last_ : lost(event->end);
+      take(report_from_json(event->said));
+    }
+  }
+  bool unkillable() const { return unkillable_; }
+
+ private:
+  void take(const Report& report) {
+    heard_ = Clock::now();
+    if (report.kind != ReportKind::progress) {
+      last_ = report;
+      return;
+    }
+    if (report.job != job_) job_began_ = heard_;
+    job_ = report.job;
+    progress_.update(report.job, report.jobs_done, report.probes_done);
+  }
+
+  void check_deadlines() {
+    const auto now = Clock::now();
+    if (last_) {
+      if (now - heard_ > kill_limit) kill("");
+    } else if (now - heard_ > silence_limit) {
+      kill(fmt::format("said nothing for {:.0f} s and was killed", silence_limit.count()));
+    } else if (!job_.empty() && now - job_began_ > job_limit_) {
+      kill(fmt::format("was still at work after {:.0f} s and was killed", job_limit_.count()));
+    }
+  }
+
+  void kill(std::string why) {
+    why_killed_ = std::move(why);
+    keeper_.kill();
+    killed_at_ = Clock::now();
+  }
+
+  Report lost(const std::string& end) const {
+    if (last_) return *last_;
+    return {.kind = ReportKind::job_lost,
+            .job = job_,
+            .reason = fmt::format("the worker process {}",
+                                  killed_at_ ? why_killed_ + (unkillable_ ? end : "") : end)};
+  }
+
+  Keeper& keeper_;
+  Seconds job_limit_;
+  RankProgress& progress_;
+  std::string job_;
+  Clock::time_point heard_ = Clock::now();
+  Clock::time_point job_began_ = heard_;
+  std::optional<Report> last_;
+  bool told_to_stop_ = false;
+  std::optional<Clock::time_point> killed_at_;
+  std::string why_killed_;
+  bool unkillable_ = false;
+};
+
+/// No worker is left to do it; it needs no GPU.
+Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string& reason) {
+  log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
+  try {
+    give_up_device(plan, task, reason);
+  } catch (const Error& error) {
+    return {.failure = error.what()};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task) {
+  keeper.start(to_json(task));
+  std::optional<Report> last;
+  bool killed = false;
+  const auto start = Clock::now();
+  while (Clock::now() - start < list_limit + kill_limit) {
+    const auto event = keeper.next(poll_pause);
+    if (event && event->ended) {
+      if (last && last->kind == ReportKind::devices) return last->devices;
+      if (killed) break;
+      throw DeviceError(last ? last->reason
+                             : fmt::format("the process that asks the driver for GPUs {} (they "
+                                           "cannot be measured) look at nvidia-smi and dmesg",
+                                           event->end));
+    }
+    if (event) last = report_from_json(event->said);
+    if (!killed && Clock::now() - start > list_limit) {
+      keeper.kill();
+      killed = true;
+    }
+  }
+  throw DeviceError(
+      fmt::format("the driver did not list its GPUs within {:.0f} s (it hangs) look at nvidia-smi "
+                  "and dmesg",
+                  list_limit.count()));
+}
+
+Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress) {
+  const Seconds job_limit = Seconds(plan.options.job_timeout_s) + job_margin;
+  int without_job = 0;
+  for (int workers = 1;; ++workers) {
+    Watch watch(keeper, task, job_limit, progress);
+    const Report report = watch.wait();
+    switch (report.kind) {
+      case ReportKind::measured: return {};
+      case ReportKind::stopped: return {.stopped_early = true};
+      case ReportKind::failed: return {.failure = report.reason};
+      default: break;
+    }
+    task.resume = true;
+    without_job = report.job.empty() ? without_job + 1 : 0;
+    if (!report.job.empty()) task.lost_jobs.push_back({report.job, report.reason});
+    if (workers == most_workers || without_job == most_without_job || watch.unkillable()) {
+      return give_up(
+          plan, task,
+          fmt::format("{} worker process(es) were lost on it, the last one {}: {}", workers,
+                      report.job.empty() ? "at its start" : "in " + report.job, report.reason));
+    }
+    log_local(fmt::format("{} took its worker process along ({}): a new one goes on",
+                          report.job.empty() ? "opening " + task.device.uuid : "job " + report.job,
+                          report.reason));
+  }
+}
+
+ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
+  keeper.start(to_json(task));
+  std::optional<Report> last;
+  while (true) {
+    progress.tick();
+    const auto event = keeper.next(poll_pause);
+    if (!event) continue;
+    if (!event->ended) {
+      last = report_from_json(event->said);
+      continue;
+    }
+    if (last && last->kind == ReportKind::finished) {
+      return static_cast<ExitStatus>(last->exit_status);
+    }
+    log_local(last ? last->reason
+                   : fmt::format("the process that writes the results {} (the shards are kept) "
+                                 "run 'sonde merge' on the .parts folder",
+                                 event->end));
+    return ExitStatus::error;
+  }
+}
+
+}  // namespace sonde

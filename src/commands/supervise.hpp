@@ -1,0 +1,34 @@
+// The rank's side of measuring: it starts workers, watches them against deadlines, and goes on with
+// another one when a job took one along.
+#pragma once
+
+#include "base/exit_status.hpp"
+#include "commands/measure.hpp"
+#include "fleet/rank_progress.hpp"
+#include "worker/keeper.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// How the measuring of one device ended.
+struct Supervised {
+  bool stopped_early = false;  // a signal came: jobs are left for --resume
+  std::string failure{};       // why there is no shard to build the run file from
+};
+
+/// The GPUs that a worker of this rank sees.
+/// @throws DeviceError if the driver cannot list them, or does not answer in time
+std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task);
+
+/// Has the device measured, by a new worker after each job that took one along, up to a bounded
+/// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not.
+/// @param task of the first worker
+Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress);
+
+/// Has a worker build or analyse the run file, however long that takes.
+/// @returns its exit status; `error`, with a line in the log, if it failed
+ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress);
+
+}  // namespace sonde

@@ -1,0 +1,119 @@
+// Tasks of a worker: everything that touches a GPU, and rank 0's work on whole files, which must
+// not hold up the rank.
+#include "commands/worker.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "commands/analyze.hpp"
+#include "mpi/collectives.hpp"
+#include "store/merge.hpp"
+#include "store/output.hpp"
+#include "store/roster_file.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace sonde {
+namespace {
+
+// Often enough for a person and for the rank's watch.
+constexpr auto least_mention_period = std::chrono::milliseconds(200);
+
+/// Tells the rank of each job at its begin, and of its probes now and then.
+class ProgressReporter {
+ public:
+  explicit ProgressReporter(const RankLink& rank) : rank_(rank) {}
+
+  void tell(const Step& step) {
+    if (!step.begins) ++probes_;
+    const Report report{.kind = ReportKind::progress,
+                        .job = std::string(step.job),
+                        .jobs_done = step.jobs_done,
+                        .probes_done = probes_};
+    const auto now = std::chrono::steady_clock::now();
+    if (step.begins) {
+      rank_.say(to_json(report));
+    } else if (now - mentioned_ >= least_mention_period) {
+      rank_.mention(to_json(report));
+      mentioned_ = now;
+    }
+  }
+
+ private:
+  const RankLink& rank_;
+  std::uint64_t probes_ = 0;
+  std::chrono::steady_clock::time_point mentioned_{};
+};
+
+Report list_devices(const MeasurePlan& plan, const Task& task) {
+  return {.kind = ReportKind::devices,
+          .devices = list_visible_devices(plan.backend, task.rank, plan.options.seed)};
+}
+
+Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+  ProgressReporter progress(rank);
+  const Measured measured =
+      measure_device(plan, task, [&progress](const Step& step) { progress.tell(step); });
+  switch (measured.ending) {
+    case Ending::measured: return {.kind = ReportKind::measured};
+    case Ending::stopped: return {.kind = ReportKind::stopped};
+    case Ending::job_lost: break;
+  }
+  return {.kind = ReportKind::job_lost, .job = measured.job, .reason = measured.reason};
+}
+
+Report finished(ExitStatus status) {
+  return {.kind = ReportKind::finished, .exit_status = static_cast<int>(status)};
+}
+
+void log_notes(const MergeNotes& notes) {
+  for (const std::string& note : notes) log_local(note);
+}
+
+Report build(const MeasurePlan& plan) {
+  const std::string& output = plan.options.output;
+  const Roster roster = read_roster(plan.parts);
+  if (!is_file_of(output, roster.provenance)) {
+    log_local(fmt::format("building {} from the shards", output));
+    log_notes(write_run_from_shards(output, roster));
+    remove_unfinished(output);
+  }
+  const ExitStatus status = analyze_run(output);
+  log_local("wrote " + output);
+  return finished(status == ExitStatus::ok ? ExitStatus::incomplete : status);
+}
+
+Report analyze(const MeasurePlan& plan) {
+  const std::string& output = plan.options.output;
+  log_notes(add_leftover_shards(output));
+  const ExitStatus status = analyze_run(output);
+  log_world("wrote " + output);
+  return finished(status);
+}
+
+Report do_parsed(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+  try {
+    switch (task.kind) {
+      case TaskKind::list_devices: return list_devices(plan, task);
+      case TaskKind::measure: return measure(plan, task, rank);
+      case TaskKind::build: return build(plan);
+      case TaskKind::analyze: return analyze(plan);
+    }
+    throw Error("unknown task");
+  } catch (const std::exception& error) {
+    return {.kind = ReportKind::failed, .reason = error.what()};
+  }
+}
+
+}  // namespace
+
+int do_task(MeasurePlan plan, const std::string& text, const RankLink& rank) {
+  const Task task = task_from_json(text);
+  plan.provenance.world_size = task.ranks;
+  set_log_speaker(host_name(), task.rank, task.ranks);
+  rank.say(to_json(do_parsed(plan, task, rank)));
+  return 0;
+}
+
+}  // namespace sonde

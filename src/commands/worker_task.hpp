@@ -1,0 +1,53 @@
+// What a rank and its worker say to each other, as JSON (worker/keeper.hpp brings it across).
+#pragma once
+
+#include "device/device.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+enum class TaskKind {
+  list_devices,  // reports `devices`
+  measure,       // reports `progress`, and in the end `measured`, `stopped`, `job_lost` or `failed`
+  build,         // the run file from the shards; reports `finished`
+  analyze        // the run file that all ranks wrote; reports `finished`
+};
+
+/// A job that took its worker along.
+struct LostJob {
+  std::string job;
+  std::string reason;
+};
+
+struct Task {
+  TaskKind kind = TaskKind::list_devices;
+  int rank = 0;
+  int ranks = 1;
+  // Of `measure`:
+  DeviceChoice device{};
+  bool resume = false;               // go on from what the shard holds
+  std::vector<LostJob> lost_jobs{};  // by earlier workers: not to be tried again
+};
+
+enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };
+
+struct Report {
+  ReportKind kind = ReportKind::progress;
+  std::vector<DeviceChoice> devices{};
+  std::string job{};  // under way, or lost
+  int jobs_done = 0;
+  std::uint64_t probes_done = 0;
+  std::string reason{};
+  int exit_status = 0;  // of `finished`
+};
+
+std::string to_json(const Task& task);
+std::string to_json(const Report& report);
+/// @throws Error if the text is not what to_json gave
+Task task_from_json(const std::string& text);
+Report report_from_json(const std::string& text);
+
+}  // namespace sonde

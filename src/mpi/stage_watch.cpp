@@ -1,0 +1,110 @@
+// A thread, a deadline, and the ways out of MPI.
+#include "mpi/stage_watch.hpp"
+
+#include "base/log.hpp"
+#include "base/stop_signal.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr auto check_period = std::chrono::milliseconds(200);
+// After SIGTERM: enough to end a short stage in order, less than the 30 s that Slurm leaves.
+constexpr std::chrono::duration<double> urgent_limit_s{15};
+// MPI_Abort is a message to the launcher, which may hang like anything else.
+constexpr unsigned abort_limit_s = 5;
+
+const int first_parent = getppid();
+
+}  // namespace
+
+bool launcher_lives() {
+  // Started by hand, it may outlive its shell.
+  static const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
+  return !launched || getppid() == first_parent;
+}
+
+void end_all_ranks(ExitStatus status) {
+  const int code = static_cast<int>(status);
+  std::fflush(nullptr);
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(abort_limit_s);
+  int begun = 0;
+  int ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  if (begun && !ended) MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+StageWatch::StageWatch(double limit_s) : limit_s_(limit_s), thread_([this] { watch(); }) {}
+
+StageWatch::~StageWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void StageWatch::enter(Stage stage) {
+  const std::lock_guard lock(mutex_);
+  stage_ = std::move(stage);
+  watching_ = true;
+  begin_ = Clock::now();
+}
+
+void StageWatch::step() {
+  const std::lock_guard lock(mutex_);
+  begin_ = Clock::now();
+}
+
+void StageWatch::leave() {
+  const std::lock_guard lock(mutex_);
+  watching_ = false;
+}
+
+std::string StageWatch::overdue() const {
+  const auto now = Clock::now();
+  if (now - begin_ > limit_s_) {
+    return fmt::format(
+        "took longer than {:.0f} s: a rank is missing in it, or the file system "
+        "stands still",
+        limit_s_.count());
+  }
+  if (!launcher_lives()) return "lost its launcher";
+  if (told_to_stop_ != Clock::time_point{} && now - told_to_stop_ > urgent_limit_s) {
+    return "was to end by SIGTERM";
+  }
+  return "";
+}
+
+void StageWatch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, check_period, [this] { return over_; })) {
+    if (stop_is_urgent() && told_to_stop_ == Clock::time_point{}) told_to_stop_ = Clock::now();
+    if (!watching_) continue;
+    const std::string why = overdue();
+    if (why.empty()) continue;
+    const Stage stage = std::exchange(stage_, {});
+    watching_ = false;
+    lock.unlock();
+    end(stage, why);
+  }
+}
+
+void StageWatch::end(const Stage& stage, const std::string& why) {
+  log_local(fmt::format("{} {}", stage.name, why));
+  end_all_ranks(stage.rescue ? stage.rescue() : stage.status);
+}
+
+}  // namespace sonde

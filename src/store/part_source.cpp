@@ -1,0 +1,81 @@
+// Parts from memory and from shards. A shard has the tables of its part as they are: its rows count
+// from 0, and so do those of a part.
+#include "store/part_source.hpp"
+
+#include "base/error.hpp"
+#include "store/hdf5.hpp"
+#include "store/rows.hpp"
+#include "store/run_reader.hpp"
+#include "store/table_file.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+Table empty_table(const TablePlan& plan) {
+  Table table{.key = plan.key, .columns = plan.columns, .values = {}};
+  for (const ColumnSpec& column : plan.columns) table.values.push_back(empty_values(column.type));
+  return table;
+}
+
+PartShape shape_of_shard(hid_t file, const std::vector<std::string>& jobs, const Table& unaudited) {
+  PartShape shape{.jobs = jobs, .tables = {}};
+  const auto add_stored = [&](const std::vector<Table>& tables) {
+    for (const Table& table : tables) add_table(shape, table.key, read_shape(file, table));
+  };
+  add_stored(flatten_device(nullptr));
+  add_table(shape, unaudited);
+  for (const std::string& job : jobs) add_stored(flatten_job(job, nullptr, 0));
+  return shape;
+}
+
+PartSource from_memory(const RunPart& part) {
+  PartShape shape = shape_of(part);
+  std::map<TableKey, Table> tables;
+  for_each_table(part, shape.jobs, [&tables](const Table& table) { tables[table.key] = table; });
+  return {.shape = std::move(shape), .load = [tables = std::move(tables)](const TablePlan& plan) {
+            const auto own = tables.find(plan.key);
+            return own == tables.end() ? empty_table(plan) : own->second;
+          }};
+}
+
+}  // namespace
+
+PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevice> unaudited) {
+  return from_memory({.device = &device, .unaudited = std::move(unaudited)});
+}
+
+PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {
+  return from_memory({.device = nullptr, .unaudited = std::move(unaudited)});
+}
+
+PartSource part_of_shard(const std::filesystem::path& shard,
+                         const std::vector<UnauditedDevice>& unaudited) {
+  const RunReader reader(shard);
+  if (reader.device_count() != 1) {
+    throw StoreError(
+        fmt::format("'{}' holds {} devices (a shard holds one) remove it and start "
+                    "again with --resume",
+                    shard.string(), reader.device_count()));
+  }
+  const DeviceResult device = reader.read_devices({0, 1}, WithTraces::no).front();
+  std::vector<std::string> jobs;
+  for (const JobResult& job : device.jobs) jobs.push_back(job.job);
+  const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
+  Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
+  PartShape shape = shape_of_shard(*file, jobs, unaudited_rows);
+  return {.shape = std::move(shape),
+          .load = [file, unaudited_rows = std::move(unaudited_rows)](const TablePlan& plan) {
+            if (plan.key == unaudited_rows.key) return unaudited_rows;
+            const std::uint64_t rows = count_rows(*file, plan.key);
+            if (rows == 0) return empty_table(plan);
+            return read_rows(*file, plan.key, plan.columns, {0, rows});
+          }};
+}
+
+}  // namespace sonde

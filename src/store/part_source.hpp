@@ -1,0 +1,33 @@
+// What one rank, or one source of a merge, puts into a file, table by table, so that no more than
+// one table of its traces is in memory.
+#pragma once
+
+#include "store/plan.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// A part of a file to be written.
+struct PartSource {
+  PartShape shape;
+  /// The part's rows of one table of the file, maybe none. @throws StoreError
+  std::function<Table(const TablePlan& table)> load;
+};
+
+/// A part in memory. @throws Error if a job occurs twice
+PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevice> unaudited);
+
+/// A part without a device.
+PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
+
+/// The device of a shard, finished or not, read when it is asked for.
+/// @throws StoreError if the shard cannot be read or does not hold one device, now or when a table
+/// is loaded
+PartSource part_of_shard(const std::filesystem::path& shard,
+                         const std::vector<UnauditedDevice>& unaudited);
+
+}  // namespace sonde

@@ -1,0 +1,193 @@
+// The keeper and its messages: one letter that says what follows, then the text.
+#include "worker/keeper.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/stop_signal.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace sonde {
+namespace {
+
+// From the rank to the keeper.
+constexpr char start_letter = 'w';
+constexpr char stop_letter = 's';
+constexpr char kill_letter = 'k';
+// To the rank, from the worker and from the keeper.
+constexpr char said_letter = 't';
+constexpr char ended_letter = 'e';
+
+// Below the least socket buffer that Linux gives (net.core.wmem_default, 212,992).
+constexpr std::size_t longest_message = 128 * 1024;
+
+void send_message(int socket, char letter, std::string_view text, int flags = 0) {
+  require(text.size() < longest_message, "a message between processes is too long");
+  const std::string message = letter + std::string(text);
+  while (send(socket, message.data(), message.size(), flags | MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+/// Nothing at the end of the connection.
+std::optional<std::string> receive_message(int socket) {
+  std::string message(longest_message, '\0');
+  ssize_t length = 0;
+  do {
+    length = recv(socket, message.data(), message.size(), 0);
+  } while (length < 0 && errno == EINTR);
+  if (length <= 0) return std::nullopt;
+  message.resize(static_cast<std::size_t>(length));
+  return message;
+}
+
+/// This process ends when the one that forked it does.
+void end_with_parent(int parent, const char* name) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  prctl(PR_SET_NAME, name);
+}
+
+[[noreturn]] void run_worker(const Keeper::Work& work, const std::string& task, int socket,
+                             const sigset_t& mask) {
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  std::signal(SIGINT, SIG_DFL);
+  note_stop_signals();
+  int status = 1;
+  try {
+    status = work(task, RankLink(socket));
+  } catch (const std::exception& error) {
+    log_local(error.what());
+  }
+  std::fflush(nullptr);
+  _exit(status);  // what a lost GPU holds is not freed: that could hang
+}
+
+std::string describe_end(int wait_status) {
+  if (WIFEXITED(wait_status)) return fmt::format("ended with status {}", WEXITSTATUS(wait_status));
+  const int signal = WTERMSIG(wait_status);
+  return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
+}
+
+/// Forks workers and tells of their end until the rank closes the connection.
+class KeeperLoop {
+ public:
+  KeeperLoop(const Keeper::Work& work, int socket) : work_(work), socket_(socket) {
+    for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, SIG_IGN);
+    // SIGCHLD may come only while ppoll waits.
+    struct sigaction wake {};
+    wake.sa_handler = [](int) {};
+    sigaction(SIGCHLD, &wake, nullptr);
+    sigset_t child{};
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &mask_);
+  }
+
+  void run() {
+    while (true) {
+      tell_end();
+      pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
+      if (ppoll(&ready, 1, nullptr, &mask_) <= 0) continue;
+      const auto message = receive_message(socket_);
+      if (!message) break;
+      obey(message->front(), message->substr(1));
+    }
+    if (worker_ > 0) ::kill(worker_, SIGKILL);
+  }
+
+ private:
+  void obey(char letter, const std::string& text) {
+    if (letter == start_letter) start(text);
+    if (worker_ > 0 && letter == stop_letter) ::kill(worker_, SIGUSR1);
+    if (worker_ > 0 && letter == kill_letter) ::kill(worker_, SIGKILL);
+  }
+
+  void start(const std::string& task) {
+    const int keeper = getpid();
+    worker_ = fork();
+    if (worker_ == 0) {
+      end_with_parent(keeper, "sonde-worker");
+      run_worker(work_, task, socket_, mask_);
+    }
+    if (worker_ < 0) {
+      send_message(socket_, ended_letter,
+                   fmt::format("could not be started ({})", std::strerror(errno)));
+    }
+  }
+
+  void tell_end() {
+    int status = 0;
+    if (worker_ <= 0 || waitpid(worker_, &status, WNOHANG) != worker_) return;
+    worker_ = -1;
+    const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    send_message(socket_, ended_letter, well ? "" : describe_end(status));
+  }
+
+  const Keeper::Work& work_;
+  int socket_;
+  int worker_ = -1;
+  sigset_t mask_{};
+};
+
+}  // namespace
+
+void RankLink::say(const std::string& text) const { send_message(socket_, said_letter, text); }
+
+void RankLink::mention(const std::string& text) const {
+  send_message(socket_, said_letter, text, MSG_DONTWAIT);
+}
+
+Keeper::Keeper(const Work& work) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw Error(fmt::format("cannot make a socket ({})", std::strerror(errno)));
+  }
+  std::fflush(nullptr);  // or both would print what is still in the buffers
+  const int rank = getpid();
+  keeper_ = fork();
+  if (keeper_ < 0) throw Error(fmt::format("cannot start a process ({})", std::strerror(errno)));
+  if (keeper_ == 0) {
+    end_with_parent(rank, "sonde-keeper");
+    close(ends[0]);
+    KeeperLoop(work, ends[1]).run();
+    _exit(0);
+  }
+  close(ends[1]);
+  socket_ = ends[0];
+}
+
+Keeper::~Keeper() {
+  close(socket_);
+  ::kill(keeper_, SIGKILL);  // and with it its worker
+  waitpid(keeper_, nullptr, 0);
+}
+
+void Keeper::start(const std::string& task) { send_message(socket_, start_letter, task); }
+void Keeper::stop() { send_message(socket_, stop_letter, ""); }
+void Keeper::kill() { send_message(socket_, kill_letter, ""); }
+
+std::optional<WorkerEvent> Keeper::next(std::chrono::milliseconds wait) {
+  pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
+  if (poll(&ready, 1, static_cast<int>(wait.count())) <= 0) return std::nullopt;
+  const auto message = receive_message(socket_);
+  if (!message) {
+    return WorkerEvent{.ended = true, .end = "is gone with its keeper, which was killed"};
+  }
+  const std::string text = message->substr(1);
+  if (message->front() == said_letter) return WorkerEvent{.said = text};
+  return WorkerEvent{.ended = true, .end = text, .well = text.empty()};
+}
+
+}  // namespace sonde
