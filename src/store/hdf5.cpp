@@ -159,21 +159,18 @@ void File::close() {
 
 Handle open_to_read(const std::filesystem::path& path) {
   prepare_store();
-  const auto refuse_if = [&path](bool wrong, const char* what) {
+  const auto refuse_if = [&path](bool wrong, std::string_view what) {
     if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
   };
-  std::error_code reason_unreachable;
-  const auto found = std::filesystem::status(path, reason_unreachable);
-  refuse_if(found.type() == std::filesystem::file_type::not_found,
-            "not there (nothing to read) check the path");
-  refuse_if(std::filesystem::is_directory(found),
-            "a folder (a run is one file) name the file in it");
-  if (found.type() == std::filesystem::file_type::none) {
-    throw StoreError(fmt::format("'{}' cannot be opened ({}) check the path and its permissions",
-                                 path.string(), reason_unreachable.message()));
-  }
-  refuse_if(!std::filesystem::is_regular_file(found),
-            "no regular file (sonde reads whole files only) name the run file");
+  using std::filesystem::file_type;
+  std::error_code error;
+  const file_type type = std::filesystem::status(path, error).type();
+  refuse_if(type == file_type::none,
+            fmt::format("not to be read ({}) check its path and permissions", error.message()));
+  refuse_if(type == file_type::not_found, "not there (nothing to read) check the path");
+  refuse_if(type == file_type::directory, "a folder (a run is one file) name the file in it");
+  refuse_if(type != file_type::regular,
+            "no regular file (reading a pipe could wait for ever) name a file");
   refuse_if(H5Fis_hdf5(path.c_str()) == 0,
             "no HDF5 file (sonde writes its runs as HDF5) check that it is the right file and was "
             "copied whole");

@@ -131,7 +131,8 @@ void add_lost_of_folder(std::vector<Candidate>& chosen, const fs::path& parts,
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
   for (const fs::path& source : sources) {
-    if (!fs::is_directory(source)) {
+    std::error_code unreadable;  // opening it will say why
+    if (!fs::is_directory(source, unreadable)) {
       files.push_back(source);
       continue;
     }
