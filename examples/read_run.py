@@ -14,7 +14,7 @@ import sys
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def open_run(path):
@@ -60,7 +60,8 @@ def value_of(group, findings, row):
 
 
 def print_devices(file):
-    provenance = file["provenance"].attrs
+    provenance = {name: value.decode() if isinstance(value, bytes) else value
+                  for name, value in file["provenance"].attrs.items()}
     print(f"{provenance['command_line']}  ({provenance['started_utc']}, "
           f"sonde {provenance['sonde_version']}, seed {provenance['seed']})")
     devices = read_table(file["devices"], "device")

@@ -1,5 +1,6 @@
 // Commands that take bad nodes out of use, ready to paste: sonde prints them and never runs them.
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,14 +43,14 @@ std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis) 
   for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
     nodes += (nodes.empty() ? "--exclude=" : ",") + node;
   }
-  return nodes;
+  return nodes.empty() ? "" : quote_shell(nodes);
 }
 
 std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
   for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
-    text += fmt::format("scontrol update nodename={} state=drain reason=\"sonde: {}\"\n", node,
-                        fmt::join(reasons, ", "));
+    text += fmt::format("scontrol update nodename={} state=drain reason={}\n", quote_shell(node),
+                        quote_shell(fmt::format("sonde: {}", fmt::join(reasons, ", "))));
   }
   return text;
 }

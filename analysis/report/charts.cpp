@@ -34,7 +34,7 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
     for (std::size_t j = 0; j < bytes->size(); ++j) {
       const double footprint = (*bytes)[j];
       const double latency = (*cycles)[j];
-      if (!(footprint > 0) || !std::isfinite(latency)) continue;
+      if (!(footprint > 0) || !std::isfinite(footprint) || !std::isfinite(latency)) continue;
       staircase.points.push_back({{"device", chart_label(run.devices[i])},
                                   {"flagged", is_flagged(analysis.verdicts[i])},
                                   {"bytes", footprint},

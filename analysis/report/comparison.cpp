@@ -1,6 +1,7 @@
 // Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
 #include "analysis/report/report.hpp"
 #include "analysis/report/table.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +20,10 @@ std::string render_comparison(const RunComparison& comparison) {
   }
   if (!table.rows.empty()) text += "\n" + plain_table(table, "  ");
   const auto add = [&](const char* which, const std::vector<std::string>& uuids) {
-    if (!uuids.empty()) text += fmt::format("\nonly {}: {}\n", which, fmt::join(uuids, ", "));
+    if (!uuids.empty()) {
+      text += fmt::format("\nonly {}: {}\n", which,
+                          escape_terminal(fmt::format("{}", fmt::join(uuids, ", "))));
+    }
   };
   add("before", comparison.only_before);
   add("after", comparison.only_after);

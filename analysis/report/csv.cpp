@@ -1,6 +1,7 @@
 // Tables for spreadsheets and change-point tools (RFC 4180).
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,15 +11,9 @@
 namespace sonde {
 namespace {
 
-std::string quote(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  constexpr Escape quotes[]{{'"', "\"\""}};
-  return fmt::format("\"{}\"", escape(text, quotes));
-}
-
 std::string line(const std::vector<std::string>& cells) {
   std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(quote(cell));
+  for (const std::string& cell : cells) quoted.push_back(escape_csv(cell));
   return fmt::format("{}\n", fmt::join(quoted, ","));
 }
 

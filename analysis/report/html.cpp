@@ -4,6 +4,7 @@
 #include "analysis/report/page.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -12,24 +13,25 @@ namespace {
 
 constexpr std::size_t most_detailed_devices = 16;
 
-/// JSON that may stand inside a script element.
+/// JSON that may stand inside a script element: no tag or comment begins in it.
 std::string script_json(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at)) {
-    text.replace(at, 2, "<\\/");
+  std::string text =
+      escape_json_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
+    text.replace(at, 1, "\\u003c");
   }
   return text;
 }
 
 std::string problem_html(const Problem& problem) {
   std::string text = fmt::format("<div class=\"problem {}\"><h3><b>{}</b> {}</h3>\n<dl>",
-                                 escape_html(problem.badge), escape_html(problem.badge),
-                                 escape_html(problem.where));
+                                 escape_markup(problem.badge), escape_markup(problem.badge),
+                                 escape_markup(problem.where));
   for (const Problem::Line& line : problem.lines) {
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_html(line.text));
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_markup(line.text));
   }
   for (const std::string& action : problem.actions) {
-    text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_html(action));
+    text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_markup(action));
   }
   return text + "</dl></div>\n";
 }
@@ -38,14 +40,14 @@ std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
   const std::string exclude = render_exclude(run, analysis);
   if (exclude.empty()) return "";
   return fmt::format("<h2>To paste (nothing of this was run)</h2>\n<pre>{}\n{}</pre>\n",
-                     escape_html(exclude), escape_html(render_drain(run, analysis)));
+                     escape_markup(exclude), escape_markup(render_drain(run, analysis)));
 }
 
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     text +=
-        fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_html(analysis.groups[group].label),
+        fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_markup(analysis.groups[group].label),
                     analysis.groups[group].devices.size());
     const TextTable metrics = metric_table(run, analysis, group);
     const TextTable structure = structure_table(run, analysis, group);
@@ -63,10 +65,10 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
     if (run.devices.size() > most_detailed_devices && !is_flagged(analysis.verdicts[i])) continue;
     text += fmt::format("<details{}><summary>All findings of {}</summary>\n",
                         run.devices.size() == 1 ? " open" : "",
-                        escape_html(chart_label(run.devices[i])));
+                        escape_markup(chart_label(run.devices[i])));
     for (const JobResult& job : run.devices[i].jobs) {
       if (job.findings.empty()) continue;
-      text += fmt::format("<h3>{}</h3>\n", escape_html(job.job)) +
+      text += fmt::format("<h3>{}</h3>\n", escape_markup(job.job)) +
               html_table(finding_table(job, analysis.registry));
     }
     text += "</details>\n";
@@ -77,7 +79,7 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
 std::string notes_html(const std::vector<std::string>& remarks) {
   if (remarks.empty()) return "";
   std::string text = "<h2>Notes (no verdict)</h2>\n<ul>\n";
-  for (const std::string& remark : remarks) text += "<li>" + escape_html(remark) + "</li>\n";
+  for (const std::string& remark : remarks) text += "<li>" + escape_markup(remark) + "</li>\n";
   return text + "</ul>\n";
 }
 
@@ -121,10 +123,10 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   body += device_details(run, analysis);
   body += notes_html(notes(run, analysis));
   return fmt::format(
-      fmt::runtime(page_file("page.html")), fmt::arg("title", escape_html(head.verdict)),
+      fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(head.verdict)),
       fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),
-      fmt::arg("counts", escape_html(head.counts)),
-      fmt::arg("origin", escape_html(origin_line(run))), fmt::arg("body", body));
+      fmt::arg("counts", escape_markup(head.counts)),
+      fmt::arg("origin", escape_markup(origin_line(run))), fmt::arg("body", body));
 }
 
 }  // namespace sonde

@@ -1,6 +1,7 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -183,7 +184,7 @@ std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
               {"fleet", fleet},
               {"flags", flags}};
   shorten_numbers(report);
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json_controls(report.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace sonde

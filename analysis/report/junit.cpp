@@ -1,9 +1,10 @@
 // JUnit XML for CI: suite = node, case = device x job, and one case for each device's verdict.
 #include "analysis/report/report.hpp"
-#include "analysis/report/table.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -22,11 +23,12 @@ void add_case(Suite& suite, const DeviceResult& device, std::string_view name, d
   ++suite.tests;
   suite.cases +=
       fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
-                  escape_html(device.info.uuid), escape_html(name), elapsed_s, outcome);
+                  escape_markup(device.info.uuid), escape_markup(name),
+                  std::isfinite(elapsed_s) ? elapsed_s : 0, outcome);
 }
 
 std::string outcome_xml(const char* tag, std::string_view reason) {
-  return fmt::format("<{} message=\"{}\"/>", tag, escape_html(reason));
+  return fmt::format("<{} message=\"{}\"/>", tag, escape_markup(reason));
 }
 
 void add_job(Suite& suite, const DeviceResult& device, const JobResult& job) {
@@ -67,7 +69,7 @@ std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
   for (const auto& [node, suite] : suites) {
     text += fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
-        escape_html(node), suite.tests, suite.failures, suite.errors, suite.skipped);
+        escape_markup(node), suite.tests, suite.failures, suite.errors, suite.skipped);
     text += suite.cases + "  </testsuite>\n";
   }
   return text + "</testsuites>\n";

@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +10,13 @@ namespace sonde {
 namespace {
 
 std::string problem_markdown(const Problem& problem) {
-  std::string text = fmt::format("- **{}** `{}`\n", problem.badge, problem.where);
+  std::string text = fmt::format("- **{}** {}\n", problem.badge, markdown_code(problem.where));
   for (const Problem::Line& line : problem.lines) {
-    text += fmt::format("  - {}: {}\n", line.label, line.text);
+    text += fmt::format("  - {}: {}\n", line.label, escape_markdown(line.text));
   }
-  for (const std::string& action : problem.actions) text += fmt::format("  - do: `{}`\n", action);
+  for (const std::string& action : problem.actions) {
+    text += fmt::format("  - do: {}\n", markdown_code(action));
+  }
   return text;
 }
 
@@ -21,9 +24,9 @@ std::string single_device(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
   for (const JobResult& job : run.devices.front().jobs) {
     if (job.findings.empty() && job.status == Status::ok) continue;
-    text += fmt::format(
-        "\n## {}{}\n\n", job.job,
-        job.status == Status::ok ? "" : fmt::format(": {}, {}", to_text(job.status), job.reason));
+    const std::string outcome =
+        job.status == Status::ok ? "" : fmt::format(": {}, {}", to_text(job.status), job.reason);
+    text += fmt::format("\n## {}\n\n", escape_markdown(job.job + outcome));
     if (!job.findings.empty()) text += markdown_table(finding_table(job, analysis.registry));
   }
   return text;
@@ -33,7 +36,8 @@ std::string single_device(const RunResult& run, const FleetAnalysis& analysis) {
 
 std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis) {
   const Headline head = headline(run, analysis);
-  std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.verdict, head.counts, origin_line(run));
+  std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.verdict, head.counts,
+                                 escape_markdown(origin_line(run)));
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += "\n## What is wrong\n\n";
   for (const Problem& problem : wrong) text += problem_markdown(problem);
@@ -42,7 +46,7 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   }
   if (run.devices.size() == 1) return text + single_device(run, analysis);
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
-    text += fmt::format("\n## {} (n={})\n\n", analysis.groups[group].label,
+    text += fmt::format("\n## {} (n={})\n\n", escape_markdown(analysis.groups[group].label),
                         analysis.groups[group].devices.size());
     const TextTable metrics = metric_table(run, analysis, group);
     const TextTable structure = structure_table(run, analysis, group);

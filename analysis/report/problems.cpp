@@ -4,6 +4,7 @@
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,8 +36,14 @@ std::string short_finding(const FleetFinding& finding) {
              : fmt::format("{} {}", finding.metric, finding.value);
 }
 
+/// On another node; "--" because a name from a file may look like an option.
+std::string on_node(const std::string& node, std::string_view command) {
+  return fmt::format("ssh {}{} {}", node.starts_with('-') ? "-- " : "", quote_shell(node), command);
+}
+
 /// Commands to look deeper; each names the GPU itself, so that it can be pasted on the node.
-std::vector<std::string> look_closer(FaultClass fault, const std::string& uuid) {
+std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uuid) {
+  const std::string uuid = quote_shell(raw_uuid);
   const auto query = [&](const char* sections) {
     return fmt::format("nvidia-smi -i {} -q -d {}", uuid, sections);
   };
@@ -99,7 +106,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   if (weighty.empty() || verdict.verdict == Verdict::lost)
     add_line(problem, "what", verdict.reason);
   if (verdict.verdict == Verdict::lost) {
-    problem.actions = {fmt::format("ssh {} dmesg | grep -i xid", device.node),
+    problem.actions = {on_node(device.node, "dmesg | grep -i xid"),
                        "run again with --resume: only what is missing is measured"};
     return problem;
   }
@@ -130,8 +137,7 @@ Problem common_problem(const FleetFinding& finding) {
   problem.where = finding.node.empty() ? "the whole group" : finding.node;
   add_worst(problem, finding, finding.fault);
   if (!finding.node.empty()) {
-    problem.actions = {
-        fmt::format("ssh {} 'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'", finding.node)};
+    problem.actions = {on_node(finding.node, "'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'")};
   }
   return problem;
 }

@@ -1,6 +1,6 @@
 // Text for the node exporter's textfile collector, which refuses timestamps on samples.
 #include "analysis/report/report.hpp"
-#include "analysis/report/table.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -14,12 +14,10 @@
 namespace sonde {
 namespace {
 
-constexpr Escape label_escapes[]{{'\n', "\\n"}, {'\\', "\\\\"}, {'"', "\\\""}};
-
 std::string labels_of(const DeviceResult& device) {
-  const auto value = [](std::string_view text) { return escape(text, label_escapes); };
-  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"", value(device.info.uuid),
-                     value(device.info.pci_bus_id), value(device.node));
+  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"",
+                     escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
+                     escape_label(device.node));
 }
 
 std::string exposed_name(std::string_view metric) {

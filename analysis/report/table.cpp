@@ -1,6 +1,8 @@
 // Dresses a table as text, Markdown or HTML.
 #include "analysis/report/table.hpp"
 
+#include "base/escape.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,13 +28,11 @@ std::vector<std::string> titles(const TextTable& table) {
   return all;
 }
 
-constexpr Escape markdown_escapes[]{{'|', "\\|"}, {'<', "\\<"}, {'*', "\\*"}};
-constexpr Escape html_escapes[]{
-    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-
 }  // namespace
 
-std::string plain_table(const TextTable& table, std::string_view indent) {
+std::string plain_table(const TextTable& raw, std::string_view indent) {
+  TextTable table = raw;
+  for (auto& row : table.rows) std::ranges::transform(row, row.begin(), escape_terminal);
   std::vector<std::size_t> widths;
   for (const TextTable::Column& column : table.columns) widths.push_back(column.title.size());
   for (const auto& row : table.rows) {
@@ -46,7 +46,7 @@ std::string plain_table(const TextTable& table, std::string_view indent) {
 std::string markdown_table(const TextTable& table) {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + escape(cell, markdown_escapes) + " |";
+    for (const std::string& cell : cells) text += " " + escape_markdown(cell) + " |";
     return text + "\n";
   };
   std::string text = line(titles(table)) + "|";
@@ -63,7 +63,7 @@ std::string html_table(const TextTable& table) {
     std::string text = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const char* style = table.columns[i].align == Align::right ? " class=\"number\"" : "";
-      text += fmt::format("<{}{}>{}</{}>", tag, style, escape_html(cells[i]), tag);
+      text += fmt::format("<{}{}>{}</{}>", tag, style, escape_markup(cells[i]), tag);
     }
     return text + "</tr>\n";
   };
@@ -71,21 +71,6 @@ std::string html_table(const TextTable& table) {
   for (const auto& row : table.rows) text += line(row, "td");
   return text + "</tbody>\n</table>\n";
 }
-
-std::string escape(std::string_view text, std::span<const Escape> escapes) {
-  std::string escaped;
-  for (const char c : text) {
-    const auto found = std::ranges::find(escapes, c, &Escape::plain);
-    if (found == escapes.end()) {
-      escaped += c;
-    } else {
-      escaped += found->escaped;
-    }
-  }
-  return escaped;
-}
-
-std::string escape_html(std::string_view text) { return escape(text, html_escapes); }
 
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);

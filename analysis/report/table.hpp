@@ -1,7 +1,6 @@
 // A table as data, so that terminal, Markdown and HTML show the same one.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,19 +18,12 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  // each as long as columns
 };
 
+/// Cells may hold any text: each of these escapes them for its medium.
 /// Columns padded with spaces, two between them, no rules; each line starts with `indent` and has
 /// no trailing space.
 std::string plain_table(const TextTable& table, std::string_view indent);
 std::string markdown_table(const TextTable& table);
 std::string html_table(const TextTable& table);
-
-/// How a character is written where it would mean something else.
-struct Escape {
-  char plain;
-  std::string_view escaped;
-};
-std::string escape(std::string_view text, std::span<const Escape> escapes);
-std::string escape_html(std::string_view text);
 
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width);

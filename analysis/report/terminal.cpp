@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -24,26 +25,36 @@ const char* badge_code(std::string_view badge) {
 }
 
 std::string title(Colour colour, std::string_view text) {
-  return "\n" + paint(colour, "1", text) + "\n";
+  return "\n" + paint(colour, "1", escape_terminal(text)) + "\n";
+}
+
+std::string line(std::string_view indent, std::string_view text) {
+  return fmt::format("{}{}\n", indent, escape_terminal(text));
 }
 
 /// "  label:   text", further lines under the text.
 std::string entry(std::string_view label, std::string_view text) {
   std::string lines;
-  for (const std::string& line : wrap_text(text, text_width - 14)) {
-    lines += fmt::format("      {:<8}{}\n", lines.empty() ? label : "", line);
+  for (const std::string& part : wrap_text(text, text_width - 14)) {
+    lines += line(fmt::format("      {:<8}", lines.empty() ? label : ""), part);
   }
   return lines;
 }
 
 std::string problem_text(const Problem& problem, Colour colour) {
-  std::string text = fmt::format(
-      "{}  {}\n", paint(colour, badge_code(problem.badge), problem.badge), problem.where);
-  for (const Problem::Line& line : problem.lines) text += entry(line.label, line.text);
+  std::string text =
+      line(paint(colour, badge_code(problem.badge), problem.badge) + "  ", problem.where);
+  for (const Problem::Line& detail : problem.lines) text += entry(detail.label, detail.text);
   for (std::size_t i = 0; i < problem.actions.size(); ++i) {
-    text += fmt::format("      {:<8}{}\n", i == 0 ? "do" : "", problem.actions[i]);
+    text += line(fmt::format("      {:<8}", i == 0 ? "do" : ""), problem.actions[i]);
   }
   return text;
+}
+
+/// At most so many bytes; no character is cut.
+std::string first_bytes(std::string_view text, std::size_t most) {
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return std::string(text.substr(0, most));
 }
 
 std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
@@ -54,7 +65,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
   }
   for (auto& row : table.rows) {
     if (row.back().size() > reason_width) {
-      row.back() = row.back().substr(0, reason_width - 3) + "...";  // it stands above in full
+      row.back() = first_bytes(row.back(), reason_width - 3) + "...";  // it stands above in full
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
@@ -96,9 +107,9 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
 std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
   const std::string exclude = render_exclude(run, analysis);
   if (exclude.empty()) return "";
-  std::string text = title(colour, "TO PASTE (nothing of this was run)") + "  " + exclude + "\n";
+  std::string text = title(colour, "TO PASTE (nothing of this was run)") + line("  ", exclude);
   std::istringstream drains(render_drain(run, analysis));
-  for (std::string drain; std::getline(drains, drain);) text += "  " + drain + "\n";
+  for (std::string drain; std::getline(drains, drain);) text += line("  ", drain);
   return text;
 }
 
@@ -108,9 +119,8 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   const bool well = analysis.counts.passed == run.devices.size() && run.unaudited.empty() &&
                     analysis.counts.expected <= analysis.counts.seen;
   const Headline head = headline(run, analysis);
-  std::string text =
-      fmt::format("{}\n{}\n{}\n", paint(colour, well ? "1;32" : "1;31", head.verdict), head.counts,
-                  origin_line(run));
+  std::string text = fmt::format("{}\n{}\n{}", paint(colour, well ? "1;32" : "1;31", head.verdict),
+                                 head.counts, line("", origin_line(run)));
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);
@@ -123,7 +133,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   }
   const std::vector<std::string> remarks = notes(run, analysis);
   if (!remarks.empty()) text += title(colour, "NOTES (no verdict)");
-  for (const std::string& remark : remarks) text += "  " + remark + "\n";
+  for (const std::string& remark : remarks) text += line("  ", remark);
   return text;
 }
 

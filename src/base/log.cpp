@@ -1,5 +1,6 @@
 #include "base/log.hpp"
 
+#include "base/escape.hpp"
 #include "base/visible_text.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,9 @@ Speaker& speaker() {
 
 void print_line(const std::string& prefix, std::string_view text) {
   if (text.empty()) return;
-  const std::string line = fmt::format("{}{}\n", prefix, visible_line(text));
+  // Names as their bytes, where they are not UTF-8; then whatever else steers a terminal.
+  const std::string line =
+      fmt::format("{}{}\n", escape_terminal(prefix), escape_terminal(visible_line(text)));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,6 +1,8 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
+#include "base/escape.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -128,8 +130,9 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   const auto silent = std::ranges::count_if(ranks, is_silent);
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   if (!slowest) return text;
-  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank, slowest->node,
-                      slowest->job, slowest->jobs_done, slowest->jobs_total);
+  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank,
+                      escape_terminal(slowest->node), escape_terminal(slowest->job),
+                      slowest->jobs_done, slowest->jobs_total);
   if (slowest->jobs_done > 0) {
     double left_s = 0;
     for (const Progress& rank : ranks) {
@@ -150,8 +153,9 @@ std::string describe_progress(const std::vector<Progress>& ranks) {
     const std::string state = is_silent(rank) ? "silent for " + format_duration(rank.silent_s)
                                               : nlohmann::json(rank.state).get<std::string>();
     text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
-                        rank.rank, rank.node, rank.uuid, state, rank.jobs_done, rank.jobs_total,
-                        rank.probes_done, format_duration(rank.elapsed_s), rank.job);
+                        rank.rank, escape_terminal(rank.node), escape_terminal(rank.uuid), state,
+                        rank.jobs_done, rank.jobs_total, rank.probes_done,
+                        format_duration(rank.elapsed_s), escape_terminal(rank.job));
   }
   return text + summarize_progress(ranks) + "\n";
 }

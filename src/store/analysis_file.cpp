@@ -17,7 +17,7 @@ void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
   if (hdf5::has_link(file, group_name)) {
     hdf5::check(H5Ldelete(file, group_name, H5P_DEFAULT), "replacing the analysis");
   }
-  hdf5::write_attribute(hdf5::make_groups(file, group_name), "json", analysis.json);
+  hdf5::write_fixed_attribute(hdf5::make_groups(file, group_name), "json", analysis.json);
   write_tables(
       file, {fleet_table().to_table(analysis.fleet), verdict_table().to_table(analysis.verdicts)});
   file.flush(hdf5::Durability::synced);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "base/error.hpp"
 #include "store/table.hpp"
 
 #include <functional>
@@ -31,11 +32,12 @@ auto to_stored(const Member& member) {
   }
 }
 
-/// The reverse.
+/// The reverse. @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
 Member from_stored(const Stored& stored) {
   if constexpr (std::is_same_v<Member, bool>) {
-    return stored != 0;
+    if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
+    return stored == 1;
   } else if constexpr (std::is_same_v<Member, Status>) {
     return parse_status(stored);
   } else if constexpr (std::is_same_v<Member, DeviceOutcome>) {

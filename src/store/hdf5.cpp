@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -22,8 +23,8 @@ herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
 Handle file_access() {
   Handle access = make_properties(H5P_FILE_ACCESS);
   // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
-  // directly. Readable from HDF5 1.8 on.
-  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), "setting the file version");
+  // directly. It and the headers of all objects have checksums.
+  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "setting the file version");
   // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
   // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
   check(H5Pset_file_locking(access, false, true), "switching locks off");
@@ -38,9 +39,17 @@ Handle ordered_creation(hid_t kind) {
   return creation;
 }
 
+/// What is created from here on has the indexes of HDF5 1.10, which have checksums; asked for from
+/// the start, they would bring the superblock of 1.10 as well.
+hid_t check_indexes(hid_t file) {
+  check(H5Fset_libver_bounds(file, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the indexes");
+  return file;
+}
+
 hid_t create_file(const std::filesystem::path& path, hid_t access) {
-  return check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
-               "creating the file");
+  return check_indexes(
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
+            "creating the file"));
 }
 
 /// Keeps all metadata in memory until a flush.
@@ -71,9 +80,19 @@ void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid
   check(H5Awrite(attribute, type, value), "writing the attribute " + name);
 }
 
-void read_attribute(hid_t object, const std::string& name, hid_t type, void* value) {
-  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
-                         "opening the attribute " + name);
+Handle open_attribute(hid_t object, const std::string& name) {
+  return Handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                "opening the attribute " + name);
+}
+
+/// Reads one value into `value`: an array, or another type, would not fit there.
+/// @param type in the file as in memory
+void read_attribute(hid_t attribute, const std::string& name, hid_t type, void* value) {
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  const Handle space(H5Aget_space(attribute), H5Sclose, "reading the size of " + name);
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || H5Tequal(stored, type) <= 0) {
+    throw StoreError("the attribute " + name + " is not one value of the expected type");
+  }
   check(H5Aread(attribute, type, value), "reading the attribute " + name);
 }
 
@@ -95,6 +114,10 @@ hid_t check(hid_t id, const std::string& what) {
   return id;
 }
 
+std::size_t check_size(ssize_t size, const std::string& what) {
+  return static_cast<std::size_t>(check(static_cast<hid_t>(size), what));
+}
+
 File File::create(const std::filesystem::path& path) {
   prepare_store();
   Handle access = file_access();
@@ -112,7 +135,8 @@ File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
 
 File File::open_to_write(const std::filesystem::path& path) {
   prepare_store();
-  return File(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file"));
+  return File(
+      check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
 }
 
 void File::flush(Durability durability) {
@@ -179,14 +203,19 @@ Handle make_groups(hid_t file, const std::string& path) {
 }
 
 Handle open_group(hid_t file, const std::string& path) {
+  if (!has_link(file, path)) throw StoreError(path + " is missing");
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 
 bool has_link(hid_t file, const std::string& path) {
-  for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
-    if (H5Lexists(file, path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+  for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
+    const std::string so_far = path.substr(0, at);
+    if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+    H5L_info_t link{};
+    check(H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT), "reading the link " + so_far);
+    if (link.type != H5L_TYPE_HARD) throw StoreError(so_far + " leads to another place or file");
+    if (at == path.npos) return true;
   }
-  return H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
 }
 
 Handle make_properties(hid_t kind) {
@@ -211,21 +240,27 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
   write_attribute(object, name, type, type, &pointer);
 }
 
+void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type = utf8_type(std::max<std::size_t>(text.size(), 1));
+  write_attribute(object, name, type, type, text.c_str());
+}
+
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number) {
   write_attribute(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &number);
 }
 
 std::string read_text_attribute(hid_t object, const std::string& name) {
-  char* pointer = nullptr;
-  read_attribute(object, name, text_type(), &pointer);
-  std::string text = pointer ? pointer : "";
-  H5free_memory(pointer);
-  return text;
+  const Handle attribute = open_attribute(object, name);
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  std::string text(std::min<std::size_t>(H5Tget_size(stored), H5Aget_storage_size(attribute)),
+                   '\0');
+  read_attribute(attribute, name, utf8_type(std::max<std::size_t>(text.size(), 1)), text.data());
+  return text.substr(0, text.find('\0'));
 }
 
 std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
   std::uint64_t number = 0;
-  read_attribute(object, name, H5T_NATIVE_UINT64, &number);
+  read_attribute(open_attribute(object, name), name, H5T_STD_U64LE, &number);
   return number;
 }
 

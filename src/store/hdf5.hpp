@@ -16,6 +16,9 @@ namespace sonde::hdf5 {
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative
 hid_t check(hid_t id, const std::string& what);
 
+/// The same of a size. @throws StoreError
+std::size_t check_size(ssize_t size, const std::string& what);
+
 /// The innermost message on HDF5's error stack, or the system's error if it holds one.
 std::string last_reason();
 
@@ -70,11 +73,19 @@ Handle open_to_read(const std::filesystem::path& path);
 
 /// Groups of a path, each made if it is missing, remembering the order of their members.
 Handle make_groups(hid_t file, const std::string& path);
+/// @throws StoreError as has_link does, or if there is none
 Handle open_group(hid_t file, const std::string& path);
+/// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are
+/// all hard, and others may lead to any file
 bool has_link(hid_t file, const std::string& path);
 
+/// Of variable length: for other readers. sonde reads no such text back, since HDF5 keeps them
+/// where it has no checksums, and believes the lengths that it finds there.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
+/// Of fixed length, within the header of the object, which has a checksum.
+void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number);
+/// One text of fixed length, or number. @throws StoreError if the file has anything else there
 std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);

@@ -39,6 +39,10 @@ struct TablePlan {
   std::uint64_t rows = 0;
   std::uint64_t most_rows = 0;           // of one part
   std::vector<std::uint64_t> first_row;  // of each part
+
+  std::uint64_t rows_of(std::size_t part) const {
+    return (part + 1 < first_row.size() ? first_row[part + 1] : rows) - first_row[part];
+  }
 };
 
 struct FilePlan {

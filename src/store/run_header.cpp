@@ -15,7 +15,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RosterEntry, uuid, node, rank)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited)
 
 namespace {
+
 constexpr const char* version_attribute = "sonde_schema_version";
+// More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
+constexpr std::uint64_t most_ranks = 1 << 24;
+
 }  // namespace
 
 void write_header(hid_t file, const Provenance& provenance) {
@@ -27,7 +31,7 @@ void write_header(hid_t file, const Provenance& provenance) {
   const nlohmann::json members = provenance;
   for (const auto& [name, value] : members.items()) {
     if (value.is_string()) {
-      hdf5::write_attribute(group, name, value.get<std::string>());
+      hdf5::write_fixed_attribute(group, name, value.get<std::string>());
     } else {
       hdf5::write_attribute(group, name, value.get<std::uint64_t>());
     }
@@ -51,6 +55,9 @@ Provenance read_header(hid_t file) {
     } else {
       value = hdf5::read_number_attribute(group, name);
     }
+  }
+  if (members.at("world_size").get<std::uint64_t>() > most_ranks) {
+    throw StoreError("the provenance names more ranks than there can be");
   }
   return members.get<Provenance>();
 }

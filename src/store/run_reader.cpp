@@ -9,7 +9,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
+#include <new>
+#include <set>
+#include <string_view>
 #include <variant>
 
 namespace sonde {
@@ -18,6 +22,7 @@ namespace {
 /// Rows of a table from `first` on; ranges of the file are taken from it.
 template <class T>
 struct Span {
+  std::string group;  // of the table
   std::uint64_t first = 0;
   std::vector<T> rows;
 
@@ -25,36 +30,63 @@ struct Span {
     if (range.length == 0) return {};
     if (range.offset < first || range.offset - first > rows.size() ||
         range.length > rows.size() - (range.offset - first)) {
-      throw StoreError("a row refers to rows that belong to another device");
+      throw StoreError(group + ": a row refers to rows that belong to another device");
     }
     const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
     return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
   }
 };
 
-/// The one range that holds all ranges of these rows, as devices are stored one after the other.
+void require_sound(bool sound, const std::string& what) {
+  if (!sound) throw StoreError(what);
+}
+
+/// The one range that holds all ranges of these rows, as devices are stored one after the other. No
+/// two may overlap: what rows share would be copied for each of them, without bound.
+/// @param group of the table that they refer to
 template <class Row, class Access>
-RowRange hull(const std::vector<Row>& rows, Access access) {
+RowRange hull(const std::string& group, const std::vector<Row>& rows, Access access) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::uint64_t owned = 0;
   for (const Row& row : rows) {
     const RowRange& range = std::invoke(access, row);
     if (range.length == 0) continue;
+    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
+                  group + ": a row refers to rows beyond all numbers");
     begin = end == 0 ? range.offset : std::min(begin, range.offset);
     end = std::max(end, range.offset + range.length);
+    require_sound(range.length <= end - begin - owned, group + ": two rows refer to the same rows");
+    owned += range.length;
   }
   return {begin, end - begin};
 }
 
 template <class Row>
 Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
-  return {range.offset, table.to_rows(read_rows(file, table.key(), table.columns(), range))};
+  return {table.key().group, range.offset,
+          table.to_rows(read_rows(file, table.key(), table.columns(), range))};
 }
 
 template <class T>
 Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
   Table table = read_rows(file, values.key, {values.column}, range);
-  return {range.offset, std::move(std::get<std::vector<T>>(table.values.front()))};
+  return {values.key.group, range.offset,
+          std::move(std::get<std::vector<T>>(table.values.front()))};
+}
+
+const TableKey& key_of(const auto& table) {
+  if constexpr (requires { table.key(); }) {
+    return table.key();
+  } else {
+    return table.key;
+  }
+}
+
+/// The rows of `table` that these rows own.
+template <class Owner, class Access>
+auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners, Access access) {
+  return read_span(file, table, hull(key_of(table).group, owners, access));
 }
 
 struct JobSpans {
@@ -69,16 +101,15 @@ struct JobSpans {
 JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
                     WithTraces traces) {
   JobSpans spans;
-  spans.probes = read_span(file, probe_table(job), hull(outcomes, &OutcomeRow::probes));
-  spans.findings = read_span(file, finding_table(job), hull(outcomes, &OutcomeRow::findings));
-  spans.vectors =
-      read_span(file, vector_table(job), hull(spans.findings.rows, &FindingRow::vector));
-  spans.lanes = read_span(file, lane_table(job), hull(spans.probes.rows, &ProbeRow::lanes));
-  spans.repeats = read_span(file, repeat_table(job), hull(spans.probes.rows, &ProbeRow::repeats));
+  spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
+  spans.findings = read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
+  spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
+  spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
+  spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
   if (traces == WithTraces::no) return spans;
   for_each_recording([&](const auto& recording) {
     spans.recordings.push_back(
-        read_span(file, recording.table(job), hull(spans.lanes.rows, recording.rows)));
+        read_owned(file, recording.table(job), spans.lanes.rows, recording.rows));
   });
   return spans;
 }
@@ -91,10 +122,18 @@ Value value_of(const FindingRow& row, const JobSpans& spans) {
   throw StoreError("unknown kind of value '" + row.value_kind + "'");
 }
 
-ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
+void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
+  require_sound(owner == owned, group + ": a row refers to rows of another device");
+}
+
+/// @param index of the probe's row in the file
+ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
   ProbeRecord record = row.record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
+    require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
+    require_sound(lane_row.probe_index == index,
+                  spans.lanes.group + ": a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
     if (spans.recordings.empty()) continue;
     auto span = spans.recordings.begin();
@@ -108,10 +147,13 @@ ProbeRecord assemble_probe(const ProbeRow& row, const JobSpans& spans) {
 JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
   JobResult result = outcome.result;
   result.job = job;
+  std::uint64_t index = outcome.probes.offset;
   for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
-    result.probes.push_back(assemble_probe(row, spans));
+    require_same_device(spans.probes.group, outcome.device_index, row.device_index);
+    result.probes.push_back(assemble_probe(row, index++, spans));
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
+    require_same_device(spans.findings.group, outcome.device_index, row.device_index);
     result.findings.emplace_back(row.finding).value = value_of(row, spans);
   }
   return result;
@@ -121,13 +163,26 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
   if (!hdf5::has_link(file, path)) return names;
   const hdf5::Handle group = hdf5::open_group(file, path);
-  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
+  H5G_info_t info{};
+  hdf5::check(H5Gget_info(group, &info), "listing the group " + path);
+  // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
+  const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
+    return hdf5::check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                               bytes, H5P_DEFAULT),
+                            "listing the group " + path);
   };
-  hdf5::check(H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names),
-              "listing the group " + path);
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    std::string& name = names.emplace_back(name_of(i, nullptr, 0), '\0');
+    name_of(i, name.data(), name.size() + 1);
+  }
   return names;
+}
+
+[[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
+  throw StoreError(
+      fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
+                  "copied whole",
+                  path.string(), reason));
 }
 
 /// Everything that goes wrong inside a file that opens means that its content is damaged.
@@ -136,16 +191,15 @@ auto reading(const std::filesystem::path& path, Work&& work) {
   try {
     return work();
   } catch (const StoreError& error) {
-    throw StoreError(
-        fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
-                    "copied whole",
-                    path.string(), error.what()));
+    fail_to_read(path, error.what());
+  } catch (const std::bad_alloc&) {
+    fail_to_read(path, "there is not enough memory for what it holds");
   }
 }
 
 std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
   auto rows = read_span(file, device_table(), span);
-  const auto carveouts = read_span(file, carveout_table(), hull(rows.rows, &DeviceRow::carveouts));
+  const auto carveouts = read_owned(file, carveout_table(), rows.rows, &DeviceRow::carveouts);
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
     row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
@@ -154,17 +208,30 @@ std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
   return devices;
 }
 
+/// Jobs have plain names: others could pass for something else wherever they are shown.
+bool is_job_name(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+}
+
 void collect_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
                  std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
+  require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
   auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
+  const std::uint64_t devices = count_rows(file, keys::devices);
+  std::set<std::uint64_t> seen;
+  for (const OutcomeRow& row : outcomes) {
+    require_sound(row.device_index < devices, job + " has an outcome of no device");
+    require_sound(seen.insert(row.device_index).second, job + " occurs twice on one device");
+  }
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
   const JobSpans spans = read_spans(file, job, outcomes, traces);
   for (const OutcomeRow& outcome : outcomes) {
-    jobs_by_position[outcome.device_index - span.offset][outcome.position] =
-        assemble_job(job, outcome, spans);
+    auto& jobs = jobs_by_position[outcome.device_index - span.offset];
+    require_sound(!jobs.contains(outcome.position), job + " has the place of another job");
+    jobs[outcome.position] = assemble_job(job, outcome, spans);
   }
 }
 

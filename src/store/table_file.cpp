@@ -1,6 +1,8 @@
 // Datasets, dimension scales and hyperslabs.
 #include "store/table_file.hpp"
 
+#include "store/dataset.hpp"
+
 #include <fmt/format.h>
 #include <hdf5_hl.h>
 
@@ -15,7 +17,7 @@ using hdf5::Handle;
 // One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
 // cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
 constexpr std::size_t chunk_bytes = 512 << 10;
-// Smaller columns are kept plain: each chunked dataset costs a B-tree node of some KiB.
+// Smaller columns are hardly worth it; and they are written by one process (write_small_columns).
 constexpr std::size_t least_compressed_bytes = 32 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
 constexpr unsigned deflate_level = 1;
@@ -50,14 +52,15 @@ bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
 Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
   Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
-  if (!is_compressed(rows, element_bytes)) {
-    // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
-    if (fill == Fill::never) check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
-    return creation;
-  }
+  if (rows == 0) return creation;
+  // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
+  if (fill == Fill::never) check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
   const hsize_t chunk =
       std::min<hsize_t>(rows, std::max<std::size_t>(1, chunk_bytes / element_bytes));
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
+  // First, so that it guards what the other filters make of a damaged chunk, too.
+  check(H5Pset_fletcher32(creation), "choosing checksums");
+  if (!is_compressed(rows, element_bytes)) return creation;
   if (numbers && element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
   check(H5Pset_deflate(creation, deflate_level), "choosing compression");
   return creation;
@@ -77,17 +80,8 @@ Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
   return scale;
 }
 
-std::uint64_t extent_of(hid_t space) {
-  return static_cast<std::uint64_t>(check(H5Sget_simple_extent_npoints(space), "reading a size"));
-}
-
 std::string path_of(const TableKey& key, const std::string& column) {
   return key.group + "/" + column;
-}
-
-Handle open_column(hid_t file, const TableKey& key, const std::string& column) {
-  const std::string path = path_of(key, column);
-  return Handle(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
 }
 
 void select_rows(hid_t space, std::uint64_t first, std::uint64_t count) {
@@ -101,22 +95,48 @@ void select_rows(hid_t space, std::uint64_t first, std::uint64_t count) {
         "selecting rows");
 }
 
-void write_slice(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                 const Table& rows, std::size_t c, RowRange slice, hid_t transfer) {
-  const ColumnSpec& column = table.columns[c];
-  const std::size_t bytes = table.element_bytes[c];
-  const auto packed = pack(column.type, rows.values[c], bytes, slice.offset, slice.length,
-                           plan.shift(column, part));
-  Handle dataset = open_column(file, table.key, column.name);
-  Handle type = file_type(column.type, bytes);
+/// Rows that lie one after the other in `packed`.
+void write_packed(hid_t file, const TablePlan& table, std::size_t c, RowRange rows,
+                  const std::byte* packed, hid_t transfer) {
+  const std::string path = path_of(table.key, table.columns[c].name);
+  Handle dataset = open_dataset(file, path);
+  Handle type = file_type(table.columns[c].type, table.element_bytes[c]);
   Handle target = make_space(table.rows);
-  select_rows(target, table.first_row[part] + slice.offset, slice.length);
-  Handle source = make_space(std::max<std::uint64_t>(slice.length, 1));
-  select_rows(source, 0, slice.length);
+  select_rows(target, rows.offset, rows.length);
+  Handle source = make_space(std::max<std::uint64_t>(rows.length, 1));
+  select_rows(source, 0, rows.length);
   const std::byte nothing{};
-  check(
-      H5Dwrite(dataset, type, source, target, transfer, packed.empty() ? &nothing : packed.data()),
-      "writing " + path_of(table.key, column.name));
+  check(H5Dwrite(dataset, type, source, target, transfer, rows.length == 0 ? &nothing : packed),
+        "writing " + path);
+}
+
+std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, std::size_t part,
+                                  const Table& rows, std::size_t c, RowRange slice) {
+  return pack(table.columns[c].type, rows.values[c], table.element_bytes[c], slice.offset,
+              slice.length, plan.shift(table.columns[c], part));
+}
+
+bool is_large(const TablePlan& table, std::size_t c) {
+  return is_compressed(table.rows, table.element_bytes[c]);
+}
+
+struct StoredColumn {
+  Handle dataset;
+  Handle type;
+  std::size_t element_bytes;
+};
+
+/// @throws StoreError if the file's column is not of that type
+StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& column) {
+  const std::string path = path_of(key, column.name);
+  Handle dataset = open_dataset(file, path);
+  Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
+  const std::size_t bytes = H5Tget_size(stored);
+  Handle expected = file_type(column.type, bytes);
+  if (H5Tequal(stored, expected) <= 0) {
+    throw StoreError(path + " has an unexpected type");
+  }
+  return {std::move(dataset), std::move(expected), bytes};
 }
 
 }  // namespace
@@ -141,28 +161,59 @@ void create_table(hid_t file, const TablePlan& plan) {
   }
 }
 
-void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                const Table& rows, hid_t transfer, const StepRunner& run_step) {
-  if (table.rows == 0) return;
-  // Plain columns go independently, all in one step; compressed ones must be written collectively,
-  // and after each such call all ranks must know that nobody was left behind in it.
-  run_step([&] {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (is_compressed(table.rows, table.element_bytes[c]) || rows.rows() == 0) continue;
-      write_slice(file, plan, table, part, rows, c, {0, rows.rows()}, H5P_DEFAULT);
-    }
-  });
+void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                         const Table& rows, hid_t transfer, const StepRunner& run_step) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (!is_compressed(table.rows, table.element_bytes[c])) continue;
+    if (!is_large(table, c)) continue;
     const std::uint64_t per_round =
         std::max<std::uint64_t>(1, round_bytes / table.element_bytes[c]);
+    // After each collective call all ranks must know that nobody was left behind in it.
     for (std::uint64_t done = 0; done < table.most_rows; done += per_round) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows.rows());
         const std::uint64_t count = std::min(per_round, rows.rows() - first);
-        write_slice(file, plan, table, part, rows, c, {first, count}, transfer);
+        const auto packed = pack_slice(plan, table, part, rows, c, {first, count});
+        write_packed(file, table, c, {table.first_row[part] + first, count}, packed.data(),
+                     transfer);
       });
     }
+  }
+}
+
+std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
+                               const Table& rows) {
+  std::string all;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (is_large(table, c)) continue;
+    const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
+    all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+  }
+  return all;
+}
+
+void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std::string>& parts) {
+  std::vector<std::size_t> taken(parts.size(), 0);
+  for (const TablePlan& table : plan.tables) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (is_large(table, c)) continue;
+      std::string column;
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        const std::size_t bytes = table.rows_of(part) * table.element_bytes[c];
+        require(taken[part] + bytes <= parts[part].size(), "a part has fewer rows than it said");
+        column.append(parts[part], taken[part], bytes);
+        taken[part] += bytes;
+      }
+      write_packed(file, table, c, {0, table.rows},
+                   reinterpret_cast<const std::byte*>(column.data()), H5P_DEFAULT);
+    }
+  }
+}
+
+void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                const Table& rows) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
+    write_packed(file, table, c, {table.first_row[part], rows.rows()}, packed.data(), H5P_DEFAULT);
   }
 }
 
@@ -170,15 +221,13 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     const TablePlan plan = plan_alone(table);
     create_table(file, plan);
-    write_rows(file, {}, plan, 0, table, H5P_DEFAULT, run_alone);
+    write_rows(file, {}, plan, 0, table);
   }
 }
 
 std::uint64_t count_rows(hid_t file, const TableKey& key) {
-  if (!hdf5::has_link(file, path_of(key, key.dimension))) return 0;
-  Handle dataset = open_column(file, key, key.dimension);
-  Handle space(H5Dget_space(dataset), H5Sclose, "reading a size");
-  return extent_of(space);
+  const std::string path = path_of(key, key.dimension);
+  return hdf5::has_link(file, path) ? extent_of(open_dataset(file, path), path) : 0;
 }
 
 TableShape read_shape(hid_t file, const Table& empty) {
@@ -189,9 +238,7 @@ TableShape read_shape(hid_t file, const Table& empty) {
       shape.element_bytes.push_back(element_bytes(column.type, empty.values[c]));
       continue;
     }
-    Handle dataset = open_column(file, empty.key, column.name);
-    Handle stored(H5Dget_type(dataset), H5Tclose, "reading a type");
-    shape.element_bytes.push_back(H5Tget_size(stored));
+    shape.element_bytes.push_back(open_column(file, empty.key, column).element_bytes);
   }
   return shape;
 }
@@ -199,25 +246,23 @@ TableShape read_shape(hid_t file, const Table& empty) {
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range) {
   Table table{key, columns, {}};
+  const std::uint64_t all_rows = count_rows(file, key);
   for (const ColumnSpec& column : columns) {
     const std::string path = path_of(key, column.name);
-    Handle dataset = open_column(file, key, column.name);
-    Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
-    const std::size_t bytes = H5Tget_size(stored);
-    Handle expected = file_type(column.type, bytes);
-    if (H5Tequal(stored, expected) <= 0) {
-      throw StoreError(path + " has an unexpected type");
+    const auto [dataset, type, bytes] = open_column(file, key, column);
+    const std::uint64_t extent = extent_of(dataset, path);
+    if (extent != all_rows) {
+      throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
     }
-    Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
-    const std::uint64_t extent = extent_of(space);
     if (range.offset > extent || range.length > extent - range.offset) {
-      throw StoreError(fmt::format("{} has {} rows where rows up to {} are referred to", path,
-                                   extent, range.offset + range.length));
+      throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
     }
+    require_whole(dataset, path, extent, bytes, range);
     std::vector<std::byte> packed(range.length * bytes);
     if (range.length > 0) {
+      Handle space = make_space(extent);
       select_rows(space, range.offset, range.length);
-      check(H5Dread(dataset, expected, make_space(range.length), space, H5P_DEFAULT, packed.data()),
+      check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.data()),
             "reading " + path);
     }
     table.values.push_back(unpack(column.type, packed, bytes));

@@ -17,16 +17,29 @@ void run_alone(const std::function<void()>& step);
 /// Creates the table's dimension and columns, without values.
 void create_table(hid_t file, const TablePlan& plan);
 
-/// Writes one part's rows where the plan puts them. With collective `transfer` every rank calls it
-/// for every table, also those without rows; large columns go in several rounds, as many as the
-/// part with most rows needs.
+/// Writes one part's rows where the plan puts them. One process alone.
 void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                const Table& rows, hid_t transfer, const StepRunner& run_step);
+                const Table& rows);
+
+/// The same of the columns worth compressing, by all ranks together: with collective `transfer`
+/// each calls it for every table, also those without rows. In several rounds, as many as the part
+/// with most rows needs.
+void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                         const Table& rows, hid_t transfer, const StepRunner& run_step);
+
+/// The other columns of one part's table, below 32 KiB each: their bytes, in the order of the plan.
+/// Parallel HDF5 writes checksums only collectively, which takes longer than to gather them.
+std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
+                               const Table& rows);
+
+/// Writes what pack_small_columns made of the tables of each part, in their order. One process
+/// alone.
+void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std::string>& parts);
 
 /// Creates and writes tables that belong to one process alone.
 void write_tables(hid_t file, const std::vector<Table>& tables);
 
-/// Number of rows of a table; 0 if the file has no such table.
+/// Number of rows of a table; 0 if the file has no such table. @throws StoreError
 std::uint64_t count_rows(hid_t file, const TableKey& key);
 
 /// Rows and element sizes of a table of the file with that key and those columns, from its types
@@ -34,7 +47,8 @@ std::uint64_t count_rows(hid_t file, const TableKey& key);
 TableShape read_shape(hid_t file, const Table& empty);
 
 /// Some rows of some columns of a table.
-/// @throws StoreError if the file does not have them: it is damaged
+/// @throws StoreError if the file does not have them, or they are not what these columns are: it is
+///   damaged, or meant to do damage
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range);
 

@@ -38,13 +38,8 @@ void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
   }
 }
 
-void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part,
-                hid_t transfer, const StepRunner& run_step) {
-  for (const TablePlan& table : plan.tables) {
-    Table rows;
-    run_step([&] { rows = part.load(table); });
-    write_rows(file, plan, table, index, rows, transfer, run_step);
-  }
+void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part) {
+  for (const TablePlan& table : plan.tables) write_rows(file, plan, table, index, part.load(table));
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -113,6 +108,14 @@ void compare_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std:
   }
 }
 
+void add_small_columns(const fs::path& path, const FilePlan& plan,
+                       const std::vector<std::string>& parts) {
+  hdf5::File file = hdf5::File::open_to_write(path);
+  write_small_columns(file, plan, parts);
+  file.flush(hdf5::Durability::synced);
+  file.close();
+}
+
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
                     const PartSource& mine, const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
@@ -123,9 +126,21 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::create_together(part_path, comm); });
   create_all(*file, plan, provenance, run_step);
-  write_part(*file, plan, rank, mine, transfer, run_step);
+  std::string small;
+  for (const TablePlan& table : plan.tables) {
+    Table rows;
+    run_step([&] {
+      rows = mine.load(table);
+      small += pack_small_columns(plan, table, rank, rows);
+    });
+    write_large_columns(*file, plan, table, rank, rows, transfer, run_step);
+  }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
+  const std::vector<std::string> all_small = gather_texts(comm, small);
+  run_step([&] {
+    if (rank == 0) add_small_columns(part_path, plan, all_small);
+  });
   std::optional<hdf5::Handle> written;
   run_step([&] {
     check_whole(part_path, plan.tables.front().rows);
@@ -175,7 +190,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     hdf5::File file = hdf5::File::create(part_of(path));
     create_all(file, plan, provenance, run_alone);
     for (std::size_t i = 0; i <= devices; ++i) {
-      write_part(file, plan, i, part_at(i), H5P_DEFAULT, run_alone);
+      write_part(file, plan, i, part_at(i));
     }
     file.flush(hdf5::Durability::synced);
     file.close();

@@ -70,7 +70,7 @@ class ReadRunTest(unittest.TestCase):
     def test_texts_are_utf8(self):
         devices = read_run.read_table(self.file["devices"], "device")
         self.assertEqual(devices["reason"][2], self.expected[2]["reason"])
-        self.assertIn("größer", self.file["provenance"].attrs["config_json"])
+        self.assertIn("größer", self.file["provenance"].attrs["config_json"].decode())
 
     def test_ragged_carveouts(self):
         devices = read_run.read_table(self.file["devices"], "device")

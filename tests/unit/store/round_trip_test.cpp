@@ -38,6 +38,17 @@ TEST(RunFileTest, random_runs_come_back_unchanged) {
   }
 }
 
+TEST(RunFileTest, provenance_comes_back_however_long) {
+  const test::TemporaryFolder folder;
+  RunResult run = random_run(1, 0);
+  run.provenance.command_line = std::string(200000, 'x') + " größer";
+  run.provenance.slurm_job_id = "";
+
+  write(folder / "run.h5", run);
+
+  EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::no)), print(run));
+}
+
 TEST(RunFileTest, large_traces_are_compressed_and_come_back_unchanged) {
   const test::TemporaryFolder folder;
   const RunResult run = random_run(3, 2, 2000);

@@ -1,0 +1,28 @@
+// Datasets of a file that anyone may have made: what they claim is checked before it is believed.
+#pragma once
+
+#include "store/bound_table.hpp"
+#include "store/hdf5.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace sonde {
+
+/// Opens a dataset whose values lie in this file and nowhere else, through filters that sonde
+/// itself uses: HDF5 would follow links into other files, and load filters as plugins.
+/// @throws StoreError naming the dataset
+hdf5::Handle open_dataset(hid_t file, const std::string& path);
+
+/// @throws StoreError unless it has exactly one dimension
+std::uint64_t extent_of(hid_t dataset, const std::string& path);
+
+/// Checks that all these elements are there, and can come from a file of this size: reading them
+/// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
+/// into.
+/// @throws StoreError
+void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
+                   std::size_t element_bytes, RowRange range);
+
+}  // namespace sonde

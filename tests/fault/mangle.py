@@ -1,0 +1,290 @@
+"""Ways to spoil a run file or shard. Each takes the path and a random.Random, and changes the file."""
+import h5py
+import numpy as np
+
+SECRET = "/etc/passwd"
+HOSTILE_TEXTS = [
+    b"=cmd|' /C calc'!A0", b"@SUM(A1:A9)", b"+1+1", b"-2+3", b"\t=1+1", b"\r=1+1", b'=1,"a"\n=2',
+    b"<script>alert(1)</script>", b"<img src=x onerror=alert(1)>", b"</script><img src=x>",
+    b"<!--<script>", b"]]><x/>", b"a\n# heading\n\n[click](http://evil.example/x)", b"a|b|c\n|d|",
+    b"``` x ```", b"`whoami`", b"$(reboot); rm -rf /", b"n1 -oProxyCommand=x", b"\x1b[2J\x1b]0;x\x07",
+    b"\x01\x02\x0b\x0c\x7f", b"\xc2\x9b31m", b"\xff\xfe\xf6", b"\xe2\x80\xaegnp.exe", b"\xed\xa0\x80",
+    b'"} 1\nsonde_fake 1', b"\\", b"'", b"a" * 5000, b"-rf", b"%s%n{}{0}", b"\xef\xbf\xbe"]
+HOSTILE_NUMBERS = [float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 5e-324, 0.0, -1.0, 1e18]
+HOSTILE_WHOLES = [0, 1, -1, 2**31 - 1, 2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 7]
+
+
+def columns(file):
+    found = []
+    file.visititems(lambda name, thing: found.append(name) if isinstance(thing, h5py.Dataset) else None)
+    return found
+
+
+def replace(file, name, **how):
+    del file[name]
+    return file.create_dataset(name, **how)
+
+
+# --- bytes ---------------------------------------------------------------------------------------
+
+def raw(work):
+    def change(path, rng):
+        data = bytearray(path.read_bytes())
+        path.write_bytes(work(data, rng))
+    change.__name__ = work.__name__
+    return change
+
+
+@raw
+def flip_bits(data, rng):
+    for _ in range(rng.choice([1, 1, 3, 40])):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return data
+
+
+@raw
+def flip_in_the_front(data, rng):
+    for _ in range(rng.choice([1, 5, 50])):
+        data[rng.randrange(min(4096, len(data)))] ^= 1 << rng.randrange(8)
+    return data
+
+
+@raw
+def truncate(data, rng):
+    return data[:rng.randrange(len(data))]
+
+
+@raw
+def overwrite_block(data, rng):
+    size = min(rng.choice([8, 512, 20000]), len(data) - 1)
+    at = rng.randrange(len(data) - size)
+    data[at:at + size] = rng.choice([bytes(size), b"\xff" * size, rng.randbytes(size)])
+    return data
+
+
+@raw
+def move_block(data, rng):
+    size = min(2048, len(data) // 2)
+    at, to = rng.randrange(len(data) - size), rng.randrange(len(data) - size)
+    data[to:to + size] = data[at:at + size]
+    return data
+
+
+@raw
+def append_bytes(data, rng):
+    return data + rng.randbytes(1000)
+
+
+# --- structure -----------------------------------------------------------------------------------
+
+def with_h5py(work):
+    def change(path, rng):
+        with h5py.File(path, "r+", libver=("v108", "latest")) as file:
+            work(file, rng)
+    change.__name__ = work.__name__
+    return change
+
+
+@with_h5py
+def wrong_attribute(file, rng):
+    group = rng.choice([file, file["provenance"], file["provenance"]])
+    name = rng.choice(sorted(group.attrs))
+    value = rng.choice([["one", "two", "three"], ["x"] * 1500, np.zeros(1500, np.uint64), np.uint64(7),
+                        np.float64(1), "text", np.bytes_(b"fixed" * 100), h5py.Empty("S1"), -1,
+                        np.array([], np.uint64), None, "x" * 60000])
+    del group.attrs[name]
+    if value is not None:
+        group.attrs[name] = value
+
+
+@with_h5py
+def wrong_type(file, rng):
+    for _ in range(rng.choice([1, 3])):
+        name = rng.choice(columns(file))
+        kind = rng.choice(["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8", ">f8", ">u8", "S1", "S70000",
+                           h5py.string_dtype(), h5py.vlen_dtype(np.int32), h5py.ref_dtype,
+                           np.dtype([("a", "u8"), ("b", "S3")]), np.dtype("(3,)u8"), h5py.enum_dtype({"a": 1})])
+        replace(file, name, shape=file[name].shape, dtype=kind)
+
+
+@with_h5py
+def wrong_shape(file, rng):
+    name = rng.choice(columns(file))
+    rows = file[name].shape[0]
+    shape = rng.choice([(rows + 1,), (max(0, rows - 1),), (rows, 1), (1, rows), (rows, 2), (), None, (0,),
+                        (rows * 1000,)])
+    data = None if shape is None else np.zeros(shape, file[name].dtype)
+    kind = file[name].dtype
+    del file[name]
+    file[name] = h5py.Empty(kind) if data is None else data
+
+
+@with_h5py
+def huge_claim(file, rng):
+    name = rng.choice(columns(file))
+    group = file[name].parent
+    rows = rng.choice([2**45, 2**33, 2**63 - 1, 2**28])
+    kind = rng.choice([file[name].dtype, np.dtype("u8"), np.dtype("S100000")])
+    how = rng.choice([{}, {"chunks": (65536,)}, {"chunks": (1000,), "compression": 9}, {"chunks": (2**20,)},
+                      {"maxshape": (None,), "chunks": (64,)}])
+    names = [key for key in group if isinstance(group.get(key), h5py.Dataset)]
+    for key in names if rng.random() < 0.5 else [name.split("/")[-1]]:
+        try:
+            its = group[key].dtype if rng.random() < 0.8 else kind
+            replace(group, key, shape=(rows,), dtype=its, **how)
+        except (ValueError, OSError, RuntimeError):
+            pass  # h5py refuses some sums of sizes
+
+
+@with_h5py
+def bomb(file, rng):
+    group = file["unaudited"]
+    for key in ("node", "uuid"):
+        replace(group, key, data=np.zeros(rng.choice([300, 3000]), "S20000"), chunks=(20,), compression=9)
+    replace(group, "unaudited", shape=group["node"].shape, dtype="u1")
+
+
+@with_h5py
+def another_filter(file, rng):
+    name = rng.choice(columns(file))
+    data = np.zeros(max(1, file[name].shape[0]), file[name].dtype)
+    numbers = data.dtype.kind in "uif"
+    how = rng.choice([{"compression": "lzf"}, {"shuffle": True, "compression": 4},
+                      {"scaleoffset": 2} if data.dtype.kind in "ui" else {"fletcher32": True},
+                      {"fletcher32": True, "shuffle": numbers}])
+    replace(file, name, data=data, chunks=True, **how)
+
+
+@with_h5py
+def values_elsewhere(file, rng):
+    name = rng.choice(columns(file))
+    old = file[name]
+    shape, kind = old.shape, old.dtype
+    if shape[0] == 0:
+        return
+    del file[name]
+    if rng.random() < 0.5:
+        file.create_dataset(name, shape=shape, dtype=kind, external=[(SECRET, 0, h5py.h5f.UNLIMITED)])
+    else:
+        layout = h5py.VirtualLayout(shape=shape, dtype=kind)
+        layout[:] = h5py.VirtualSource(rng.choice([".", "other.h5", "/dev/zero"]), name, shape=shape)
+        file.create_virtual_dataset(name, layout)
+
+
+@with_h5py
+def missing_part(file, rng):
+    names = []
+    file.visit(names.append)
+    for _ in range(rng.choice([1, 3])):
+        name = rng.choice(names)
+        if name in file:
+            del file[name]
+
+
+@with_h5py
+def link_elsewhere(file, rng):
+    names = []
+    file.visit(names.append)
+    name = rng.choice(names)
+    target = rng.choice(names)
+    del file[name]
+    link = rng.choice([h5py.SoftLink("/" + target), h5py.SoftLink("/" + name),
+                       h5py.ExternalLink("other.h5", "/" + name), h5py.ExternalLink(SECRET, "/"),
+                       h5py.ExternalLink("/dev/zero", "/")])
+    file[name] = link
+
+
+@with_h5py
+def hard_links(file, rng):
+    names = []
+    file.visit(names.append)
+    groups = [name for name in names if isinstance(file[name], h5py.Group)]
+    for i in range(rng.choice([1, 1, 400])):
+        source = rng.choice([*groups, "/", "jobs"])
+        place = rng.choice([rng.choice(groups), "jobs"])
+        if f"extra{i}" not in file[place]:
+            file[place][f"extra{i}"] = file[source]
+    for _ in range(rng.choice([0, 3])):
+        name, other = rng.choice(columns(file)), rng.choice(columns(file))
+        if name != other:
+            del file[name]
+            file[name] = file[other]
+
+
+@with_h5py
+def same_job_many_times(file, rng):
+    job = rng.choice(sorted(file["jobs"]))
+    for i in range(3000):
+        file["jobs"][f"copy{i}"] = file["jobs"][job]
+
+
+@with_h5py
+def odd_job_name(file, rng):
+    job = rng.choice(sorted(file["jobs"]))
+    name = rng.choice([text for text in HOSTILE_TEXTS if b"/" not in text])
+    jobs = file["jobs"]
+    jobs.id.links.move(job.encode(), jobs.id, name)
+
+
+# --- values --------------------------------------------------------------------------------------
+
+@with_h5py
+def bad_offsets(file, rng):
+    ranges = [name for name in columns(file)
+              if name.endswith(("_offset", "_length", "_index", "position")) and file[name].shape[0]]
+    for name in rng.sample(ranges, min(len(ranges), rng.choice([1, 2, 10]))):
+        values = file[name][...]
+        for i in range(len(values)):
+            if rng.random() < 0.5:
+                values[i] = rng.choice([0, 1, 5, 2**20, 2**32, 2**63, 2**64 - 1, rng.randrange(2**64)])
+        file[name][...] = values
+
+
+@with_h5py
+def hostile_numbers(file, rng):
+    numbers = [name for name in columns(file) if file[name].dtype.kind in "uif" and file[name].shape[0]
+               and not name.endswith(("_offset", "_length", "_index"))]
+    for name in rng.sample(numbers, min(len(numbers), rng.choice([1, 5, 60]))):
+        values = file[name][...]
+        for i in range(len(values)):
+            if values.dtype.kind == "f":
+                values[i] = rng.choice(HOSTILE_NUMBERS)
+            else:
+                bits = 8 * values.dtype.itemsize
+                whole = rng.choice(HOSTILE_WHOLES) % 2**bits
+                values[i] = whole - 2**bits if values.dtype.kind == "i" and whole >= 2**(bits - 1) else whole
+        file[name][...] = values
+
+
+@with_h5py
+def hostile_texts(file, rng):
+    texts = [name for name in columns(file) if file[name].dtype.kind in "SO" and file[name].shape[0]]
+    kept = () if rng.random() < 0.2 else ("status", "value_kind", "kind")
+    for name in texts:
+        if name.endswith(kept) and kept or rng.random() < 0.3:
+            continue
+        words = [rng.choice(HOSTILE_TEXTS) for _ in range(file[name].shape[0])]
+        if name.endswith("/metric") and rng.random() < 0.7:
+            words = list(file[name].asstr(errors="surrogateescape")[...].astype("S"))
+        width = max(2, *map(len, words))
+        kind = h5py.h5t.C_S1.copy()
+        kind.set_size(width)
+        kind.set_cset(h5py.h5t.CSET_UTF8)
+        kind.set_strpad(h5py.h5t.STR_NULLPAD)
+        place = file[name].parent
+        key = name.split("/")[-1]
+        del place[key]
+        made = h5py.h5d.create(place.id, key.encode(), kind, h5py.h5s.create_simple((len(words),)))
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array(words, f"S{width}"), mtype=kind)
+    attributes = file["provenance"].attrs
+    for name in attributes:
+        if isinstance(attributes[name], bytes) and rng.random() < 0.5:
+            word = rng.choice(HOSTILE_TEXTS)
+            attributes.create(name, word, dtype=h5py.string_dtype("utf-8", len(word)))
+
+
+ALL = [flip_bits, flip_in_the_front, truncate, overwrite_block, move_block, append_bytes, wrong_attribute,
+       wrong_attribute, wrong_type, wrong_shape, huge_claim, huge_claim, bomb, another_filter,
+       values_elsewhere, missing_part, link_elsewhere, hard_links, same_job_many_times, odd_job_name,
+       bad_offsets, bad_offsets, hostile_numbers, hostile_numbers, hostile_texts, hostile_texts,
+       hostile_texts]

@@ -1,0 +1,101 @@
+// Hostile texts in every medium.
+#include "base/escape.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+TEST(EscapeTest, harmless_text_stays_as_it_is) {
+  const std::string text = "node03 rank 2: 3.5 % slower, größer — 测试";
+
+  EXPECT_EQ(escape_terminal(text), text);
+  EXPECT_EQ(escape_csv("GPU-1a2b"), "GPU-1a2b");
+  EXPECT_EQ(escape_markdown("cache.l1.size_bytes (median)"), "cache.l1.size_bytes (median)");
+  EXPECT_EQ(escape_markup("größer"), "größer");
+  EXPECT_EQ(escape_label("GPU-1a2b"), "GPU-1a2b");
+  EXPECT_EQ(quote_shell("--exclude=node03,node07"), "--exclude=node03,node07");
+}
+
+TEST(EscapeTest, what_steers_a_terminal_is_shown) {
+  EXPECT_EQ(escape_terminal("a\x1b[2Jb\n\tc\r\x7f"), "a\\x1b[2Jb\\x0a\\x09c\\x0d\\x7f");
+  EXPECT_EQ(escape_terminal(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(escape_terminal("\xc2\x9b"
+                            "31m"),
+            "\\x9b31m");                                        // C1: CSI
+  EXPECT_EQ(escape_terminal("\xe2\x80\xaetxt"), "\\u202etxt");  // right to left
+}
+
+TEST(EscapeTest, what_is_not_utf8_is_replaced) {
+  const std::string mark = "\xef\xbf\xbd";
+
+  EXPECT_EQ(escape_terminal("a\xff"
+                            "b"),
+            "a" + mark + "b");
+  EXPECT_EQ(escape_terminal("gr\xf6\xdf"
+                            "e"),
+            "gr" + mark + mark + "e");                                        // Latin-1
+  EXPECT_EQ(escape_terminal("\xc0\xaf"), mark + mark);                        // overlong
+  EXPECT_EQ(escape_terminal("\xed\xa0\x80"), mark + mark + mark);             // surrogate
+  EXPECT_EQ(escape_terminal("\xf4\x90\x80\x80"), mark + mark + mark + mark);  // above U+10FFFF
+  EXPECT_EQ(escape_terminal("cut \xe6\xb5"), "cut " + mark);
+  EXPECT_EQ(escape_terminal(mark), mark);
+}
+
+TEST(EscapeTest, csv_cells_are_no_formulas) {
+  EXPECT_EQ(escape_csv("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+  EXPECT_EQ(escape_csv("@SUM(1)"), "'@SUM(1)");
+  EXPECT_EQ(escape_csv("+1+1"), "'+1+1");
+  EXPECT_EQ(escape_csv("-1-1"), "'-1-1");
+  EXPECT_EQ(escape_csv("\t=1"), "\\x09=1");
+  EXPECT_EQ(escape_csv("=A1,\"x\""), "\"'=A1,\"\"x\"\"\"");
+}
+
+TEST(EscapeTest, csv_numbers_stay_numbers) {
+  EXPECT_EQ(escape_csv("-5"), "-5");
+  EXPECT_EQ(escape_csv("-1.5e-07"), "-1.5e-07");
+  EXPECT_EQ(escape_csv("2,5"), "\"2,5\"");
+}
+
+TEST(EscapeTest, markdown_gets_no_markup) {
+  EXPECT_EQ(escape_markdown("a|b"), "a\\|b");
+  EXPECT_EQ(escape_markdown("<script>x</script>"), "\\<script>x\\</script>");
+  EXPECT_EQ(escape_markdown("[here](http://x.y)"), "\\[here\\](http:\\//x.y)");
+  EXPECT_EQ(escape_markdown("www.x.y"), "www\\.x.y");
+  EXPECT_EQ(escape_markdown("a\n# b"), "a\\\\x0a# b");
+  EXPECT_EQ(escape_markdown("\\|"), "\\\\\\|");
+  EXPECT_EQ(escape_markdown("`x` *y* &lt;"), "\\`x\\` \\*y\\* \\&lt;");
+}
+
+TEST(EscapeTest, code_of_markdown_ends_where_it_should) {
+  EXPECT_EQ(markdown_code("node03"), "`node03`");
+  EXPECT_EQ(markdown_code("a`b"), "`` a`b ``");
+  EXPECT_EQ(markdown_code("``"), "``` `` ```");
+  EXPECT_EQ(markdown_code("a\n\n<b>"), "`a\\x0a\\x0a<b>`");
+}
+
+TEST(EscapeTest, markup_is_valid_xml) {
+  EXPECT_EQ(escape_markup("<a href=\"x\">'&]]>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;]]&gt;");
+  EXPECT_EQ(escape_markup("\x01\x0b\xef\xbf\xbe"), "\\x01\\x0b\\ufffe");
+}
+
+TEST(EscapeTest, labels_end_where_they_should) {
+  EXPECT_EQ(escape_label("a\"} 1\nb\\"), "a\\\"} 1\\\\x0ab\\\\");
+}
+
+TEST(EscapeTest, words_for_a_shell_are_one_word) {
+  EXPECT_EQ(quote_shell(""), "\"\"");
+  EXPECT_EQ(quote_shell("two words"), "\"two words\"");
+  EXPECT_EQ(quote_shell("n1;reboot"), "\"n1;reboot\"");
+  EXPECT_EQ(quote_shell("$(reboot)"), "'$(reboot)'");
+  EXPECT_EQ(quote_shell("a'`b`"), "'a'\\''`b`'");
+  EXPECT_EQ(quote_shell("a\nb"), "'a\\x0ab'");
+}
+
+TEST(EscapeTest, json_keeps_its_meaning) {
+  EXPECT_EQ(escape_json_controls("{\"a\": \"\xc2\x9b größer\x7f\"}"),
+            "{\"a\": \"\\u009b größer\\u007f\"}");
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,302 @@
+// Files made to do damage: each lie ends in a StoreError that names the file, and takes no memory.
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "store/hdf5.hpp"
+#include "store/output.hpp"
+#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <array>
+#include <fstream>
+#include <functional>
+
+namespace sonde {
+namespace {
+
+using hdf5::Handle;
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class HostileFileTest : public testing::Test {
+ protected:
+  HostileFileTest() {
+    write_run_alone(path_, test::some_provenance(), {}, 2, [](std::size_t i) {
+      DeviceResult device = test::random_device(1, static_cast<int>(i), 1);
+      device.jobs = {test::random_job(1 + i, "clock", 1)};
+      return part_in_memory(device, {});
+    });
+  }
+
+  void change(const std::function<void(hid_t)>& work) {
+    hdf5::File file = hdf5::File::open_to_write(path_);
+    work(file);
+    file.close();
+  }
+
+  /// Puts another dataset in the place of a column.
+  void replace(const std::string& name, hid_t type, const std::vector<hsize_t>& extents,
+               hid_t creation = H5P_DEFAULT) {
+    change([&](hid_t file) {
+      hdf5::check(H5Ldelete(file, name.c_str(), H5P_DEFAULT), "delete");
+      const Handle space(
+          H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
+          "space");
+      Handle(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+             H5Dclose, "create");
+    });
+  }
+
+  template <class T>
+  void overwrite(const std::string& name, hid_t type, const std::vector<T>& values) {
+    change([&](hid_t file) {
+      const Handle data(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open");
+      hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
+    });
+  }
+
+  std::string error_of_reading() const {
+    try {
+      read_run(path_, WithTraces::yes);
+    } catch (const StoreError& error) {
+      return error.what();
+    }
+    return "no StoreError";
+  }
+
+  const test::TemporaryFolder folder_;
+  const fs::path path_ = folder_ / "run.h5";
+};
+
+TEST_F(HostileFileTest, an_attribute_of_three_texts_is_refused) {
+  change([](hid_t file) {
+    const Handle group = hdf5::open_group(file, "provenance");
+    H5Adelete(group, "config_hash");
+    const Handle type = hdf5::utf8_type(H5T_VARIABLE);
+    const hsize_t three = 3;
+    const Handle space(H5Screate_simple(1, &three, nullptr), H5Sclose, "space");
+    const Handle attribute(H5Acreate2(group, "config_hash", type, space, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose, "create");
+    const std::array<const char*, 3> texts{"one", "two", "three"};
+    hdf5::check(H5Awrite(attribute, type, texts.data()), "write");
+  });
+
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("config_hash")));
+}
+
+TEST_F(HostileFileTest, an_attribute_of_many_numbers_is_refused) {
+  change([](hid_t file) {
+    const Handle group = hdf5::open_group(file, "provenance");
+    H5Adelete(group, "seed");
+    const hsize_t many = 1500;
+    const Handle space(H5Screate_simple(1, &many, nullptr), H5Sclose, "space");
+    const Handle attribute(
+        H5Acreate2(group, "seed", H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+        "create");
+    hdf5::check(H5Awrite(attribute, H5T_NATIVE_UINT64, std::vector<std::uint64_t>(many, 7).data()),
+                "write");
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("seed"));
+}
+
+TEST_F(HostileFileTest, a_number_for_a_text_is_refused) {
+  change([](hid_t file) {
+    const Handle group = hdf5::open_group(file, "provenance");
+    H5Adelete(group, "config_hash");
+    hdf5::write_attribute(group, "config_hash", std::uint64_t{7});
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("config_hash"));
+}
+
+TEST_F(HostileFileTest, a_text_of_variable_length_is_refused) {
+  change([](hid_t file) {
+    const Handle group = hdf5::open_group(file, "provenance");
+    H5Adelete(group, "config_hash");
+    hdf5::write_attribute(group, "config_hash", "another");
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("config_hash"));
+}
+
+TEST_F(HostileFileTest, huge_claims_are_refused_before_memory_is_taken) {
+  const hsize_t huge = hsize_t{1} << 45;
+  const Handle chunked = hdf5::make_properties(H5P_DATASET_CREATE);
+  const hsize_t chunk = 1 << 16;
+  hdf5::check(H5Pset_chunk(chunked, 1, &chunk), "chunk");
+  const Handle late = hdf5::make_properties(H5P_DATASET_CREATE);
+  hdf5::check(H5Pset_alloc_time(late, H5D_ALLOC_TIME_LATE), "late");
+  for (const hid_t creation : {hid_t{chunked}, hid_t{late}}) {
+    replace("unaudited/unaudited", H5T_STD_U8LE, {huge}, creation);
+    replace("unaudited/node", hdf5::utf8_type(2), {huge}, creation);
+
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("unaudited/node")));
+  }
+}
+
+TEST_F(HostileFileTest, wrong_shapes_and_types_are_refused) {
+  replace("devices/rank", H5T_STD_I32LE, {1, 2});
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("devices/rank"), HasSubstr("dimension")));
+  replace("devices/rank", H5T_STD_I32LE, {3});
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("devices/rank"), HasSubstr("3 rows")));
+  replace("devices/rank", H5T_IEEE_F64LE, {2});
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("devices/rank"), HasSubstr("type")));
+}
+
+TEST_F(HostileFileTest, a_column_without_values_is_refused) {
+  replace("devices/rank", H5T_STD_I32LE, {2});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("devices/rank"));
+}
+
+TEST_F(HostileFileTest, a_chunk_that_unpacks_to_less_than_its_size_is_refused) {
+  const hsize_t rows = 4096;
+  const std::string few(64, '\1');
+  std::vector<Bytef> packed(compressBound(few.size()));
+  uLongf bytes = packed.size();
+  compress(packed.data(), &bytes, reinterpret_cast<const Bytef*>(few.data()), few.size());
+  const auto write_chunk = [&](const void* data, std::size_t size) {
+    const Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
+    hdf5::check(H5Pset_chunk(creation, 1, &rows), "chunk");
+    hdf5::check(H5Pset_deflate(creation, 1), "deflate");
+    replace("unaudited/unaudited", H5T_STD_U8LE, {rows});
+    replace("unaudited/node", hdf5::utf8_type(8), {rows}, creation);
+    change([&](hid_t file) {
+      const Handle dataset(H5Dopen2(file, "unaudited/node", H5P_DEFAULT), H5Dclose, "open");
+      const hsize_t first = 0;
+      hdf5::check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &first, size, data), "write");
+    });
+    EXPECT_THAT(error_of_reading(), HasSubstr("unaudited/node"));
+  };
+  write_chunk(packed.data(), bytes);
+
+  const std::string good_size(rows * 8, '\1');
+  write_chunk(good_size.data(), good_size.size());  // not deflated at all
+}
+
+TEST_F(HostileFileTest, links_to_elsewhere_are_not_followed) {
+  const fs::path other = folder_ / "other.h5";
+  fs::copy_file(path_, other);
+  const auto relink = [&](const char* name, const auto& link) {
+    change([&](hid_t file) {
+      hdf5::check(H5Ldelete(file, name, H5P_DEFAULT), "delete");
+      hdf5::check(link(file, name), "link");
+    });
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr(name), HasSubstr("leads to another place")));
+  };
+  relink("devices/rank", [&](hid_t file, const char* name) {
+    return H5Lcreate_external(other.c_str(), "/devices/rank", file, name, H5P_DEFAULT, H5P_DEFAULT);
+  });
+  relink("devices", [](hid_t file, const char* name) {
+    return H5Lcreate_soft("/jobs", file, name, H5P_DEFAULT, H5P_DEFAULT);
+  });
+}
+
+TEST_F(HostileFileTest, values_kept_in_another_file_are_not_read) {
+  const Handle external = hdf5::make_properties(H5P_DATASET_CREATE);
+  hdf5::check(H5Pset_external(external, "/etc/hostname", 0, 4), "external");
+  replace("unaudited/unaudited", H5T_STD_U8LE, {2});
+  replace("unaudited/node", hdf5::utf8_type(2), {2}, external);
+
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("unaudited/node"), HasSubstr("another file")));
+
+  const Handle virtual_one = hdf5::make_properties(H5P_DATASET_CREATE);
+  const hsize_t two = 2;
+  const Handle space(H5Screate_simple(1, &two, nullptr), H5Sclose, "space");
+  hdf5::check(H5Pset_virtual(virtual_one, space, "other.h5", "/devices/rank", space), "virtual");
+  replace("unaudited/node", hdf5::utf8_type(2), {2}, virtual_one);
+
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("unaudited/node"), HasSubstr("another file")));
+}
+
+TEST_F(HostileFileTest, rows_belong_to_one_owner) {
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("refer"));
+}
+
+TEST_F(HostileFileTest, sums_of_offsets_do_not_wrap) {
+  const auto last = std::numeric_limits<std::uint64_t>::max();
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {last, last});
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_length", H5T_NATIVE_UINT64, {2, 2});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("refers to rows"));
+}
+
+TEST_F(HostileFileTest, codes_out_of_range_are_refused) {
+  overwrite<std::uint8_t>("devices/ecc", H5T_NATIVE_UINT8, {0, 7});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("truth value"));
+}
+
+TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
+  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 2});
+  EXPECT_THAT(error_of_reading(), HasSubstr("no device"));
+  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 0});
+  EXPECT_THAT(error_of_reading(), HasSubstr("twice"));
+}
+
+TEST_F(HostileFileTest, one_job_under_two_names_is_refused) {
+  change([](hid_t file) {
+    hdf5::check(H5Lcreate_hard(file, "jobs/clock", file, "jobs/copy", H5P_DEFAULT, H5P_DEFAULT),
+                "link");
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("copy"));
+}
+
+TEST_F(HostileFileTest, groups_in_a_circle_come_to_an_end) {
+  change([](hid_t file) {
+    hdf5::check(H5Lcreate_hard(file, "jobs", file, "jobs/again", H5P_DEFAULT, H5P_DEFAULT), "link");
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("jobs/again"));
+}
+
+TEST_F(HostileFileTest, jobs_have_plain_names) {
+  change([](hid_t file) {
+    hdf5::check(H5Lmove(file, "jobs/clock", file, "jobs/\x1b[2J", H5P_DEFAULT, H5P_DEFAULT),
+                "move");
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("unusable name"));
+}
+
+TEST_F(HostileFileTest, only_regular_files_are_opened) {
+  fs::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(error_of_reading(), HasSubstr("no regular file"));  // and does not wait for a writer
+  fs::remove(path_);
+  fs::create_symlink("run.h5", path_);
+  EXPECT_THAT(error_of_reading(), HasSubstr("not to be read"));
+}
+
+TEST_F(HostileFileTest, single_flipped_bits_change_nothing_silently) {
+  const std::string good = test::print(read_run(path_, WithTraces::yes));
+  std::string bytes(fs::file_size(path_), '\0');
+  std::ifstream(path_, std::ios::binary).read(bytes.data(), static_cast<long>(bytes.size()));
+  Random random(1);
+  int errors = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::size_t bit = random.below(bytes.size() * 8);
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    std::ofstream(path_, std::ios::binary) << damaged;
+    try {
+      EXPECT_TRUE(test::print(read_run(path_, WithTraces::yes)) == good) << "bit " << bit;
+    } catch (const StoreError&) {
+      ++errors;
+    }
+  }
+  EXPECT_GT(errors, 20);
+}
+
+}  // namespace
+}  // namespace sonde
