@@ -29,8 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 // All look at the same time, and ten seconds are promised. Without persistence mode a driver takes
 // some 2 s for each GPU.
-constexpr std::chrono::seconds look_limit{8};
-constexpr std::chrono::seconds whole_limit{9};
+constexpr std::chrono::seconds look_limit{7};
+constexpr std::chrono::seconds whole_limit{8};
 constexpr auto poll_pause = std::chrono::milliseconds(50);
 
 /// One process that looks, and what it says.
@@ -55,18 +55,20 @@ class Examination {
   /// What it said until it ended, or until the time was over.
   Checks wait(Clock::time_point end) {
     Checks checks;
-    while (Clock::now() < end) {
-      const auto event = keeper_.next(poll_pause);
-      if (!event) continue;
-      if (!event->ended) {
-        append(checks, checks_from_json(event->said));
-        continue;
+    while (true) {
+      const bool over = Clock::now() >= end;  // it may have spoken long ago all the same
+      const auto event = keeper_.next(over ? std::chrono::milliseconds(0) : poll_pause);
+      if (event && event->ended) {
+        if (!event->well) checks.push_back(fail("the process that looks " + event->end));
+        return checks;
       }
-      if (!event->well) checks.push_back(fail("the process that looks " + event->end));
-      return checks;
+      if (event) {
+        append(checks, checks_from_json(event->said));
+      } else if (over) {
+        checks.push_back(fail(fmt::format("no answer within {} s", look_limit.count())));
+        return checks;
+      }
     }
-    checks.push_back(fail(fmt::format("no answer within {} s", look_limit.count())));
-    return checks;
   }
 
  private:
@@ -159,8 +161,10 @@ ExitStatus execute(const DoctorOptions& options) {
 
   const auto start = Clock::now();
   const auto end = start + look_limit;
-  Examination mpi({.name = "mpi.start", .advice = "start it as its run: srun --mpi=pmix, mpirun"},
-                  [&](const auto& tell) { look_at_mpi(trial, launch, tell); });
+  Examination mpi(
+      {.name = "mpi.start",
+       .advice = "read what MPI says on stderr; start it as its run: srun --mpi=pmix, mpirun"},
+      [&](const auto& tell) { look_at_mpi(trial, launch, tell); });
   Checks checks;
   if (launch.local_rank == 0) {  // one rank speaks for its node
     Examination gpus(

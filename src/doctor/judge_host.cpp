@@ -217,7 +217,7 @@ Check judge_mpi_start(const MpiStart& start, const Launch& launch) {
                             launch.launcher.empty() ? "started alone" : "by " + launch.launcher);
   if (start.ranks != launch.ranks) {
     check.verdict = CheckVerdict::fail;
-    check.found += fmt::format(", which started {}: each rank takes itself for all", launch.ranks);
+    check.found += fmt::format(", which started {}: they do not know each other", launch.ranks);
     check.advice = launch.launcher == "srun"
                        ? "srun --mpi=pmix (srun --mpi=list shows what Slurm has)"
                        : "use the mpirun of the same Open MPI";

@@ -9,7 +9,6 @@ namespace sonde {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using enum CheckVerdict;
 
 /// An H200 in order, as nvidia-smi shows one.
