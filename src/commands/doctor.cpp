@@ -114,6 +114,8 @@ void look_at_mpi(const fs::path& trial, const Launch& launch, const Examination:
     hdf5.found += fmt::format(" cannot write a file by MPI-IO: {}", error.what());
     hdf5.advice = "look at the line 'output', and at OMPI_MCA_io and HDF5_USE_FILE_LOCKING";
   }
+  std::error_code ignored;
+  if (mpi.rank() == 0) fs::remove(trial, ignored);
   tell({hdf5});
 }
 
@@ -178,7 +180,8 @@ ExitStatus execute(const DoctorOptions& options) {
     append(checks, judge_mpi_environment());
     append(checks, mpi.wait(end));
     const Checks output = files.wait(end);
-    if (!has_failure(output)) fs::remove(trial);  // in case that MPI was stuck
+    std::error_code ignored;
+    if (!has_failure(output)) fs::remove(trial, ignored);  // in case that MPI was stuck
     append(checks, output);
     print(options, checks, launch);
   } else {

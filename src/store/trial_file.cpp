@@ -10,7 +10,6 @@ void write_trial_file(const std::filesystem::path& path, MPI_Comm comm) {
   hdf5::File file = hdf5::File::create_together(path, comm);
   hdf5::write_attribute(file, "ranks", static_cast<std::uint64_t>(size_of(comm)));
   file.close();
-  if (rank_of(comm) == 0) std::filesystem::remove(path);
 }
 
 }  // namespace sonde

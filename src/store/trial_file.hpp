@@ -7,7 +7,8 @@
 
 namespace sonde {
 
-/// Collective. All ranks make a file as the run file is made; rank 0 removes it.
+/// Collective. All ranks make a file as the run file is made. Removing it, also after an error, is
+/// left to the caller.
 /// @throws StoreError with HDF5's reason
 void write_trial_file(const std::filesystem::path& path, MPI_Comm comm);
 
