@@ -23,7 +23,7 @@ TEXT
 # Debian and Ubuntu names; what_to_load below says the same for other machines.
 build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openmpi-bin
   libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
-  libboost-math-dev libjs-vega)
+  libtomlplusplus-dev libboost-math-dev libjs-vega)
 test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py slurm-wlm munge)
 # One formatter for all: other releases format some lines otherwise. Of clang-tidy the newest that
 # is packaged: 14, Debian's default, does not know std::source_location.
@@ -45,7 +45,7 @@ what_to_load() {
 sonde needs the following (packages of Debian 12 or Ubuntu 24.04, or modules of your site):
   g++ 12 or newer, CMake 3.25 or newer, Ninja, pkg-config, git
   Open MPI 4 or newer, and an HDF5 built with it ("parallel", C and HL libraries)
-  hwloc, fmt, nlohmann_json, CLI11, Boost.Math (headers), Vega (libjs-vega)
+  hwloc, fmt, nlohmann_json, CLI11, toml++, Boost.Math (headers), Vega (libjs-vega)
   optional: the CUDA toolkit 12 or newer (nvcc); without it only simulated GPUs can be measured
   for the tests: GoogleTest with GoogleMock, h5dump, python3 with h5py, Slurm and munge
 On a cluster:          module load gcc cmake ninja openmpi hdf5/<parallel> hwloc boost cuda

@@ -1,7 +1,9 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/standard_output.hpp"
 #include "base/stop_signal.hpp"
+#include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
 #include "commands/worker.hpp"
@@ -10,8 +12,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 
 namespace sonde {
 namespace {
@@ -36,7 +40,8 @@ ExitStatus status_of(const std::exception& error) {
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
   note_stop_signals();
-  MeasurePlan plan = plan_run(options, fmt::format("{}", fmt::join(argv, argv + argc, " ")));
+  MeasurePlan plan =
+      plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
   prepare_store();
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
@@ -70,14 +75,37 @@ ExitStatus run_command(int argc, char** argv) {
                     std::get<FileCommand>(*command));
 }
 
+ExitStatus run_to_the_end(int argc, char** argv) {
+  const ExitStatus status = run_command(argc, argv);
+  finish_output();
+  return status;
+}
+
+int complain(std::string_view what, ExitStatus status) {
+  if (speaks_for_all()) log_local(what);
+  return static_cast<int>(status);
+}
+
 }  // namespace
 }  // namespace sonde
 
 int main(int argc, char** argv) {
+  using sonde::ExitStatus;
+  sonde::hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is a failed write, which is reported
   try {
-    return static_cast<int>(sonde::run_command(argc, argv));
+    return static_cast<int>(sonde::run_to_the_end(argc, argv));
   } catch (const sonde::Error& error) {
-    if (sonde::speaks_for_all()) std::cerr << "sonde: " << error.what() << "\n";
-    return static_cast<int>(sonde::status_of(error));
+    return sonde::complain(error.what(), sonde::status_of(error));
+  } catch (const std::bad_alloc&) {
+    return sonde::complain(
+        "out of memory (what was asked for does not fit) use fewer ranks on this machine, or raise "
+        "its limits (ulimit -v)",
+        ExitStatus::error);
+  } catch (const std::exception& error) {
+    return sonde::complain(
+        fmt::format("{} (an error that sonde did not expect) please report it with this command",
+                    error.what()),
+        ExitStatus::error);
   }
 }

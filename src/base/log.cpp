@@ -1,5 +1,7 @@
 #include "base/log.hpp"
 
+#include "base/visible_text.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +21,7 @@ Speaker& speaker() {
 
 void print_line(const std::string& prefix, std::string_view text) {
   if (text.empty()) return;
-  const std::string line = fmt::format("{}{}\n", prefix, text);
+  const std::string line = fmt::format("{}{}\n", prefix, visible_line(text));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,4 +1,5 @@
 // Messages for the person who started the run, on stderr: one line each, never mixed into results.
+// Control characters in them, as a file name may hold, are shown and not sent to the terminal.
 #pragma once
 
 #include <string>

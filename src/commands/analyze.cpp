@@ -1,6 +1,7 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
 #include "analysis/fleet/reduce.hpp"
+#include "base/standard_output.hpp"
 
 #include "commands/commands.hpp"
 #include "store/run_reader.hpp"
@@ -64,7 +65,8 @@ ExitStatus analyze_run(const std::filesystem::path& path) {
   const RunResult run = read_run(path, WithTraces::no);
   const FleetAnalysis analysis = reduce_fleet(run);
   append_analysis(path, make_analysis_record(run, analysis));
-  std::cout << render_terminal(run, analysis, stdout_colour()) << std::flush;
+  std::cout << render_terminal(run, analysis, stdout_colour());
+  finish_output();  // here, too: at the end of a run a worker process prints
   return exit_status(analysis);
 }
 

@@ -1,15 +1,17 @@
-// The one file that includes CLI11: flags, and TOML keys of the same names, bound to the options of
-// each command.
+// The one file that includes CLI11: flags bound to the options of each command; those of a run may
+// come from a TOML file, too.
 #include "commands/commands.hpp"
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "config/config_file.hpp"
 #include "jobs/suite.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cmath>
+#include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <memory>
 #include <type_traits>
@@ -17,15 +19,15 @@
 namespace sonde {
 namespace {
 
-const CLI::Validator positive_seconds(
+/// CLI11 would read "-1" as the largest number.
+const CLI::Validator digits_only(
     [](std::string& text) -> std::string {
-      double value = 0;
-      if (!CLI::detail::lexical_cast(text, value) || !(value > 0) || !std::isfinite(value)) {
-        return "must be a positive number of seconds, not '" + text + "'";
-      }
-      return {};
+      const bool valid = !text.empty() && std::ranges::all_of(text, [](unsigned char letter) {
+        return std::isdigit(letter) != 0;
+      });
+      return valid ? "" : "must be a whole number of 0 or more, not '" + text + "'";
     },
-    "SECONDS");
+    "WHOLE");
 
 /// An option whose value is one of the names in a table.
 template <class Enum, std::size_t count>
@@ -55,7 +57,7 @@ void add_options(CLI::App& app, RunOptions& options) {
       app.add_option(flags, member, help)->delimiter(',');
     } else {
       CLI::Option* added = app.add_option(flags, member, help)->capture_default_str();
-      if constexpr (std::is_same_v<Member, double>) added->check(positive_seconds);
+      if constexpr (std::is_unsigned_v<Member>) added->check(digits_only);
     }
   });
   app.get_option("--suite")->check(CLI::IsMember(list_names(suite_level_names)));
@@ -112,29 +114,20 @@ void add_options(CLI::App& app, DoctorOptions& options) {
   add_choice(app, "--format", options.format, doctor_format_names, "text or json");
 }
 
-/// Fills options that the command line left open from a TOML file. CLI11 2.1 reads files only for
-/// the outermost command, hence by hand; every key must be an option.
-void apply_config_file(CLI::App& app) {
-  const auto* option = app.get_option("--config");
-  if (option->count() == 0) return;
-  const std::string path = option->as<std::string>();
-  for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_file(path)) {
-    CLI::Option* target =
-        item.parents.empty() ? app.get_option_no_throw("--" + item.name) : nullptr;
-    if (target == nullptr || target == option) {
-      throw ConfigError(
-          fmt::format("unknown key '{}' in {} (a typo would change the run unnoticed) "
-                      "see sonde run --help for the keys",
-                      item.fullname(), path));
-    }
-    if (target->count() > 0) continue;
-    if (target->get_expected_max() == 0) {
-      target->add_result(target->get_flag_value(item.name, item.inputs.at(0)));
-    } else {
-      target->add_result(item.inputs);
-    }
-    target->run_callback();
-  }
+void check_run_options(const RunOptions& options) {
+  check_options(options);
+  parse_suite_level(options.suite);
+}
+
+/// Options that the command line left open come from the file.
+void apply_config_file(const CLI::App& app, RunOptions& options) {
+  const CLI::Option* config = app.get_option("--config");
+  if (config->count() == 0) return;
+  const auto is_chosen = [&app](std::string_view name) {
+    return app.get_option(fmt::format("--{}", name))->count() > 0;
+  };
+  read_config_file(config->as<std::string>(), {.is_chosen = is_chosen, .check = check_run_options},
+                   options);
 }
 
 template <class Options>
@@ -144,7 +137,10 @@ void add_command(CLI::App& app, std::optional<Command>& chosen, const char* name
   const auto options = std::make_shared<Options>();
   add_options(*command, *options);
   command->callback([command, options, &chosen] {
-    if constexpr (std::is_same_v<Options, RunOptions>) apply_config_file(*command);
+    if constexpr (std::is_same_v<Options, RunOptions>) {
+      check_run_options(*options);
+      apply_config_file(*command, *options);
+    }
     chosen = *options;
   });
 }

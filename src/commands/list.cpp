@@ -12,7 +12,8 @@ namespace {
 
 void print_jobs() {
   for (const Job& job : all_jobs()) {
-    fmt::print("{:<18} {:<9} {}\n", job.name, name_of(suite_level_names, job.level), job.summary);
+    std::cout << fmt::format("{:<18} {:<9} {}\n", job.name, name_of(suite_level_names, job.level),
+                             job.summary);
   }
 }
 
@@ -23,7 +24,8 @@ void print_devices(const std::string& backend_text) {
   for (const DeviceChoice& choice : list_visible_devices(backend, 0, seed)) {
     const auto device = open_device(backend, choice, seed);
     const DeviceInfo& info = device->info();
-    fmt::print("{}  {}  {} SMs  {}\n", info.uuid, info.name, info.sm_count, info.pci_bus_id);
+    std::cout << fmt::format("{}  {}  {} SMs  {}\n", info.uuid, info.name, info.sm_count,
+                             info.pci_bus_id);
   }
 }
 
@@ -34,7 +36,7 @@ ExitStatus execute(const ListOptions& options) {
     case ListTopic::jobs: print_jobs(); break;
     case ListTopic::metrics: std::cout << render_metric_list(options.format); break;
     case ListTopic::models:
-      for (const std::string& model : list_models()) fmt::print("{}\n", model);
+      for (const std::string& model : list_models()) std::cout << model << '\n';
       break;
     case ListTopic::devices: print_devices(options.backend); break;
   }

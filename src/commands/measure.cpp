@@ -3,6 +3,7 @@
 #include "commands/measure.hpp"
 
 #include "analysis/metrics.hpp"
+#include "base/deadline_factor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
@@ -137,8 +138,9 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
     Step step{.job = job->name, .jobs_done = static_cast<int>(result.jobs.size()), .begins = true};
     on_step(step);
     step.begins = false;
-    JobOutcome outcome = run_job(*job, *device, plan.level, plan.options.seed, result.jobs,
-                                 plan.options.job_timeout_s, [&] { on_step(step); });
+    JobOutcome outcome =
+        run_job(*job, *device, plan.level, plan.options.seed, result.jobs,
+                plan.options.job_timeout_s * deadline_factor(), [&] { on_step(step); });
     const std::string reason = outcome.result.reason;
     keep(shard, result, std::move(outcome.result));
     if (outcome.device_lost) {

@@ -9,7 +9,7 @@
 namespace sonde {
 
 ExitStatus execute(const MergeOptions& options) {
-  if (!options.force) refuse_existing(options.output);
+  check_target(options.output, options.force ? Existing::replace : Existing::refuse);
   for (const std::string& note :
        merge_runs({options.sources.begin(), options.sources.end()}, options.output)) {
     log_world(note);

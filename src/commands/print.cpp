@@ -32,8 +32,18 @@ ExitStatus execute(const CompareOptions& options) {
 }
 
 ExitStatus execute(const StatusOptions& options) {
-  std::cout << describe_progress(parts_folder(options.run));
-  return ExitStatus::ok;
+  const auto parts = parts_folder(options.run);
+  const std::vector<Progress> ranks = read_progress(parts);
+  if (ranks.empty()) {
+    std::cout << fmt::format(
+        "no progress files in '{}' (the run has not begun, or it is over and its file is whole)\n",
+        parts.string());
+    return ExitStatus::ok;
+  }
+  std::cout << describe_progress(ranks);
+  const bool dead = std::ranges::any_of(ranks, is_silent);
+  if (dead) std::cout << "the run is dead, or hangs (--resume goes on from what it measured)\n";
+  return dead ? ExitStatus::incomplete : ExitStatus::ok;
 }
 
 }  // namespace sonde

@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace sonde {
 namespace {
@@ -20,18 +23,19 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   std::ofstream file(part, std::ios::binary);
   file << text;
   file.close();
-  if (!file) {
-    std::filesystem::remove(part);
-    throw StoreError(fmt::format("cannot write {} (is the folder there, writable and not full?)",
-                                 path.string()));
-  }
-  std::filesystem::rename(part, path);
+  std::error_code error;
+  if (file) std::filesystem::rename(part, path, error);
+  if (file && !error) return;
+  const std::string cause = error ? error.message() : std::strerror(errno);
+  std::filesystem::remove(part, error);
+  throw StoreError(
+      fmt::format("cannot write '{}' ({}) choose another place with -o", path.string(), cause));
 }
 
 }  // namespace
 
 ExitStatus execute(const ReportOptions& options) {
-  if (!options.force) refuse_existing(options.output);
+  check_target(options.output, options.force ? Existing::replace : Existing::refuse);
   const RunResult run = read_run(options.run, WithTraces::no);
   write_text_file(options.output, render_html(run, reduce_fleet(run)));
   log_world("wrote " + options.output);

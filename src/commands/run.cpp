@@ -111,8 +111,8 @@ void prepare_output(const MeasurePlan& plan, const RankContext& context, const R
                     std::optional<OutputLock>& lock) {
   agree_after(context, "preparing the output", [&] {
     if (context.mpi.rank() != 0) return;
-    check_output(plan.options.output, existing_policy(plan.options));
-    lock.emplace(plan.parts, fmt::format("{}, process {}", host_name(), getpid()));
+    lock.emplace(take_output(plan.options.output, existing_policy(plan.options),
+                             fmt::format("{}, process {}", host_name(), getpid())));
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);

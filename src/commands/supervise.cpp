@@ -1,6 +1,7 @@
 // Deadlines of workers, and what follows when one is not met.
 #include "commands/supervise.hpp"
 
+#include "base/deadline_factor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
@@ -17,9 +18,9 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 // Without persistence mode a driver needs some 2 s for each GPU of a node to list them.
-constexpr Seconds list_limit{30};
+const Seconds list_limit = Seconds(30) * deadline_factor();
 // Probes are bounded to seconds each; the longest thinking between two of them took some 10 s.
-constexpr Seconds silence_limit{180};
+const Seconds silence_limit = Seconds(180) * deadline_factor();
 // A job that is over its time ends at its next probe.
 constexpr Seconds job_margin{60};
 // From SIGKILL to the end of a process: 0.1 s with a kernel spinning on all SMs of an H200.
@@ -150,7 +151,7 @@ std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task) {
 }
 
 Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress) {
-  const Seconds job_limit = Seconds(plan.options.job_timeout_s) + job_margin;
+  const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {
     Watch watch(keeper, task, job_limit, progress);

@@ -77,6 +77,7 @@ Report build(const MeasurePlan& plan) {
   if (!is_file_of(output, roster.provenance)) {
     log_local(fmt::format("building {} from the shards", output));
     log_notes(write_run_from_shards(output, roster));
+    remove_unfinished(output);
   }
   const ExitStatus status = analyze_run(output);
   log_local("wrote " + output);

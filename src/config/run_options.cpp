@@ -1,21 +1,55 @@
 // The options of a run as texts: a TOML file for the next run, JSON and a hash for its file.
 #include "config/run_options.hpp"
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/version.hpp"
+#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <toml++/toml.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
 
 namespace sonde {
 namespace {
 
-std::string toml_value(const std::string& text) { return fmt::format("\"{}\"", text); }
+// No batch system lets a job run for longer; the clocks' own range ends after centuries.
+constexpr double longest_wait_s = 366.0 * 24 * 3600;
+
+void check_value(const OptionText& option, double seconds) {
+  if (seconds > 0 && seconds <= longest_wait_s) return;  // not so NaN
+  throw ConfigError(
+      fmt::format("--{} must be a positive number of seconds, at most {} (a year), not {}",
+                  option.name, longest_wait_s, seconds));
+}
+/// The integers of TOML are signed.
+void check_value(const OptionText& option, std::uint64_t number) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (number <= most) return;
+  throw ConfigError(fmt::format("--{} must be at most {}", option.name, most));
+}
+template <class Other>
+void check_value(const OptionText&, const Other&) {}
+
+std::string toml_value(const std::string& text) {
+  if (repair_utf8(text) != text) {
+    throw ConfigError(fmt::format(
+        "'{}' is no valid UTF-8 (TOML files hold nothing else) give another name", text));
+  }
+  std::ostringstream quoted;
+  quoted << toml::default_formatter(toml::value<std::string>(text), toml::format_flags::none);
+  return quoted.str();
+}
 std::string toml_value(const std::vector<std::string>& texts) {
-  return texts.empty() ? "" : fmt::format("[\"{}\"]", fmt::join(texts, "\", \""));
+  std::vector<std::string> values;
+  for (const std::string& text : texts) values.push_back(toml_value(text));
+  return values.empty() ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 template <class Number>
 std::string toml_value(const Number& number) {
@@ -29,7 +63,24 @@ void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const V
   json[key] = value;
 }
 
+/// Names of files need not be UTF-8, JSON must be. Invalid bytes stay visible and distinct, so that
+/// two such names do not have the same hash.
+void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const std::string& value) {
+  add_to_json(json, option, nlohmann::json(repair_utf8(value)));
+}
+void add_to_json(nlohmann::ordered_json& json, const OptionText& option,
+                 const std::vector<std::string>& values) {
+  auto list = nlohmann::json::array();
+  for (const std::string& value : values) list.push_back(repair_utf8(value));
+  add_to_json(json, option, list);
+}
+
 }  // namespace
+
+void check_options(const RunOptions& options) {
+  for_each_run_option(
+      options, [](const auto& value, const OptionText& option) { check_value(option, value); });
+}
 
 std::string to_toml(const RunOptions& options) {
   std::string text;

@@ -73,10 +73,15 @@ void for_each_run_option(Options& options, Visit&& visit) {
         OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
 }
 
+/// Checks the bounds of numbers. @throws ConfigError naming the option
+void check_options(const RunOptions& options);
+
 /// The options as a TOML file that --config reads back to the same.
+/// @throws ConfigError if a text is no valid UTF-8, which TOML cannot hold
 std::string to_toml(const RunOptions& options);
 
-/// The options as JSON text, for the provenance.
+/// The options as JSON text, for the provenance; of texts that are no valid UTF-8 the invalid bytes
+/// are written as \xf6.
 std::string to_json(const RunOptions& options);
 
 /// Hash of sonde's version and the options that decide the results: a device measured under the

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,13 +25,6 @@ using nlohmann::json;
 
 std::string print(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// Drivers and variables of the environment say what they like: it stays on its line.
-std::string on_one_line(std::string text) {
-  const auto is_control = [](unsigned char letter) { return letter < 0x20 || letter == 0x7f; };
-  std::ranges::replace_if(text, is_control, ' ');
-  return text;
 }
 
 std::string summarize(const Checks& checks) {
@@ -60,8 +54,8 @@ std::string render_checks(const Checks& checks, const std::string& speaker) {
   for (const Check& check : checks) {
     text +=
         fmt::format("{}{:<7}  {:<{}}  {}{}{}\n", start, name_of(check_verdict_names, check.verdict),
-                    check.name, width, on_one_line(check.found),
-                    check.advice.empty() ? "" : "  -> ", on_one_line(check.advice));
+                    check.name, width, visible_line(check.found),
+                    check.advice.empty() ? "" : "  -> ", visible_line(check.advice));
   }
   return text + start + summarize(checks) + "\n";
 }

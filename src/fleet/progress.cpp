@@ -46,7 +46,14 @@ std::vector<fs::path> list_files(const fs::path& parts) {
 std::optional<Progress> read_one(const fs::path& path) {
   std::ifstream file(path);
   try {
-    return nlohmann::json::parse(file).get<Progress>();
+    auto progress = nlohmann::json::parse(file).get<Progress>();
+    std::error_code error;
+    const auto written = fs::last_write_time(path, error);
+    if (!error) {
+      progress.silent_s =
+          std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+    }
+    return progress;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -77,13 +84,14 @@ void ProgressFile::update(Progress progress) {
   last_ = progress;
   written_ = Clock::now();
   // In place: a file that is renamed over the last one may stay unseen on other NFS clients for a
-  // minute. Spaces at the end cover what a longer one left.
+  // minute. Padded to one length, so that readers seldom meet half of it.
   std::string text =
       nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(std::max(text.size(), padded_bytes), ' ');
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return;
   static_cast<void>(pwrite(file, text.data(), text.size(), 0));
+  static_cast<void>(ftruncate(file, static_cast<off_t>(text.size())));
   close(file);
 }
 
@@ -117,6 +125,8 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
     if (!slowest || rank.jobs_done < slowest->jobs_done) slowest = &rank;
   }
   std::string text = fmt::format("{} of {} device jobs done", done, total);
+  const auto silent = std::ranges::count_if(ranks, is_silent);
+  if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   if (!slowest) return text;
   text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank, slowest->node,
                       slowest->job, slowest->jobs_done, slowest->jobs_total);
@@ -130,20 +140,18 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   return text;
 }
 
-std::string describe_progress(const fs::path& parts) {
-  const auto ranks = read_progress(parts);
-  if (ranks.empty()) {
-    return fmt::format(
-        "no progress files in '{}' (the run has not begun, or it is over and its "
-        "file is whole)\n",
-        parts.string());
-  }
+bool is_silent(const Progress& rank) {
+  return rank.state == RankState::measuring && rank.silent_s > worrying_silence_s;
+}
+
+std::string describe_progress(const std::vector<Progress>& ranks) {
   std::string text;
   for (const Progress& rank : ranks) {
-    text += fmt::format(
-        "rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n", rank.rank,
-        rank.node, rank.uuid, nlohmann::json(rank.state).get<std::string>(), rank.jobs_done,
-        rank.jobs_total, rank.probes_done, format_duration(rank.elapsed_s), rank.job);
+    const std::string state = is_silent(rank) ? "silent for " + format_duration(rank.silent_s)
+                                              : nlohmann::json(rank.state).get<std::string>();
+    text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+                        rank.rank, rank.node, rank.uuid, state, rank.jobs_done, rank.jobs_total,
+                        rank.probes_done, format_duration(rank.elapsed_s), rank.job);
   }
   return text + summarize_progress(ranks) + "\n";
 }

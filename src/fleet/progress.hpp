@@ -23,7 +23,13 @@ struct Progress {
   std::uint64_t probes_done = 0;
   double elapsed_s = 0;
   std::uint64_t beat = 0;  // grows with each write
+  double silent_s = 0;     // since the file was written last, by its time stamp; not in the file
 };
+
+/// A rank at work that has not written for this long is in trouble: its files are two seconds
+/// apart.
+inline constexpr double worrying_silence_s = 30;
+bool is_silent(const Progress& rank);
 
 /// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
 /// changes. Called often, it is the rank's sign of life, whether anything changed or not. A file
@@ -51,8 +57,9 @@ std::uint64_t progress_beat(const std::filesystem::path& parts, int rank);
 /// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
 std::string summarize_progress(const std::vector<Progress>& ranks);
 
-/// One line per rank and the summary: what `sonde status` prints.
-std::string describe_progress(const std::filesystem::path& parts);
+/// One line per rank and the summary: what `sonde status` prints. Ranks that show no sign of life
+/// are named so.
+std::string describe_progress(const std::vector<Progress>& ranks);
 
 /// Rank 0's line on a terminal (rewritten in place) or in a batch log (one line each interval).
 class ProgressLine {

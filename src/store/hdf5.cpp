@@ -135,12 +135,18 @@ void File::close() {
 
 Handle open_to_read(const std::filesystem::path& path) {
   prepare_store();
-  const auto refuse_if = [&path](bool wrong, const char* what) {
+  const auto refuse_if = [&path](bool wrong, std::string_view what) {
     if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
   };
-  refuse_if(!std::filesystem::exists(path), "not there (nothing to read) check the path");
-  refuse_if(std::filesystem::is_directory(path),
-            "a folder (a run is one file) name the file in it");
+  using std::filesystem::file_type;
+  std::error_code error;
+  const file_type type = std::filesystem::status(path, error).type();
+  refuse_if(type == file_type::none,
+            fmt::format("not to be read ({}) check its path and permissions", error.message()));
+  refuse_if(type == file_type::not_found, "not there (nothing to read) check the path");
+  refuse_if(type == file_type::directory, "a folder (a run is one file) name the file in it");
+  refuse_if(type != file_type::regular,
+            "no regular file (reading a pipe could wait for ever) name a file");
   refuse_if(H5Fis_hdf5(path.c_str()) == 0,
             "no HDF5 file (sonde writes its runs as HDF5) check that it is the right file and was "
             "copied whole");

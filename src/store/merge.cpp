@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
+#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
@@ -100,10 +101,38 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& 
   }
 }
 
+/// Devices of the roster that left no results.
+void add_lost(std::vector<Candidate>& chosen, const Roster& roster) {
+  for (const RosterEntry& entry : roster.devices) {
+    if (holds(chosen, entry.uuid)) continue;
+    DeviceResult lost;
+    lost.info.uuid = entry.uuid;
+    lost.node = entry.node;
+    lost.rank = entry.rank;
+    lost.status = DeviceOutcome::lost;
+    lost.reason = "its rank did not come back, and left no results";
+    chosen.push_back({.given = lost, .uuid = entry.uuid, .rank = entry.rank});
+  }
+}
+
+/// The same for what was in a parts folder, if its run came as far as a roster.
+void add_lost_of_folder(std::vector<Candidate>& chosen, const fs::path& parts,
+                        const std::string& config_hash, MergeNotes& notes) {
+  std::error_code error;
+  if (!fs::exists(roster_path(parts), error)) return;
+  try {
+    const Roster roster = read_roster(parts);
+    if (roster.provenance.config_hash == config_hash) add_lost(chosen, roster);
+  } catch (const StoreError& problem) {
+    notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
+  }
+}
+
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
   for (const fs::path& source : sources) {
-    if (!fs::is_directory(source)) {
+    std::error_code unreadable;  // opening it will say why
+    if (!fs::is_directory(source, unreadable)) {
       files.push_back(source);
       continue;
     }
@@ -136,16 +165,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
     add_candidate(chosen, std::move(one), notes);
   };
   for_each_in_shards(list_shards(parts_folder(path)), roster.provenance.config_hash, notes, take);
-  for (const RosterEntry& entry : roster.devices) {
-    if (holds(chosen, entry.uuid)) continue;
-    DeviceResult lost;
-    lost.info.uuid = entry.uuid;
-    lost.node = entry.node;
-    lost.rank = entry.rank;
-    lost.status = DeviceOutcome::lost;
-    lost.reason = "its rank did not come back, and left no results";
-    chosen.push_back({.given = lost, .uuid = entry.uuid, .rank = entry.rank});
-  }
+  add_lost(chosen, roster);
   std::ranges::stable_sort(chosen, {}, &Candidate::rank);
   write_candidates(path, roster.provenance, chosen, roster.unaudited);
   return notes;
@@ -222,6 +242,9 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       add_candidate(chosen, std::move(one), notes);
     }
     add_unaudited(unaudited, reader.read_unaudited());
+  }
+  for (const fs::path& source : sources) {
+    add_lost_of_folder(chosen, source, provenance->config_hash, notes);
   }
   std::erase_if(unaudited,
                 [&chosen](const UnauditedDevice& device) { return holds(chosen, device.uuid); });

@@ -20,18 +20,68 @@ namespace fs = std::filesystem;
 constexpr std::string_view finished_suffix = ".h5";
 constexpr std::string_view unfinished_suffix = ".h5.part";
 
-/// Writing is tried, not deduced from permissions: root, quotas and read-only mounts differ.
-void try_to_write(const fs::path& folder) {
-  std::string name = (folder / ".sonde-write-test-XXXXXX").string();
+/// What is there, a link itself and not what it points to: `not_found` if nothing is.
+fs::file_status look_at(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() != fs::file_type::none) return status;
+  throw StoreError(fmt::format("cannot look at '{}' ({}) choose another name with -o",
+                               path.string(), error.message()));
+}
+
+/// What a path leads to.
+fs::file_type type_behind(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() != fs::file_type::none) return status.type();
+  throw StoreError(fmt::format("cannot look at '{}' ({}) choose another name with -o",
+                               path.string(), error.message()));
+}
+
+/// Writing is tried, not deduced from permissions: root, quotas and read-only mounts differ. The
+/// name is as long as any that will stand beside the output, so that its length is tried, too.
+void try_to_write_beside(const fs::path& out) {
+  std::string name = out.string() + ".XXXXXX";
   const int descriptor = mkstemp(name.data());
   if (descriptor < 0) {
-    throw StoreError(
-        fmt::format("cannot write into '{}' ({}; the results would be lost) choose "
-                    "another place with -o",
-                    folder.string(), std::strerror(errno)));
+    const int cause = errno;
+    throw StoreError(fmt::format(
+        "cannot write into '{}' ({}; the results would be lost) choose "
+        "another place with -o",
+        out.has_parent_path() ? out.parent_path().string() : ".", std::strerror(cause)));
   }
   close(descriptor);
   unlink(name.c_str());
+}
+
+/// The unfinished file that an earlier run may have left must be one that this run can take over.
+void check_unfinished(const fs::path& part) {
+  const fs::file_status status = look_at(part);
+  if (status.type() == fs::file_type::not_found) return;
+  if (status.type() != fs::file_type::regular) {
+    throw ConfigError(
+        fmt::format("'{}' is no regular file (the output is written under that name first) remove "
+                    "it, or choose another name with -o",
+                    part.string()));
+  }
+  const int descriptor = open(part.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) {
+    throw StoreError(
+        fmt::format("cannot write '{}' ({}; the output is written under that name first) remove "
+                    "it, or choose another name with -o",
+                    part.string(), std::strerror(errno)));
+  }
+  close(descriptor);
+}
+
+/// Only regular files are replaced: a device or a pipe under that name would be gone for all. A
+/// link to a file is replaced itself, and the file that it points to stays as it is.
+void check_replaceable(const fs::path& path) {
+  const fs::file_type type = type_behind(path);
+  if (type == fs::file_type::regular || type == fs::file_type::not_found) return;
+  throw ConfigError(fmt::format("'{}' is {} (the output is a file) name a file with -o",
+                                path.string(),
+                                type == fs::file_type::directory ? "a folder" : "no regular file"));
 }
 
 void make_parts_folder(const fs::path& parts) {
@@ -43,7 +93,17 @@ void make_parts_folder(const fs::path& parts) {
                     "it) choose another place with -o",
                     parts.string(), error.message()));
   }
-  try_to_write(parts);
+  try_to_write_beside(parts / "shard");
+}
+
+/// All but the lock, which is held.
+void clear_parts(const fs::path& parts) {
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    if (entry.path() != lock_path(parts)) old.push_back(entry.path());
+  }
+  for (const fs::path& path : old) fs::remove_all(path, error);
 }
 
 }  // namespace
@@ -66,40 +126,51 @@ fs::path parts_folder(const fs::path& out) { return out.string() + ".parts"; }
 std::vector<fs::path> list_shards(const fs::path& parts) {
   std::vector<fs::path> shards;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parts, error)) {
-    const std::string name = entry.path().string();
-    if (name.ends_with(finished_suffix)) shards.push_back(entry.path());
+  for (fs::directory_iterator entry(parts, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().string();
+    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
     if (!name.ends_with(unfinished_suffix)) continue;
     const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
-    if (!fs::exists(finished)) shards.push_back(entry.path());
+    std::error_code absent;
+    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
   }
   std::ranges::sort(shards);
   return shards;
 }
 
 void refuse_existing(const fs::path& path) {
-  if (!fs::exists(path)) return;
+  if (look_at(path).type() == fs::file_type::not_found) return;
   throw ConfigError(
       fmt::format("'{}' is there already (it would be overwritten) choose another "
                   "name with -o, or use --force",
                   path.string()));
 }
 
-void check_output(const fs::path& out, Existing existing) {
-  const fs::path parts = parts_folder(out);
-  const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
-  if (fs::is_directory(out)) {
+void check_target(const fs::path& path, Existing existing) {
+  if (!path.has_filename()) {
     throw ConfigError(
-        fmt::format("'{}' is a folder (the run is one file) name a file with -o", out.string()));
+        fmt::format("'{}' names no file (the output is one file) name it with -o", path.string()));
   }
-  if (!fs::is_directory(folder)) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (type_behind(folder) != fs::file_type::directory) {
     throw StoreError(
-        fmt::format("the folder '{}' is not there (the run file goes into it) make it "
-                    "or choose another place with -o",
+        fmt::format("the folder '{}' is not there (the output goes into it) make it or choose "
+                    "another place with -o",
                     folder.string()));
   }
+  check_replaceable(path);
+  if (existing == Existing::refuse) refuse_existing(path);
+  check_unfinished(path.string() + ".part");
+  try_to_write_beside(path);
+}
+
+OutputLock take_output(const fs::path& out, Existing existing, const std::string& holder) {
+  const fs::path parts = parts_folder(out);
+  check_target(out, existing);
+  make_parts_folder(parts);
+  OutputLock lock(parts, holder);
   const bool has_shards = !list_shards(parts).empty();
-  if (existing == Existing::refuse) refuse_existing(out);
   if (existing == Existing::refuse && has_shards) {
     throw ConfigError(
         fmt::format("'{}' holds results of a run that did not end (they would be "
@@ -107,9 +178,25 @@ void check_output(const fs::path& out, Existing existing) {
                     "or use --force",
                     parts.string()));
   }
-  try_to_write(folder);
-  if (existing == Existing::replace) remove_parts(out);
-  make_parts_folder(parts);
+  if (existing == Existing::replace) clear_parts(parts);
+  remove_unfinished(out);
+  return lock;
+}
+
+void remove_unfinished(const fs::path& out) {
+  const std::string part = out.filename().string() + ".part";
+  const fs::path folder = out.has_parent_path() ? out.parent_path() : fs::path(".");
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool of_mpi_io = name.starts_with(part + ".data.") ||
+                           name.starts_with(part + ".metadata.") || name == part + ".sm";
+    if (name == part || of_mpi_io) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& path : unfinished) {
+    if (!fs::is_directory(path, error)) fs::remove(path, error);
+  }
 }
 
 void remove_parts(const fs::path& out) {

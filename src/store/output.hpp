@@ -1,6 +1,8 @@
 // Where the files of a run lie, and the questions to ask before anything is measured.
 #pragma once
 
+#include "store/output_lock.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,16 +22,32 @@ std::filesystem::path parts_folder(const std::filesystem::path& out);
 /// Shards in that folder, finished or not; of a GPU with both, the finished one. Sorted by name.
 std::vector<std::filesystem::path> list_shards(const std::filesystem::path& parts);
 
-/// @throws ConfigError if something of that name is there
+/// @throws ConfigError if something of that name is there, even a link that leads nowhere;
+///   StoreError if that cannot be found out
 void refuse_existing(const std::filesystem::path& path);
 
 enum class Existing { refuse, replace, resume };
 
-/// Checks before anything runs that the run file and its parts can be written, and makes the parts
-/// folder. `refuse`: neither a file nor shards of an earlier run may be there; `replace` removes
-/// old shards; `resume` keeps them, and a run file, to go on from.
+/// Checks that a file can be written at `path`, by way of `<path>.part`: its folder is there and
+/// can be written into, and what stands in the way is a regular file. A link to one is replaced by
+/// the new file; what it points to stays as it is. Does not wait for pipes.
+/// @param existing `refuse`: nothing of the name may be there
 /// @throws ConfigError if something is in the way; StoreError if the folder is not writable
-void check_output(const std::filesystem::path& out, Existing existing);
+void check_target(const std::filesystem::path& path, Existing existing);
+
+/// Checks before anything runs that the run file and its parts can be written, makes the parts
+/// folder and locks it. `refuse`: neither a file nor shards of an earlier run may be there;
+/// `replace` removes old shards; `resume` keeps them, and a run file, to go on from. What an
+/// earlier run left unfinished beside the file is removed.
+/// @param holder where this process runs, for others that want the lock
+/// @throws ConfigError if something is in the way, or another run holds the lock; StoreError if the
+/// folder is not writable
+OutputLock take_output(const std::filesystem::path& out, Existing existing,
+                       const std::string& holder);
+
+/// Removes what a crash while a run file was written may have left beside it: `<out>.part`, and
+/// Open MPI's `<out>.part.data.0` and the like.
+void remove_unfinished(const std::filesystem::path& out);
 
 /// Removes the parts folder of a run whose file is whole.
 void remove_parts(const std::filesystem::path& out);

@@ -11,11 +11,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 namespace sonde {
 
+std::filesystem::path lock_path(const std::filesystem::path& parts) { return parts / "lock"; }
+
 OutputLock::OutputLock(const std::filesystem::path& parts, const std::string& holder) {
-  const std::filesystem::path path = parts / "lock";
+  const std::filesystem::path path = lock_path(parts);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0) {
     static_cast<void>(ftruncate(file_, 0));
@@ -35,6 +38,9 @@ OutputLock::OutputLock(const std::filesystem::path& parts, const std::string& ho
   note_ = fmt::format("'{}' cannot be locked ({}): see to it that no other run writes there",
                       parts.string(), std::strerror(error));
 }
+
+OutputLock::OutputLock(OutputLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), note_(std::move(other.note_)) {}
 
 OutputLock::~OutputLock() {
   if (file_ >= 0) close(file_);

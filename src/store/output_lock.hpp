@@ -6,6 +6,8 @@
 
 namespace sonde {
 
+std::filesystem::path lock_path(const std::filesystem::path& parts);
+
 /// Held by rank 0 from before it measures until its process ends, however it ends.
 class OutputLock {
  public:
@@ -13,8 +15,8 @@ class OutputLock {
   /// @throws ConfigError if another run holds it, saying where that runs
   OutputLock(const std::filesystem::path& parts, const std::string& holder);
   ~OutputLock();
-  OutputLock(const OutputLock&) = delete;
-  OutputLock& operator=(const OutputLock&) = delete;
+  OutputLock(OutputLock&& other) noexcept;
+  OutputLock& operator=(OutputLock&&) = delete;
 
   /// Why there is no lock although nobody else holds one; empty if there is. For the log.
   const std::string& note() const { return note_; }

@@ -13,14 +13,11 @@
 
 namespace sonde {
 namespace fs = std::filesystem;
-namespace {
 
-fs::path path_in(const fs::path& parts) { return parts / "roster.json"; }
-
-}  // namespace
+fs::path roster_path(const fs::path& parts) { return parts / "roster.json"; }
 
 void write_roster(const fs::path& parts, const Roster& roster) {
-  const fs::path path = path_in(parts);
+  const fs::path path = roster_path(parts);
   const fs::path part = path.string() + ".part";
   std::ofstream file(part);
   file << to_json(roster) << '\n';
@@ -34,7 +31,7 @@ void write_roster(const fs::path& parts, const Roster& roster) {
 }
 
 Roster read_roster(const fs::path& parts) {
-  const fs::path path = path_in(parts);
+  const fs::path path = roster_path(parts);
   std::ifstream file(path);
   if (!file) {
     throw StoreError(fmt::format("cannot read '{}' ({}) use 'sonde merge' on the shards",

@@ -7,6 +7,8 @@
 
 namespace sonde {
 
+std::filesystem::path roster_path(const std::filesystem::path& parts);
+
 /// @throws StoreError
 void write_roster(const std::filesystem::path& parts, const Roster& roster);
 

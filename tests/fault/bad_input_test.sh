@@ -26,6 +26,17 @@ refuses() {
 printf 'siut = "quick"\n' >bad.toml
 sed 's/"sets": [0-9]*/"sets": 0/' "$model" >zero.json
 sed 's/"sets": [0-9]*/"sets": -4/' "$model" >negative.json
+sed 's/"sets": [0-9]*/"sets": 2147483647/' "$model" >endless.json
+printf '{"source": "a", "source": "b"}' >twice.json
+printf 'suite = "quick"\nseed = -1\n' >negative.toml
+printf 'seed =\n' >empty_value.toml
+printf 'help = true\n' >help.toml
+printf 'output = "new.h5\n' >unterminated.toml
+printf 'resume = []\n' >list.toml
+mkdir folder
+mkfifo pipe pipe.json
+ln -s loop loop
+long=$(printf 'x%.0s' {1..300})
 echo 'text' >text.h5
 quick=(run --backend sim:gtx980 --jobs clock)
 "$sonde" "${quick[@]}" -o whole.h5 >/dev/null 2>&1 || { echo "FAILED: a good run" && exit 1; }
@@ -34,15 +45,41 @@ head -c 9000 whole.h5 >truncated.h5
 refuses 2 "cache.l9" run --backend sim:gtx980 --jobs cache.l9 -o new.h5
 refuses 2 "gtx9800" run --backend sim:gtx9800 -o new.h5
 refuses 2 "melt" run --backend sim:gtx980+melt -o new.h5
-refuses 2 "siut" run --config bad.toml -o new.h5
+refuses 2 "bad.toml:1:1: unknown key 'siut'" run --config bad.toml -o new.h5
+refuses 2 "did you mean 'suite'" run --config bad.toml -o new.h5
+refuses 2 "negative.toml:2:8" run --config negative.toml -o new.h5
+refuses 2 "empty_value.toml:1" run --config empty_value.toml -o new.h5
+refuses 2 "help" run --config help.toml -o new.h5
+refuses 2 "unterminated.toml:1" run --config unterminated.toml
+refuses 2 "list.toml:1:10" run --config list.toml -o new.h5
+refuses 2 "a folder" run --config folder -o new.h5
+refuses 2 "no regular file" run --config pipe -o new.h5
+refuses 2 "seed" "${quick[@]}" --seed -1 -o new.h5
+refuses 2 "a year" "${quick[@]}" --progress-interval-s 1e300 -o new.h5
 refuses 2 "sets" run --backend sim:./zero.json -o new.h5
 refuses 2 "sets" run --backend sim:./negative.json -o new.h5
+refuses 2 "tlbs[0].sets" run --backend sim:./endless.json --dry-run -o new.h5
+refuses 2 "twice" run --backend sim:./twice.json -o new.h5
+refuses 2 "no regular file" run --backend sim:./pipe.json -o new.h5
 refuses 2 "positive" run --backend sim:gtx980 --job-timeout-s 0 -o new.h5
 refuses 2 "--force" "${quick[@]}" -o whole.h5
 refuses 1 "/nowhere" "${quick[@]}" -o /nowhere/new.h5
 refuses 1 "no HDF5 file" report text.h5 -o new.html
 refuses 1 "truncated" report truncated.h5 -o new.html
 refuses 1 "absent.h5" export absent.h5
+for input in "loop" "$long"; do
+  refuses 1 "$input" export "$input"
+  refuses 1 "$input" analyze "$input"
+  refuses 1 "$input" report "$input" -o new.html
+  refuses 1 "$input" compare whole.h5 "$input"
+  refuses 1 "$input" merge "$input" -o new.h5
+  refuses 2 "$input" run --config "$input" -o new.h5
+  refuses 2 "$input" run --backend "sim:$input.json" -o new.h5
+done
+refuses 1 "no regular file" export pipe
+# Names are shown, never sent to the terminal.
+refuses 1 '\x1b[31m' export $'\e[31m'
+refuses 1 'e.h5' export $'gr\xf6\xdfe.h5'
 if [[ -e new.h5 || -e new.html ]]; then
   echo "FAILED: a refused command left a result"
   failures=$((failures + 1))

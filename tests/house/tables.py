@@ -52,6 +52,7 @@ LIBRARIES = (
     (r"mpi\.h", ("src/mpi", "src/fleet", "src/store"), "MPI"),
     (r"(cuda|nvml|cooperative_groups|curand|cupti|nvrtc)[\w/]*(\.h(pp)?)?",
      ("src/device/cuda", "kernels"), "CUDA"),
+    (r"toml\+\+/.*", ("src/config",), "TOML"),
 )
 
 # --- files that share a header -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // CudaDevice measures through it, the players (play.hpp) launch through it.
 #pragma once
 
+#include "base/deadline_factor.hpp"
 #include "device/cuda/launch_arrays.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/textures.hpp"
@@ -13,12 +14,16 @@
 
 namespace sonde::cuda {
 
-/// Time that a kernel's lanes may take; the host waits some seconds longer before it gives the GPU
-/// up.
+/// Time that a kernel's lanes may take, on a GPU that nothing slows down
+/// (base/deadline_factor.hpp); the host waits some seconds longer before it gives the GPU up.
 struct TimeLimit {
   std::chrono::nanoseconds kernel;
-  std::chrono::nanoseconds host() const { return 2 * kernel + std::chrono::seconds(5); }
-  std::uint64_t kernel_ns() const { return static_cast<std::uint64_t>(kernel.count()); }
+  std::uint64_t kernel_ns() const {
+    return static_cast<std::uint64_t>(static_cast<double>(kernel.count()) * deadline_factor());
+  }
+  std::chrono::nanoseconds host() const {
+    return 2 * std::chrono::nanoseconds(kernel_ns()) + std::chrono::seconds(5);
+  }
 };
 
 /// Owns the GPU. One probe at a time is measured; within it, the arrays are those of that probe

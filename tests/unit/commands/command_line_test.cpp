@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Command parse(std::vector<const char*> words) {
   words.insert(words.begin(), "sonde");
@@ -119,15 +120,77 @@ TEST(CommandLineTest, values_in_the_file_are_checked_and_the_command_line_wins) 
 }
 
 TEST(CommandLineTest, a_printed_config_reads_back_the_same) {
-  const RunOptions options =
-      parse_run({"--backend", "sim:h200,h200+slow_sm=17:3", "--jobs", "tlb,shared", "--seed", "99",
-                 "--job-timeout-s", "12.5", "-o", "a b.h5"});
-  const std::string path = write_toml(to_toml(options));
+  for (const char* output :
+       {"a b.h5", "a\"b\\c'.h5", "line\nbreak\t\x1b\x7f.h5", "gr\u00f6\u00dfe \u20ac.h5", "'''"}) {
+    const RunOptions options =
+        parse_run({"--backend", "sim:h200,h200+slow_sm=17:3", "--jobs", "tlb,shared", "--seed",
+                   "9223372036854775807", "--job-timeout-s", "12.5", "-o", output, "--force"});
+    const std::string path = write_toml(to_toml(options));
 
-  const RunOptions again = parse_run({"--config", path.c_str()});
+    const RunOptions again = parse_run({"--config", path.c_str()});
 
-  EXPECT_EQ(to_json(again), to_json(options));
+    EXPECT_EQ(to_json(again), to_json(options)) << to_toml(options);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(CommandLineTest, numbers_have_bounds) {
+  for (const char* wait_s : {"-3", "0", "nan", "inf", "1e300"}) {
+    EXPECT_THAT(refusal({"run", "--progress-interval-s", wait_s}), HasSubstr("positive")) << wait_s;
+  }
+  for (const char* seed : {"-1", "", "1.5", "0x10", "18446744073709551615"}) {
+    EXPECT_THAT(refusal({"run", "--seed", seed}), HasSubstr("--seed")) << seed;
+  }
+}
+
+/// What is said of a file, without the file's own name.
+std::string refusal_of_file(const std::string& text) {
+  const std::string path = write_toml(text);
+  std::string said = refusal({"run", "--config", path.c_str()});
   std::filesystem::remove(path);
+  return said.starts_with(path) ? said.substr(path.size()) : said;
+}
+
+TEST(CommandLineTest, values_in_the_file_have_the_type_of_their_option) {
+  const auto refused = [](const char* text, const char* place, const char* what) {
+    EXPECT_THAT(refusal_of_file(text), AllOf(StartsWith(place), HasSubstr(what))) << text;
+  };
+  refused("suite = \"quick\"\nseed = -1\n", ":2:8: ", "whole number of 0 or more");
+  refused("seed = 1.5", ":1:8: ", "whole number");
+  refused("seed = \"7\"", ":1:8: ", "whole number");
+  refused("job-timeout-s = true", ":1:17: ", "a number");
+  refused("job-timeout-s = nan", ":1:17: ", "positive");
+  refused("progress-interval-s = 1e300", ":1:23: ", "positive");
+  refused("resume = \"yes\"", ":1:10: ", "true or false");
+  refused("resume = []", ":1:10: ", "true or false");
+  refused("backend = 5", ":1:11: ", "text in quotes");
+  refused("jobs = \"clock\"", ":1:8: ", "list of texts");
+  refused("jobs = [1, 2]", ":1:8: ", "list of texts");
+  refused("suite = \"huge\"", ":1:9: ", "huge");
+  EXPECT_EQ(refusal_of_file("job-timeout-s = 5\nseed = 7\njobs = [\"clock\"]"), "accepted");
+}
+
+TEST(CommandLineTest, what_is_no_toml_is_refused_with_its_place) {
+  for (const char* text : {"seed =", "seed = \n", "suite = \"quick", "= 1", "seed = 1\nseed = 2",
+                           "suite = \"gr\xf6\xdf"
+                           "e\"",
+                           "[run", "suite = quick"}) {
+    EXPECT_THAT(refusal_of_file(text), AllOf(StartsWith(":"), HasSubstr("TOML"))) << text;
+  }
+  EXPECT_NE(refusal_of_file("jobs = " + std::string(100'000, '[')), "accepted");
+}
+
+TEST(CommandLineTest, an_unknown_key_is_told_with_the_nearest_one) {
+  EXPECT_THAT(refusal_of_file("siut = 1"), AllOf(StartsWith(":1:1: "), HasSubstr("'suite'")));
+  EXPECT_THAT(refusal_of_file("job_timeout_s = 1"), HasSubstr("'job-timeout-s'"));
+  EXPECT_THAT(refusal_of_file("help = true"), HasSubstr("unknown key 'help'"));
+  EXPECT_THAT(refusal_of_file("[suite]\nlevel = 1"), HasSubstr("text in quotes"));
+}
+
+TEST(CommandLineTest, a_config_must_be_a_regular_file) {
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  EXPECT_THAT(refusal({"run", "--config", folder.c_str()}), HasSubstr("folder"));
+  EXPECT_THAT(refusal({"run", "--config", ""}), HasSubstr("cannot read ''"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "config/run_options.hpp"
 
+#include "base/error.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,6 +34,18 @@ TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
   EXPECT_THAT(to_toml(options),
               AllOf(HasSubstr("suite = \"quick\"\n"), HasSubstr("jobs = [\"clock\", \"tlb\"]\n"),
                     HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
+}
+
+TEST(RunOptionsTest, names_that_are_no_utf8_stay_visible_and_distinct) {
+  const RunOptions one{.backend = "sim:gr\xf6.json",
+                       .output =
+                           "gr\xf6\xdf"
+                           "e.h5"};
+  const RunOptions other{.backend = "sim:gr\xe4.json"};
+
+  EXPECT_THAT(to_json(one), HasSubstr(R"("output":"gr\\xf6\\xdfe.h5")"));
+  EXPECT_NE(hash_options(one), hash_options(other));
+  EXPECT_THROW(to_toml(one), ConfigError);  // it could not be read back
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(CheckupTest, speaker_stands_before_every_line) {
 
 TEST(CheckupTest, text_of_others_stays_on_its_line_and_cannot_control_a_terminal) {
   EXPECT_THAT(render_checks({{ok, "gpus", "a\nfail  b\x1b[2J", ""}}, ""),
-              HasSubstr("a fail  b [2J\n"));
+              HasSubstr("a\\nfail  b\\x1b[2J\n"));
 }
 
 TEST(CheckupTest, json_says_whether_it_can_measure_and_why) {

@@ -107,11 +107,43 @@ TEST(ProgressTest, description_has_a_line_per_rank) {
   ProgressFile(folder.path(), 0).update(at_work(0, 3));
   ProgressFile(folder.path(), 1).update(at_work(1, 4));
 
-  const std::string text = describe_progress(folder.path());
+  const std::string text = describe_progress(read_progress(folder.path()));
 
   EXPECT_EQ(std::ranges::count(text, '\n'), 3);
   EXPECT_THAT(text, AllOf(HasSubstr("GPU-0"), HasSubstr("GPU-1"), HasSubstr("measuring")));
-  EXPECT_THAT(describe_progress(folder / "none"), HasSubstr("no progress files"));
+}
+
+TEST(ProgressTest, a_rank_at_work_that_writes_no_more_is_silent) {
+  const test::TemporaryFolder folder;
+  Progress done = at_work(1, 10);
+  done.state = RankState::done;
+  ProgressFile(folder.path(), 0).update(at_work(0, 3));
+  ProgressFile(folder.path(), 1).update(done);
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(95);
+  for (const char* file : {"0.progress.json", "1.progress.json"}) {
+    std::filesystem::last_write_time(folder / file, long_ago);
+  }
+
+  const auto ranks = read_progress(folder.path());
+
+  EXPECT_TRUE(is_silent(ranks.at(0)));
+  EXPECT_FALSE(is_silent(ranks.at(1)));  // it waits for the others
+  EXPECT_THAT(describe_progress(ranks), HasSubstr("silent for 2 min"));
+  EXPECT_THAT(summarize_progress(ranks), HasSubstr("1 rank(s) without a sign of life"));
+}
+
+TEST(ProgressTest, a_shorter_text_leaves_nothing_of_a_longer_one) {
+  const test::TemporaryFolder folder;
+  ProgressFile file(folder.path(), 1);
+  Progress progress = at_work(1, 3);
+  progress.job = std::string(3000, 'x');
+  file.update(progress);
+  progress.job = "tlb";
+
+  file.update(progress);
+
+  ASSERT_EQ(read_progress(folder.path()).size(), 1U);
+  EXPECT_EQ(read_progress(folder.path()).front().job, "tlb");
 }
 
 TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {

@@ -248,7 +248,7 @@ class CheckOutputTest : public testing::Test {
 };
 
 TEST_F(CheckOutputTest, makes_the_parts_folder) {
-  check_output(out_, Existing::refuse);
+  take_output(out_, Existing::refuse, "a test");
 
   EXPECT_TRUE(fs::is_directory(parts_folder(out_)));
 }
@@ -256,41 +256,58 @@ TEST_F(CheckOutputTest, makes_the_parts_folder) {
 TEST_F(CheckOutputTest, refuses_an_existing_file) {
   std::ofstream(out_) << "x";
 
-  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
-  EXPECT_NO_THROW(check_output(out_, Existing::resume));  // what it lacks is measured
-  EXPECT_NO_THROW(check_output(out_, Existing::replace));
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
+  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
+  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
 }
 
 TEST_F(CheckOutputTest, treats_shards_of_an_earlier_run_as_asked) {
-  check_output(out_, Existing::refuse);
+  take_output(out_, Existing::refuse, "a test");
   leave_shard();
 
-  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
-  EXPECT_NO_THROW(check_output(out_, Existing::resume));
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
+  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));
   EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
-  EXPECT_NO_THROW(check_output(out_, Existing::replace));
+  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
   EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
 }
 
+TEST_F(CheckOutputTest, refuses_what_another_run_holds_until_that_ends) {
+  {
+    const OutputLock held = take_output(out_, Existing::refuse, "n7, process 99");
+    for (const Existing existing : {Existing::refuse, Existing::replace, Existing::resume}) {
+      try {
+        take_output(out_, existing, "a test");
+        ADD_FAILURE() << "two runs write to one output";
+      } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("n7, process 99"));
+      }
+    }
+    leave_shard();
+  }
+  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
+}
+
 TEST_F(CheckOutputTest, resume_goes_on_after_a_file_without_all_devices) {
-  check_output(out_, Existing::refuse);
+  take_output(out_, Existing::refuse, "a test");
   leave_shard();
   std::ofstream(out_) << "x";
 
-  EXPECT_NO_THROW(check_output(out_, Existing::resume));
-  EXPECT_THROW(check_output(out_, Existing::refuse), ConfigError);
+  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
   EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
 }
 
 TEST_F(CheckOutputTest, says_that_a_folder_is_missing) {
   const std::string text =
-      store_error([&] { check_output(folder_ / "no/run.h5", Existing::refuse); });
+      store_error([&] { take_output(folder_ / "no/run.h5", Existing::refuse, "a test"); });
 
   EXPECT_THAT(text, HasSubstr("is not there"));
 }
 
 TEST_F(CheckOutputTest, says_that_a_place_cannot_be_written) {
-  const std::string text = store_error([] { check_output("/proc/run.h5", Existing::refuse); });
+  const std::string text =
+      store_error([] { take_output("/proc/run.h5", Existing::refuse, "a test"); });
 
   EXPECT_THAT(text, HasSubstr("cannot write into '/proc'"));
 }

@@ -1,6 +1,7 @@
 // Reads caches, TLBs, pages, partitions and slices of a model file; bad values end here, so that
 // the memory system never meets them.
 #include "device/sim/memory/cache_array.hpp"
+#include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
 #include <algorithm>
@@ -32,18 +33,18 @@ DeclaredIndex read_index(Fields& fields) {
                                             {"table", Kind::table}});
   switch (index.kind) {
     case Kind::bit_field:
-      index.low_bit = fields.count<int>("low_bit", 0);
-      index.bits = fields.count<int>("bits", 0);
-      if (index.bits > 24) fields.fail("bits", "must be at most 24");
-      if (index.low_bit > 47) fields.fail("low_bit", "must be at most 47");
+      index.low_bit = fields.count<int>("low_bit", {0, 47});
+      index.bits = fields.count<int>("bits", {0, 24});
       break;
     case Kind::xor_masks:
       index.masks = fields.mask_list("masks");
       if (index.masks.size() > 24) fields.fail("masks", "must be at most 24 masks");
       break;
-    case Kind::modulo: index.granularity_bytes = fields.bytes("granularity_bytes"); break;
+    case Kind::modulo:
+      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
+      break;
     case Kind::table:
-      index.granularity_bytes = fields.bytes("granularity_bytes");
+      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
       index.table = fields.list<std::uint32_t>("table");
       if (index.table.empty()) fields.fail("table", "must not be empty");
       break;
@@ -76,27 +77,46 @@ Replacement read_replacement(Fields& fields) {
   return replacement;
 }
 
-/// Equal sets, by their number.
-std::vector<std::uint32_t> read_sets(Fields& fields) {
-  const std::uint32_t sets = fields.count("sets", 1);
-  return std::vector<std::uint32_t>(sets, fields.count("ways", 1));
+/// Equal sets.
+struct SetRun {
+  std::uint32_t sets = 0;
+  std::uint32_t ways = 0;
+};
+
+SetRun read_sets(Fields& fields) {
+  return {.sets = fields.count("sets", {1, limits::sets}),
+          .ways = fields.count("ways", {1, limits::ways})};
+}
+
+/// Ways of all sets, counted before they are written down.
+std::vector<std::uint32_t> expand_sets(const Fields& fields, const std::string& key, Scope scope,
+                                       const std::vector<SetRun>& runs, MemoryBudget& budget) {
+  std::uint64_t sets = 0;
+  std::uint32_t most_ways = 0;
+  for (const SetRun& run : runs) {
+    sets += run.sets;
+    most_ways = std::max(most_ways, run.ways);
+  }
+  budget.spend_arrays(fields, key, scope, sets, most_ways);
+  std::vector<std::uint32_t> ways_per_set;
+  for (const SetRun& run : runs) ways_per_set.insert(ways_per_set.end(), run.sets, run.ways);
+  return ways_per_set;
 }
 
 /// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
-Geometry read_geometry(Fields& fields) {
+Geometry read_geometry(Fields& fields, Scope scope, MemoryBudget& budget) {
   Geometry geometry;
   if (fields.has("ways_per_set")) {
-    for (const std::vector<std::uint32_t>& run : fields.objects("ways_per_set", read_sets)) {
-      geometry.ways_per_set.insert(geometry.ways_per_set.end(), run.begin(), run.end());
-    }
-    if (geometry.ways_per_set.empty()) fields.fail("ways_per_set", "must not be empty");
+    const std::vector<SetRun> runs = fields.objects("ways_per_set", read_sets);
+    if (runs.empty()) fields.fail("ways_per_set", "must not be empty");
+    geometry.ways_per_set = expand_sets(fields, "ways_per_set", scope, runs, budget);
   } else {
-    geometry.ways_per_set = read_sets(fields);
+    geometry.ways_per_set = expand_sets(fields, "sets", scope, {read_sets(fields)}, budget);
   }
   geometry.index = fields.object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
   geometry.replacement = read_replacement(fields);
-  geometry.data_lines = fields.count_or("data_lines", 1, 0u);
+  geometry.data_lines = fields.count_or("data_lines", {1, limits::sets * limits::ways}, 0u);
   if (geometry.data_lines > geometry.lines()) {
     fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
   }
@@ -107,14 +127,16 @@ Geometry read_geometry(Fields& fields) {
   return geometry;
 }
 
-void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device) {
+void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device,
+                     MemoryBudget& budget) {
   if (!fields.has("by_carveout")) {
-    cache.geometries.push_back(read_geometry(fields));
+    cache.geometries.push_back(read_geometry(fields, cache.scope, budget));
     return;
   }
-  cache.geometries = fields.objects("by_carveout", [](Fields& item) {
-    Geometry geometry = read_geometry(item);
-    geometry.shared_bytes = item.count<std::uint64_t>("shared_kib", 0) * 1024;
+  cache.geometries = fields.objects("by_carveout", [&](Fields& item) {
+    Geometry geometry = read_geometry(item, cache.scope, budget);
+    geometry.shared_bytes =
+        item.count<std::uint64_t>("shared_kib", {0, limits::on_chip_bytes / 1024}) * 1024;
     return geometry;
   });
   const auto& carveouts = device.shared_carveouts_bytes;
@@ -150,19 +172,20 @@ WritePolicy read_write_policy(Fields& fields) {
                                                     {"no_allocate", StoreMiss::no_allocate}})};
 }
 
-CacheModel read_tlb(Fields& fields) {
+CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   CacheModel tlb;
+  budget.begin_cache();
   tlb.name = fields.text("name");
   tlb.scope = read_scope(fields, "scope");
-  tlb.line_bytes = fields.bytes("entry_bytes");
-  const std::uint32_t parts = fields.count_or("sub_entries", 1, 1u);
+  tlb.line_bytes = fields.bytes("entry_bytes", limits::entry_bytes);
+  const std::uint32_t parts = fields.count_or("sub_entries", {1, Tag::most_sectors}, 1u);
   tlb.sector_bytes = tlb.line_bytes / parts;
   tlb.fetch_bytes = tlb.sector_bytes;
   if (tlb.sector_bytes * parts != tlb.line_bytes) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
   check_sizes(fields, tlb);
-  tlb.geometries.push_back(read_geometry(fields));
+  tlb.geometries.push_back(read_geometry(fields, tlb.scope, budget));
   return tlb;
 }
 
@@ -176,8 +199,9 @@ Scope read_scope(Fields& fields, const std::string& key) {
                                     {"device", Scope::device}});
 }
 
-CacheModel read_cache(Fields& fields, const DeviceInfo& device) {
+CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
   CacheModel cache;
+  budget.begin_cache();
   cache.name = fields.text("name");
   if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
     fields.fail("name", "is taken: latency_cycles uses it for what is no cache");
@@ -186,38 +210,43 @@ CacheModel read_cache(Fields& fields, const DeviceInfo& device) {
   cache.addressing = fields.one_of<Addressing>(
       "addressing",
       {{"virtual", Addressing::virtual_address}, {"physical", Addressing::physical_address}});
-  cache.line_bytes = fields.bytes("line_bytes");
-  cache.sector_bytes = fields.bytes_or("sector_bytes", cache.line_bytes);
-  cache.fetch_bytes = fields.bytes_or("fetch_bytes", cache.sector_bytes);
+  cache.line_bytes = fields.bytes("line_bytes", limits::line_bytes);
+  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, cache.line_bytes);
+  cache.fetch_bytes = fields.bytes_or("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
-  read_geometries(fields, cache, device);
+  read_geometries(fields, cache, device, budget);
   cache.write_policy = fields.object("write_policy", read_write_policy);
   if (fields.has("prefetch")) {
     cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
-      return Prefetch{.bytes = prefetch.bytes("bytes"),
-                      .stride_limit_bytes = prefetch.bytes("stride_limit_bytes")};
+      return Prefetch{
+          .bytes = prefetch.bytes("bytes", limits::memory_bytes),
+          .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
     });
   }
-  cache.jitter_cycles = fields.number_or("jitter_cycles", 0, 0);
-  cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", 0, 0);
+  cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
+  cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
   return cache;
 }
 
-PageModel read_pages(Fields& fields) {
+PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
   PageModel pages;
-  pages.page_bytes = fields.bytes("page_bytes");
-  if (!std::has_single_bit(pages.page_bytes)) fields.fail("page_bytes", "must be a power of two");
-  pages.window_bytes = fields.bytes_or("window_bytes", 0);
+  pages.page_bytes = fields.bytes("page_bytes", limits::entry_bytes);
+  if (!std::has_single_bit(pages.page_bytes) || pages.page_bytes < limits::least_page_bytes) {
+    fields.fail("page_bytes", "must be a power of two of at least 512");
+  }
+  pages.window_bytes = fields.bytes_or("window_bytes", limits::memory_bytes, 0);
   pages.mapping = fields.one_of<PageMapping>(
       "mapping", {{"contiguous", PageMapping::contiguous}, {"random", PageMapping::random}});
   if (pages.mapping == PageMapping::random) {
-    pages.block_bytes = fields.bytes_or("block_bytes", pages.page_bytes);
+    pages.block_bytes = fields.bytes_or("block_bytes", limits::entry_bytes, pages.page_bytes);
     if (!std::has_single_bit(pages.block_bytes) || pages.block_bytes < pages.page_bytes) {
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
-  pages.tlbs = fields.objects("tlbs", read_tlb);
-  if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read_tlb);
+  budget.spend_page_tables(fields, pages, device.memory_bytes);
+  const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
+  pages.tlbs = fields.objects("tlbs", read);
+  if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
   return pages;
 }
 
@@ -228,9 +257,9 @@ Partitions read_partitions(Fields& fields) {
 }
 
 Slices read_slices(Fields& fields) {
-  Slices slices{.count = fields.count<int>("count", 1),
+  Slices slices{.count = fields.count<int>("count", {1, limits::slices}),
                 .index = fields.object("index", read_index),
-                .spread_cycles = fields.number("spread_cycles", 0)};
+                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles})};
   check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
   return slices;
 }

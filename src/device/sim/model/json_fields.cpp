@@ -3,9 +3,13 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "base/visible_text.hpp"
+#include "device/sim/model/limits.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -27,18 +31,32 @@ std::uint64_t to_mask(const Fields& fields, const std::string& key, const json& 
   return mask;
 }
 
-std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json& value) {
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > 0) {
-    return value.get<std::uint64_t>();
-  }
+std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json& value,
+                       double most_bytes) {
+  std::uint64_t size_bytes = 0;
+  if (value.is_number_unsigned()) size_bytes = value.get<std::uint64_t>();
   if (value.is_string()) {
     try {
-      return parse_bytes(value.get<std::string>());
+      size_bytes = parse_bytes(value.get<std::string>());
     } catch (const ConfigError& error) {
       fields.fail(key, error.what());
     }
   }
-  fields.fail(key, "must be a positive size, in bytes or as text such as \"48 KiB\"");
+  if (size_bytes == 0 || static_cast<double>(size_bytes) > most_bytes) {
+    fields.fail(key, "must be a positive size of at most " + format_bytes(most_bytes) +
+                         ", in bytes or as text such as \"48 KiB\"");
+  }
+  return size_bytes;
+}
+
+/// "1", "0.01", "1000000"
+std::string show(double bound) { return fmt::format("{:.10g}", bound); }
+
+bool is_item(const json& value, const std::string&) { return value.is_string(); }
+bool is_item(const json& value, double) { return value.is_number(); }
+bool is_item(const json& value, std::uint32_t) {
+  return value.is_number_unsigned() &&
+         value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
 }
 
 }  // namespace
@@ -69,7 +87,10 @@ bool Fields::is_number(const std::string& key) { return need(key).is_number(); }
 std::string Fields::text(const std::string& key) {
   const json& value = need(key);
   if (!value.is_string()) fail(key, "must be text");
-  return value.get<std::string>();
+  const auto text = value.get<std::string>();
+  if (static_cast<double>(text.size()) > limits::texts) fail(key, "is too long a text");
+  if (visible_line(text) != text) fail(key, "must not hold control characters");
+  return text;
 }
 
 bool Fields::flag_or(const std::string& key, bool fallback) {
@@ -79,32 +100,38 @@ bool Fields::flag_or(const std::string& key, bool fallback) {
   return value.get<bool>();
 }
 
-double Fields::number(const std::string& key, double least) {
+double Fields::number(const std::string& key, Range range) {
   const json& value = need(key);
-  if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least) {
-    fail(key, "must be a number of at least " + json(least).dump());
+  const double given = value.is_number() ? value.get<double>() : std::nan("");
+  if (!(given >= range.least && given <= range.most)) {
+    fail(key,
+         "must be a number of at least " + show(range.least) + " and at most " + show(range.most));
   }
-  return value.get<double>();
+  return given;
 }
 
-std::uint32_t Fields::whole(const std::string& key, std::uint32_t least) {
+std::uint32_t Fields::whole(const std::string& key, Range range) {
   const json& value = need(key);
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
-      value.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
-    fail(key, "must be a whole number of at least " + std::to_string(least));
+  const double most = std::min<double>(range.most, std::numeric_limits<std::int32_t>::max());
+  const double given = value.is_number_unsigned() ? value.get<double>() : -1;
+  if (!(given >= range.least && given <= most)) {
+    fail(key,
+         "must be a whole number of at least " + show(range.least) + " and at most " + show(most));
   }
   return value.get<std::uint32_t>();
 }
 
-std::uint64_t Fields::bytes(const std::string& key) { return to_bytes(*this, key, need(key)); }
+std::uint64_t Fields::bytes(const std::string& key, double most_bytes) {
+  return to_bytes(*this, key, need(key), most_bytes);
+}
 
-std::vector<std::uint64_t> Fields::byte_list(const std::string& key) {
+std::vector<std::uint64_t> Fields::byte_list(const std::string& key, double most_bytes) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of sizes");
   std::vector<std::uint64_t> sizes;
   for (const json& item : value) {
     const bool zero = item.is_number_unsigned() && item.get<std::uint64_t>() == 0;
-    sizes.push_back(zero ? 0 : to_bytes(*this, key, item));
+    sizes.push_back(zero ? 0 : to_bytes(*this, key, item, most_bytes));
   }
   return sizes;
 }
@@ -121,12 +148,14 @@ std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
 
 template <class Item>
 std::vector<Item> Fields::list(const std::string& key) {
-  try {
-    return need(key).get<std::vector<Item>>();
-  } catch (const json::exception&) {
-    fail(key, std::is_same_v<Item, std::string> ? "must be a list of names"
-                                                : "must be a list of numbers");
+  const json& value = need(key);
+  const auto fits = [](const json& item) { return is_item(item, Item{}); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    fail(key, std::is_same_v<Item, std::string>     ? "must be a list of names"
+              : std::is_same_v<Item, std::uint32_t> ? "must be a list of whole numbers"
+                                                    : "must be a list of numbers");
   }
+  return value.get<std::vector<Item>>();
 }
 template std::vector<std::string> Fields::list(const std::string& key);
 template std::vector<double> Fields::list(const std::string& key);
@@ -137,6 +166,9 @@ Fields Fields::below(const std::string& key) { return Fields(need(key), where_ +
 std::vector<Fields> Fields::items_below(const std::string& key) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of objects");
+  if (static_cast<double>(value.size()) > limits::objects) {
+    fail(key, "must be a list of at most " + show(limits::objects) + " objects");
+  }
   std::vector<Fields> items;
   for (std::size_t i = 0; i < value.size(); ++i) {
     items.emplace_back(value[i], where_ + "." + key + "[" + std::to_string(i) + "]");

@@ -11,6 +11,12 @@
 
 namespace sonde::sim {
 
+/// What a number may be.
+struct Range {
+  double least = 0;
+  double most = 0;
+};
+
 /// One JSON object on its way into a struct.
 class Fields {
  public:
@@ -20,36 +26,37 @@ class Fields {
 
   bool has(const std::string& key) const;
 
+  /// Text without control characters, which would reach terminals and reports.
   std::string text(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback) {
     return has(key) ? text(key) : fallback;
   }
   bool flag_or(const std::string& key, bool fallback);
-  /// Finite number, at least `least`.
-  double number(const std::string& key, double least);
-  double number_or(const std::string& key, double least, double fallback) {
-    return has(key) ? number(key, least) : fallback;
+  double number(const std::string& key, Range range);
+  double number_or(const std::string& key, Range range, double fallback) {
+    return has(key) ? number(key, range) : fallback;
   }
-  /// Whole number, at least `least`, at most 2^31 - 1.
+  /// Whole number, in any case at most 2^31 - 1.
   template <class Whole = std::uint32_t>
-  Whole count(const std::string& key, std::uint32_t least) {
-    return static_cast<Whole>(whole(key, least));
+  Whole count(const std::string& key, Range range) {
+    return static_cast<Whole>(whole(key, range));
   }
   template <class Whole = std::uint32_t>
-  Whole count_or(const std::string& key, std::uint32_t least, Whole fallback) {
-    return has(key) ? count<Whole>(key, least) : fallback;
+  Whole count_or(const std::string& key, Range range, Whole fallback) {
+    return has(key) ? count<Whole>(key, range) : fallback;
   }
   /// Positive size: a number of bytes, or text such as "48 KiB".
-  std::uint64_t bytes(const std::string& key);
-  std::uint64_t bytes_or(const std::string& key, std::uint64_t fallback) {
-    return has(key) ? bytes(key) : fallback;
+  std::uint64_t bytes(const std::string& key, double most_bytes);
+  std::uint64_t bytes_or(const std::string& key, double most_bytes, std::uint64_t fallback) {
+    return has(key) ? bytes(key, most_bytes) : fallback;
   }
-  std::vector<std::uint64_t> byte_list(const std::string& key);
+  /// Sizes, also 0.
+  std::vector<std::uint64_t> byte_list(const std::string& key, double most_bytes);
   /// Bits of an address as text in hexadecimal: "0x0AB000".
   std::uint64_t mask(const std::string& key);
   std::vector<std::uint64_t> mask_list(const std::string& key);
 
-  /// Names (std::string) or numbers (double, std::uint32_t).
+  /// Names (std::string) or numbers (double; std::uint32_t, which are whole).
   template <class Item>
   std::vector<Item> list(const std::string& key);
   bool is_number(const std::string& key);
@@ -87,7 +94,7 @@ class Fields {
 
  private:
   const nlohmann::json& need(const std::string& key);
-  std::uint32_t whole(const std::string& key, std::uint32_t least);
+  std::uint32_t whole(const std::string& key, Range range);
   Fields below(const std::string& key);
   std::vector<Fields> items_below(const std::string& key);
   template <class Read>

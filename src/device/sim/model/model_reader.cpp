@@ -1,11 +1,14 @@
 // From the JSON text of a model to the Model struct: the chip, its clocks and all that the other
 // readers make of their sections.
 #include "base/error.hpp"
+#include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace sonde::sim {
 namespace {
@@ -15,26 +18,27 @@ using nlohmann::json;
 DeviceInfo read_device(Fields& fields) {
   DeviceInfo info;
   info.name = fields.text("name");
-  info.compute_major = fields.count<int>("compute_major", 1);
-  info.compute_minor = fields.count<int>("compute_minor", 0);
-  info.memory_bytes = fields.bytes("memory_bytes");
-  info.l2_bytes = fields.bytes_or("l2_bytes", 0);
-  info.max_threads_per_block = fields.count<int>("max_threads_per_block", 32);
-  info.max_threads_per_sm = fields.count<int>("max_threads_per_sm", 32);
-  info.max_cluster_blocks = fields.count_or("max_cluster_blocks", 0, 0);
-  info.shared_bytes_per_block = fields.bytes("shared_bytes_per_block");
-  info.shared_bytes_per_sm = fields.bytes("shared_bytes_per_sm");
-  info.reserved_shared_bytes_per_block = fields.bytes_or("reserved_shared_bytes_per_block", 0);
+  info.compute_major = fields.count<int>("compute_major", {1, limits::version});
+  info.compute_minor = fields.count<int>("compute_minor", {0, limits::version});
+  info.memory_bytes = fields.bytes("memory_bytes", limits::memory_bytes);
+  info.l2_bytes = fields.bytes_or("l2_bytes", limits::on_chip_bytes, 0);
+  info.max_threads_per_block = fields.count<int>("max_threads_per_block", {32, limits::threads});
+  info.max_threads_per_sm = fields.count<int>("max_threads_per_sm", {32, limits::threads});
+  info.max_cluster_blocks = fields.count_or("max_cluster_blocks", {0, limits::blocks}, 0);
+  info.shared_bytes_per_block = fields.bytes("shared_bytes_per_block", limits::on_chip_bytes);
+  info.shared_bytes_per_sm = fields.bytes("shared_bytes_per_sm", limits::on_chip_bytes);
+  info.reserved_shared_bytes_per_block =
+      fields.bytes_or("reserved_shared_bytes_per_block", limits::on_chip_bytes, 0);
   if (fields.has("shared_carveouts_bytes")) {
-    info.shared_carveouts_bytes = fields.byte_list("shared_carveouts_bytes");
+    info.shared_carveouts_bytes = fields.byte_list("shared_carveouts_bytes", limits::on_chip_bytes);
     if (!std::is_sorted(info.shared_carveouts_bytes.begin(), info.shared_carveouts_bytes.end())) {
       fields.fail("shared_carveouts_bytes", "must ascend (the smallest that fits is searched)");
     }
   }
-  info.sm_clock_hz = fields.number("sm_clock_hz", 1);
-  info.memory_clock_hz = fields.number("memory_clock_hz", 1);
-  info.memory_bus_bits = fields.count<int>("memory_bus_bits", 1);
-  info.memory_data_rate = fields.count<int>("memory_data_rate", 1);
+  info.sm_clock_hz = fields.number("sm_clock_hz", {1, limits::hertz});
+  info.memory_clock_hz = fields.number("memory_clock_hz", {1, limits::hertz});
+  info.memory_bus_bits = fields.count<int>("memory_bus_bits", {1, limits::bus_bits});
+  info.memory_data_rate = fields.count<int>("memory_data_rate", {1, limits::data_rate});
   // Volta was the first to have them (Jia 2018), so models of it need not say so.
   info.sm_partition_instruction_caches =
       fields.flag_or("sm_partition_instruction_caches", info.compute_major >= 7);
@@ -47,14 +51,17 @@ DeviceInfo read_device(Fields& fields) {
 
 ChipModel read_chip(Fields& fields) {
   ChipModel chip;
-  chip.gpcs = fields.count<int>("gpcs", 1);
-  chip.tpcs_per_gpc = fields.count<int>("tpcs_per_gpc", 1);
-  chip.sms_per_tpc = fields.count<int>("sms_per_tpc", 1);
+  chip.gpcs = fields.count<int>("gpcs", {1, limits::groups});
+  chip.tpcs_per_gpc = fields.count<int>("tpcs_per_gpc", {1, limits::groups});
+  chip.sms_per_tpc = fields.count<int>("sms_per_tpc", {1, limits::groups});
   const int all = chip.gpcs * chip.tpcs_per_gpc;
-  chip.enabled_tpcs = fields.count_or("enabled_tpcs", 1, all);
-  chip.min_tpcs_per_gpc = fields.count_or("min_tpcs_per_gpc", 1, 1);
+  chip.enabled_tpcs = fields.count_or("enabled_tpcs", {1, limits::sms}, all);
+  chip.min_tpcs_per_gpc = fields.count_or("min_tpcs_per_gpc", {1, limits::groups}, 1);
   if (chip.enabled_tpcs > all || chip.enabled_tpcs < chip.gpcs * chip.min_tpcs_per_gpc) {
     fields.fail("enabled_tpcs", "does not fit gpcs, tpcs_per_gpc and min_tpcs_per_gpc");
+  }
+  if (chip.enabled_tpcs * chip.sms_per_tpc > limits::sms) {
+    fields.fail("sms_per_tpc", fmt::format("makes more than {} SMs", limits::sms));
   }
   chip.numbering = fields.one_of<Numbering>(
       "numbering", {{"tpc_major", Numbering::tpc_major}, {"round_robin", Numbering::round_robin}});
@@ -62,30 +69,50 @@ ChipModel read_chip(Fields& fields) {
 }
 
 ClockModel read_clock(Fields& fields) {
-  return {.empty_window_cycles = fields.count("empty_window_cycles", 1),
-          .sink_window_cycles = fields.count("sink_window_cycles", 1),
-          .granularity_cycles = fields.count_or("granularity_cycles", 1, 1u),
+  return {.empty_window_cycles = fields.count("empty_window_cycles", {1, limits::cycles}),
+          .sink_window_cycles = fields.count("sink_window_cycles", {1, limits::cycles}),
+          .granularity_cycles = fields.count_or("granularity_cycles", {1, limits::cycles}, 1u),
           .scope = read_scope(fields, "scope"),
-          .globaltimer_step_ns = fields.count("globaltimer_step_ns", 1),
-          .loop_cycles = fields.count_or("loop_cycles", 0, 0u)};
+          .globaltimer_step_ns = fields.count("globaltimer_step_ns", {1, limits::nanoseconds}),
+          .loop_cycles = fields.count_or("loop_cycles", {0, limits::cycles}, 0u)};
 }
 
 NoiseModel read_noise(Fields& fields) {
-  const NoiseModel noise{.outlier_probability = fields.number("outlier_probability", 0),
-                         .outlier_min_cycles = fields.count("outlier_min_cycles", 0),
-                         .outlier_max_cycles = fields.count("outlier_max_cycles", 0),
-                         .clock_jitter_cycles = fields.number("clock_jitter_cycles", 0)};
-  if (noise.outlier_probability > 1) fields.fail("outlier_probability", "must be at most 1");
+  const NoiseModel noise{
+      .outlier_probability = fields.number("outlier_probability", {0, 1}),
+      .outlier_min_cycles = fields.count("outlier_min_cycles", {0, limits::cycles}),
+      .outlier_max_cycles = fields.count("outlier_max_cycles", {0, limits::cycles}),
+      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles})};
   if (noise.outlier_max_cycles < noise.outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }
   return noise;
 }
 
+/// Refuses an object that says the same key twice: the reader would drop one of the values.
+class KeyCheck {
+ public:
+  explicit KeyCheck(std::string origin) : origin_(std::move(origin)) {}
+
+  bool operator()(int, json::parse_event_t event, const json& parsed) {
+    if (event == json::parse_event_t::object_start) open_.emplace_back();
+    if (event == json::parse_event_t::object_end) open_.pop_back();
+    if (event == json::parse_event_t::key && !open_.back().insert(parsed).second) {
+      throw ConfigError(origin_ + " has the key " + parsed.dump() +
+                        " twice in one object (one of its values would be lost) remove one");
+    }
+    return true;
+  }
+
+ private:
+  std::string origin_;
+  std::vector<std::set<std::string>> open_;
+};
+
 json parse_json(const std::string& text, const std::string& origin) {
   try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
+    return json::parse(text, KeyCheck(origin));
+  } catch (const json::exception& error) {
     throw ConfigError(origin + " is no JSON (a model is a JSON file): " + error.what());
   }
 }
@@ -103,14 +130,16 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
   model.clock = fields.object("clock", read_clock);
   model.noise = fields.object("noise", read_noise);
-  model.pages = fields.object("pages", read_pages);
-  model.caches =
-      fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model.device); });
+  MemoryBudget budget(model.chip);
+  model.pages = fields.object(
+      "pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
+  model.caches = fields.objects(
+      "caches", [&](Fields& cache) { return read_cache(cache, model.device, budget); });
   if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
-  model.watchdog_s = fields.number_or("watchdog_s", 0.001, model.watchdog_s);
+  model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
   fields.finish();
   return model;
 }

@@ -1,5 +1,6 @@
 // Reads the load paths of a model file: which caches and TLBs each goes through, and how long every
 // outcome takes. MemorySystem routes loads along them.
+#include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
 #include <bit>
@@ -25,11 +26,12 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
 
 LatencyRow read_row(Fields& latencies, const std::string& key,
                     const std::vector<std::string>& outcomes) {
-  if (outcomes.empty()) return {latencies.count(key, 1)};
-  if (latencies.is_number(key)) return LatencyRow(outcomes.size(), latencies.count(key, 1));
+  if (outcomes.empty()) return {latencies.count(key, {1, limits::cycles})};
+  if (latencies.is_number(key))
+    return LatencyRow(outcomes.size(), latencies.count(key, {1, limits::cycles}));
   return latencies.object(key, [&](Fields& fields) {
     LatencyRow row;
-    for (const std::string& name : outcomes) row.push_back(fields.count(name, 1));
+    for (const std::string& name : outcomes) row.push_back(fields.count(name, {1, limits::cycles}));
     return row;
   });
 }
@@ -67,7 +69,8 @@ std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
 }
 
 Tile read_tile(Fields& fields) {
-  const Tile tile{.width_bytes = fields.bytes("width_bytes"), .rows = fields.count("rows", 1)};
+  const Tile tile{.width_bytes = fields.bytes("width_bytes", limits::line_bytes),
+                  .rows = fields.count("rows", {1, limits::rows})};
   if (!std::has_single_bit(tile.width_bytes) || tile.width_bytes > texture_row_bytes) {
     fields.fail("width_bytes", "must be a power of two of at most " +
                                    std::to_string(texture_row_bytes) + " (the row of a texture)");

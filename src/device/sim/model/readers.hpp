@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
+#include "device/sim/model/memory_budget.hpp"
 #include "device/sim/model/model.hpp"
 
 namespace sonde::sim {
@@ -12,8 +13,8 @@ namespace sonde::sim {
 Model parse_model(const std::string& text, const std::string& origin);
 
 Scope read_scope(Fields& fields, const std::string& key);
-CacheModel read_cache(Fields& fields, const DeviceInfo& device);
-PageModel read_pages(Fields& fields);
+CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
+PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);
 /// Needs the model's caches, pages and partitions.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
+#include "device/sim/model/limits.hpp"
 
 #include <algorithm>
 
@@ -18,12 +19,12 @@ struct DramModel {
   double turnaround_ns = 0;             // of turning the bus round, once each way
 
   static DramModel read(Fields& fields) {
-    return {.jitter_cycles = fields.number("jitter_cycles", 0),
-            .channels = fields.count<int>("channels", 1),
-            .row_bytes = fields.bytes("row_bytes"),
-            .row_overhead_ns = fields.number("row_overhead_ns", 0),
-            .write_batch_bytes = fields.bytes("write_batch_bytes"),
-            .turnaround_ns = fields.number("turnaround_ns", 0)};
+    return {.jitter_cycles = fields.number("jitter_cycles", {0, limits::cycles}),
+            .channels = fields.count<int>("channels", {1, limits::channels}),
+            .row_bytes = fields.bytes("row_bytes", limits::on_chip_bytes),
+            .row_overhead_ns = fields.number("row_overhead_ns", {0, limits::nanoseconds}),
+            .write_batch_bytes = fields.bytes("write_batch_bytes", limits::on_chip_bytes),
+            .turnaround_ns = fields.number("turnaround_ns", {0, limits::nanoseconds})};
   }
 };
 
@@ -39,13 +40,17 @@ struct ThroughputModel {
 
   static ThroughputModel read(Fields& fields) {
     constexpr double least_rate = 1e-3;
-    return {.max_blocks_per_sm = fields.count<int>("max_blocks_per_sm", 1),
-            .issue_cycles = fields.number("issue_cycles", least_rate),
-            .l1_bytes_per_cycle = fields.number("l1_bytes_per_cycle", least_rate),
-            .sm_port_bytes_per_cycle = fields.number("sm_port_bytes_per_cycle", least_rate),
-            .tpc_port_bytes_per_cycle = fields.number("tpc_port_bytes_per_cycle", least_rate),
-            .l2_bytes_per_cycle = fields.number("l2_bytes_per_cycle", least_rate),
-            .launch_ns = fields.number("launch_ns", 0)};
+    return {.max_blocks_per_sm = fields.count<int>("max_blocks_per_sm", {1, limits::blocks}),
+            .issue_cycles = fields.number("issue_cycles", {least_rate, limits::cycles}),
+            .l1_bytes_per_cycle =
+                fields.number("l1_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .sm_port_bytes_per_cycle =
+                fields.number("sm_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .tpc_port_bytes_per_cycle =
+                fields.number("tpc_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .l2_bytes_per_cycle =
+                fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};
   }
 };
 
@@ -56,7 +61,8 @@ struct PassPoint {
   double cycles = 0;
 
   static PassPoint read(Fields& fields) {
-    return {.passes = fields.number("passes", 1), .cycles = fields.number("cycles", 1)};
+    return {.passes = fields.number("passes", {1, limits::entries}),
+            .cycles = fields.number("cycles", {1, limits::cycles})};
   }
 };
 
@@ -81,16 +87,16 @@ struct SharedModel {
   }
 
   static SharedModel read(Fields& fields) {
-    const std::uint32_t bank_bytes = fields.count("bank_bytes", 1);
+    const std::uint32_t bank_bytes = fields.count("bank_bytes", {1, limits::banks});
     if (bank_bytes != 4 && bank_bytes != 8) fields.fail("bank_bytes", "must be 4 or 8");
-    return {.banks = fields.count("banks", 1),
+    return {.banks = fields.count("banks", {1, limits::banks}),
             .bank_bytes = bank_bytes,
             .modes = bank_bytes == 8,
             .latency = read_latency(fields),
-            .load_interval_cycles = fields.number("load_interval_cycles", 0.1),
-            .store_interval_cycles = fields.number("store_interval_cycles", 0.1),
-            .sync_cycles = fields.number("sync_cycles", 0),
-            .jitter_cycles = fields.number_or("jitter_cycles", 0, 0)};
+            .load_interval_cycles = fields.number("load_interval_cycles", {0.1, limits::cycles}),
+            .store_interval_cycles = fields.number("store_interval_cycles", {0.1, limits::cycles}),
+            .sync_cycles = fields.number("sync_cycles", {0, limits::cycles}),
+            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0)};
   }
   static std::vector<PassPoint> read_latency(Fields& fields) {
     const std::vector<PassPoint> points = fields.objects("latency_cycles", PassPoint::read);
@@ -113,12 +119,13 @@ struct LsuModel {
   std::uint64_t bypass_fetch_bytes = 32;  // least that a load past the L1 brings
 
   static LsuModel read(Fields& fields) {
-    return {.mshrs = fields.count("mshrs", 1),
-            .mshr_merges = fields.count("mshr_merges", 1),
-            .miss_queue_entries = fields.count("miss_queue_entries", 1),
-            .request_cycles = fields.number("request_cycles", 0.01),
-            .return_bytes_per_cycle = fields.number("return_bytes_per_cycle", 0.01),
-            .bypass_fetch_bytes = fields.bytes("bypass_fetch_bytes")};
+    return {.mshrs = fields.count("mshrs", {1, limits::entries}),
+            .mshr_merges = fields.count("mshr_merges", {1, limits::entries}),
+            .miss_queue_entries = fields.count("miss_queue_entries", {1, limits::entries}),
+            .request_cycles = fields.number("request_cycles", {0.01, limits::cycles}),
+            .return_bytes_per_cycle =
+                fields.number("return_bytes_per_cycle", {0.01, limits::bytes_per_cycle}),
+            .bypass_fetch_bytes = fields.bytes("bypass_fetch_bytes", limits::line_bytes)};
   }
 };
 

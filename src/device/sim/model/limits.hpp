@@ -1,0 +1,48 @@
+// How large the numbers of a model may be: what the largest known GPU has, in brackets, at least
+// ten times over. Whatever lies beyond is a slip of the pen, and would cost the simulator more
+// memory or time than there is. Known are the shipped models and what vendors say of the GPUs of
+// 2025: B300, MI300X.
+#pragma once
+
+#include <cstdint>
+
+namespace sonde::sim::limits {
+
+// Places, all of them [18 GPCs x TPCs of a B200 chip; 304 compute units of the MI300X].
+inline constexpr double groups = 256;     // of a kind in the next larger one
+inline constexpr double sms = 4096;       // of all groups
+inline constexpr double slices = 4096;    // in a partition [32]
+inline constexpr double channels = 4096;  // [128]
+inline constexpr double objects = 128;    // of a list: caches, carve-outs, runs of sets [10]
+inline constexpr double threads = 16384;  // of an SM or a block [2048]
+inline constexpr double blocks = 1024;    // of an SM or a cluster [32]
+inline constexpr double banks = 1024;     // [32]
+inline constexpr double entries = 65536;  // of a queue, or waiting for one [512]
+inline constexpr double ways = 65536;     // [192]
+inline constexpr double sets = 1 << 20;   // [16,384]
+inline constexpr double texts = 4096;     // characters [460]
+inline constexpr double rows = 4096;      // of a texture's tile [4]
+
+inline constexpr double cycles = 1e6;           // [2752: a window switch of the GTX 780]
+inline constexpr double nanoseconds = 1e9;      // [3000: a launch]
+inline constexpr double watchdog_s = 3600;      // [2: what most drivers allow]
+inline constexpr double hertz = 1e12;           // [10e9: a pin of HBM3E]
+inline constexpr double bytes_per_cycle = 1e6;  // [5200: the L2 of the H200]
+inline constexpr double version = 1000;         // [12]
+inline constexpr double bus_bits = 1 << 20;     // [8192]
+inline constexpr double data_rate = 64;         // transfers in a clock [4]
+
+inline constexpr double memory_bytes = 1ULL << 43;  // [288 GB] constants begin at 2^45
+inline constexpr double entry_bytes = 1ULL << 34;   // of a TLB, and a page [32 MiB; 1 GiB on hosts]
+inline constexpr double on_chip_bytes = 1ULL << 32;  // [256 MB: the last level of the MI300X]
+inline constexpr double line_bytes = 65536;          // [256]
+
+// The smallest page [4 KiB: the GTX 280]: the page tables hold a bit for each.
+inline constexpr std::uint64_t least_page_bytes = 512;
+
+// Of the host, for all arrays of a simulated GPU [counted so, the H200 takes 73 MiB].
+inline constexpr std::uint64_t host_bytes = 512ULL << 20;
+// Of a model file [12 KB].
+inline constexpr std::uint64_t file_bytes = 1ULL << 20;
+
+}  // namespace sonde::sim::limits

@@ -1,0 +1,121 @@
+// Models that are wrong on purpose: a message that names file and key, and no memory taken.
+#include "engine_support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sonde::sim {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string complaint_about(const std::string& text) {
+  try {
+    parse_model(text, "mine.json");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+template <class Change>
+std::string complaint(Change change) {
+  json model = quiet_json("h200");
+  change(model);
+  return complaint_about(model.dump());
+}
+
+TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
+  const auto with = [](std::uint64_t sets, std::uint64_t ways) {
+    return complaint([&](json& m) {
+      m["pages"]["tlbs"][0].erase("sets");
+      m["pages"]["tlbs"][0].erase("ways");
+      m["pages"]["tlbs"][0]["ways_per_set"] = {{{"sets", sets}, {"ways", ways}}};
+    });
+  };
+  EXPECT_THAT(with(2147483647, 1), HasSubstr("mine.json.pages.tlbs[0].ways_per_set[0].sets must"));
+  EXPECT_THAT(with(1, 2147483647), HasSubstr("mine.json.pages.tlbs[0].ways_per_set[0].ways must"));
+  EXPECT_THAT(with(1 << 20, 1 << 16),
+              AllOf(HasSubstr("mine.json.pages.tlbs[0].ways_per_set"), HasSubstr("512 MiB")));
+}
+
+TEST(ModelLimitsTest, many_arrays_that_would_each_do_are_refused_together) {
+  EXPECT_THAT(complaint([](json& m) {
+                json cache = m["caches"][0];
+                for (int i = 0; i < 100; ++i) {
+                  cache["name"] = "more" + std::to_string(i);
+                  m["caches"].push_back(cache);
+                }
+              }),
+              AllOf(HasSubstr("mine.json.caches["), HasSubstr("512 MiB")));
+  EXPECT_THAT(complaint([](json& m) { m["pages"]["page_bytes"] = 1; }), HasSubstr("page_bytes"));
+  EXPECT_THAT(complaint([](json& m) {
+                m["pages"]["page_bytes"] = 512;
+                m["device"]["memory_bytes"] = "8192 GiB";
+              }),
+              AllOf(HasSubstr("mine.json.pages.page_bytes"), HasSubstr("512 MiB")));
+  EXPECT_THAT(complaint([](json& m) {
+                m["chip"] = {{"gpcs", 256},
+                             {"tpcs_per_gpc", 256},
+                             {"sms_per_tpc", 256},
+                             {"numbering", "round_robin"}};
+              }),
+              HasSubstr("mine.json.chip.sms_per_tpc"));
+}
+
+/// Every number of a model, one after the other, by its place in the text.
+void for_each_number(json& part, const std::function<void(json&)>& visit) {
+  if (part.is_number()) return visit(part);
+  if (!part.is_structured()) return;
+  for (json& item : part) for_each_number(item, visit);
+}
+
+TEST(ModelLimitsTest, no_number_may_be_endless) {
+  json model = quiet_json("h200");
+  for_each_number(model, [&model](json& number) {
+    const json declared = number;
+    for (const json& hostile :
+         {json(1e300), json(-1), json(std::numeric_limits<std::uint64_t>::max())}) {
+      number = hostile;
+      EXPECT_THAT(complaint_about(model.dump()), StartsWith("mine.json."))
+          << declared << " became " << hostile;
+    }
+    number = declared;
+  });
+}
+
+TEST(ModelLimitsTest, every_value_of_another_type_is_refused) {
+  json model = quiet_json("gtx980");
+  for_each_number(model, [&model](json& number) {
+    const json declared = number;
+    for (const json& hostile : {json("text"), json(true), json(nullptr), json::object()}) {
+      number = hostile;
+      EXPECT_THAT(complaint_about(model.dump()), StartsWith("mine.json."))
+          << declared << " became " << hostile;
+    }
+    number = declared;
+  });
+}
+
+TEST(ModelLimitsTest, what_json_itself_forbids_is_told) {
+  EXPECT_THAT(complaint_about(R"({"source": NaN})"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about(R"({"source": 1e999})"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about("{\"source\": \"gr\xf6\"}"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about(R"({"source": "a", "chip": {"gpcs": 1, "gpcs": 2}})"),
+              AllOf(HasSubstr("\"gpcs\" twice"), HasSubstr("mine.json")));
+  EXPECT_THAT(complaint_about(std::string(1 << 20, '[')), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about(std::string(1 << 20, '[') + std::string(1 << 20, ']')),
+              HasSubstr("must be an object"));
+  EXPECT_THAT(complaint([](json& m) { m["device"]["name"] = "a\x1b[31m"; }),
+              HasSubstr("mine.json.device.name must not hold control characters"));
+  EXPECT_THAT(complaint([](json& m) { m["source"] = std::string(5000, 'x'); }),
+              HasSubstr("too long"));
+}
+
+}  // namespace
+}  // namespace sonde::sim

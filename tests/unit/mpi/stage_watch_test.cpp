@@ -1,0 +1,67 @@
+#include "mpi/stage_watch.hpp"
+
+#include "base/stop_signal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace sonde {
+namespace {
+
+using namespace std::chrono_literals;
+
+[[noreturn]] void sleep_and_leave(std::chrono::milliseconds time) {
+  std::this_thread::sleep_for(time);
+  std::_Exit(42);
+}
+
+TEST(StageWatchDeathTest, a_stage_over_its_time_ends_the_process_with_its_status) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.5);
+        watch.enter({.name = "writing", .status = ExitStatus::incomplete});
+        sleep_and_leave(10s);
+      },
+      testing::ExitedWithCode(3), "writing took longer than");
+}
+
+TEST(StageWatchDeathTest, the_rescue_decides_the_status) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.3);
+        watch.enter({.name = "writing", .rescue = [] { return ExitStatus::verdict; }});
+        sleep_and_leave(10s);
+      },
+      testing::ExitedWithCode(4), "");
+}
+
+TEST(StageWatchDeathTest, steps_in_time_go_on) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.5);
+        watch.enter({.name = "writing"});
+        for (int i = 0; i < 8; ++i) {
+          std::this_thread::sleep_for(200ms);
+          watch.step();
+        }
+        sleep_and_leave(0ms);
+      },
+      testing::ExitedWithCode(42), "");
+}
+
+TEST(StageWatchDeathTest, outside_of_stages_time_does_not_count) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.3);
+        watch.enter({.name = "dealing"});
+        watch.leave();
+        sleep_and_leave(1s);
+      },
+      testing::ExitedWithCode(42), "");
+}
+
+}  // namespace
+}  // namespace sonde
