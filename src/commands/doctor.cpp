@@ -41,6 +41,8 @@ class Examination {
   /// @param failure what it means if the process hangs or dies: its name, and what to do
   Examination(const Check& failure, const std::function<void(const Tell&)>& look)
       : failure_(failure), keeper_([failure, look](const std::string&, const RankLink& rank) {
+          // One that cannot even be killed must not hold up who reads the report from a pipe.
+          dup2(STDERR_FILENO, STDOUT_FILENO);
           const Tell tell = [&rank](const Checks& checks) { rank.say(to_json(checks)); };
           try {
             look(tell);

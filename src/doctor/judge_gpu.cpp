@@ -109,7 +109,11 @@ void judge_power(GpuChecks& checks, const GpuSettings& settings) {
 void judge_temperature(GpuChecks& checks, const GpuSettings& settings) {
   const auto& now = settings.temperature_c;
   const auto& slowdown = settings.slowdown_temperature_c;
-  if (!now || !slowdown) return checks.skip("temperature");
+  if (!now) return checks.skip("temperature");
+  if (!slowdown) {
+    return checks.add(CheckVerdict::skipped, "temperature",
+                      fmt::format("{:.0f} C; the driver does not say where it slows down", *now));
+  }
   const std::string found = fmt::format("{:.0f} C, slows down at {:.0f} C", *now, *slowdown);
   if (*now >= *slowdown - temperature_margin_c) {
     checks.add(CheckVerdict::warn, "temperature", found, "let it cool; look at fans and airflow");

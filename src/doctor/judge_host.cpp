@@ -214,8 +214,8 @@ Check judge_mpi_settings(const std::vector<MpiOverride>& overrides) {
 Check judge_mpi_start(const MpiStart& start, const Launch& launch) {
   Check check{.name = "mpi.start"};
   check.found = fmt::format("rank {} of {} in {:.1f} s, {}", start.rank, start.ranks, start.start_s,
-                            launch.launcher.empty() ? "started alone" : "by " + launch.launcher);
-  if (start.ranks != launch.ranks) {
+                            launch.launcher.empty() ? "no launcher seen" : "by " + launch.launcher);
+  if (!launch.launcher.empty() && start.ranks != launch.ranks) {
     check.verdict = CheckVerdict::fail;
     check.found += fmt::format(", which started {}: they do not know each other", launch.ranks);
     check.advice = launch.launcher == "srun"

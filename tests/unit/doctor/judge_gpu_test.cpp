@@ -156,6 +156,13 @@ TEST(JudgeGpuTest, gpu_near_its_slowdown_temperature_warns) {
             warn);
 }
 
+TEST(JudgeGpuTest, temperature_is_told_but_not_judged_without_its_threshold) {
+  const Check check =
+      judge_changed("temperature", [](GpuSettings& s) { s.slowdown_temperature_c.reset(); });
+  EXPECT_EQ(check.verdict, skipped);
+  EXPECT_THAT(check.found, HasSubstr("30 C"));
+}
+
 TEST(JudgeGpuTest, memory_errors_warn_but_old_corrected_ones_do_not) {
   using S = GpuSettings;
   const auto errors = [](auto change) { return judge_changed("memory_errors", change).verdict; };

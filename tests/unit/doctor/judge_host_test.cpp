@@ -149,6 +149,10 @@ TEST(JudgeMpiTest, ranks_that_do_not_know_each_other_fail_and_name_the_option) {
   EXPECT_THAT(check.advice, HasSubstr("--mpi=pmix"));
 }
 
+TEST(JudgeMpiTest, launcher_that_sets_no_known_variables_is_taken_by_what_mpi_says) {
+  EXPECT_EQ(judge_mpi_start({.ranks = 4, .start_s = 0.3}, alone).verdict, ok);
+}
+
 TEST(JudgeMpiTest, slow_start_warns) {
   EXPECT_EQ(judge_mpi_start({.ranks = 1, .start_s = 6}, alone).verdict, warn);
 }
