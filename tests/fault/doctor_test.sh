@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# doctor_test.sh <sonde> [<folder with a libcuda.so.1 that hangs>]: `sonde doctor` says what is wrong
-# with a machine, ends in ten seconds with the right status, and leaves nothing behind.
+# doctor_test.sh <sonde> [<folder with a libcuda.so.1 that hangs>]: `sonde doctor` says what is
+# wrong with a machine, ends in ten seconds with the right status, and leaves nothing behind.
 set -uo pipefail
 sonde=$(readlink -f "$1")
 hung=${2:+$(readlink -f "$2")}
