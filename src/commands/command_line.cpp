@@ -104,6 +104,16 @@ void add_options(CLI::App& app, StatusOptions& options) {
   app.add_option("run", options.run, "its output file")->required();
 }
 
+void add_options(CLI::App& app, DoctorOptions& options) {
+  app.add_option("--backend", options.run.backend, "as for run")->capture_default_str();
+  app.add_option("--suite", options.run.suite, "whose needs")
+      ->check(CLI::IsMember(list_names(suite_level_names)))
+      ->capture_default_str();
+  app.add_option("-o,--output", options.run.output, "the run file to be")->capture_default_str();
+  app.add_flag("--allow-shared-gpu", options.run.allow_shared_gpu, "as for run");
+  add_choice(app, "--format", options.format, doctor_format_names, "text or json");
+}
+
 void check_run_options(const RunOptions& options) {
   check_options(options);
   parse_suite_level(options.suite);
@@ -153,6 +163,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_command<MergeOptions>(app, chosen, "merge", "make one run file of several, or of shards");
   add_command<ListOptions>(app, chosen, "list", "print what there is");
   add_command<StatusOptions>(app, chosen, "status", "how far a running run is");
+  add_command<DoctorOptions>(app, chosen, "doctor", "can this machine measure? in ten seconds");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -59,8 +59,18 @@ struct StatusOptions {
   std::string run;
 };
 
+enum class DoctorFormat { text, json };
+inline constexpr EnumName<DoctorFormat> doctor_format_names[]{{DoctorFormat::text, "text"},
+                                                              {DoctorFormat::json, "json"}};
+
+/// Those of a run that decide whether it can be done.
+struct DoctorOptions {
+  RunOptions run{};
+  DoctorFormat format = DoctorFormat::text;
+};
+
 using FileCommand = std::variant<AnalyzeOptions, ReportOptions, ExportOptions, CompareOptions,
-                                 MergeOptions, ListOptions, StatusOptions>;
+                                 MergeOptions, ListOptions, StatusOptions, DoctorOptions>;
 using Command = std::variant<RunOptions, FileCommand>;
 
 /// @param argv as main got it
@@ -86,5 +96,7 @@ ExitStatus execute(const CompareOptions& options);
 ExitStatus execute(const MergeOptions& options);
 ExitStatus execute(const ListOptions& options);
 ExitStatus execute(const StatusOptions& options);
+/// Starts processes, and MPI in one of them; ends within ten seconds.
+ExitStatus execute(const DoctorOptions& options);
 
 }  // namespace sonde

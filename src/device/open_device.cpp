@@ -7,6 +7,7 @@
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/survey.hpp"
 #endif
 
 #include <algorithm>
@@ -21,6 +22,7 @@ struct Backend {
   void (*check)(const BackendChoice&);
   std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
   std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed);
+  std::optional<DriverSurvey> (*survey)();
 };
 
 namespace {
@@ -38,6 +40,7 @@ constexpr const char* usage =
 }
 std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t) { refuse_cuda(); }
+DriverSurvey survey_cuda() { return {.cuda_in_build = false}; }
 #endif
 
 void check_cuda(const BackendChoice&) {
@@ -70,12 +73,14 @@ constexpr std::array backends{
             .check = check_cuda,
             .list = [](int, std::uint64_t) { return list_cuda_devices(); },
             .open = [](const BackendChoice&, const DeviceChoice& choice,
-                       std::uint64_t seed) { return open_cuda_device(choice, seed); }},
+                       std::uint64_t seed) { return open_cuda_device(choice, seed); },
+            .survey = [] { return std::optional(survey_cuda()); }},
     Backend{.name = "sim",
             .has_models = true,
             .check = check_models,
             .list = list_simulated,
-            .open = open_simulated}};
+            .open = open_simulated,
+            .survey = [] { return std::optional<DriverSurvey>(); }}};
 
 std::vector<std::string> split_models(const std::string& text, std::size_t at) {
   std::vector<std::string> models;
@@ -111,6 +116,10 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int 
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed) {
   return backend.backend->open(backend, choice, seed);
+}
+
+std::optional<DriverSurvey> survey_driver(const BackendChoice& backend) {
+  return backend.backend->survey();
 }
 
 std::vector<std::string> list_models() {

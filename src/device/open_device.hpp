@@ -2,6 +2,9 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "trace/gpu_survey.hpp"
+
+#include <optional>
 
 namespace sonde {
 
@@ -30,6 +33,10 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int
 /// @throws DeviceError
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed);
+
+/// What the driver says of itself and its GPUs; nothing if they are simulated. A sick driver may
+/// let it hang.
+std::optional<DriverSurvey> survey_driver(const BackendChoice& backend);
 
 /// Names of the shipped simulated GPUs.
 std::vector<std::string> list_models();

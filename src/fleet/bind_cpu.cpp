@@ -14,11 +14,11 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 /// Nothing if hwloc cannot read this machine.
-Topology load_topology() {
+Topology load_topology(hwloc_type_filter_e devices) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {nullptr, hwloc_topology_destroy};
   Topology topology(raw, hwloc_topology_destroy);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_io_types_filter(raw, devices);
   if (hwloc_topology_load(raw) != 0) topology.reset();
   return topology;
 }
@@ -31,29 +31,62 @@ std::string print(hwloc_const_bitmap_t cpus) {
   return result;
 }
 
+/// One device of this machine. The sets are null when there is a problem.
+struct Neighbourhood {
+  Topology topology{nullptr, hwloc_topology_destroy};
+  Bitmap given{nullptr, hwloc_bitmap_free};
+  Bitmap near{nullptr, hwloc_bitmap_free};
+  Bitmap usable{nullptr, hwloc_bitmap_free};
+  std::string problem{};
+};
+
+Neighbourhood look_around(const std::string& pci_bus_id) {
+  Neighbourhood place{.topology = load_topology(HWLOC_TYPE_FILTER_KEEP_ALL)};
+  if (!place.topology) {
+    place.problem = "hwloc cannot read this machine";
+    return place;
+  }
+  const hwloc_topology_t topology = place.topology.get();
+  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, pci_bus_id.c_str());
+  if (!device) {
+    place.problem = fmt::format("no PCI device {} on this machine", pci_bus_id);
+    return place;
+  }
+  place.near.reset(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology, device)->cpuset));
+  place.given.reset(hwloc_bitmap_alloc());
+  place.usable.reset(hwloc_bitmap_alloc());
+  hwloc_get_cpubind(topology, place.given.get(), HWLOC_CPUBIND_PROCESS);
+  hwloc_bitmap_and(place.usable.get(), place.given.get(), place.near.get());
+  return place;
+}
+
 }  // namespace
 
+int count_allowed_cpus() {
+  const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_NONE);
+  return topology ? hwloc_bitmap_weight(hwloc_topology_get_allowed_cpuset(topology.get())) : 0;
+}
+
+NearCpus find_near_cpus(const std::string& pci_bus_id) {
+  const Neighbourhood place = look_around(pci_bus_id);
+  if (!place.problem.empty()) return {.problem = place.problem};
+  return {.near = print(place.near.get()), .usable = print(place.usable.get())};
+}
+
 std::string bind_near_device(const std::string& pci_bus_id) {
-  const Topology topology = load_topology();
-  if (!topology) return "not bound to CPUs near the GPU (hwloc cannot read this machine)";
-  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), pci_bus_id.c_str());
-  if (!device) {
-    return fmt::format("not bound to CPUs near the GPU (no PCI device {} on this machine)",
-                       pci_bus_id);
+  const Neighbourhood place = look_around(pci_bus_id);
+  if (!place.problem.empty()) {
+    return fmt::format("not bound to CPUs near the GPU ({})", place.problem);
   }
-  const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology.get(), device);
-  const Bitmap given(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  const Bitmap cpus(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  hwloc_get_cpubind(topology.get(), given.get(), HWLOC_CPUBIND_PROCESS);
-  hwloc_bitmap_and(cpus.get(), given.get(), near->cpuset);
-  if (hwloc_bitmap_iszero(cpus.get())) {
+  const hwloc_const_bitmap_t cpus = place.usable.get();
+  if (hwloc_bitmap_iszero(cpus)) {
     return fmt::format("not bound to CPUs near the GPU (its CPUs {} are not among those given, {})",
-                       print(near->cpuset), print(given.get()));
+                       print(place.near.get()), print(place.given.get()));
   }
-  if (hwloc_set_cpubind(topology.get(), cpus.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+  if (hwloc_set_cpubind(place.topology.get(), cpus, HWLOC_CPUBIND_PROCESS) != 0) {
     return "not bound to CPUs near the GPU (the system does not allow it)";
   }
-  return fmt::format("bound to CPUs {} near the GPU", print(cpus.get()));
+  return fmt::format("bound to CPUs {} near the GPU", print(cpus));
 }
 
 }  // namespace sonde

@@ -9,20 +9,21 @@
 namespace sonde {
 namespace {
 
-/// Settings of Open MPI that the file depends on; what the user set stays.
-void choose_mpi_settings() {
-  // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
-  setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-  // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
-  setenv("OMPI_MCA_io", "ompio", 0);
-  // The other ways of collective writing lose the error of a full disk on an aggregator (seen with
-  // vulcan in 4.1.4: every rank is told that the write went well).
-  setenv("OMPI_MCA_fcoll", "individual", 0);
-  // Ranks that wait give way to those that still work on the same cores.
-  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-}
+/// What the file depends on; what the user set stays.
+constexpr MpiSetting settings[]{
+    // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
+    {"OMPI_MCA_sharedfp", "^lockedfile"},
+    // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
+    {"OMPI_MCA_io", "ompio"},
+    // The other ways of collective writing lose the error of a full disk on an aggregator (seen
+    // with vulcan in 4.1.4: every rank is told that the write went well).
+    {"OMPI_MCA_fcoll", "individual"},
+    // Ranks that wait give way to those that still work on the same cores.
+    {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 
 }  // namespace
+
+std::span<const MpiSetting> mpi_settings() { return settings; }
 
 std::string mpi_library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -33,7 +34,7 @@ std::string mpi_library_version() {
 }
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  choose_mpi_settings();
+  for (const MpiSetting& setting : settings) setenv(setting.name, setting.value, 0);
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -4,12 +4,20 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <string>
 
 namespace sonde {
 
 /// "Open MPI v4.1.4"
 std::string mpi_library_version();
+
+/// A variable of the environment that sonde sets before MPI starts, unless the user has set it.
+struct MpiSetting {
+  const char* name;
+  const char* value;
+};
+std::span<const MpiSetting> mpi_settings();
 
 class MpiSession {
  public:

@@ -16,7 +16,7 @@ BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/
 LAYERS = {
     "src/main.cpp": ("src/commands", "src/store", "src/worker", "src/fleet", "src/mpi",
                      "src/config", "src/base"),
-    "src/commands": ("jobs/*", "src/store", "src/worker", "src/fleet", "src/mpi", "src/device",
+    "src/commands": ("jobs/*", "src/doctor", "src/store", "src/worker", "src/fleet", "src/mpi", "src/device",
                      "src/device/open_device.cpp", "analysis", "analysis/fleet",
                      "analysis/report", "src/config", "src/trace", "src/base"),
     "jobs/*": (*JOB_PARTS, *BELOW_PARTS, *BELOW_JOBS),
@@ -25,6 +25,7 @@ LAYERS = {
     "jobs/chase": ("jobs/run", *BELOW_JOBS),
     "jobs/run": BELOW_JOBS,
     "src/store": ("src/mpi", "analysis", "analysis/fleet", "src/trace", "src/base"),
+    "src/doctor": ("src/fleet", "analysis/fleet", "src/trace", "src/base"),
     "src/fleet": ("src/mpi", "src/config", "src/device", "src/trace", "src/base"),
     "src/mpi": ("src/base",),
     "src/worker": ("src/base",),

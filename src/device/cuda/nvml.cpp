@@ -1,11 +1,12 @@
-// Asks NVML what CUDA does not know, for inventory and health. Prototypes, buffer sizes and
-// enumerators are those of nvml.h (NVML API reference).
+// Asks NVML what CUDA does not know, for inventory, health and settings. Prototypes, buffer sizes
+// and enumerators are those of nvml.h (NVML API reference).
 #include "device/cuda/nvml.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace sonde::cuda {
@@ -17,10 +18,12 @@ constexpr int insufficient_size = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr unsigned clock_sm = 1;      // NVML_CLOCK_SM
 constexpr unsigned clock_mem = 2;     // NVML_CLOCK_MEM
 constexpr unsigned temperature_gpu = 0;
+constexpr unsigned threshold_slowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
 constexpr unsigned errors_corrected = 0;
 constexpr unsigned errors_uncorrected = 1;
-constexpr unsigned counter_volatile = 0;  // since the driver was loaded
-constexpr unsigned text_bytes = 96;       // covers every NVML_*_BUFFER_SIZE used here
+constexpr unsigned counter_volatile = 0;   // since the driver was loaded
+constexpr unsigned counter_aggregate = 1;  // ever
+constexpr unsigned text_bytes = 96;        // covers every NVML_*_BUFFER_SIZE used here
 
 /// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
 struct ProcessInfo {
@@ -60,6 +63,16 @@ struct Nvml::Library {
                     unsigned long long*) = find("nvmlDeviceGetTotalEccErrors");
   int (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*,
                        unsigned*) = find("nvmlDeviceGetRemappedRows");
+  int (*persistence)(Device, unsigned*) = find("nvmlDeviceGetPersistenceMode");
+  int (*application_clock)(Device, unsigned, unsigned*) = find("nvmlDeviceGetApplicationsClock");
+  int (*default_application_clock)(Device, unsigned,
+                                   unsigned*) = find("nvmlDeviceGetDefaultApplicationsClock");
+  int (*power_limit)(Device, unsigned*) = find("nvmlDeviceGetEnforcedPowerLimit");
+  int (*default_power_limit)(Device, unsigned*) = find("nvmlDeviceGetPowerManagementDefaultLimit");
+  int (*threshold)(Device, unsigned, unsigned*) = find("nvmlDeviceGetTemperatureThreshold");
+  int (*ecc_mode)(Device, unsigned*, unsigned*) = find("nvmlDeviceGetEccMode");
+  int (*retirement_pending)(Device, unsigned*) = find("nvmlDeviceGetRetiredPagesPendingStatus");
+  int (*compute_mode)(Device, unsigned*) = find("nvmlDeviceGetComputeMode");
   int (*processes)(Device, unsigned*,
                    ProcessInfo*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
   bool usable =
@@ -74,9 +87,22 @@ struct Nvml::Library {
   }
 
   template <class Value, class Function, class... Arguments>
+  static std::optional<Value> ask(Function function, Arguments... arguments) {
+    Value value{};
+    if (function == nullptr || function(arguments..., &value) != success) return std::nullopt;
+    return value;
+  }
+  template <class Value, class Function, class... Arguments>
   static Value read(Value fallback, Function function, Arguments... arguments) {
-    Value value = fallback;
-    return function != nullptr && function(arguments..., &value) == success ? value : fallback;
+    return ask<Value>(function, arguments...).value_or(fallback);
+  }
+  /// Of a setting that is now, and that after a reset.
+  template <class Function>
+  static std::optional<GpuMode> ask_mode(Function function, Device device) {
+    unsigned now = 0;
+    unsigned after_reset = 0;
+    if (function == nullptr || function(device, &now, &after_reset) != success) return {};
+    return GpuMode{.now = now != 0, .after_reset = after_reset != 0};
   }
   template <class Function, class... Arguments>
   static std::string read_text(Function function, Arguments... arguments) {
@@ -86,13 +112,34 @@ struct Nvml::Library {
   double clock_hz(Device device, unsigned domain) const {
     return 1e6 * read(0u, clock, device, domain);
   }
-  int count_foreign_processes(Device device) const {
-    if (processes == nullptr) return 0;
+  std::optional<RowRemaps> ask_remaps(Device device) const {
+    unsigned corrected = 0;
+    unsigned uncorrected = 0;
+    unsigned pending = 0;
+    unsigned failed = 0;
+    if (remapped_rows == nullptr ||
+        remapped_rows(device, &corrected, &uncorrected, &pending, &failed) != success) {
+      return {};
+    }
+    return RowRemaps{.corrected = corrected,
+                     .uncorrected = uncorrected,
+                     .pending = pending != 0,
+                     .failed = failed != 0};
+  }
+  std::optional<MemoryErrors> ask_errors(Device device, unsigned counter) const {
+    using Count = unsigned long long;
+    const auto corrected = ask<Count>(ecc_errors, device, errors_corrected, counter);
+    const auto uncorrected = ask<Count>(ecc_errors, device, errors_uncorrected, counter);
+    if (!corrected || !uncorrected) return {};
+    return MemoryErrors{.corrected = *corrected, .uncorrected = *uncorrected};
+  }
+  std::optional<int> count_foreign_processes(Device device) const {
+    if (processes == nullptr) return {};
     std::vector<ProcessInfo> infos(64);
     unsigned count = static_cast<unsigned>(infos.size());
-    if (processes(device, &count, infos.data()) == insufficient_size) {
-      return static_cast<int>(count);
-    }
+    const int status = processes(device, &count, infos.data());
+    if (status == insufficient_size) return static_cast<int>(count);
+    if (status != success) return {};
     const auto self = static_cast<unsigned>(getpid());
     int foreign = 0;
     for (unsigned i = 0; i < count && i < infos.size(); ++i) foreign += infos[i].pid != self;
@@ -122,12 +169,9 @@ void Nvml::add_to(DeviceInfo& info) const {
   if (sm_mhz > 0) info.sm_clock_hz = 1e6 * sm_mhz;
   const unsigned memory_mhz = Library::read(0u, nvml.max_clock, device_, clock_mem);
   if (memory_mhz > 0) info.memory_clock_hz = 1e6 * memory_mhz;
-  unsigned current = 0;
-  unsigned pending = 0;
-  if (nvml.mig_mode != nullptr && nvml.mig_mode(device_, &current, &pending) == success) {
-    info.mig = info.mig || current != 0;
-  }
-  info.foreign_processes = nvml.count_foreign_processes(device_);
+  const auto mig = Library::ask_mode(nvml.mig_mode, device_);
+  info.mig = info.mig || (mig && mig->now);
+  info.foreign_processes = nvml.count_foreign_processes(device_).value_or(0);
 }
 
 Health Nvml::health() const {
@@ -146,17 +190,48 @@ Health Nvml::health() const {
       Library::read(0ull, nvml.ecc_errors, device_, errors_corrected, counter_volatile);
   health.ecc_uncorrected =
       Library::read(0ull, nvml.ecc_errors, device_, errors_uncorrected, counter_volatile);
-  unsigned corrected = 0;
-  unsigned uncorrected = 0;
-  unsigned pending = 0;
-  unsigned failure = 0;
-  if (nvml.remapped_rows != nullptr &&
-      nvml.remapped_rows(device_, &corrected, &uncorrected, &pending, &failure) == success) {
-    health.remapped_rows = std::uint64_t{corrected} + uncorrected;
-    health.remap_pending = pending != 0;
-    health.remap_failure = failure != 0;
+  if (const auto remaps = nvml.ask_remaps(device_)) {
+    health.remapped_rows = remaps->corrected + remaps->uncorrected;
+    health.remap_pending = remaps->pending;
+    health.remap_failure = remaps->failed;
   }
   return health;
+}
+
+GpuSettings Nvml::settings() const {
+  const Library& nvml = *library_;
+  const auto scaled = [&](double unit, auto function, auto... arguments) -> std::optional<double> {
+    const auto number = Library::ask<unsigned>(function, device_, arguments...);
+    return number ? std::optional<double>(unit * *number) : std::nullopt;
+  };
+  const auto flag = [&](auto function) -> std::optional<bool> {
+    const auto number = Library::ask<unsigned>(function, device_);
+    return number ? std::optional<bool>(*number != 0) : std::nullopt;
+  };
+  GpuSettings settings;
+  settings.persistence = flag(nvml.persistence);
+  settings.sm_clock_hz = scaled(1e6, nvml.clock, clock_sm);
+  settings.highest_sm_clock_hz = scaled(1e6, nvml.max_clock, clock_sm);
+  settings.application_clock_hz = scaled(1e6, nvml.application_clock, clock_sm);
+  settings.default_application_clock_hz = scaled(1e6, nvml.default_application_clock, clock_sm);
+  if (const auto reasons = Library::ask<unsigned long long>(nvml.throttle_reasons, device_)) {
+    settings.throttle_reasons = *reasons;
+  }
+  settings.power_limit_w = scaled(1e-3, nvml.power_limit);
+  settings.default_power_limit_w = scaled(1e-3, nvml.default_power_limit);
+  settings.temperature_c = scaled(1, nvml.temperature, temperature_gpu);
+  settings.slowdown_temperature_c = scaled(1, nvml.threshold, threshold_slowdown);
+  settings.ecc = Library::ask_mode(nvml.ecc_mode, device_);
+  settings.errors_since_load = nvml.ask_errors(device_, counter_volatile);
+  settings.errors_ever = nvml.ask_errors(device_, counter_aggregate);
+  settings.page_retirement_pending = flag(nvml.retirement_pending);
+  settings.remaps = nvml.ask_remaps(device_);
+  settings.mig = Library::ask_mode(nvml.mig_mode, device_);
+  if (const auto mode = Library::ask<unsigned>(nvml.compute_mode, device_); mode && *mode <= 3) {
+    settings.compute_mode = static_cast<ComputeMode>(*mode);
+  }
+  settings.foreign_processes = nvml.count_foreign_processes(device_);
+  return settings;
 }
 
 }  // namespace sonde::cuda

@@ -2,6 +2,7 @@
 // without the library sonde still measures, only with less inventory.
 #pragma once
 
+#include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
 
 #include <memory>
@@ -22,6 +23,7 @@ class Nvml {
   /// foreign.
   void add_to(DeviceInfo& info) const;
   Health health() const;
+  GpuSettings settings() const;
 
  private:
   struct Library;

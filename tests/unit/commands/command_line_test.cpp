@@ -49,6 +49,18 @@ std::string write_toml(const std::string& text) {
   return path.string();
 }
 
+TEST(CommandLineTest, reads_the_options_of_the_doctor) {
+  const auto options = parse_file_command<DoctorOptions>(
+      {"doctor", "--backend", "sim:h200", "--suite", "quick", "-o", "/scratch/night.h5", "--format",
+       "json", "--allow-shared-gpu"});
+  EXPECT_EQ(options.run.backend, "sim:h200");
+  EXPECT_EQ(options.run.suite, "quick");
+  EXPECT_EQ(options.run.output, "/scratch/night.h5");
+  EXPECT_EQ(options.format, DoctorFormat::json);
+  EXPECT_TRUE(options.run.allow_shared_gpu);
+  EXPECT_EQ(parse_file_command<DoctorOptions>({"doctor"}).run.output, RunOptions{}.output);
+}
+
 TEST(CommandLineTest, reads_the_options_of_a_run) {
   const RunOptions options =
       parse_run({"--backend", "sim:gtx980,gtx780", "--suite", "quick", "--jobs", "cache.l1,tlb",

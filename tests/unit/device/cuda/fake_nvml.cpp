@@ -1,0 +1,64 @@
+// A libnvidia-ml.so.1 that knows one GPU, GPU-fake: functions of nvml.h that sonde uses, with
+// numbers that differ wherever two could be mixed up. Others are left out, as an old driver does.
+namespace {
+constexpr int success = 0;
+constexpr int not_found = 6;
+constexpr int not_supported = 3;
+int device = 0;
+
+int tell(unsigned* value, unsigned number) {
+  *value = number;
+  return success;
+}
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): NVML's names
+extern "C" {
+int nvmlInit_v2() { return success; }
+int nvmlShutdown() { return success; }
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
+  *handle = &device;
+  return uuid[4] == 'f' ? success : not_found;
+}
+int nvmlDeviceGetPersistenceMode(void*, unsigned* on) { return tell(on, 1); }
+int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
+  return tell(mhz, 300 + domain);
+}
+int nvmlDeviceGetMaxClockInfo(void*, unsigned domain, unsigned* mhz) {
+  return tell(mhz, 1900 + domain);
+}
+int nvmlDeviceGetApplicationsClock(void*, unsigned domain, unsigned* mhz) {
+  return tell(mhz, 1500 + domain);
+}
+int nvmlDeviceGetDefaultApplicationsClock(void*, unsigned domain, unsigned* mhz) {
+  return tell(mhz, 1700 + domain);
+}
+int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* c) { return tell(c, 40 + sensor); }
+int nvmlDeviceGetTemperatureThreshold(void*, unsigned kind, unsigned* c) {
+  return tell(c, 90 - 3 * kind);
+}
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) { return tell(mw, 500'000); }
+int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned* mw) { return tell(mw, 700'000); }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = 0x5;
+  return success;
+}
+int nvmlDeviceGetEccMode(void*, unsigned* now, unsigned* after_reset) {
+  tell(now, 1);
+  return tell(after_reset, 0);
+}
+int nvmlDeviceGetTotalEccErrors(void*, unsigned kind, unsigned counter, unsigned long long* count) {
+  *count = 10 * counter + kind;
+  return success;
+}
+int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                              unsigned* failed) {
+  tell(corrected, 3);
+  tell(uncorrected, 4);
+  tell(pending, 1);
+  return tell(failed, 0);
+}
+int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return tell(mode, 3); }
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned*, void*) { return not_supported; }
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,64 @@
+// What is read through NVML, from a library that stands for it (fake_nvml.cpp).
+#include "device/cuda/nvml.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde::cuda {
+namespace {
+
+GpuSettings read_settings() {
+  const auto nvml = Nvml::open("GPU-fake");
+  EXPECT_NE(nvml, nullptr);
+  return nvml ? nvml->settings() : GpuSettings{};
+}
+
+TEST(NvmlTest, device_that_it_does_not_know_is_nothing) {
+  EXPECT_EQ(Nvml::open("GPU-other"), nullptr);
+}
+
+TEST(NvmlTest, settings_come_in_the_units_of_their_names) {
+  const GpuSettings settings = read_settings();
+  EXPECT_EQ(settings.persistence, true);
+  EXPECT_EQ(settings.sm_clock_hz, 301e6);
+  EXPECT_EQ(settings.highest_sm_clock_hz, 1901e6);
+  EXPECT_EQ(settings.application_clock_hz, 1501e6);
+  EXPECT_EQ(settings.default_application_clock_hz, 1701e6);
+  EXPECT_EQ(settings.throttle_reasons, 0x5u);
+  EXPECT_DOUBLE_EQ(settings.power_limit_w.value(), 500);
+  EXPECT_DOUBLE_EQ(settings.default_power_limit_w.value(), 700);
+  EXPECT_EQ(settings.temperature_c, 40);
+  EXPECT_EQ(settings.slowdown_temperature_c, 87);
+  EXPECT_EQ(settings.compute_mode, ComputeMode::one_process);
+}
+
+TEST(NvmlTest, modes_and_counts_are_not_mixed_up) {
+  const GpuSettings settings = read_settings();
+  EXPECT_TRUE(settings.ecc->now);
+  EXPECT_FALSE(settings.ecc->after_reset);
+  EXPECT_EQ(settings.errors_since_load->corrected, 0u);
+  EXPECT_EQ(settings.errors_since_load->uncorrected, 1u);
+  EXPECT_EQ(settings.errors_ever->corrected, 10u);
+  EXPECT_EQ(settings.errors_ever->uncorrected, 11u);
+  EXPECT_EQ(settings.remaps->corrected, 3u);
+  EXPECT_EQ(settings.remaps->uncorrected, 4u);
+  EXPECT_TRUE(settings.remaps->pending);
+  EXPECT_FALSE(settings.remaps->failed);
+}
+
+TEST(NvmlTest, what_the_library_lacks_or_does_not_support_stays_empty) {
+  const GpuSettings settings = read_settings();
+  EXPECT_EQ(settings.page_retirement_pending, std::nullopt);  // no such function
+  EXPECT_FALSE(settings.mig.has_value());
+  EXPECT_EQ(settings.foreign_processes, std::nullopt);  // not supported
+}
+
+TEST(NvmlTest, processes_that_cannot_be_listed_are_none_in_the_inventory) {
+  DeviceInfo info;
+  const auto nvml = Nvml::open("GPU-fake");
+  ASSERT_NE(nvml, nullptr);
+  nvml->add_to(info);
+  EXPECT_EQ(info.foreign_processes, 0);
+}
+
+}  // namespace
+}  // namespace sonde::cuda
