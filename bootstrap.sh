@@ -9,12 +9,15 @@ usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh run [options of `sonde run`]
        ./bootstrap.sh test | lint | package
+       ./bootstrap.sh soak [minutes]
 
   run      install what is missing, build, audit the GPUs of this machine (without any: a simulated
            fleet of four, one of them broken) and write results/latest/report.html
   test     install what is missing, build everything with warnings as errors, lint, run every test
   lint     build, then check formatting, scripts and the short clang-tidy list
   package  make the relocatable tarball in dist/
+  soak     what takes hours (docs/soak.md): fuzz the readers of files for 50 minutes, or as told, run
+           the tests under the sanitizers, kill runs, mangle files; a summary is in build/soak
 
 `run` ends with 0 when the audit was finished, whatever its verdicts; they are printed.
 TEXT
@@ -28,9 +31,11 @@ test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-
 # One formatter for all: other releases format some lines otherwise. Of clang-tidy the newest that
 # is packaged: 14, Debian's default, does not know std::source_location.
 formatter=clang-format-14
-tidy=clang-tidy-19
-if grep -qsx 'ID=ubuntu' /etc/os-release; then tidy=clang-tidy-18; fi
+llvm=19
+if grep -qsx 'ID=ubuntu' /etc/os-release; then llvm=18; fi
+tidy=clang-tidy-$llvm
 lint_packages=("$formatter" "$tidy" shellcheck)
+fuzz_packages=("clang-$llvm" "libclang-rt-$llvm-dev")
 package_packages=(patchelf)
 
 say() { printf '==> %s\n' "$*" >&2; }
@@ -249,6 +254,46 @@ lint() {
   say "lint: done"
 }
 
+# soak_part <name> <command...>: its output into build/soak, one line into the summary.
+soak_part() {
+  local name=$1 begin=$SECONDS result=passed
+  shift
+  say "soaking: $name"
+  "$@" >"build/soak/$name.log" 2>&1 || result=FAILED
+  [[ $result == passed ]] || soak_result=1
+  printf '%-8s %-7s %5d s  %s\n' "$name" "$result" "$((SECONDS - begin))" \
+    "see build/soak/$name.log" | tee -a build/soak/summary.txt
+}
+
+build_preset() { cmake --preset "$@" && cmake --build --preset "$1"; }
+
+fuzz() { # <seconds for each target>
+  build_preset fuzz "-DCMAKE_CXX_COMPILER=clang++-$llvm" &&
+    tests/fuzz/fuzz.sh build/fuzz/tests/fuzz "$1" build/soak/fuzz
+}
+
+test_sanitized() { # <preset>
+  build_preset "$1" && ctest --preset "$1"
+}
+
+soak() {
+  local minutes=${1:-50}
+  [[ $minutes =~ ^[0-9]+$ ]] || die "'$minutes' is no number of minutes (for fuzzing)"
+  install_packages "${build_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}"
+  configure_and_build ci
+  set_mpi_environment
+  mkdir -p build/soak
+  : >build/soak/summary.txt
+  soak_result=0
+  soak_part fuzz fuzz "$((minutes * 60 / 5))"
+  soak_part asan test_sanitized asan
+  soak_part tsan test_sanitized tsan
+  soak_part tests ctest --preset soak
+  say "done:"
+  cat build/soak/summary.txt
+  exit "$soak_result"
+}
+
 package() {
   install_packages "${build_packages[@]}" "${package_packages[@]}"
   configure_and_build release
@@ -262,6 +307,7 @@ case $command in
   run) run "$@" ;;
   test) run_tests ;;
   lint) lint ;;
+  soak) soak "$@" ;;
   package) package ;;
   help | -h | --help) usage ;;
   *)

@@ -41,7 +41,7 @@ add_library(sonde_warnings INTERFACE)
 target_compile_options(sonde_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
   # GCC 13 takes references to what a container holds for dangling, and fmt 9 for out of bounds.
-  $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-reference>
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror -Wno-error=array-bounds>
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings>)
 

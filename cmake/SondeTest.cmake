@@ -18,7 +18,8 @@ function(sonde_test name)
                        $<TARGET_FILE:${name}>)
       set_tests_properties(${name}.np${np} PROPERTIES
         PROCESSORS ${np} TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}"
-        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_sharedfp=^lockedfile")
+        # Leaks: tests/sanitize/lsan.supp.
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_sharedfp=^lockedfile;ASAN_OPTIONS=detect_leaks=0")
     endforeach()
   else()
     target_link_libraries(${name} PRIVATE GTest::gtest_main)

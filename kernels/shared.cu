@@ -67,8 +67,9 @@ __global__ void __launch_bounds__(32, 1)
   extern __shared__ __align__(256) unsigned char shared[];
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
-  const std::uint32_t sink = shared_address(shared);
-  const std::uint32_t own = sink + shared_data_offset_bytes + launch.offsets_bytes[threadIdx.x];
+  const std::uint32_t base = shared_address(shared);
+  const std::uint32_t sink = base + threadIdx.x * 4;  // a bank for each lane
+  const std::uint32_t own = base + shared_data_offset_bytes + launch.offsets_bytes[threadIdx.x];
   const std::uint32_t record_offset = shared_data_offset_bytes + launch.data_bytes;
   store_own_word<bytes>(own);
   __syncwarp();
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(32, 1)
   std::uint64_t elapsed_cycles = 0;
   for (std::uint32_t round = 0; round < launch.rounds; ++round) {
     const std::uint32_t timed = round == 0 ? min(launch.accesses, 4u) : launch.accesses;
-    timed_accesses<bytes>(word, sink, sink + record_offset, timed);
+    timed_accesses<bytes>(word, sink, base + record_offset, timed);
     __syncwarp();
     elapsed_cycles = amortised_accesses<bytes>(word, sink, launch.accesses);
     __syncwarp();

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A real Slurm of several nodes on one machine, for tests: onehost.sh up|env|down <directory>.
+# A real Slurm of several nodes on one machine, for tests: onehost.sh up|env|down <directory>,
+# and onehost.sh start <directory> <node> for a node whose processes were killed.
 # Each node is a slurmd in mount and UTS namespaces of its own: with its own host name, /dev/shm
 # and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm, munge and a <directory>
 # that the user munge may enter; uses no systemd, no cgroups and no file outside <directory>, and
@@ -10,7 +11,7 @@ node_count=2
 gpus_per_node=2
 cpus_per_node=4
 
-usage="usage: onehost.sh up|env|down <directory>"
+usage="usage: onehost.sh up|env|down <directory> | start <directory> <node>"
 command=${1:?$usage}
 root=$(readlink -m "${2:?$usage}")
 export SLURM_CONF=$root/etc/slurm.conf
@@ -115,6 +116,7 @@ TEXT
 
 start_node() {
   local node=$1
+  rm -rf "$root/spool/$node" "$root/node_tmp/$node"  # a node that starts anew has forgotten all
   mkdir -p "$root/spool/$node" "$root/node_tmp/$node"
   unshare --mount --uts --propagation private bash -c "
     hostname $node && mount -t tmpfs tmpfs /dev/shm &&
@@ -151,6 +153,7 @@ up() {
 case $command in
   up) up ;;
   env) print_environment ;;
+  start) start_node "${3:?$usage}" ;;
   down) down ;;
   *)
     echo "$usage" >&2

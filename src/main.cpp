@@ -46,7 +46,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
   StageWatch watch(options.rendezvous_timeout_s);
-  watch.enter({.name = "the start of MPI"});
+  watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
   MpiSession mpi(argc, argv);
   ExitStatus status = ExitStatus::error;
   try {

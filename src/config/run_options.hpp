@@ -22,7 +22,7 @@ struct RunOptions {
   bool print_config = false;
   bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
   double job_timeout_s = 600;
-  double rendezvous_timeout_s = 40;
+  double rendezvous_timeout_s = 30;
   double progress_interval_s = 10;
 };
 

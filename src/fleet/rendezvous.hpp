@@ -14,7 +14,7 @@ namespace sonde {
 /// A rank is lost when it has neither come nor shown a sign of life for `silence_s`, or when
 /// `total_s` are over.
 struct Patience {
-  double silence_s = 40;  // ranks show life every few seconds, whatever their GPUs do
+  double silence_s = 30;  // ranks show life every few seconds, whatever their GPUs do
   double total_s = 24 * 3600;
 };
 

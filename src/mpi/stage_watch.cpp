@@ -75,11 +75,11 @@ void StageWatch::leave() {
 
 std::string StageWatch::overdue() const {
   const auto now = Clock::now();
-  if (now - begin_ > limit_s_) {
+  const auto limit_s = limit_s_ * stage_.limits;
+  if (now - begin_ > limit_s) {
     return fmt::format(
-        "took longer than {:.0f} s: a rank is missing in it, or the file system "
-        "stands still",
-        limit_s_.count());
+        "took longer than {:.0f} s: a rank is missing in it, or the file system stands still",
+        limit_s.count());
   }
   if (!launcher_lives()) return "lost its launcher";
   if (told_to_stop_ != Clock::time_point{} && now - told_to_stop_ > urgent_limit_s) {

@@ -18,6 +18,7 @@ namespace sonde {
 struct Stage {
   std::string name;                       // "writing the run file"
   ExitStatus status = ExitStatus::error;  // of the process, if it ends here
+  double limits = 1;                      // that it may take
   /// Called on the watch's thread before the process ends, in place of `status`.
   std::function<ExitStatus()> rescue{};
 };

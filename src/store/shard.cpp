@@ -54,6 +54,7 @@ std::optional<std::uint64_t> find_row(const RunReader& reader, const std::string
 struct Earlier {
   RunReader reader;
   std::uint64_t row = 0;
+  DeviceResult device;  // without traces
 };
 
 void set_aside(const fs::path& shard, const fs::path& finished, const std::string& hash,
@@ -77,7 +78,10 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
       RunReader reader(file);
       const auto row = find_row(reader, uuid);
       const std::string hash = reader.provenance().config_hash;
-      if (row && hash == config_hash) return Earlier{std::move(reader), *row};
+      if (row && hash == config_hash) {
+        auto device = std::move(reader.read_devices({*row, 1}, WithTraces::no).front());
+        return Earlier{.reader = std::move(reader), .row = *row, .device = std::move(device)};
+      }
       if (row && file != run) set_aside(file, finished, hash, config_hash, note);
     } catch (const StoreError& error) {
       note = fmt::format("{}: the GPU is measured anew", error.what());
@@ -187,23 +191,20 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
       find_earlier(finished, unfinished, from.run, device.info.uuid, provenance.config_hash, note);
   DeviceResult described = device;
   if (earlier && device.info.name.empty()) {  // it cannot be opened now
-    const DeviceResult known =
-        earlier->reader.read_devices({earlier->row, 1}, WithTraces::no).front();
-    described.info = known.info;
-    described.before = known.before;
+    described.info = earlier->device.info;
+    described.before = earlier->device.before;
   }
   // The new shard takes the old one's place only when it holds all that the old one did.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;
   if (earlier) {
-    const auto jobs = earlier->reader.read_devices({earlier->row, 1}, WithTraces::no).front().jobs;
-    for (const JobResult& job : jobs) {
+    for (const JobResult& job : earlier->device.jobs) {
       const bool keep = std::ranges::find(from.keep, job.job) != from.keep.end();
       if (!is_final(job) && !keep) continue;
       try {
         shard.append(earlier->reader.read_job(earlier->row, job.job));
         done.push_back(job);
-      } catch (const StoreError& error) {
+      } catch (const Error& error) {
         if (shard.state_->broken) throw;
         note = fmt::format("{}: {} is measured anew", error.what(), job.job);
       }

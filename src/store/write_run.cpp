@@ -87,18 +87,23 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-void compare_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t index,
+// Of a table at a time while it is compared with what was written.
+constexpr std::uint64_t compared_rows = 1 << 18;
+
+void compare_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
                   const Table& rows) {
-  const Table back =
-      read_rows(file, table.key, table.columns, {table.first_row[index], rows.rows()});
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const auto pack_all = [&](const Values& values, std::uint64_t shift) {
-      return pack(table.columns[c].type, values, table.element_bytes[c], 0, rows.rows(), shift);
-    };
-    if (pack_all(back.values[c], 0) !=
-        pack_all(rows.values[c], plan.shift(table.columns[c], index))) {
-      throw StoreError(fmt::format("{}/{} does not hold what was written", table.key.group,
-                                   table.columns[c].name));
+  for (std::uint64_t first = 0; first < rows.rows(); first += compared_rows) {
+    const std::uint64_t count = std::min(compared_rows, rows.rows() - first);
+    const Table back =
+        read_rows(file, table.key, table.columns, {table.first_row[part] + first, count});
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const ColumnSpec& column = table.columns[c];
+      const std::size_t bytes = table.element_bytes[c];
+      if (pack(column.type, back.values[c], bytes, 0, count, 0) !=
+          pack(column.type, rows.values[c], bytes, first, count, plan.shift(column, part))) {
+        throw StoreError(
+            fmt::format("{}/{} does not hold what was written", table.key.group, column.name));
+      }
     }
   }
 }

@@ -78,8 +78,13 @@ class Buffer {
 
  private:
   cudaError_t allocate(std::uint64_t size_bytes) {
-    if constexpr (where == Where::device) return cudaMalloc(&pointer_, size_bytes);
-    return cudaMallocHost(&pointer_, size_bytes);
+    if constexpr (where == Where::pinned_host) return cudaMallocHost(&pointer_, size_bytes);
+    cudaError_t error = cudaMalloc(&pointer_, size_bytes);
+    // Kernels read memory that nobody wrote, to push other data out of caches: zeros, not what
+    // another process left. Waited for, as other streams do not wait for this one.
+    if (error == cudaSuccess) error = cudaMemset(pointer_, 0, size_bytes);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
+    return error;
   }
   void* pointer_ = nullptr;
   std::uint64_t size_bytes_ = 0;

@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hdf5.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,19 @@ TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
   EXPECT_NO_THROW(read_shard(unfinished(), WithTraces::no));
+}
+
+TEST_F(ShardTest, resume_replaces_a_shard_whose_content_is_damaged) {
+  write_and_die({ok_});
+  const hid_t file = H5Fopen(unfinished().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  ASSERT_GE(H5Ldelete(file, ("jobs/" + ok_.job + "/outcomes/outcome").c_str(), H5P_DEFAULT), 0);
+  H5Fclose(file);
+
+  const auto resumed = resume();
+
+  EXPECT_TRUE(resumed.done.empty());
+  EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
 }
 
 TEST_F(ShardTest, resume_without_a_shard_begins_one) {

@@ -1,0 +1,13 @@
+// Any text as the model of a simulated GPU: refused, or one whose numbers agree with each other.
+#include "base/error.hpp"
+#include "device/sim/model/readers.hpp"
+#include "fuzz/fuzz_input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    sonde::sim::parse_model({reinterpret_cast<const char*>(data), size}, "fuzz.json");
+  } catch (const sonde::ConfigError&) {
+    // Refused.
+  }
+  return 0;
+}

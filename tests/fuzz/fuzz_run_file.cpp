@@ -1,0 +1,30 @@
+// Any bytes as a run file: refused, or read whole and put out in every format.
+#include "analysis/fleet/reduce.hpp"
+#include "analysis/report/report.hpp"
+#include "base/error.hpp"
+#include "fuzz/fuzz_input.hpp"
+#include "store/run_reader.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace sonde;
+  static const test::InputFile file;
+  file.replace(test::to_run_file({data, size}));
+  try {
+    const RunResult run = read_run(file.path(), WithTraces::yes);
+    const FleetAnalysis analysis = reduce_fleet(run);
+    for (const ExportFormat& format : export_formats) {
+      test::check_printable(format.render(run, analysis));
+    }
+    test::check_printable(render_html(run, analysis));
+    test::check_printable(render_exclude(run, analysis));
+    test::check_printable(render_drain(run, analysis));
+    if (!nlohmann::json::accept(render_json(run, analysis))) std::abort();
+  } catch (const StoreError&) {
+    // Refused.
+  }
+  return 0;
+}
