@@ -46,9 +46,13 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   prepare_store();
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
+  // While MPI starts or ends, no rank can end another that is stopped: the keeper does.
+  const std::chrono::seconds mpi_limit(static_cast<long>(1.5 * options.rendezvous_timeout_s) + 10);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
+  keeper.bound_end(mpi_limit);
   MpiSession mpi(argc, argv);
+  keeper.unbound_end();
   ExitStatus status = ExitStatus::error;
   try {
     status = run_fleet(plan, {.mpi = mpi, .keeper = keeper, .watch = watch});
@@ -60,8 +64,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
     status = status_of(error);
   }
   watch.enter({.name = "the end of MPI", .status = status});
-  // Where MPI hangs in its own end, it cannot be aborted either.
-  keeper.bound_end(std::chrono::seconds(static_cast<long>(options.rendezvous_timeout_s) + 5));
+  keeper.bound_end(mpi_limit);
   return status;
 }
 

@@ -69,6 +69,7 @@ void write_file(const MeasurePlan& plan, const RankContext& context, const Roste
 /// which nothing can be aborted any more: all ranks show once more that they are there.
 void leave_together(const RankContext& context, double limit_s, ExitStatus status) {
   const Patience patience{.silence_s = limit_s, .total_s = limit_s};
+  context.keeper.bound_end(std::chrono::seconds(static_cast<long>(1.5 * limit_s) + 10));
   if (!rendezvous(context.mpi.world(), patience).complete()) end_all_ranks(status);
 }
 

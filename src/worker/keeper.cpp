@@ -29,6 +29,7 @@ constexpr char start_letter = 'w';
 constexpr char stop_letter = 's';
 constexpr char kill_letter = 'k';
 constexpr char bound_letter = 'b';
+constexpr char unbound_letter = 'u';
 // To the rank, from the worker and from the keeper.
 constexpr char said_letter = 't';
 constexpr char ended_letter = 'e';
@@ -116,6 +117,7 @@ class KeeperLoop {
   void obey(char letter, const std::string& text) {
     if (letter == start_letter) start(text);
     if (letter == bound_letter) end_ = Clock::now() + std::chrono::seconds(std::stoi(text));
+    if (letter == unbound_letter) end_.reset();
     if (worker_ > 0 && letter == stop_letter) ::kill(worker_, SIGUSR1);
     if (worker_ > 0 && letter == kill_letter) ::kill(worker_, SIGKILL);
   }
@@ -187,6 +189,7 @@ void Keeper::kill() { send_message(socket_, kill_letter, ""); }
 void Keeper::bound_end(std::chrono::seconds limit) {
   send_message(socket_, bound_letter, std::to_string(limit.count()));
 }
+void Keeper::unbound_end() { send_message(socket_, unbound_letter, ""); }
 
 std::optional<WorkerEvent> Keeper::next(std::chrono::milliseconds wait) {
   pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};

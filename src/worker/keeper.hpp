@@ -52,8 +52,10 @@ class Keeper {
   /// SIGKILL to the worker. Its end is still an event.
   void kill();
 
-  /// From now on this process has so long to end: then the keeper kills it, even if it is stopped.
+  /// From now on this process has so long to end, or to call `unbound_end`: then the keeper kills
+  /// it, even if it is stopped.
   void bound_end(std::chrono::seconds limit);
+  void unbound_end();
 
   /// The next event, within `wait`; nothing if there was none. Once the keeper itself is gone,
   /// every call gives an end.
