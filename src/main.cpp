@@ -40,9 +40,9 @@ ExitStatus status_of(const std::exception& error) {
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
   note_stop_signals();
+  prepare_store();  // before the plan, which asks for the version of HDF5
   MeasurePlan plan =
       plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
-  prepare_store();
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
   StageWatch watch(options.rendezvous_timeout_s);
