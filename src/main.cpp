@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -59,6 +60,8 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
     status = status_of(error);
   }
   watch.enter({.name = "the end of MPI", .status = status});
+  // Where MPI hangs in its own end, it cannot be aborted either.
+  keeper.bound_end(std::chrono::seconds(static_cast<long>(options.rendezvous_timeout_s) + 5));
   return status;
 }
 

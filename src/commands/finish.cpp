@@ -65,6 +65,13 @@ void write_file(const MeasurePlan& plan, const RankContext& context, const Roste
   }
 }
 
+/// A rank that was stopped or killed since the file was written would hold up the end of MPI, in
+/// which nothing can be aborted any more: all ranks show once more that they are there.
+void leave_together(const RankContext& context, double limit_s, ExitStatus status) {
+  const Patience patience{.silence_s = limit_s, .total_s = limit_s};
+  if (!rendezvous(context.mpi.world(), patience).complete()) end_all_ranks(status);
+}
+
 }  // namespace
 
 ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
@@ -104,6 +111,7 @@ ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const
   }
   status = static_cast<ExitStatus>(*heard);
   if (mpi.rank() == 0 && status != ExitStatus::error) remove_parts(plan.options.output);
+  leave_together(context, patience.silence_s, status);
   return status;
 }
 

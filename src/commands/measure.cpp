@@ -103,7 +103,9 @@ void finish(Shard& shard, DeviceResult& device) {
   });
   const bool whole = failed == device.jobs.end();
   device.status = whole ? DeviceOutcome::complete : DeviceOutcome::incomplete;
-  if (!whole && device.reason.empty()) {
+  if (whole) {
+    device.reason.clear();  // a worker lost after its last job costs nothing
+  } else if (device.reason.empty()) {
     device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
   }
   shard.finish(device);

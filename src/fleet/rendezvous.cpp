@@ -22,6 +22,8 @@ constexpr int number_tag = 7103;
 // Short against a run, long against a poll.
 constexpr auto poll_pause = std::chrono::milliseconds(20);
 constexpr auto sign_pause = std::chrono::seconds(1);  // signs of life are files
+// Rank 0 needs this long to answer once it decided, on the slowest of networks.
+constexpr Seconds answer_margin{10};
 
 std::optional<MPI_Status> probe(MPI_Comm comm, int source, int tag) {
   int there = 0;
@@ -106,7 +108,7 @@ void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
 /// Nothing if rank 0 was lost meanwhile.
 std::optional<std::vector<int>> await_root(MPI_Comm comm, int tag, const Patience& patience,
                                            const Lookout& lookout) {
-  const auto end = Clock::now() + Seconds(patience.total_s);
+  const auto end = Clock::now() + Seconds(patience.total_s) + answer_margin;
   Signs signs(1, lookout);
   while (Clock::now() < end) {
     if (const auto status = probe(comm, 0, tag)) {

@@ -192,7 +192,8 @@ void remove_unfinished(const fs::path& out) {
     const std::string name = entry.path().filename().string();
     const bool of_mpi_io = name.starts_with(part + ".data.") ||
                            name.starts_with(part + ".metadata.") || name == part + ".sm";
-    if (name == part || of_mpi_io) unfinished.push_back(entry.path());
+    const bool alone = name == out.filename().string() + ".alone.part";
+    if (name == part || alone || of_mpi_io) unfinished.push_back(entry.path());
   }
   for (const fs::path& path : unfinished) {
     if (!fs::is_directory(path, error)) fs::remove(path, error);

@@ -45,8 +45,8 @@ void check_target(const std::filesystem::path& path, Existing existing);
 OutputLock take_output(const std::filesystem::path& out, Existing existing,
                        const std::string& holder);
 
-/// Removes what a crash while a run file was written may have left beside it: `<out>.part`, and
-/// Open MPI's `<out>.part.data.0` and the like.
+/// Removes what a crash while a run file was written may have left beside it: `<out>.part`,
+/// `<out>.alone.part`, and Open MPI's `<out>.part.data.0` and the like.
 void remove_unfinished(const std::filesystem::path& out);
 
 /// Removes the parts folder of a run whose file is whole.

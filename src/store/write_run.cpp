@@ -15,12 +15,17 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
+/// While all ranks write it.
 fs::path part_of(const fs::path& path) { return path.string() + ".part"; }
 
+/// While one process writes it: of another name, as a rank that was stopped when all wrote together
+/// may go on at any time, and write into the one or rename it.
+fs::path lone_part_of(const fs::path& path) { return path.string() + ".alone.part"; }
+
 /// Removes what was written, and says what to do.
-std::string give_up(const fs::path& path, const std::exception& error) {
+std::string give_up(const fs::path& path, const fs::path& part, const std::exception& error) {
   std::error_code ignored;
-  fs::remove(part_of(path), ignored);
+  fs::remove(part, ignored);
   return fmt::format(
       "cannot write '{}' ({}) free space or choose another place, then run 'sonde "
       "merge {} -o {}'",
@@ -169,9 +174,9 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
       if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });
   } catch (const StoreError& error) {
-    throw StoreError(give_up(path, error));
+    throw StoreError(give_up(path, part_of(path), error));
   } catch (const CommError& error) {
-    throw CommError(give_up(path, error));
+    throw CommError(give_up(path, part_of(path), error));
   }
 }
 
@@ -179,6 +184,9 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
                      const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
                      const std::function<PartSource(std::size_t)>& load) {
   prepare_store();
+  const fs::path part = lone_part_of(path);
+  std::error_code none;
+  fs::remove(part, none);  // an inode that nobody else has open
   // The unaudited devices are a part of their own, without a device.
   const auto part_at = [&](std::size_t index) {
     return index < devices ? load(index) : part_without_device(unaudited);
@@ -187,17 +195,17 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     std::vector<PartShape> shapes;
     for (std::size_t i = 0; i <= devices; ++i) shapes.push_back(part_at(i).shape);
     const FilePlan plan = make_plan(shapes);
-    hdf5::File file = hdf5::File::create(part_of(path));
+    hdf5::File file = hdf5::File::create(part);
     create_all(file, plan, provenance, run_alone);
     for (std::size_t i = 0; i <= devices; ++i) {
       write_part(file, plan, i, part_at(i));
     }
     file.flush(hdf5::Durability::synced);
     file.close();
-    check_whole(part_of(path), devices);
-    move_into_place(part_of(path), path);
+    check_whole(part, devices);
+    move_into_place(part, path);
   } catch (const StoreError& error) {
-    throw StoreError(give_up(path, error));
+    throw StoreError(give_up(path, part, error));
   }
 }
 

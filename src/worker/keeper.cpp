@@ -22,10 +22,13 @@
 namespace sonde {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // From the rank to the keeper.
 constexpr char start_letter = 'w';
 constexpr char stop_letter = 's';
 constexpr char kill_letter = 'k';
+constexpr char bound_letter = 'b';
 // To the rank, from the worker and from the keeper.
 constexpr char said_letter = 't';
 constexpr char ended_letter = 'e';
@@ -101,7 +104,9 @@ class KeeperLoop {
     while (true) {
       tell_end();
       pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
-      if (ppoll(&ready, 1, nullptr, &mask_) <= 0) continue;
+      const timespec second{.tv_sec = 1, .tv_nsec = 0};
+      if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // and this process with it
+      if (ppoll(&ready, 1, end_ ? &second : nullptr, &mask_) <= 0) continue;
       const auto message = receive_message(socket_);
       if (!message) break;
       obey(message->front(), message->substr(1));
@@ -112,6 +117,7 @@ class KeeperLoop {
  private:
   void obey(char letter, const std::string& text) {
     if (letter == start_letter) start(text);
+    if (letter == bound_letter) end_ = Clock::now() + std::chrono::seconds(std::stoi(text));
     if (worker_ > 0 && letter == stop_letter) ::kill(worker_, SIGUSR1);
     if (worker_ > 0 && letter == kill_letter) ::kill(worker_, SIGKILL);
   }
@@ -140,6 +146,7 @@ class KeeperLoop {
   const Keeper::Work& work_;
   int socket_;
   int worker_ = -1;
+  std::optional<Clock::time_point> end_;  // of the rank
   sigset_t mask_{};
 };
 
@@ -179,6 +186,9 @@ Keeper::~Keeper() {
 void Keeper::start(const std::string& task) { send_message(socket_, start_letter, task); }
 void Keeper::stop() { send_message(socket_, stop_letter, ""); }
 void Keeper::kill() { send_message(socket_, kill_letter, ""); }
+void Keeper::bound_end(std::chrono::seconds limit) {
+  send_message(socket_, bound_letter, std::to_string(limit.count()));
+}
 
 std::optional<WorkerEvent> Keeper::next(std::chrono::milliseconds wait) {
   pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};

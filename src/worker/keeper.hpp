@@ -52,6 +52,9 @@ class Keeper {
   /// SIGKILL to the worker. Its end is still an event.
   void kill();
 
+  /// From now on this process has so long to end: then the keeper kills it, even if it is stopped.
+  void bound_end(std::chrono::seconds limit);
+
   /// The next event, within `wait`; nothing if there was none. Once the keeper itself is gone,
   /// every call gives an end.
   std::optional<WorkerEvent> next(std::chrono::milliseconds wait);

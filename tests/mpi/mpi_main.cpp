@@ -9,10 +9,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   sonde::prepare_store();
   sonde::MpiSession mpi(argc, argv);
-  if (mpi.rank() != 0) {
-    auto& listeners = testing::UnitTest::GetInstance()->listeners();
-    delete listeners.Release(listeners.default_result_printer());
-  }
+  if (mpi.rank() != 0) GTEST_FLAG_SET(brief, true);
   int result = RUN_ALL_TESTS();
   MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, mpi.world());
   return result;

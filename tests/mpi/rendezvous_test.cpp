@@ -85,8 +85,10 @@ TEST_F(RendezvousTest, a_silent_rank_is_lost_in_bounded_time_and_learns_it_later
   if (rank_ == silent) sleep_s(4);
   const auto start = Clock::now();
 
-  const Attendance attendance =
-      rendezvous(comm_, {1, 40}, {.sign_of_life = [](int) { return std::uint64_t{7}; }});
+  std::uint64_t beats = 0;
+  const auto only_rank_0_lives = [&beats](int rank) { return rank == 0 ? ++beats : 7; };
+
+  const Attendance attendance = rendezvous(comm_, {1, 40}, {.sign_of_life = only_rank_0_lives});
 
   EXPECT_EQ(attendance.lost, std::vector{silent});
   EXPECT_LT(seconds_since(start), 3.5);

@@ -5,6 +5,8 @@
 #include "device/device.hpp"
 #include "device/sim/memory/memory_system.hpp"
 
+#include <optional>
+
 namespace sonde::sim {
 
 class SimDevice final : public Device {
@@ -33,10 +35,10 @@ class SimDevice final : public Device {
   Model model_;
   Faults faults_;
   Die die_;
-  MemorySystem memory_;
-  std::uint64_t launches_ = 0;         // since the device was opened
-  std::uint64_t launches_of_job_ = 0;  // since the job began
-  double now_ns_ = 0;                  // simulated time since the job began
+  std::optional<MemorySystem> memory_;  // begins anew with each job
+  std::uint64_t launches_ = 0;          // since the device was opened
+  std::uint64_t launches_of_job_ = 0;   // since the job began
+  double now_ns_ = 0;                   // simulated time since the job began
   bool lost_ = false;
 };
 

@@ -153,6 +153,28 @@ TEST_F(SuperviseTest, a_device_that_cannot_even_be_opened_is_given_up_sooner) {
   for (const JobResult& job : shard().jobs) EXPECT_EQ(job.status, Status::not_run);
 }
 
+TEST_F(SuperviseTest, a_worker_lost_after_its_last_job_costs_nothing) {
+  Keeper keeper([this](const std::string& text, const RankLink&) -> int {
+    const Task task = task_from_json(text);
+    std::vector<JobResult> done;
+    Shard shard = open(task, describe(), done);
+    for (const Job* job : plan_.jobs) {
+      if (!done.empty()) break;
+      JobResult result = test::random_job(1, std::string(job->name));
+      result.status = Status::ok;
+      shard.append(result);
+    }
+    raise(SIGKILL);
+    return 0;
+  });
+  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
+
+  supervise(plan_, task_, keeper, progress);
+
+  EXPECT_EQ(shard().status, DeviceOutcome::complete);
+  EXPECT_EQ(shard().reason, "");
+}
+
 TEST_F(SuperviseTest, a_worker_that_cannot_write_its_shard_is_a_failure_of_the_rank) {
   Keeper keeper([](const std::string&, const RankLink& rank) {
     rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
