@@ -62,7 +62,8 @@ std::optional<Progress> read_one(const fs::path& path) {
 }
 
 std::string format_duration(double seconds) {
-  const auto whole = static_cast<long>(seconds);
+  constexpr double longest = 1e9;  // progress files may hold anything
+  const auto whole = seconds > 0 ? static_cast<long>(std::min(seconds, longest)) : 0L;
   if (whole < 90) return fmt::format("{} s", whole);
   if (whole < 90 * 60) return fmt::format("{} min", (whole + 30) / 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);

@@ -125,7 +125,8 @@ class Cluster:
         subprocess.run([SLURM / "onehost.sh", "down", self.folder], check=False)
 
     def repair(self, keep_jobs=False):
-        """Starts nodes that were killed, ends what is left of jobs, waits until all is idle."""
+        """Starts nodes that were killed, ends what is left of jobs or lets them go on, and waits until
+        all nodes are there."""
         environment = os.environ | self.environment
         if not keep_jobs:
             subprocess.run(["scancel", "--user=root"], env=environment, check=False)
@@ -133,10 +134,11 @@ class Cluster:
             pid = int((self.folder / f"run/slurmd.{node}.pid").read_text())
             if not Path(f"/proc/{pid}").exists():
                 subprocess.run([SLURM / "onehost.sh", "start", self.folder, node], check=True)
+        there = "idle,alloc,mix" if keep_jobs else "idle"
         for _ in range(240):
-            idle = subprocess.run(["sinfo", "-h", "-N", "-t", "idle"], env=environment, text=True,
-                                  stdout=subprocess.PIPE).stdout
-            if len(idle.splitlines()) == 2:
+            nodes = subprocess.run(["sinfo", "-h", "-N", "-t", there], env=environment, text=True,
+                                   stdout=subprocess.PIPE).stdout
+            if len(nodes.splitlines()) == 2:
                 return
             time.sleep(0.25)
         raise RuntimeError("the nodes of the test's Slurm do not come back")

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 namespace sonde {
 namespace {
@@ -93,6 +94,14 @@ TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
   EXPECT_THAT(text, HasSubstr("17 of 30 device jobs done"));
   EXPECT_THAT(text, HasSubstr("slowest rank 2 (n2, cache.l1, 2 of 10)"));
   EXPECT_THAT(text, HasSubstr("about 80 s left"));
+}
+
+TEST(ProgressTest, impossible_times_are_printed_as_something) {
+  Progress wild = at_work(0, 5);
+  for (const double time_s : {1e300, -5.0, std::numeric_limits<double>::quiet_NaN()}) {
+    wild.elapsed_s = time_s;
+    EXPECT_THAT(describe_progress({wild}), HasSubstr("GPU-0"));
+  }
 }
 
 TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
