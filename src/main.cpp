@@ -41,9 +41,9 @@ ExitStatus status_of(const std::exception& error) {
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
   note_stop_signals();
+  prepare_store();  // before the plan, which asks for the version of HDF5
   MeasurePlan plan =
       plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
-  prepare_store();
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
   // While MPI starts or ends, no rank can end another that is stopped: the keeper does.

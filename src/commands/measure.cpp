@@ -129,12 +129,12 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
       shard.suspend("stopped by a signal; --resume goes on");
       return {.ending = Ending::stopped};
     }
-    if (!device) {
-      keep(shard, result, job_without_answers(*job, Status::not_run, result.reason));
-      continue;
-    }
     if (const LostJob* lost = find_lost(task, *job)) {
       keep(shard, result, job_without_answers(*job, Status::failed, lost->reason));
+      continue;
+    }
+    if (!device) {
+      keep(shard, result, job_without_answers(*job, Status::not_run, result.reason));
       continue;
     }
     Step step{.job = job->name, .jobs_done = static_cast<int>(result.jobs.size()), .begins = true};

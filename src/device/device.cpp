@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde {
 namespace {
@@ -23,11 +24,22 @@ void fill_accessed_offsets(const ChaseProbe& probe, Trace& trace) {
   }
 }
 
+/// A comparison with NaN is false, so that it would pass for a time that never is the best one.
+void check_times(const Trace& trace) {
+  for (const double repeat_ns : trace.repeat_ns) {
+    if (std::isfinite(repeat_ns) && repeat_ns > 0) continue;
+    throw DeviceError(
+        "a repeat took a time that is none, such as NaN (the timer of the GPU cannot be trusted) "
+        "look at dmesg");
+  }
+}
+
 }  // namespace
 
 Trace Device::run(const ProbeSpec& spec) {
   validate_probe(spec, info().sm_count);
   Trace trace = play(spec);
+  check_times(trace);
   if (const auto* chase = std::get_if<ChaseProbe>(&spec)) fill_accessed_offsets(*chase, trace);
   return trace;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "device/sim/die.hpp"
+#include "device/sim/gone.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
@@ -51,6 +52,7 @@ void check_cuda(const BackendChoice&) {
 
 void check_models(const BackendChoice& choice) {
   for (const std::string& model : choice.models) sim::load_faulty_model(model);
+  sim::prepare_to_lose_gpus();
 }
 
 /// A simulated rank sees the one GPU that was made for its place in the world.

@@ -65,9 +65,9 @@ void end_with_parent(int parent, const char* name) {
 
 [[noreturn]] void run_worker(const Keeper::Work& work, const std::string& task, int socket,
                              const sigset_t& mask) {
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
   std::signal(SIGINT, SIG_DFL);
   note_stop_signals();
+  sigprocmask(SIG_SETMASK, &mask, nullptr);  // a stop that came since the fork comes now
   int status = 1;
   try {
     status = work(task, RankLink(socket));
@@ -89,14 +89,16 @@ class KeeperLoop {
  public:
   KeeperLoop(const Keeper::Work& work, int socket) : work_(work), socket_(socket) {
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, SIG_IGN);
-    // SIGCHLD may come only while ppoll waits.
+    // SIGCHLD may come only while ppoll waits. A worker is forked with SIGUSR1 blocked, which keeps
+    // the signal until the worker can take it: ignored as here it would be lost.
     struct sigaction wake {};
     wake.sa_handler = [](int) {};
     sigaction(SIGCHLD, &wake, nullptr);
-    sigset_t child{};
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, &mask_);
+    sigset_t later{};
+    sigemptyset(&later);
+    sigaddset(&later, SIGCHLD);
+    sigaddset(&later, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &later, &mask_);
   }
 
   void run() {

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "device/sim/model/model_files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -12,7 +14,9 @@ namespace {
 
 constexpr const char* known_faults =
     "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, throttle[=factor], "
-    "hang=launch, sticky=launch, wrong_data[=period], ecc=count";
+    "clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, crash=launch, "
+    "launch_failure=launch, out_of_memory=launch, nan=launch, wrong_data[=period], ecc=count, "
+    "ecc_rising=launch";
 
 // Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
 constexpr double default_throttle = 0.7;
@@ -22,6 +26,23 @@ constexpr double default_throttle = 0.7;
       "fault '" + std::string(fault) + "' " + why +
       " (a fault that does nothing would prove nothing) known faults: " + known_faults);
 }
+
+/// Faults whose value is a count, mostly the number of a launch.
+struct CountedFault {
+  std::string_view name;
+  std::uint64_t Faults::*count;
+};
+constexpr std::array counted_faults{
+    CountedFault{"hang", &Faults::hang_launch},
+    CountedFault{"sticky", &Faults::sticky_launch},
+    CountedFault{"gone", &Faults::gone_launch},
+    CountedFault{"crash", &Faults::crash_launch},
+    CountedFault{"launch_failure", &Faults::failing_launch},
+    CountedFault{"out_of_memory", &Faults::no_memory_launch},
+    CountedFault{"nan", &Faults::nan_launch},
+    CountedFault{"ecc", &Faults::ecc_corrected},
+    CountedFault{"ecc_rising", &Faults::ecc_rising_launch},
+};
 
 template <class Number>
 Number parse_number(std::string_view fault, std::string_view text, Number least, Number most) {
@@ -46,26 +67,32 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const std::string_view name = fault.substr(0, equals);
   const bool given = equals != std::string_view::npos;
   const std::string_view value = given ? fault.substr(equals + 1) : std::string_view{};
-  const auto launch = [&] { return parse_number<std::uint64_t>(fault, value, 1, 1ULL << 40); };
-  const auto factor = [&] { return parse_number<double>(fault, value, 0.01, 1.0); };
-  if (name == "slow_sm") {
+  const auto count = [fault](std::string_view text) {
+    return parse_number<std::uint64_t>(fault, text, 1, 1ULL << 40);
+  };
+  const auto factor = [fault](std::string_view text) {
+    return parse_number<double>(fault, text, 0.01, 1.0);
+  };
+  const auto counted = std::ranges::find(counted_faults, name, &CountedFault::name);
+  if (counted != counted_faults.end()) {
+    faults.*counted->count = count(value);
+  } else if (name == "slow_sm") {
     faults.slow_sms.push_back(parse_slow_part(fault, value, model.device.sm_count));
   } else if (name == "slow_slice") {
     if (!model.slices) refuse(fault, "needs a model that declares slices");
     faults.slow_slices.push_back(
         parse_slow_part(fault, value, model.slices->count * model.partitions.count));
   } else if (name == "low_bandwidth") {
-    faults.bandwidth_factor = factor();
+    faults.bandwidth_factor = factor(value);
   } else if (name == "throttle") {
-    faults.clock_factor = given ? factor() : default_throttle;
-  } else if (name == "hang") {
-    faults.hang_launch = launch();
-  } else if (name == "sticky") {
-    faults.sticky_launch = launch();
+    faults.clock_factor = given ? factor(value) : default_throttle;
+  } else if (name == "clock_drop") {
+    const std::size_t colon = value.find(':');
+    const bool has_factor = colon != std::string_view::npos;
+    faults.clock_drop_launch = count(value.substr(0, colon));
+    faults.clock_drop_factor = has_factor ? factor(value.substr(colon + 1)) : default_throttle;
   } else if (name == "wrong_data") {
-    faults.wrong_data_period = given ? launch() : 1;
-  } else if (name == "ecc") {
-    faults.ecc_corrected = launch();
+    faults.wrong_data_period = given ? count(value) : 1;
   } else {
     refuse(fault, "is unknown");
   }

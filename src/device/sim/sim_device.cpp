@@ -2,9 +2,13 @@
 #include "device/sim/sim_device.hpp"
 
 #include "base/error.hpp"
+#include "device/sim/gone.hpp"
 #include "device/sim/play/play.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <limits>
 #include <thread>
 
 namespace sonde::sim {
@@ -27,22 +31,50 @@ double longest_ns(const Trace& trace, double sm_clock_hz) {
   return longest;
 }
 
+/// All that a trace holds in floating point.
+void spoil_with_nan(Trace& trace) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::ranges::fill(trace.repeat_ns, nan);
+  trace.conditions.sm_clock_hz = nan;
+  trace.conditions.memory_clock_hz = nan;
+  trace.conditions.temperature_c = nan;
+}
+
+/// As a driver that reaches for memory which is not there. A handler that the process may have for
+/// it would make another end of it.
+void crash() {
+  std::signal(SIGSEGV, SIG_DFL);
+  std::raise(SIGSEGV);
+}
+
 }  // namespace
 
 SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die)
     : model_(std::move(faulty.model)),
       faults_(std::move(faulty.faults)),
       die_(make_die(model_, faults_, seed_of_die)),
-      memory_(std::in_place, model_, die_) {}
+      memory_(std::in_place, model_, die_) {
+  if (is_gpu_gone(die_.seed)) {
+    throw DeviceError("the GPU is gone (the driver does not find it any more) look at dmesg");
+  }
+}
+
+double SimDevice::clock_factor() const {
+  return faults_.clock_factor *
+         (has_begun(faults_.clock_drop_launch) ? faults_.clock_drop_factor : 1);
+}
 
 Health SimDevice::health() {
-  const bool throttled = faults_.clock_factor < 1;
+  if (has_begun(faults_.gone_launch)) return {};
+  const bool throttled = clock_factor() < 1;
+  const std::uint64_t risen =
+      has_begun(faults_.ecc_rising_launch) ? launches_ - faults_.ecc_rising_launch + 1 : 0;
   return {.temperature_c = throttled ? hot_temperature_c : cool_temperature_c,
           .power_w = power_w,
           .sm_clock_hz = sm_clock_hz(),
           .memory_clock_hz = die_.info.memory_clock_hz,
           .throttle_reasons = throttled ? thermal_slowdown : 0,
-          .ecc_corrected = faults_.ecc_corrected};
+          .ecc_corrected = faults_.ecc_corrected + risen};
 }
 
 void SimDevice::begin_job() {
@@ -52,16 +84,27 @@ void SimDevice::begin_job() {
 }
 
 void SimDevice::meet_faults() {
+  if (has_begun(faults_.gone_launch)) lose_gpu(die_.seed);
+  if (launches_ == faults_.crash_launch) crash();
+  if (has_begun(faults_.gone_launch)) {
+    throw DeviceLostError("the GPU is gone (it answers no more) look at dmesg");
+  }
   if (launches_ == faults_.hang_launch && !lost_) {
     lost_ = true;
     std::this_thread::sleep_for(std::chrono::duration<double>(model_.watchdog_s));
     throw DeviceLostError("the kernel did not end in time (the GPU hangs) drain it and reset it");
   }
-  if (lost_ || (faults_.sticky_launch != 0 && launches_ >= faults_.sticky_launch)) {
+  if (lost_ || has_begun(faults_.sticky_launch)) {
     lost_ = true;
     throw DeviceLostError(
         "illegal state of the GPU (a sticky error, no launch can work any more) "
         "reset it");
+  }
+  if (launches_ == faults_.failing_launch) {
+    throw DeviceError("launching the kernel failed (an error of this launch alone)");
+  }
+  if (launches_ == faults_.no_memory_launch) {
+    throw DeviceError("allocating memory of the GPU failed (out of memory)");
   }
 }
 
@@ -85,6 +128,7 @@ Trace SimDevice::play(const ProbeSpec& spec) {
                       .temperature_c = now.temperature_c,
                       .throttle_reasons = now.throttle_reasons,
                       .seed = seed};
+  if (has_begun(faults_.nan_launch)) spoil_with_nan(trace);
   now_ns_ += launch_ns + longest_ns(trace, sm_clock_hz());
   return trace;
 }

@@ -12,6 +12,7 @@ namespace sonde::sim {
 class SimDevice final : public Device {
  public:
   /// @param seed_of_die see die_seed
+  /// @throws DeviceError if this GPU is gone (gone.hpp)
   SimDevice(FaultyModel faulty, std::uint64_t seed_of_die);
 
   const DeviceInfo& info() const override { return die_.info; }
@@ -22,9 +23,14 @@ class SimDevice final : public Device {
   Trace play(const ProbeSpec& spec) override;
 
  private:
-  /// Hangs, sticky errors: @throws DeviceLostError
+  /// What the next launch meets before it begins; it may end the process.
+  /// @throws DeviceError, DeviceLostError
   void meet_faults();
-  double sm_clock_hz() const { return die_.info.sm_clock_hz * faults_.clock_factor; }
+  /// Whether a fault that begins with this launch (0: never) is there by now.
+  bool has_begun(std::uint64_t launch) const { return launch != 0 && launches_ >= launch; }
+  /// Of the highest SM clock.
+  double clock_factor() const;
+  double sm_clock_hz() const { return die_.info.sm_clock_hz * clock_factor(); }
 
   Model model_;
   Faults faults_;

@@ -1,9 +1,13 @@
+#include "device/sim/gone.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
 
 namespace sonde::sim {
 namespace {
@@ -36,7 +40,8 @@ TEST(FaultsTest, values_must_make_sense) {
   for (const char* text :
        {"h200+slow_sm=132:3", "h200+slow_sm=3", "h200+slow_slice=64:9", "gtx980+slow_slice=0:9",
         "h200+low_bandwidth=1.5", "h200+low_bandwidth=", "h200+throttle=0", "h200+hang=0",
-        "h200+hang", "h200+sticky=x", "h200+", "h200++ecc=1"}) {
+        "h200+hang", "h200+sticky=x", "h200+", "h200++ecc=1", "h200+crash", "h200+gone=0",
+        "h200+clock_drop", "h200+clock_drop=:0.5", "h200+clock_drop=3:", "h200+clock_drop=3:2"}) {
     EXPECT_THROW(load_faulty_model(text), ConfigError) << text;
   }
 }
@@ -77,6 +82,115 @@ TEST(FaultsTest, throttling_shows_in_health_and_in_time) {
 
 TEST(FaultsTest, ecc_counts_show_in_health) {
   EXPECT_EQ(open_sim(quiet_json("h200"), 1, faults_of("h200+ecc=4"))->health().ecc_corrected, 4u);
+}
+
+TEST(FaultsTest, a_dropping_clock_is_lower_from_its_launch_on) {
+  const auto device = open_sim(quiet_json("h200"), 1, faults_of("h200+clock_drop=2:0.5"));
+  const ClockProbe probe{ClockWindow::empty, {0}, 1};
+
+  const Trace before = device->run(probe);
+  const Health health_before = device->health();
+  const Trace after = device->run(probe);
+
+  EXPECT_DOUBLE_EQ(before.conditions.sm_clock_hz, 1980e6);
+  EXPECT_EQ(before.conditions.throttle_reasons, 0u);
+  EXPECT_DOUBLE_EQ(health_before.sm_clock_hz, 1980e6);
+  EXPECT_DOUBLE_EQ(after.conditions.sm_clock_hz, 990e6);
+  EXPECT_NE(after.conditions.throttle_reasons, 0u);
+  EXPECT_NE(device->health().throttle_reasons, 0u);
+}
+
+TEST(FaultsTest, a_dropping_clock_has_a_factor_of_its_own) {
+  EXPECT_EQ(faults_of("h200+clock_drop=9").clock_drop_launch, 9u);
+  EXPECT_EQ(faults_of("h200+clock_drop=9").clock_drop_factor, 0.7);
+}
+
+TEST(FaultsTest, rising_ecc_counts_rise_with_each_launch) {
+  const auto device = open_sim(quiet_json("gtx980"), 1, faults_of("gtx980+ecc=4+ecc_rising=2"));
+  const ChaseProbe probe = chase({0}, 0, 1);
+  std::vector<std::uint64_t> counts{device->health().ecc_corrected};
+  for (int i = 0; i < 3; ++i) {
+    device->run(probe);
+    counts.push_back(device->health().ecc_corrected);
+  }
+  EXPECT_THAT(counts, testing::ElementsAre(4, 4, 5, 6));
+}
+
+TEST(FaultsTest, a_crash_ends_the_process_by_a_signal) {
+  const auto device = open_sim(quiet_json("gtx980"), 1, faults_of("gtx980+crash=2"));
+  const ChaseProbe probe = chase({0}, 0, 1);
+  EXPECT_NO_THROW(device->run(probe));
+  EXPECT_EXIT(device->run(probe), testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(FaultsTest, a_launch_that_fails_alone_leaves_the_device_well) {
+  struct Case {
+    std::string fault, text;
+  };
+  for (const Case& one :
+       {Case{"launch_failure=2", "launching"}, Case{"out_of_memory=2", "out of memory"}}) {
+    const auto device = open_sim(quiet_json("gtx980"), 1, faults_of("gtx980+" + one.fault));
+    const ChaseProbe probe = chase({0}, 0, 1);
+    EXPECT_NO_THROW(device->run(probe));
+    try {
+      device->run(probe);
+      ADD_FAILURE() << one.fault << " did nothing";
+    } catch (const DeviceLostError&) {
+      ADD_FAILURE() << one.fault << " is no reason to give the device up";
+    } catch (const DeviceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(one.text));
+    }
+    EXPECT_NO_THROW(device->run(probe));
+  }
+}
+
+/// In a process of its own, as what is gone stays gone for the others of this file.
+TEST(FaultsTest, a_gpu_that_is_gone_says_nothing_and_cannot_be_opened_again) {
+  const auto lose_it = [] {
+    const auto device = open_sim(quiet_json("gtx980"), 77, faults_of("gtx980+gone=2"));
+    const ChaseProbe probe = chase({0}, 0, 1);
+    device->run(probe);
+    const bool was_well = device->health().temperature_c > 0;
+    bool was_lost = false;
+    try {
+      device->run(probe);
+    } catch (const DeviceLostError&) {
+      was_lost = true;
+    }
+    const Health health = device->health();
+    bool opens_again = true;
+    try {
+      open_sim(quiet_json("gtx980"), 77);
+    } catch (const DeviceError&) {
+      opens_again = false;
+    }
+    open_sim(quiet_json("gtx980"), 78);  // another GPU
+    const bool is_silent = health.temperature_c == 0 && health.sm_clock_hz == 0;
+    std::_Exit(was_well && was_lost && is_silent && !opens_again ? 0 : 1);
+  };
+  EXPECT_EXIT(lose_it(), testing::ExitedWithCode(0), "");
+}
+
+TEST(FaultsTest, a_gpu_is_gone_for_the_process_that_forked_its_user_too) {
+  prepare_to_lose_gpus();
+  EXPECT_EXIT(
+      {
+        lose_gpu(die_seed(79, 0));
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_THROW(open_sim(quiet_json("gtx980"), 79), DeviceError);
+}
+
+TEST(FaultsTest, a_time_that_is_nan_fails_its_probe) {
+  const auto device = open_sim(quiet_json("gtx980"), 1, faults_of("gtx980+nan=1"));
+  StreamProbe stream;
+  stream.blocks = 16;
+  stream.block_threads = 256;
+  stream.footprint_bytes = 1 << 20;
+  EXPECT_THROW(device->run(stream), DeviceError);
+  const Trace trace = device->run(chase({0}, 0, 1));  // its windows are whole numbers
+  EXPECT_TRUE(std::isnan(trace.conditions.temperature_c));
 }
 
 TEST(FaultsTest, a_hang_ends_like_a_watchdog_and_the_device_is_lost) {

@@ -114,6 +114,20 @@ TEST(KeeperTest, a_worker_hears_that_it_is_to_stop) {
   EXPECT_EQ(said->said, "stopped");
 }
 
+TEST(KeeperTest, a_worker_that_has_hardly_begun_hears_it_too) {
+  Keeper keeper(play_task);
+  for (int i = 0; i < 20; ++i) {
+    keeper.start("until stopped");
+    keeper.stop();
+    ASSERT_TRUE(keeper.next(10s));
+    const auto said = keeper.next(10s);
+    ASSERT_TRUE(said);
+    ASSERT_EQ(said->said, "stopped");
+    const auto ended = keeper.next(10s);
+    ASSERT_TRUE(ended && ended->ended);
+  }
+}
+
 TEST(KeeperTest, a_rank_that_does_not_listen_does_not_hold_up_its_worker) {
   Keeper keeper(play_task);
   keeper.start("flood");

@@ -1,0 +1,104 @@
+"""Runs of sonde on GPUs, disks and processes that fail, for the tests of this folder, which are called
+<test>.py <sonde> [unittest's arguments].
+
+Launches of gtx980 in the quick suite: 5 in clock, 64 in cache.l1, 64 in cache.readonly. A fault at
+launch 68 of a process so hits cache.l1 alone: neither the next worker, which goes on with
+cache.readonly, nor --resume, which measures cache.l1, comes that far."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kill"))
+import processes  # noqa: E402
+from checks import differences, export, left_behind, results  # noqa: E402
+from launchers import MPI_ENVIRONMENT  # noqa: E402
+
+SONDE = str(Path(sys.argv.pop(1)).resolve())
+OK, ERROR, INCOMPLETE, RESUMABLE = 0, 1, 3, 75
+JOBS = "clock,cache.l1,cache.readonly"
+BAD_JOB, LATER_JOB = "cache.l1", "cache.readonly"
+LONGEST_S = 60
+
+
+def no_core_files():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def findings_of(device):
+    return {name: (one["status"], one["value"]) for name, one in device["findings"].items()}
+
+
+class FaultTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="sonde-fault-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.environment = os.environ | MPI_ENVIRONMENT | {processes.MARK: self.folder.name}
+        self.addCleanup(processes.end_all, self.folder.name)
+
+    def command(self, backend, *more, jobs=JOBS, ranks=1, output="run.h5"):
+        launcher = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+        return [*launcher, SONDE, "run", "--backend", backend, "--suite", "quick", "--jobs", jobs,
+                "--seed", "7", "-o", str(output), *more]
+
+    def start(self, command):
+        return subprocess.Popen(command, cwd=self.folder, env=self.environment, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, preexec_fn=no_core_files)
+
+    def finish(self, child, limit_s=LONGEST_S):
+        """The status; what it said is kept, and no process of it is left."""
+        _, self.said = child.communicate(timeout=limit_s)
+        deadline = time.time() + 5
+        while processes.find_processes(self.folder.name) and time.time() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(processes.find_processes(self.folder.name), {}, "processes left behind")
+        return child.returncode
+
+    def run_sonde(self, backend, *more, **how):
+        return self.finish(self.start(self.command(backend, *more, **how)))
+
+    def wait_until(self, condition, child):
+        deadline = time.time() + 20
+        while not condition():
+            self.assertIsNone(child.poll(), "it ended before")
+            self.assertLess(time.time(), deadline)
+            time.sleep(0.001)
+
+    def is_measuring(self):
+        return any((self.folder / "run.h5.parts").glob("*.h5.part"))
+
+    def wait_for_hang(self, child):
+        """Until launch 68 of a run with hang=68 has begun; it takes 2 s from there."""
+        self.wait_until(self.is_measuring, child)
+        time.sleep(1)
+
+    def devices(self):
+        run = export(SONDE, self.folder / "run.h5")
+        self.assertIsNotNone(run, "the run file cannot be read")
+        return sorted(run["devices"], key=lambda device: device["rank"])
+
+    def statuses(self, device):
+        return {name: job["status"] for name, job in device["jobs"].items()}
+
+    def check_whole(self, reference=None):
+        """The run file is whole, nothing else is left; its findings are those of `reference`."""
+        self.assertEqual(left_behind(self.folder), [])
+        for device in self.devices():
+            self.assertEqual(device["status"], "complete")
+            self.assertEqual(set(self.statuses(device).values()), {"ok"})
+        if reference:
+            now = results(export(SONDE, self.folder / "run.h5"))
+            self.assertEqual(differences(reference, now), [])
+
+    def undisturbed(self, backend="sim:gtx980", **how):
+        """The results of a run without faults. Its file is gone afterwards."""
+        self.assertEqual(self.run_sonde(backend, **how), OK, self.said)
+        run = results(export(SONDE, self.folder / "run.h5"))
+        (self.folder / "run.h5").unlink()
+        return run

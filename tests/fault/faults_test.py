@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Each fault of a simulated GPU, and signals, in `sonde run`: the status, what the run file says of
+the sick GPU, that the healthy one is whole, that --resume comes to the findings of an undisturbed
+run, that nothing is left behind. faults_test.py <sonde> [unittest's arguments]"""
+import os
+import signal
+import time
+import unittest
+from pathlib import Path
+
+from fault_run import BAD_JOB, ERROR, INCOMPLETE, LATER_JOB, OK, RESUMABLE, SONDE
+from fault_run import FaultTest, export, findings_of, left_behind, processes
+
+
+class SickGpuTest(FaultTest):
+    """What is in the file for a GPU with a fault, and what --resume makes of it."""
+
+    def check_one_job_lost(self, fault, cause):
+        backend = f"sim:gtx980+{fault}"
+        self.assertEqual(self.run_sonde(backend), INCOMPLETE, self.said)
+        [device] = self.devices()
+        self.assertEqual(self.statuses(device),
+                         {"clock": "ok", BAD_JOB: "failed", LATER_JOB: "ok"})
+        self.assertIn(cause, device["jobs"][BAD_JOB]["reason"])
+        self.assertEqual(device["status"], "incomplete")
+        self.assertIn(BAD_JOB, device["reason"])
+        lost = [one for name, one in device["findings"].items()
+                if name.startswith(BAD_JOB + ".") and one["status"] == "failed"]
+        self.assertTrue(lost)
+        for finding in lost:
+            self.assertIn(cause, finding["reason"])
+        self.assertEqual(left_behind(self.folder), [])
+
+        self.assertEqual(self.run_sonde(backend, "--resume"), OK, self.said)
+        self.check_whole(SickGpuTest.healthy)
+
+    def setUp(self):
+        super().setUp()
+        if not hasattr(SickGpuTest, "healthy"):
+            SickGpuTest.healthy = self.undisturbed()
+
+    def test_crash(self):
+        self.check_one_job_lost("crash=68", "signal 11")
+
+    def test_sticky_error(self):
+        self.check_one_job_lost("sticky=68", "illegal state")
+
+    def test_hang(self):
+        self.check_one_job_lost("hang=68", "did not end in time")
+
+    def test_launch_failure(self):
+        self.check_one_job_lost("launch_failure=68", "launching")
+
+    def test_out_of_memory(self):
+        self.check_one_job_lost("out_of_memory=68", "out of memory")
+
+    def test_gone(self):
+        """Each resumed run gets as far as the first launch 68 of its process."""
+        for fault, cause in (("gone=68", "is gone"), ("gone=68+crash=68", "signal 11")):
+            with self.subTest(fault):
+                backend = f"sim:gtx980+{fault}"
+                self.assertEqual(self.run_sonde(backend), INCOMPLETE, self.said)
+                [device] = self.devices()
+                self.assertEqual(self.statuses(device),
+                                 {"clock": "ok", BAD_JOB: "failed", LATER_JOB: "not_run"})
+                self.assertIn(cause, device["jobs"][BAD_JOB]["reason"])
+                self.assertIn("is gone", device["jobs"][LATER_JOB]["reason"])
+                self.assertEqual(device["name"], "GeForce GTX 980")  # from before it was gone
+
+                self.assertEqual(self.run_sonde(backend, "--resume"), INCOMPLETE, self.said)
+                [device] = self.devices()
+                self.assertEqual(self.statuses(device),
+                                 {"clock": "ok", BAD_JOB: "ok", LATER_JOB: "failed"})
+
+                self.assertEqual(self.run_sonde(backend, "--resume"), OK, self.said)
+                self.check_whole(SickGpuTest.healthy)
+                (self.folder / "run.h5").unlink()
+
+    def test_again_and_again(self):
+        """The fourth lost worker is the last one."""
+        jobs = "clock,cache.l1,cache.readonly,cache.l2,shared,global.throughput"
+        self.assertEqual(self.run_sonde("sim:gtx980+crash=6", jobs=jobs), INCOMPLETE, self.said)
+        [device] = self.devices()
+        statuses = list(self.statuses(device).values())
+        self.assertEqual(statuses, ["ok", *["failed"] * 4, "not_run"])
+        self.assertIn("4 worker process(es) were lost", device["reason"])
+
+    def test_wrong_data(self):
+        """Which verdict that gives is not for this test."""
+        self.assertIn(self.run_sonde("sim:gtx980+wrong_data"), (3, 4), self.said)
+        [device] = self.devices()
+        self.assertEqual(device["jobs"][BAD_JOB]["status"], "failed")
+        self.assertIn("wrong data", device["jobs"][BAD_JOB]["reason"])
+
+    def test_nan(self):
+        """Wall times of streams are the numbers of a trace that may be NaN."""
+        jobs = "clock,global.throughput,shared"
+        self.assertEqual(self.run_sonde("sim:gtx980+nan=1", jobs=jobs), INCOMPLETE, self.said)
+        [device] = self.devices()
+        self.assertEqual(self.statuses(device),
+                         {"clock": "ok", "shared": "ok", "global.throughput": "failed"})
+        self.assertEqual({one["status"] for name, one in device["findings"].items()
+                          if name.startswith("global.")}, {"failed"})
+
+    def test_clock_drop_and_rising_ecc_are_flagged(self):
+        for fault, metric in (("clock_drop=20", "health.throttle_reasons"),
+                              ("ecc_rising=20", "health.ecc_corrected")):
+            with self.subTest(fault):
+                self.assertIn(self.run_sonde(f"sim:gtx980+{fault}", "--force"), (0, 4), self.said)
+                [device] = self.devices()
+                self.assertEqual(set(self.statuses(device).values()), {"ok"})
+                flags = export(SONDE, self.folder / "run.h5")["flags"]
+                self.assertIn(metric, [flag["metric"] for flag in flags])
+
+    def test_a_fault_that_is_taken_from_the_command_line_makes_another_configuration(self):
+        self.assertEqual(self.run_sonde("sim:gtx980+crash=68"), INCOMPLETE, self.said)
+        before = (self.folder / "run.h5").read_bytes()
+        self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), ERROR)
+        self.assertIn("configuration", self.said)
+        self.assertEqual((self.folder / "run.h5").read_bytes(), before)
+
+
+class NeighbourTest(FaultTest):
+    """Two ranks, the GPU of one of them sick: the other one's is whole."""
+
+    def test_neighbours_of_sick_gpus_are_whole(self):
+        reference = self.undisturbed("sim:gtx980,gtx980", ranks=2)
+        for fault in ("crash=68", "gone=68"):
+            with self.subTest(fault):
+                backend = f"sim:gtx980+{fault},gtx980"
+                self.assertEqual(self.run_sonde(backend, "--force", ranks=2), INCOMPLETE, self.said)
+                sick, well = self.devices()
+                self.assertEqual(sick["status"], "incomplete")
+                self.assertEqual(well["status"], "complete")
+                self.assertEqual(findings_of(well), {
+                    name: (one["status"], one["value"])
+                    for name, one in reference[well["uuid"]]["findings"].items()})
+                self.assertEqual(left_behind(self.folder), [])
+
+
+class WorkerTest(FaultTest):
+    def workers(self):
+        return processes.targets(processes.find_processes(self.folder.name), "worker")
+
+
+class SignalTest(WorkerTest):
+    def has_handler(self, pid):
+        status = Path(f"/proc/{pid}/status").read_text()
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+        return int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1
+
+    def test_stop_signals(self):
+        reference = self.undisturbed()
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            for stage in ("start-up", "measuring"):
+                with self.subTest(f"{number.name} at {stage}"):
+                    child = self.start(self.command("sim:gtx980"))
+                    self.wait_until(self.is_measuring if stage == "measuring"
+                                    else lambda: self.has_handler(child.pid), child)
+                    child.send_signal(number)
+                    self.assertEqual(self.finish(child), RESUMABLE, self.said)
+                    self.assertFalse((self.folder / "run.h5").exists())
+                    self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), OK, self.said)
+                    self.check_whole(reference)
+                    (self.folder / "run.h5").unlink()
+
+    def test_a_killed_worker_costs_one_job(self):
+        """It is killed while a launch of BAD_JOB hangs, within the 2 s of the watchdog."""
+        reference = self.undisturbed()
+        backend = "sim:gtx980+hang=68"
+        child = self.start(self.command(backend))
+        self.wait_for_hang(child)
+        for worker in self.workers():
+            os.kill(worker.pid, signal.SIGKILL)
+        self.assertEqual(self.finish(child), INCOMPLETE, self.said)
+        [device] = self.devices()
+        self.assertEqual(self.statuses(device),
+                         {"clock": "ok", BAD_JOB: "failed", LATER_JOB: "ok"})
+        self.assertIn("signal 9", device["reason"])
+        self.assertEqual(self.run_sonde(backend, "--resume"), OK, self.said)
+        self.check_whole(reference)
+
+    def test_a_worker_that_stands_still_for_a_while_loses_nothing(self):
+        reference = self.undisturbed()
+        child = self.start(self.command("sim:gtx980"))
+        self.wait_until(self.is_measuring, child)
+        stopped = self.workers()
+        for worker in stopped:
+            os.kill(worker.pid, signal.SIGSTOP)
+        time.sleep(1)
+        for worker in stopped:
+            os.kill(worker.pid, signal.SIGCONT)
+        self.assertEqual(self.finish(child), OK, self.said)
+        self.check_whole(reference)
+
+
+@unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes more than a minute")
+class SlowSignalTest(WorkerTest):
+    def test_a_worker_that_stands_still_is_killed(self):
+        """After --job-timeout-s and a minute."""
+        child = self.start(self.command("sim:gtx980+hang=68", "--job-timeout-s", "1"))
+        self.wait_for_hang(child)
+        for worker in self.workers():
+            os.kill(worker.pid, signal.SIGSTOP)
+        self.assertEqual(self.finish(child, 120), INCOMPLETE, self.said)
+        [device] = self.devices()
+        self.assertEqual(device["jobs"][BAD_JOB]["status"], "failed")
+        self.assertIn("was still at work after 61 s", device["jobs"][BAD_JOB]["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
