@@ -101,9 +101,13 @@ class Attempt:
         while not processes.find_processes(token) and launcher.status() is None:
             time.sleep(0.005)
         self.begin = time.time()
+        self.node_lost = False
 
     def over(self):
-        return self.launcher.status() is not None and not processes.find_processes(self.token)
+        """No process is left. Slurm itself may take a job whose first node died for running until the
+        node is back: that is no process."""
+        ended = self.node_lost or self.launcher.status() is not None
+        return ended and not processes.find_processes(self.token)
 
     def wait(self, limit_s):
         """Seconds from the last sign of life until all were gone; nothing if they had to be ended."""
@@ -149,6 +153,7 @@ def strike(attempt, kind, draw):
     else:
         return "nothing"
     if kind == "node" and role == "rank":
+        attempt.node_lost = True
         processes.send(processes.pids_of_node(victim.node), signal.SIGKILL)
         return kind
     is_stop = kind == "stop" and role == "rank"
