@@ -35,6 +35,25 @@ TEST(SimDeviceTest, launches_and_dice_differ) {
   EXPECT_NE(open_rank("h200", 0, 8)->run(probe).lanes[0].window_cycles, windows);
 }
 
+TEST(SimDeviceTest, a_job_finds_the_device_as_if_it_were_the_first) {
+  for (const char* model : {"gtx980", "gtx780", "c2070", "h200"}) {
+    const auto used = open_rank(model, 0, 9);
+    const auto fresh = open_rank(model, 0, 9);
+    for (int launch = 0; launch < 3; ++launch) {
+      used->run(chase(steps(3000, 32), 100, 5000, LoadPath::all_levels));
+    }
+
+    used->begin_job();
+    fresh->begin_job();
+
+    for (int launch = 0; launch < 3; ++launch) {
+      const ChaseProbe probe = chase(steps(2000, 32), 100, 5000, LoadPath::all_levels);
+      EXPECT_EQ(used->run(probe).lanes[0].window_cycles, fresh->run(probe).lanes[0].window_cycles)
+          << model;
+    }
+  }
+}
+
 TEST(SimDeviceTest, every_rank_has_its_own_die) {
   std::set<std::string> uuids, serials;
   for (int rank = 0; rank < 16; ++rank) {

@@ -268,6 +268,17 @@ TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_ru
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
 }
 
+TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_while_writing) {
+  const fs::path run = folder_ / "run.h5";
+  std::ofstream stopped(run.string() + ".part");  // it has the common file open
+  write_run_alone(run, provenance_, {}, 1,
+                  [this](std::size_t) { return part_in_memory(device_, {}); });
+
+  stopped << std::string(100000, 'x') << std::flush;  // and goes on
+
+  EXPECT_EQ(print(read_run(run, WithTraces::yes).devices.at(0)), print(device_));
+}
+
 TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
   write_and_die({ok_});
   DeviceResult other = test::random_device(5, 0);
