@@ -55,8 +55,20 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
 /// A new shard, or the one to go on with, whose jobs come back in `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
   if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
-  ResumeFrom from{.run = plan.options.resume ? plan.options.output : ""};
+  ResumeFrom from;
+  if (plan.options.resume) from.run = plan.options.output;
   for (const LostJob& lost : task.lost_jobs) from.keep.push_back(lost.job);
+  from.builds_on = [&plan](const std::string& name) {
+    std::vector<std::string> bases;
+    for (const Job* job : plan.jobs) {
+      if (job->name != name) continue;
+      for (const std::string_view base : job->builds_on) {
+        const bool runs = std::ranges::find(plan.jobs, base, &Job::name) != plan.jobs.end();
+        if (runs) bases.emplace_back(base);  // a smaller suite may lack it
+      }
+    }
+    return bases;
+  };
   ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance, from);
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);

@@ -206,7 +206,7 @@ MergeNotes extract_shards(const fs::path& run, const std::string& config_hash,
        reader.read_devices({0, reader.device_count()}, WithTraces::no)) {
     const bool wanted = std::ranges::find(except, device.info.uuid) == except.end();
     if (!wanted || fs::exists(finished_shard(parts, device.info.uuid), error)) continue;
-    ResumeFrom from{.run = run, .keep = {}};
+    ResumeFrom from{.run = run, .keep = {}, .builds_on = {}};
     for (const JobResult& job : device.jobs) from.keep.push_back(job.job);
     ResumedShard resumed = Shard::resume(parts, device, reader.provenance(), from);
     resumed.shard.finish(device);

@@ -50,6 +50,14 @@ std::optional<std::uint64_t> find_row(const RunReader& reader, const std::string
   return static_cast<std::uint64_t>(found - devices.begin());
 }
 
+/// Whether all that a job builds on is kept. Jobs come in running order.
+bool stands_on(const ResumeFrom& from, const std::string& job, const std::vector<JobResult>& kept) {
+  if (!from.builds_on) return true;
+  return std::ranges::all_of(from.builds_on(job), [&kept](const std::string& base) {
+    return std::ranges::find(kept, base, &JobResult::job) != kept.end();
+  });
+}
+
 /// A file that holds results of the device from before.
 struct Earlier {
   RunReader reader;
@@ -200,7 +208,7 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   if (earlier) {
     for (const JobResult& job : earlier->device.jobs) {
       const bool keep = std::ranges::find(from.keep, job.job) != from.keep.end();
-      if (!is_final(job) && !keep) continue;
+      if (!keep && !(is_final(job) && stands_on(from, job.job, done))) continue;
       try {
         shard.append(earlier->reader.read_job(earlier->row, job.job));
         done.push_back(job);

@@ -5,6 +5,7 @@
 #include "analysis/results.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ std::filesystem::path finished_shard(const std::filesystem::path& parts, const s
 struct ResumeFrom {
   std::filesystem::path run{};      // a run file; need not be there
   std::vector<std::string> keep{};  // jobs that are not measured again although they failed
+  /// What a job builds on. One that ran without it, since that was lost, is measured again, too.
+  std::function<std::vector<std::string>(const std::string& job)> builds_on{};
 };
 
 /// Writes `<parts>/<GPU UUID>.h5.part`; `finish` renames it to `<GPU UUID>.h5`. Until then the file

@@ -53,7 +53,7 @@ SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die)
     : model_(std::move(faulty.model)),
       faults_(std::move(faulty.faults)),
       die_(make_die(model_, faults_, seed_of_die)),
-      memory_(std::in_place, model_, die_) {
+      memory_(model_, die_) {
   if (is_gpu_gone(die_.seed)) {
     throw DeviceError("the GPU is gone (the driver does not find it any more) look at dmesg");
   }
@@ -80,7 +80,6 @@ Health SimDevice::health() {
 void SimDevice::begin_job() {
   launches_of_job_ = 0;
   now_ns_ = 0;
-  memory_.emplace(model_, die_);
 }
 
 void SimDevice::meet_faults() {
@@ -116,7 +115,7 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   const Launch launch{.model = model_,
                       .faults = faults_,
                       .die = die_,
-                      .memory = *memory_,
+                      .memory = memory_,
                       .sm_clock_hz = sm_clock_hz(),
                       .now_ns = now_ns_,
                       .number = launches_of_job_,

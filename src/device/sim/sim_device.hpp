@@ -5,8 +5,6 @@
 #include "device/device.hpp"
 #include "device/sim/memory/memory_system.hpp"
 
-#include <optional>
-
 namespace sonde::sim {
 
 class SimDevice final : public Device {
@@ -35,10 +33,10 @@ class SimDevice final : public Device {
   Model model_;
   Faults faults_;
   Die die_;
-  std::optional<MemorySystem> memory_;  // begins anew with each job
-  std::uint64_t launches_ = 0;          // since the device was opened
-  std::uint64_t launches_of_job_ = 0;   // since the job began
-  double now_ns_ = 0;                   // simulated time since the job began
+  MemorySystem memory_;                // begins anew with each probe
+  std::uint64_t launches_ = 0;         // since the device was opened
+  std::uint64_t launches_of_job_ = 0;  // since the job began
+  double now_ns_ = 0;                  // simulated time since the job began
   bool lost_ = false;
 };
 

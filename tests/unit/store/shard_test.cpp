@@ -180,8 +180,8 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
     return part_in_memory(i == 0 ? test::random_device(5, 0) : before, {});
   });
 
-  auto [shard, done, note] =
-      Shard::resume(folder_.path(), device_, provenance_, {.run = run, .keep = {failed_.job}});
+  auto [shard, done, note] = Shard::resume(folder_.path(), device_, provenance_,
+                                           {.run = run, .keep = {failed_.job}, .builds_on = {}});
 
   EXPECT_EQ(note, "");
   ASSERT_EQ(done.size(), 2U);  // the failed one, because it is to be kept
@@ -190,6 +190,22 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
   ASSERT_EQ(back.jobs.size(), 2U);
   EXPECT_EQ(print(back.jobs[0]), print(ok_));
   EXPECT_EQ(print(back.jobs[1]), print(failed_));
+}
+
+TEST_F(ShardTest, a_job_that_ran_without_what_it_builds_on_is_measured_again) {
+  const JobResult lost = with_status("clock", Status::failed);
+  const JobResult built = with_status("cache.l1", Status::ok);
+  const JobResult alone = with_status("shared", Status::ok);
+  write_and_die({lost, built, alone});
+  ResumeFrom from{.run = {}, .keep = {}, .builds_on = [](const std::string& job) {
+                    return job == "cache.l1" ? std::vector<std::string>{"clock"}
+                                             : std::vector<std::string>{};
+                  }};
+
+  const auto again = Shard::resume(folder_.path(), device_, provenance_, from);
+
+  ASSERT_EQ(again.done.size(), 1U);
+  EXPECT_EQ(again.done[0].job, "shared");
 }
 
 TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) {
