@@ -98,7 +98,11 @@ class Attempt:
         self.watcher.keep.mkdir(exist_ok=True)
         launcher.start(folder, token, resume)
         self.watcher.start()
+        self.begin = time.time()
         while not processes.find_processes(token) and launcher.status() is None:
+            if time.time() - self.begin > GIVE_UP_S:
+                sys.exit(f"kill_runs.py: {launcher.name} started nothing in {GIVE_UP_S} s (no run, "
+                         f"no test) see {folder}")
             time.sleep(0.005)
         self.begin = time.time()
         self.node_lost = False

@@ -58,6 +58,16 @@ class ProcessesTest(unittest.TestCase):
             processes.end_all("test")
             child.wait()
 
+    def test_a_zombie_is_not_alive(self):
+        child = subprocess.Popen(["sleep", "60"])
+        self.assertTrue(processes.is_alive(child.pid))
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        self.assertTrue(Path(f"/proc/{child.pid}").exists())
+        self.assertFalse(processes.is_alive(child.pid))
+        child.wait()
+        self.assertFalse(processes.is_alive(child.pid))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from processes import MARK, find_processes
+from processes import MARK, find_processes, is_alive
 
 RANKS = 3
 MPI_ENVIRONMENT = {
@@ -132,7 +132,7 @@ class Cluster:
             subprocess.run(["scancel", "--user=root"], env=environment, check=False)
         for node in ("n1", "n2"):
             pid = int((self.folder / f"run/slurmd.{node}.pid").read_text())
-            if not Path(f"/proc/{pid}").exists():
+            if not is_alive(pid):
                 subprocess.run([SLURM / "onehost.sh", "start", self.folder, node], check=True)
         there = "idle,alloc,mix" if keep_jobs else "idle"
         for _ in range(240):

@@ -36,6 +36,14 @@ def all_pids():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
+def is_alive(pid):
+    """Not gone, and not a zombie that nobody has waited for yet: that has no command line."""
+    try:
+        return bool((Path("/proc") / str(pid) / "cmdline").read_bytes())
+    except OSError:
+        return False
+
+
 def find_processes(token):
     mark = f"{MARK}={token}".encode()
     found = (read_process(pid, mark) for pid in all_pids())
