@@ -37,9 +37,10 @@ def all_pids():
 
 
 def is_alive(pid):
-    """Not gone, and not a zombie that nobody has waited for yet: that has no command line."""
+    """Not gone, and not a zombie that nobody has waited for yet."""
     try:
-        return bool((Path("/proc") / str(pid) / "cmdline").read_bytes())
+        state = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+        return state not in "ZX"
     except OSError:
         return False
 
