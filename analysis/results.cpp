@@ -38,14 +38,14 @@ std::string_view to_text(DeviceOutcome outcome) { return name_of(outcome_names, 
 DeviceOutcome parse_device_outcome(std::string_view text) { return parse(outcome_names, text); }
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
-              double spread) {
+              double repeatability) {
   return {.metric = std::move(metric),
           .value = std::move(value),
           .status = Status::ok,
           .reason = "",
           .confidence = confidence,
           .samples = samples,
-          .spread = spread};
+          .repeatability = repeatability};
 }
 
 Finding no_answer(std::string metric, Status status, std::string reason) {

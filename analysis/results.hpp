@@ -5,6 +5,7 @@
 #include "trace/trace.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,6 +21,11 @@ Status parse_status(std::string_view text);
 
 using Value = std::variant<std::monostate, double, std::string, std::vector<double>>;
 
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
 /// One metric of one device. The unit stands in the registry (analysis/metrics.hpp).
 struct Finding {
   std::string metric;
@@ -28,11 +34,19 @@ struct Finding {
   std::string reason;         // why there is no value, or what to know about it
   double confidence = 0;      // 0..1: that the value is right (structural) or stable (continuous)
   std::uint64_t samples = 0;  // measurements behind the value
-  double spread = 0;          // median absolute deviation of them, in the metric's unit
+  /// Standard deviations in the metric's unit: of the samples of one replicate, and of the values
+  /// of replicates, each at another place in memory, on another SM and in another order. 0: not
+  /// known.
+  double repeatability = 0;
+  double reproducibility = 0;
+  std::uint64_t replicates = 1;
+  std::vector<double> modes = {};  // centers, ascending, where values form several groups
+  /// Where the edge of a capacity lies that is gradual; unset: the value is exact.
+  std::optional<Interval> interval = {};
 };
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
-              double spread = 0);
+              double repeatability = 0);
 /// A finding without a value. An absence is an answer (confidence 1), all else is none.
 Finding no_answer(std::string metric, Status status, std::string reason);
 Finding not_present(std::string metric, std::string reason);
@@ -43,6 +57,7 @@ struct JobResult {
   Status status = Status::not_run;
   std::string reason;
   double elapsed_s = 0;
+  double device_s = 0;  // of these, the time in which the device was at work on probes
   std::vector<Finding> findings;
   std::vector<ProbeRecord> probes;
 };

@@ -128,7 +128,7 @@ Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfaceP
 void report_rate(JobRun& run, const std::string& metric, const Rate& rate) {
   // Repeats that differ by a tenth say that something else was at work.
   const double confidence = std::clamp(1 - 10 * rate.spread / rate.bytes_per_s, 0.0, 1.0);
-  run.report(found(metric, rate.bytes_per_s, confidence, rate.samples, rate.spread));
+  run.report(found(metric, rate.bytes_per_s, confidence, rate.samples, normal_scale * rate.spread));
 }
 
 void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {

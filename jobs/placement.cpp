@@ -61,7 +61,7 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
       pass_averages.push_back(
           precise_latency_cycles(trace->lanes[sm].window_cycles, overhead_cycles));
     }
-    spreads.push_back(median_absolute_deviation(pass_averages));
+    spreads.push_back(normal_scale * median_absolute_deviation(pass_averages));
     map.averages.push_back(trimmed_mean(latencies, 0.1));
     map.lines.push_back(std::move(latencies));
   }

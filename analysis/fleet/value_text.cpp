@@ -78,9 +78,9 @@ const std::vector<double>* vector_of(const DeviceResult& device, std::string_vie
 }
 
 double repeat_deviation(const Finding& finding) {
-  if (finding.samples < 2 || !(finding.spread > 0)) return 0;
+  if (finding.samples < 2 || !(finding.repeatability > 0)) return 0;
   const double independent = std::min<double>(static_cast<double>(finding.samples), 16);
-  return 1.2533 * 1.4826 * finding.spread / std::sqrt(independent);
+  return 1.2533 * finding.repeatability / std::sqrt(independent);
 }
 
 std::string percent_text(double fraction) {

@@ -25,9 +25,9 @@ const std::vector<double>* vector_of(const Finding& finding);
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
 
-/// Standard deviation of the value itself: a median of `samples` with this spread (1.2533 sigma /
+/// Standard deviation of the value itself: a median of `samples` with this deviation (1.2533 sigma /
 /// sqrt(n), Gaussian). Samples of one run share its conditions, so at most 16 count as independent.
-/// 0 if the spread is not known.
+/// 0 if it is not known.
 double repeat_deviation(const Finding& finding);
 
 /// "19.9 %" of 0.199 and of -0.199.

@@ -194,7 +194,7 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
     const bool measured = finding.samples > 0;
     table.rows.push_back(
         {finding.metric, value_text(finding, unit),
-         finding.spread > 0 ? format_quantity(finding.spread, unit) : "",
+         finding.repeatability > 0 ? format_quantity(finding.repeatability, unit) : "",
          measured ? std::to_string(finding.samples) : "",
          finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
          remark_of(finding)});

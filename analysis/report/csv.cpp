@@ -27,7 +27,7 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
     cells.insert(cells.end(),
                  {finding.metric, index, value, unit, std::string(to_text(finding.status)),
                   number(finding.confidence), std::to_string(finding.samples),
-                  number(finding.spread), finding.reason});
+                  number(finding.repeatability), finding.reason});
     return line(cells);
   };
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
@@ -47,7 +47,7 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text =
       "started_utc,uuid,name,node,rank,verdict,"
-      "metric,index,value,unit,status,confidence,samples,spread,reason\n";
+      "metric,index,value,unit,status,confidence,samples,repeatability,reason\n";
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     const std::vector<std::string> cells{run.provenance.started_utc,

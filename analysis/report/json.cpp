@@ -39,7 +39,7 @@ Json finding_json(const Finding& finding, const std::string& unit) {
           {"status", to_text(finding.status)},
           {"confidence", finding.confidence},
           {"samples", finding.samples},
-          {"spread", finding.spread},
+          {"repeatability", finding.repeatability},
           {"reason", finding.reason}};
 }
 

@@ -19,7 +19,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
 
 /// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
 /// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
-/// "samples", "spread", "reason"}}}], "fleet": [...], "flags": [...]}.
+/// "samples", "repeatability", "reason"}}}], "fleet": [...], "flags": [...]}.
 std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One row per device, metric and element of a vector.

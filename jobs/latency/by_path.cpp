@@ -20,7 +20,8 @@ std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(p
 
 void report_memory(JobRun& run, const std::string& metric, const std::vector<double>& cycles) {
   const MemoryLatency memory = summarize_memory_latency(cycles);
-  run.report(found(metric, memory.cycles, 1, cycles.size(), median_absolute_deviation(cycles)),
+  run.report(found(metric, memory.cycles, 1, cycles.size(),
+                   normal_scale * median_absolute_deviation(cycles)),
              memory.far_cycles > 0 ? "the middle between the near and the far partition" : "");
 }
 

@@ -1,4 +1,5 @@
 // The patterns P1 to P6 of the job `latency`: one chase, flushed, recorded from its first access.
+#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/latency_patterns.hpp"
 #include "base/gpu_facts.hpp"
@@ -48,7 +49,8 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
 
 Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
   if (pattern.status != Status::ok) return no_answer(metric, pattern.status, pattern.reason);
-  return found(metric, pattern.cycles, pattern.confidence, pattern.samples, pattern.spread_cycles);
+  return found(metric, pattern.cycles, pattern.confidence, pattern.samples,
+               normal_scale * pattern.spread_cycles);
 }
 
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {

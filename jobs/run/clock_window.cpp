@@ -42,7 +42,7 @@ std::vector<std::uint32_t> all_windows(const Trace& trace) {
 
 Finding found_median(std::string metric, const std::vector<double>& values) {
   return found(std::move(metric), median(values), 1, values.size(),
-               median_absolute_deviation(values));
+               normal_scale * median_absolute_deviation(values));
 }
 
 std::vector<int> all_sms(int sm_count) {

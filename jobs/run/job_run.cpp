@@ -43,6 +43,7 @@ const DeviceInfo& JobRun::info() const { return device_.info(); }
 const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
   ProbeRecord record{std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
                      device_.run(spec)};
+  device_s_ += record.trace.device_s;
   records_.push_back(std::move(record));
   if (on_probe_) on_probe_();
   return records_.back().trace;
@@ -50,6 +51,7 @@ const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
 
 Trace JobRun::ask(std::string label, const ProbeSpec& spec) {
   Trace trace = device_.run(spec);
+  device_s_ += trace.device_s;
   for (const LaneTrace& lane : trace.lanes) searched_accesses_ += lane.window_cycles.size();
   const bool whole = searched_accesses_ <= most_searched_accesses;
   records_.push_back({std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
@@ -109,6 +111,7 @@ std::optional<std::vector<double>> JobRun::vector(std::string_view metric) const
 JobResult JobRun::take_result() {
   JobResult result;
   result.status = Status::ok;
+  result.device_s = device_s_;
   result.findings = std::move(findings_);
   result.probes.assign(std::make_move_iterator(records_.begin()),
                        std::make_move_iterator(records_.end()));

@@ -73,6 +73,7 @@ class JobRun {
   std::function<void()> on_probe_;
   std::deque<ProbeRecord> records_;
   std::uint64_t searched_accesses_ = 0;
+  double device_s_ = 0;
   std::vector<Finding> findings_;
 };
 

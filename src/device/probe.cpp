@@ -52,6 +52,7 @@ json describe(const ChaseProbe& probe) {
   }
   json result = {{"path", to_text(probe.path)},
                  {"buffer_bytes", probe.buffer_bytes},
+                 {"place", probe.place},
                  {"list_lengths", lists},
                  {"warmup_accesses", probe.warmup_accesses},
                  {"timed_accesses", probe.timed_accesses},
@@ -82,6 +83,7 @@ json describe(const StreamProbe& probe) {
           {"ilp", probe.ilp},
           {"element_bytes", probe.element_bytes},
           {"footprint_bytes", probe.footprint_bytes},
+          {"place", probe.place},
           {"passes", probe.passes},
           {"repeats", probe.repeats},
           {"sms", probe.sms}};
@@ -107,6 +109,7 @@ json describe(const BypassProbe& probe) {
   return {{"warps", probe.warps},
           {"cached_warps", probe.cached_warps},
           {"working_set_bytes", probe.working_set_bytes},
+          {"place", probe.place},
           {"warp_base_step_bytes", probe.warp_base_step_bytes},
           {"access_step_bytes", probe.access_step_bytes},
           {"thread_stride_bytes", probe.thread_stride_bytes},

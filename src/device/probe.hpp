@@ -36,6 +36,11 @@ inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA program
 inline constexpr std::uint64_t texture_row_bytes = 4096;
 inline constexpr std::uint64_t code_block_bytes = 128;
 
+/// Where in the memory of a device a buffer lies: each number stands for a place that the device
+/// drew from its seed, so that other numbers bring other physical pages. Buffers of one number may
+/// overlap; what they held is lost with the next probe.
+using Place = std::uint32_t;
+
 /// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
 /// data caches, TLBs and cached page tables holds other addresses.
 enum class Preparation { as_is, flushed };
@@ -61,6 +66,7 @@ struct ChaseLane {
 struct ChaseProbe {
   LoadPath path = LoadPath::all_levels;
   std::uint64_t buffer_bytes = 0;  // span of all offsets
+  Place place = 0;
   std::vector<ChaseLane> lanes;
   std::uint64_t warmup_accesses = 0;
   std::uint64_t timed_accesses = 0;
@@ -114,6 +120,7 @@ struct StreamProbe {
   int ilp = 1;
   int element_bytes = 16;  // 4, 8 or 16
   std::uint64_t footprint_bytes = 0;
+  Place place = 0;
   int passes = 1;
   int repeats = 1;
   std::vector<int> sms;  // empty: all; else blocks elsewhere end at once (one block per SM)
@@ -159,6 +166,7 @@ struct BypassProbe {
   std::uint64_t thread_stride_bytes = 4;  // 4: one line per access; 128: 32 lines per access
   std::uint64_t warmup_accesses = 0;      // per warp
   std::uint64_t accesses = 0;             // per warp, timed
+  Place place = 0;
   std::vector<int> sms;                   // empty: all
 };
 

@@ -156,7 +156,7 @@ BoundTable<FindingRow> finding_table(const std::string& job) {
   const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
   return table_by_device<FindingRow>(keys::findings(job))
       .add("metric", "", "name of the metric", finding(&Finding::metric))
-      .add("unit", "", "unit of number, vector_values and spread", &FindingRow::unit)
+      .add("unit", "", "unit of number, vector_values and deviations", &FindingRow::unit)
       .add("value_kind", "", "none, number, text or vector", &FindingRow::value_kind)
       .add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
       .add("text", "", "the value if it is a text", &FindingRow::text)
@@ -167,8 +167,8 @@ BoundTable<FindingRow> finding_table(const std::string& job) {
            finding(&Finding::reason))
       .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
       .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
-      .add("spread", "1", "median absolute deviation of them, in the metric's unit",
-           finding(&Finding::spread));
+      .add("repeatability", "1", "standard deviation of those of one replicate, in the metric's unit",
+           finding(&Finding::repeatability));
 }
 
 ValueTable<std::uint64_t> carveout_table() {

@@ -157,7 +157,7 @@ def spread_allowance(old, new, kind, step_cycles):
     unit = old["unit"]
     if kind != "continuous" and (kind != "fingerprint" or unit in ("", "1")):
         return 0.0
-    spread = max(old.get("spread") or 0.0, new.get("spread") or 0.0)
+    spread = max(old.get("repeatability") or 0.0, new.get("repeatability") or 0.0)
     if unit == "cycle":
         return (max(spread, step_cycles), 0.0)
     if unit == "1":

@@ -93,7 +93,7 @@ Finding random_finding(Random& random, std::size_t number) {
   finding.reason = random_text(random);
   finding.confidence = random.unit();
   finding.samples = random();
-  finding.spread = random_number(random);
+  finding.repeatability = random_number(random);
   return finding;
 }
 
@@ -205,7 +205,7 @@ std::string print(const JobResult& job) {
   for (const Finding& finding : job.findings) {
     text += fmt::format("    {} {} {} {} {} {} {}\n", finding.metric, print_value(finding.value),
                         to_text(finding.status), finding.reason, finding.confidence,
-                        finding.samples, print_number(finding.spread));
+                        finding.samples, print_number(finding.repeatability));
   }
   return text;
 }

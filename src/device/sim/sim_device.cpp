@@ -128,7 +128,9 @@ Trace SimDevice::play(const ProbeSpec& spec) {
                       .throttle_reasons = now.throttle_reasons,
                       .seed = seed};
   if (has_begun(faults_.nan_launch)) spoil_with_nan(trace);
-  now_ns_ += launch_ns + longest_ns(trace, sm_clock_hz());
+  const double busy_ns = launch_ns + longest_ns(trace, sm_clock_hz());
+  trace.device_s = busy_ns * 1e-9;
+  now_ns_ += busy_ns;
   return trace;
 }
 

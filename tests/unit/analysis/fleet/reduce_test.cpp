@@ -83,7 +83,7 @@ TEST(ReduceTest, tolerance_of_a_metric_overrides_the_default) {
 TEST(ReduceTest, scatter_of_its_own_repeats_excuses_a_deviation) {
   RunResult run = healthy_fleet(4, 1);
   scale_finding(run.devices[2], read, 0.9);
-  maker::finding_of(run.devices[2], read).spread = 0.1 * 4.52e12;
+  maker::finding_of(run.devices[2], read).repeatability = 1.4826 * 0.1 * 4.52e12;
 
   EXPECT_EQ(reduce_fleet(run, options()).counts.passed, 4u);
 }
