@@ -65,8 +65,12 @@ TEST(RunFileTest, cycles_beyond_16_bits_keep_their_value) {
   ProbeRecord record{"long", "chase", "{}", {}};
   record.trace.lanes.resize(1);
   record.trace.lanes[0].window_cycles = {65535, 65536, std::numeric_limits<std::uint32_t>::max()};
-  run.devices[1].jobs = {
-      {.job = "clock", .status = Status::ok, .elapsed_s = 1, .findings = {}, .probes = {record}}};
+  run.devices[1].jobs = {{.job = "clock",
+                          .status = Status::ok,
+                          .reason = "",
+                          .elapsed_s = 1,
+                          .findings = {},
+                          .probes = {record}}};
 
   write(folder / "run.h5", run);
 
