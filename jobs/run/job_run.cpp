@@ -1,7 +1,6 @@
 // Bookkeeping of one job: its probes and findings, until the suite hands them to the run file.
 #include "jobs/run/job_run.hpp"
 
-#include "analysis/fleet/conditions.hpp"
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 
