@@ -101,8 +101,9 @@ struct CacheModel {
   std::vector<Geometry> geometries;  // one, or one for each carve-out
   WritePolicy write_policy;
   std::optional<Prefetch> prefetch;
-  double jitter_cycles = 0;     // standard deviation
-  double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency
+  double jitter_cycles = 0;        // standard deviation
+  double sm_spread_cycles = 0;     // SMs lie 0 .. spread above the declared latency, and ...
+  std::vector<double> tpc_cycles;  // ... this much, by the number of their TPC in its GPC; or none
 
   std::uint64_t size_bytes(const Geometry& geometry) const {
     return geometry.capacity_lines() * line_bytes;
@@ -117,11 +118,13 @@ struct Partitions {
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
 };
 
-/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
+/// Slices of the L2: each has its own distance around the mean, a declared one and a drawn one of
+/// -spread/2 .. spread/2.
 struct Slices {
   int count = 1;  // in each partition; those of partition 1 follow those of partition 0
   DeclaredIndex index;
   double spread_cycles = 0;
+  std::vector<double> cycles;  // by slice of a partition, used again and again; or none
 };
 
 enum class PageMapping { contiguous, random };
