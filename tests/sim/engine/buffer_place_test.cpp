@@ -11,8 +11,6 @@
 namespace sonde::sim {
 namespace {
 
-using testing::Each;
-
 constexpr Place places = 64;
 
 std::set<std::uint64_t> offsets_of(const Model& model, std::uint64_t seed_of_die,
@@ -32,7 +30,9 @@ TEST(BufferPlaceTest, buffers_lie_within_the_memory_and_begin_with_entries_and_w
       for (std::uint64_t offset : offsets_of(model, 7, buffer_bytes)) {
         EXPECT_LE(offset + buffer_bytes, model.device.memory_bytes) << shipped.name;
         for (const CacheModel& tlb : model.pages.tlbs) EXPECT_EQ(offset % tlb.line_bytes, 0u);
-        if (model.pages.window_bytes > 0) EXPECT_EQ(offset % model.pages.window_bytes, 0u);
+        if (model.pages.window_bytes > 0) {
+          EXPECT_EQ(offset % model.pages.window_bytes, 0u);
+        }
       }
     }
   }
@@ -132,7 +132,11 @@ TEST(BufferPlaceTest, traces_say_where_the_buffer_lay) {
   probe.place = 3;
   EXPECT_EQ(device->run(probe).buffer_offset_bytes,
             draw_buffer_offset(model, seed, 3, probe.buffer_bytes));
-  StreamProbe stream{.blocks = 4, .block_threads = 64, .footprint_bytes = 1_MiB, .place = 5};
+  StreamProbe stream;
+  stream.blocks = 4;
+  stream.block_threads = 64;
+  stream.footprint_bytes = 1_MiB;
+  stream.place = 5;
   EXPECT_EQ(device->run(stream).buffer_offset_bytes, draw_buffer_offset(model, seed, 5, 1_MiB));
   probe.path = LoadPath::constant;
   probe.lanes[0].offsets_bytes = {0};

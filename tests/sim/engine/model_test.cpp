@@ -54,7 +54,9 @@ TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
 }
 
 TEST(ModelTest, distances_need_a_number_for_each_tpc_and_at_most_one_for_each_slice) {
-  EXPECT_THAT(complaint([](json& model) { model["caches"][0]["tpc_cycles"] = {1, -2}; }),
+  EXPECT_THAT(complaint([](json& model) {
+                model["caches"][0]["tpc_cycles"] = {1, -2};
+              }),
               AllOf(HasSubstr("tpc_cycles"), HasSubstr("each TPC")));
   EXPECT_THAT(complaint([](json& model) {
                 const int tpcs = model["chip"]["tpcs_per_gpc"];

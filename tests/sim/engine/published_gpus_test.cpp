@@ -1,4 +1,5 @@
 // Each shipped model gives back what was published of its GPU.
+#include "device/sim/memory/buffer_place.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
@@ -57,9 +58,15 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
                                  : std::string(name) == "gtx980" ? 289
                                  : std::string(name) == "c2070"  ? 453
                                                                  : 462;
+    const auto json = quiet_json(name);
+    const Model model = parse_model(json.dump(), name);
+    // Which set the 66th entry overruns depends on where the buffer begins: here as published.
     const auto count_page_walks = [&](std::uint64_t pages) {
-      return count_at_least(chase_latencies(name, one_line_a_page(pages), 8, LoadPath::past_l1),
-                            walked);
+      ChaseProbe probe = chase(one_line_a_page(pages), 8 * pages, pages, LoadPath::past_l1);
+      while (draw_buffer_offset(model, die_seed(1, 0), probe.place, probe.buffer_bytes) != 0) {
+        ++probe.place;
+      }
+      return count_at_least(latencies(open_sim(json)->run(probe), json), walked);
     };
     EXPECT_EQ(count_page_walks(65), 0u) << name;
     // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
