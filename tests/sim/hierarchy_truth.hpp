@@ -5,7 +5,6 @@
 #include "sim/job_on_sim.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde::test {
 
@@ -45,19 +44,10 @@ inline double sm_offset_cycles(const sim::Model& model, std::uint64_t seed, Load
   return die.cache_offset_cycles[declared->caches.back()][0];
 }
 
-/// How far the nearest slice of the L2 and the farthest one may lie from the middle.
-inline double slices_reach_cycles(const sim::Model& model) {
-  if (!model.slices) return 0;
-  double place_cycles = 0;
-  for (double cycles : model.slices->cycles) {
-    place_cycles = std::max(place_cycles, std::abs(cycles));
-  }
-  return place_cycles + model.slices->spread_cycles / 2;
-}
-
 /// The bar: two cycles or one per cent; lines lie in slices of different distance.
 inline double tolerance_cycles(const sim::Model& model, double expected_cycles) {
-  return std::max(2.0, expected_cycles / 100) + slices_reach_cycles(model);
+  const double slices = model.slices ? model.slices->spread_cycles / 2 : 0;
+  return std::max(2.0, expected_cycles / 100) + slices;
 }
 
 inline std::uint64_t largest_entry(const sim::Model& model) {

@@ -83,11 +83,8 @@ std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partiti
                                                Random& random) {
   std::vector<std::int32_t> offsets;
   for (int i = 0; i < slices.count * partitions; ++i) {
-    const auto number = static_cast<std::size_t>(i % slices.count);
-    const double place_cycles =
-        slices.cycles.empty() ? 0 : slices.cycles[number % slices.cycles.size()];
-    offsets.push_back(static_cast<std::int32_t>(
-        std::lround(place_cycles + slices.spread_cycles * (random.unit() - 0.5))));
+    offsets.push_back(
+        static_cast<std::int32_t>(std::lround(slices.spread_cycles * (random.unit() - 0.5))));
   }
   return offsets;
 }

@@ -38,8 +38,8 @@ std::uint64_t PageTables::permute_once(std::uint64_t block) const {
   return block;
 }
 
-/// A permutation of the blocks of the memory: numbers beyond are permuted again until they are in
-/// it (cycle walking, Black and Rogaway 2002).
+/// A permutation of the blocks of the memory: numbers beyond are permuted again until they lie in
+/// it (Black and Rogaway 2002, ciphers with arbitrary finite domains).
 std::uint64_t PageTables::permute_block(std::uint64_t block) const {
   if (block >= block_count_) return block;
   do {

@@ -176,17 +176,12 @@ WritePolicy read_write_policy(Fields& fields) {
 }
 
 /// Distances from a middle: they may lie below it.
-std::vector<double> read_offsets(Fields& fields, const std::string& key) {
-  const std::vector<double> cycles = fields.list<double>(key);
-  const auto is_possible = [](double value) { return std::abs(value) <= limits::cycles; };
-  if (cycles.empty() || !std::ranges::all_of(cycles, is_possible)) {
-    fields.fail(key, fmt::format("must be numbers between -{0} and {0}", limits::cycles));
-  }
-  return cycles;
-}
-
 std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
-  std::vector<double> cycles = read_offsets(fields, "tpc_cycles");
+  std::vector<double> cycles = fields.list<double>("tpc_cycles");
+  const auto is_possible = [](double value) { return std::abs(value) <= limits::cycles; };
+  if (!std::ranges::all_of(cycles, is_possible)) {
+    fields.fail("tpc_cycles", fmt::format("must be numbers between -{0} and {0}", limits::cycles));
+  }
   if (cycles.size() != static_cast<std::size_t>(chip.tpcs_per_gpc)) {
     fields.fail("tpc_cycles", "must have a number for each TPC of a whole GPC");
   }
@@ -281,12 +276,7 @@ Partitions read_partitions(Fields& fields) {
 Slices read_slices(Fields& fields) {
   Slices slices{.count = fields.count<int>("count", {1, limits::slices}),
                 .index = fields.object("index", read_index),
-                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles}),
-                .cycles = {}};
-  if (fields.has("cycles")) slices.cycles = read_offsets(fields, "cycles");
-  if (slices.cycles.size() > static_cast<std::size_t>(slices.count)) {
-    fields.fail("cycles", "has more numbers than there are slices");
-  }
+                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles})};
   check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
   return slices;
 }

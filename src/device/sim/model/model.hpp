@@ -118,13 +118,11 @@ struct Partitions {
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
 };
 
-/// Slices of the L2: each has its own distance around the mean, a declared one and a drawn one of
-/// -spread/2 .. spread/2.
+/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
 struct Slices {
   int count = 1;  // in each partition; those of partition 1 follow those of partition 0
   DeclaredIndex index;
   double spread_cycles = 0;
-  std::vector<double> cycles;  // by slice of a partition, used again and again; or none
 };
 
 enum class PageMapping { contiguous, random };
