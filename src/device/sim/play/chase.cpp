@@ -166,7 +166,11 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
   std::vector<int> sms;
   for (const ChaseLane& lane : probe.lanes) sms.push_back(lane.sm);
-  launch.memory.begin_probe(launch.memory.path(probe.path), probe.buffer_bytes,
+  const PathModel& path = launch.memory.path(probe.path);
+  if (path.space == AddressSpace::global) {
+    trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.buffer_bytes);
+  }
+  launch.memory.begin_probe(path, trace.buffer_offset_bytes, probe.buffer_bytes,
                             trace.shared_carveout_bytes, sms, launch.seed);
   Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
   const std::size_t count = probe.lanes.size();
