@@ -7,6 +7,7 @@
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/series.hpp"
+#include "analysis/fleet/suspects.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 
@@ -212,6 +213,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   append(health_findings(run));
   append(node_findings(run));
   drop_explained_summaries(analysis.findings);
+  settle_suspects(run, options, analysis);
   add_conditions(run, deviations, analysis.findings);
   sort_worst_first(analysis.findings);
   sort_statistics(analysis);
