@@ -39,8 +39,8 @@ const Finding* find_again(const DeviceResult& device, const Metric& metric) {
   for (const JobResult& job : device.again) {
     const Finding* finding = find_finding(job.findings, metric.name);
     if (finding == nullptr) continue;
-    const bool answers = metric.kind == MetricKind::structural ? !ballot_text(*finding).empty()
-                                                               : middle_of(*finding).has_value();
+    const bool answers = is_structure(metric.kind) ? !ballot_text(*finding).empty()
+                                                   : middle_of(*finding).has_value();
     return answers ? finding : nullptr;
   }
   return nullptr;

@@ -33,6 +33,10 @@ Json value_json(const Value& value) {
   return nullptr;
 }
 
+Json interval_json(const std::optional<Interval>& interval) {
+  return interval ? Json{interval->low, interval->high} : Json(nullptr);
+}
+
 Json finding_json(const Finding& finding, const std::string& unit) {
   return {{"value", value_json(finding.value)},
           {"unit", unit},
@@ -40,6 +44,10 @@ Json finding_json(const Finding& finding, const std::string& unit) {
           {"confidence", finding.confidence},
           {"samples", finding.samples},
           {"repeatability", finding.repeatability},
+          {"reproducibility", finding.reproducibility},
+          {"replicates", finding.replicates},
+          {"modes", finding.modes},
+          {"interval", interval_json(finding.interval)},
           {"reason", finding.reason}};
 }
 
@@ -101,7 +109,7 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
             {"group", analysis.groups[row.group].label},
             {"n", row.n}};
   if (!row.summary.empty()) json["summary"] = row.summary;
-  if (row.kind == MetricKind::structural) {
+  if (is_structure(row.kind)) {
     json["consensus"] = row.ambiguous ? Json(nullptr) : Json(row.consensus);
     json["agreeing"] = row.agreeing;
     json["ambiguous"] = row.ambiguous;

@@ -21,9 +21,9 @@ using enum Better;
 inline constexpr std::array registry{
     Metric{"device.sm_count", "1", structural, neither, "device", "multiprocessors", "driver"},
     Metric{"topology.gpc_count", "1", structural, neither, "placement", "GPCs seen", "-"},
-    Metric{"cache.l1.size_bytes", "byte", structural, neither, "cache.l1", "capacity", "-"},
+    Metric{"cache.l1.size_bytes", "byte", capacity, neither, "cache.l1", "capacity", "-"},
     Metric{"cache.l1.replacement", "", structural, neither, "cache.l1", "policy", "-"},
-    Metric{"cache.l2.size_bytes", "byte", structural, neither, "cache.l2", "capacity", "-"},
+    Metric{"cache.l2.size_bytes", "byte", capacity, neither, "cache.l2", "capacity", "-"},
     Metric{"latency.l1_cycles", "cycle", continuous, lower, "latency", "L1 hit", "-"},
     Metric{"latency.dram_cycles", "cycle", continuous, lower, "latency", "memory", "-"},
     Metric{"latency.fit_r2", "1", continuous, neither, "latency", "fit", "-"},
