@@ -134,7 +134,7 @@ double measure_miss_fraction(const CacheUnderTest& cache, const std::string& lab
   const std::uint64_t length = plan.offsets.size();
   plan.recorded = std::min({length, cache.chase.recordable_accesses, coarse_record});
   plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
-  return fraction_above(measure_chase(cache, label, plan), cache.threshold_cycles);
+  return fraction_above(measure_in_lanes(cache, label, plan), cache.threshold_cycles);
 }
 
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {

@@ -2,10 +2,8 @@
 // them when all steps of the geometry are done.
 #include "jobs/cache/report.hpp"
 
-#include "analysis/statistics.hpp"
-#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/units.hpp"
-#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 
@@ -109,11 +107,15 @@ void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                                geometry.fetch.agreement, geometry.fetch.observations));
 }
 
-void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
-                      const std::vector<double>& misses) {
-  run.report(found_median(cache + ".hit_latency_cycles", hits));
-  run.report(found(cache + ".miss_latency_cycles", summarize_memory_latency(misses).cycles, 1,
-                   misses.size(), median_absolute_deviation(misses)));
+void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
+                      const Replicates& misses) {
+  report_hit_latency(run, cache, hits);
+  run.report(
+      found_memory(cache + ".miss_latency_cycles", summarize_memory_replicates(misses.samples)));
+}
+
+void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits) {
+  run.report(found_replicated(cache + ".hit_latency_cycles", summarize_replicates(hits.samples)));
 }
 
 }  // namespace sonde
