@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace sonde {
 namespace {
 
@@ -57,13 +59,20 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
   const std::string metric = cache.name + ".size_bytes";
   if (geometry.no_size.empty()) {
-    cache.run.report(found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines),
-                     join(explain_size(geometry), remark));
+    Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
+    size.interval = geometry.size_interval();
+    size.replicates = geometry.replicates;
+    cache.run.report(std::move(size), join(explain_size(geometry), remark));
   } else {
     cache.run.report(not_resolvable(metric, geometry.no_size));
   }
-  cache.run.report(
-      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines), remark);
+  Finding first_miss =
+      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
+  if (geometry.gradual) {
+    first_miss.interval = Interval{static_cast<double>(first_miss_bytes),
+                                   static_cast<double>(geometry.bound.overflowing_bytes)};
+  }
+  cache.run.report(std::move(first_miss), remark);
 }
 
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
