@@ -193,10 +193,9 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
   for (const Finding& finding : job.findings) {
     const std::string unit = unit_of(registry, finding.metric);
     const bool measured = finding.samples > 0;
-    const double scatter = finding.replicates > 1 ? finding.reproducibility : finding.repeatability;
     table.rows.push_back(
         {finding.metric, value_text(finding, unit),
-         scatter > 0 ? format_quantity(scatter, unit) : "",
+         finding.repeatability > 0 ? format_quantity(finding.repeatability, unit) : "",
          measured ? std::to_string(finding.samples) : "",
          finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
          remark_of(finding)});

@@ -22,8 +22,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run);
-/// Findings of one device and job: metric, value, deviation between replicates (of the samples where
-/// there is one replicate only), samples, confidence, remark.
+/// Findings of one device and job: metric, value, repeatability, samples, confidence, remark.
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry);
 
 /// "structural", "continuous", ...

@@ -33,10 +33,6 @@ Json value_json(const Value& value) {
   return nullptr;
 }
 
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json(nullptr);
-}
-
 Json finding_json(const Finding& finding, const std::string& unit) {
   return {{"value", value_json(finding.value)},
           {"unit", unit},
@@ -44,10 +40,6 @@ Json finding_json(const Finding& finding, const std::string& unit) {
           {"confidence", finding.confidence},
           {"samples", finding.samples},
           {"repeatability", finding.repeatability},
-          {"reproducibility", finding.reproducibility},
-          {"replicates", finding.replicates},
-          {"modes", finding.modes},
-          {"interval", interval_json(finding.interval)},
           {"reason", finding.reason}};
 }
 
