@@ -35,9 +35,9 @@ inline constexpr double median_error = 1.2533;
 /// gives something
 Interval edge_of(const Finding& finding);
 
-/// Standard deviation of the value itself, the median of replicates that scatter by
-/// `reproducibility` (median_error sigma / sqrt(n)): as if all were measured again in another
-/// place. 0 if there is one replicate only.
+/// Standard deviation of the value itself, the robust centre of replicates that scatter by
+/// `reproducibility` (at most that of a median: median_error sigma / sqrt(n)): as if all were
+/// measured again in another place. 0 if there is one replicate only.
 double reproduced_deviation(const Finding& finding);
 
 /// The same, and where there is one replicate only, that of a median of `samples` with the
