@@ -77,6 +77,9 @@ struct DeviceResult {
   Health before;
   Health after;
   std::vector<JobResult> jobs;
+  /// Jobs measured a second time, later: of a device whose finding was doubted, or of a peer beside
+  /// it. The values that count are those of `jobs`.
+  std::vector<JobResult> again;
 };
 
 /// How a run came about: everything needed to repeat it.

@@ -7,6 +7,7 @@
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/series.hpp"
+#include "analysis/fleet/suspects.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 
@@ -193,6 +194,14 @@ void sort_statistics(FleetAnalysis& analysis) {
   std::ranges::stable_sort(analysis.statistics, {}, place);
 }
 
+void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
+  const std::vector<Metric> doubted = doubted_metrics(analysis, run);
+  if (doubted.empty()) return;
+  ReduceOptions narrow = options;
+  narrow.registry = doubted;
+  settle_suspects(run, reduce_fleet(second_run(run, doubted), narrow), analysis);
+}
+
 }  // namespace
 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
@@ -208,10 +217,11 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
     std::ranges::move(more, std::back_inserter(analysis.findings));
   };
   append(judge_maps(run, analysis.groups, options));
-  compare_structure(run, analysis.groups, options.registry, analysis);
+  compare_structure(run, analysis.groups, options, analysis);
   append(health_findings(run));
   append(node_findings(run));
   drop_explained_summaries(analysis.findings);
+  look_again(run, options, analysis);
   add_conditions(run, deviations, analysis.findings);
   sort_worst_first(analysis.findings);
   sort_statistics(analysis);

@@ -19,6 +19,7 @@ namespace sonde {
 namespace {
 
 constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structural"},
+                                               {MetricKind::capacity, "capacity"},
                                                {MetricKind::continuous, "continuous"},
                                                {MetricKind::fingerprint, "fingerprint"},
                                                {MetricKind::inventory, "inventory"}};
@@ -128,7 +129,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
   }
   table.columns.push_back({"furthest out", Align::left});
   for (const MetricStatistics& row : analysis.statistics) {
-    if (row.group != group || row.kind == MetricKind::structural) continue;
+    if (row.group != group || is_structure(row.kind)) continue;
     const DisplayUnit display = display_unit(row.median, row.unit);
     std::vector<std::string> cells{
         row.summary.empty() ? row.metric : fmt::format("{} ({})", row.metric, row.summary),
@@ -149,7 +150,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
 TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
   TextTable table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
   for (const MetricStatistics& row : analysis.statistics) {
-    if (row.group != group || row.kind != MetricKind::structural) continue;
+    if (row.group != group || !is_structure(row.kind)) continue;
     table.rows.push_back({row.metric, row.ambiguous ? "ambiguous" : row.consensus,
                           fmt::format("{}/{}", row.agreeing, row.n)});
   }

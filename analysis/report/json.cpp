@@ -101,7 +101,7 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
             {"group", analysis.groups[row.group].label},
             {"n", row.n}};
   if (!row.summary.empty()) json["summary"] = row.summary;
-  if (row.kind == MetricKind::structural) {
+  if (is_structure(row.kind)) {
     json["consensus"] = row.ambiguous ? Json(nullptr) : Json(row.consensus);
     json["agreeing"] = row.agreeing;
     json["ambiguous"] = row.ambiguous;

@@ -137,6 +137,46 @@ TEST(JsonTest, has_the_shape_of_schema_1) {
   EXPECT_EQ(gap.at("status"), "not_resolvable");
 }
 
+/// The read throughput of replicates scatters by 4 %, and the edge of the L2 is gradual.
+RunResult scattering_fleet() {
+  RunResult run = maker::healthy_fleet(4, 7);
+  for (DeviceResult& device : run.devices) {
+    Finding& read = maker::finding_of(device, "global.read_bytes_per_s");
+    read.reproducibility = 0.04 * 4.5e12;
+    read.replicates = 5;
+    Finding& size = maker::finding_of(device, "cache.l2.size_bytes");
+    size.interval = {.low = 57.0 * (1 << 20), .high = 60.0 * (1 << 20)};
+  }
+  return run;
+}
+
+TEST(JsonTest, capacities_agree_as_intervals) {
+  const auto [run, analysis] = rendered(scattering_fleet());
+
+  const auto json = nlohmann::ordered_json::parse(render_json(run, analysis));
+
+  for (const auto& row : json.at("fleet")) {
+    if (row.at("metric") != "cache.l2.size_bytes") continue;
+    EXPECT_EQ(row.at("kind"), "capacity");
+    EXPECT_EQ(row.at("consensus"), "between 57 and 60 MiB");
+    EXPECT_EQ(row.at("agreeing"), 4);
+  }
+}
+
+TEST(NotesTest, a_metric_that_is_not_judged_is_named_once_in_every_report) {
+  const auto [run, analysis] = rendered(scattering_fleet());
+  const std::string note = "global.read_bytes_per_s: not judged: its tolerance of 3 %";
+
+  EXPECT_EQ(analysis.counts.passed, 4u);
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("\n  " + note));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("<li>" + note));
+  EXPECT_THAT(render_markdown(run, analysis), HasSubstr("\n- " + note));
+  const auto flags = nlohmann::ordered_json::parse(render_json(run, analysis)).at("flags");
+  ASSERT_EQ(flags.size(), 1u);
+  EXPECT_EQ(flags.at(0).at("metric"), "global.read_bytes_per_s");
+  EXPECT_TRUE(flags.at(0).at("uuid").is_null());
+}
+
 TEST(JsonTest, fleet_has_statistics_by_metric_and_group) {
   const auto [run, analysis] = rendered(spoiled_fleet());
 

@@ -1,0 +1,220 @@
+#include "analysis/fleet/suspects.hpp"
+#include "analysis/fleet/reduce.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde {
+namespace {
+
+using maker::healthy_fleet;
+using maker::options;
+using maker::scale_finding;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* read = "global.read_bytes_per_s";
+constexpr const char* l2_map = "placement.l2_latency_cycles";
+
+/// The job of that metric measured again, with its value at first times the factor.
+void measure_again(DeviceResult& device, std::string_view metric, double factor) {
+  for (const JobResult& job : device.jobs) {
+    if (find_finding(job.findings, metric) == nullptr) continue;
+    DeviceResult second;
+    second.jobs = {job};
+    scale_finding(second, metric, factor);
+    device.again.push_back(second.jobs.front());
+  }
+}
+
+FleetAnalysis analyze(const RunResult& run) { return reduce_fleet(run, options()); }
+
+TEST(SuspectsTest, a_healthy_fleet_has_none) {
+  const RunResult run = healthy_fleet(8, 1);
+
+  EXPECT_TRUE(find_suspects(analyze(run), run).empty());
+}
+
+TEST(SuspectsTest, a_slow_device_is_measured_again_by_the_job_of_the_metric) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+
+  const auto suspects = find_suspects(analyze(run), run);
+
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].device, 5u);
+  EXPECT_EQ(suspects[0].group, 0u);
+  EXPECT_EQ(suspects[0].metric, read);
+  EXPECT_EQ(suspects[0].job, "global.throughput");
+}
+
+TEST(SuspectsTest, both_of_a_pair_are_suspects_and_no_peer_is_left) {
+  RunResult run = healthy_fleet(2, 1);
+  scale_finding(run.devices[1], read, 0.8);
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(find_suspects(analysis, run).size(), 2u);
+  EXPECT_EQ(median_peer(analysis, run, 0, read), std::nullopt);
+}
+
+TEST(SuspectsTest, a_map_is_one_suspect_however_many_of_its_numbers_are_out) {
+  RunResult run = healthy_fleet(8, 1);
+  maker::slow_sm(run.devices[3], l2_map, 17, 400);
+
+  const auto suspects = find_suspects(analyze(run), run);
+
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].device, 3u);
+  EXPECT_EQ(suspects[0].metric, l2_map);
+  EXPECT_EQ(suspects[0].job, "placement");
+}
+
+TEST(SuspectsTest, structure_is_measured_again_but_neither_health_nor_counts_are) {
+  RunResult run = healthy_fleet(8, 1);
+  maker::finding_of(run.devices[1], "device.sm_count").value = 130.0;
+  run.devices[2].after.ecc_uncorrected = 1;
+  maker::finding_of(run.devices[3], "cache.l1.size_bytes").value = 131072.0;
+
+  const FleetAnalysis analysis = analyze(run);
+  const auto suspects = find_suspects(analysis, run);
+
+  EXPECT_EQ(analysis.counts.failed, 3u);
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].device, 3u);
+}
+
+TEST(SuspectsTest, the_peer_is_nearest_the_median) {
+  RunResult run = healthy_fleet(5, 1);
+  const double factors[] = {0.997, 1.002, 1.0, 0.8, 1.004};
+  for (std::size_t i = 0; i < 5; ++i) {
+    maker::finding_of(run.devices[i], read).value = 4.5e12 * factors[i];
+  }
+
+  EXPECT_EQ(median_peer(analyze(run), run, 0, read), 2u);
+}
+
+TEST(SuspectsTest, the_peer_of_a_structural_metric_has_the_value_of_most) {
+  RunResult run = healthy_fleet(4, 1);
+  maker::finding_of(run.devices[0], "cache.l1.replacement").value = "fifo";
+
+  EXPECT_EQ(median_peer(analyze(run), run, 0, "cache.l1.replacement"), 1u);
+}
+
+TEST(SuspectsTest, the_peer_of_a_gradual_capacity_has_its_edge_in_the_middle) {
+  RunResult run = healthy_fleet(5, 1);
+  const Interval edges_mib[] = {{39, 41}, {56, 60}, {57, 58.6}, {57.5, 59}, {57.2, 59.4}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Interval edge{.low = edges_mib[i].low * (1 << 20), .high = edges_mib[i].high * (1 << 20)};
+    Finding& size = maker::finding_of(run.devices[i], "cache.l2.size_bytes");
+    size.value = (edge.low + edge.high) / 2;
+    size.interval = edge;
+  }
+
+  EXPECT_EQ(median_peer(analyze(run), run, 0, "cache.l2.size_bytes"), 1u);
+}
+
+TEST(SuspectsTest, what_does_not_come_back_is_a_note) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+  measure_again(run.devices[5], read, 1 / 0.8);
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.counts.passed, 8u);
+  ASSERT_EQ(analysis.verdicts[5].findings.size(), 1u);
+  const FleetFinding& finding = analysis.findings[analysis.verdicts[5].findings[0]];
+  EXPECT_EQ(finding.severity, Severity::info);
+  EXPECT_THAT(finding.reason, HasSubstr("did not come back when measured again (4."));
+  EXPECT_TRUE(find_suspects(analysis, run).empty());
+}
+
+TEST(SuspectsTest, what_comes_back_stays_and_says_so) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+  measure_again(run.devices[5], read, 1.01);
+  measure_again(run.devices[2], read, 1.001);
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.counts.flagged, 1u);
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("measured again: 3."));
+  EXPECT_TRUE(find_suspects(analysis, run).empty());
+}
+
+TEST(SuspectsTest, the_milder_of_two_looks_counts) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+  measure_again(run.devices[5], read, 0.96 / 0.8);
+  ReduceOptions strict = options();
+  strict.tolerance = {"", 0.02, 0.1};
+
+  EXPECT_EQ(reduce_fleet(run, strict).verdicts[5].verdict, Verdict::warn);
+}
+
+TEST(SuspectsTest, a_peer_that_is_out_too_means_other_conditions) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+  measure_again(run.devices[5], read, 1);
+  measure_again(run.devices[2], read, 0.8);
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.counts.passed, 8u);
+  EXPECT_THAT(analysis.findings[0].reason, HasSubstr("a peer measured beside it was out then too"));
+}
+
+TEST(SuspectsTest, a_pair_is_compared_by_both_second_values) {
+  RunResult run = healthy_fleet(2, 1);
+  scale_finding(run.devices[1], read, 0.8);
+  measure_again(run.devices[0], read, 1);
+  measure_again(run.devices[1], read, 1 / 0.8);
+
+  EXPECT_EQ(analyze(run).counts.passed, 2u);
+
+  run.devices[1].again.clear();
+  measure_again(run.devices[1], read, 1);
+  EXPECT_EQ(analyze(run).counts.warned, 2u);
+}
+
+TEST(SuspectsTest, a_second_try_without_an_answer_changes_nothing) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[5], read, 0.8);
+  run.devices[5].again = {maker::job("global.throughput", {no_answer(read, Status::failed, "x")})};
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::fail);
+  EXPECT_THAT(analysis.findings[0].evidence, Not(HasSubstr("measured again")));
+}
+
+TEST(SuspectsTest, structure_that_comes_out_right_the_second_time_is_a_note) {
+  RunResult run = healthy_fleet(8, 1);
+  constexpr const char* size = "cache.l1.size_bytes";
+  maker::finding_of(run.devices[3], size).value = 131072.0;
+  run.devices[3].again = {maker::job("cache.l1", {found(size, 196608.0, 0.99, 4000)})};
+
+  EXPECT_EQ(analyze(run).counts.passed, 8u);
+
+  run.devices[3].again = {maker::job("cache.l1", {found(size, 131072.0, 0.99, 4000)})};
+  EXPECT_EQ(analyze(run).verdicts[3].verdict, Verdict::fail);
+}
+
+TEST(SuspectsTest, a_slow_sm_that_comes_back_is_still_named) {
+  RunResult run = healthy_fleet(8, 1);
+  maker::slow_sm(run.devices[3], l2_map, 17, 400);
+  run.devices[3].again = {run.devices[3].jobs.back()};
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.findings[0].sms, std::vector<int>{17});
+
+  run.devices[3].again = {healthy_fleet(8, 1).devices[3].jobs.back()};
+  EXPECT_EQ(analyze(run).counts.passed, 8u);
+}
+
+}  // namespace
+}  // namespace sonde
