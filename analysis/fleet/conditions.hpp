@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
-
 #include "trace/inventory.hpp"
 
 #include <cstdint>
