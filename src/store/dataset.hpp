@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sonde {
 
@@ -24,5 +25,9 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path);
 /// @throws StoreError
 void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
                    std::size_t element_bytes, RowRange range);
+
+/// The value of all elements, if the file keeps only that: there are no chunks, and the value that
+/// HDF5 fills in was chosen. Else empty. @param type of the dataset
+std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path);
 
 }  // namespace sonde

@@ -31,6 +31,13 @@ Handle file_access() {
   return access;
 }
 
+Handle shared_access(MPI_Comm comm) {
+  Handle access = file_access();
+  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
+  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
+  return access;
+}
+
 /// For a file or group that remembers the order of its members.
 Handle ordered_creation(hid_t kind) {
   Handle creation = make_properties(kind);
@@ -127,10 +134,13 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
   prepare_store();
-  Handle access = file_access();
-  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
-  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
-  return File(create_file(path, access));
+  return File(create_file(path, shared_access(comm)));
+}
+
+File File::open_together(const std::filesystem::path& path, MPI_Comm comm) {
+  prepare_store();
+  return File(check_indexes(
+      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, shared_access(comm)), "opening the file")));
 }
 
 File File::open_to_write(const std::filesystem::path& path) {

@@ -88,8 +88,13 @@ TEST(RunFileTest, without_traces_everything_else_is_there) {
     for (JobResult& job : device.jobs) {
       for (ProbeRecord& probe : job.probes) {
         for (LaneTrace& lane : probe.trace.lanes) {
-          lane = {lane.sm, lane.warp, lane.cluster,        {},           {}, {},
-                  {},      {},        lane.elapsed_cycles, lane.accesses};
+          LaneTrace bare;
+          bare.sm = lane.sm;
+          bare.warp = lane.warp;
+          bare.cluster = lane.cluster;
+          bare.elapsed_cycles = lane.elapsed_cycles;
+          bare.accesses = lane.accesses;
+          lane = bare;
         }
       }
     }
