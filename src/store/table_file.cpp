@@ -18,8 +18,10 @@ using hdf5::Handle;
 // One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
 // cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
 constexpr std::size_t chunk_bytes = 512 << 10;
-// Smaller columns are hardly worth it; and they are written by one process (write_small_columns).
-constexpr std::size_t least_compressed_bytes = 32 << 10;
+// Below it compression gains less than the filter's own bytes.
+constexpr std::size_t least_compressed_bytes = 1 << 10;
+// Smaller columns are written by one process (write_small_columns).
+constexpr std::size_t least_large_bytes = 32 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
 constexpr unsigned deflate_level = 1;
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
@@ -55,7 +57,7 @@ enum class Storage { constant, small, large };
 Storage storage_of(const TablePlan& table, std::size_t c) {
   const ColumnShape& shape = table.shapes[c];
   if (!shape.constant.empty()) return Storage::constant;
-  const bool large = table.rows * shape.element_bytes >= least_compressed_bytes;
+  const bool large = table.rows * shape.element_bytes >= least_large_bytes;
   return large ? Storage::large : Storage::small;
 }
 
@@ -69,8 +71,7 @@ Handle bare_layout() {
 Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   Handle creation = bare_layout();
   if (table.rows == 0) return creation;
-  const Storage storage = storage_of(table, c);
-  if (storage == Storage::constant) {
+  if (storage_of(table, c) == Storage::constant) {
     std::vector<std::uint8_t> value = table.shapes[c].constant;
     value.resize(table.shapes[c].element_bytes, 0);
     check(H5Pset_fill_value(creation, type, value.data()), "setting the value of a column");
@@ -84,7 +85,7 @@ Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
   // First, so that it guards what the other filters make of a damaged chunk, too.
   check(H5Pset_fletcher32(creation), "choosing checksums");
-  if (storage == Storage::small) return creation;
+  if (table.rows * element_bytes < least_compressed_bytes) return creation;
   const bool numbers = table.columns[c].type != ElementType::text;
   if (numbers && element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
   check(H5Pset_deflate(creation, deflate_level), "choosing compression");
