@@ -190,8 +190,9 @@ std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::st
 }
 
 void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes, RowRange range) {
+                   std::size_t element_bytes, RowRange range, Writer writer) {
   if (rows == 0) return;
+  if (writer == Writer::this_run) range.length = 0;
   const Handle creation = creation_of(dataset, path);
   const std::uint64_t most_bytes =
       H5Pget_layout(creation) == H5D_CHUNKED

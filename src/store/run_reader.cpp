@@ -92,13 +92,14 @@ auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners,
 }
 
 struct JobSpans {
+  WithTraces with_traces = WithTraces::no;
   Span<ProbeRow> probes;
   Span<LaneRow> lanes;
   Span<FindingRow> findings;
   Span<double> vectors, modes, repeats;
   Span<std::uint64_t> visits;
   Span<WindowCount> bins;
-  /// In the order of for_each_recording; none without traces.
+  /// In the order of for_each_recording.
   std::vector<std::variant<Span<std::uint32_t>, Span<std::uint64_t>>> recordings;
 };
 
@@ -109,9 +110,10 @@ JobSpans read_spans(hid_t file, const std::string& job, const std::vector<Outcom
   spans.findings = read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
   spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
   spans.modes = read_owned(file, mode_table(job), spans.findings.rows, &FindingRow::modes);
+  spans.with_traces = traces;
+  if (traces == WithTraces::no) return spans;
   spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
   spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
-  if (traces == WithTraces::no) return spans;
   for_each_recording([&](const auto& recording) {
     spans.recordings.push_back(
         read_owned(file, recording.table(job), spans.lanes.rows, recording.rows));
@@ -165,13 +167,13 @@ std::vector<WindowCount> histogram_of(const LaneRow& row, const JobSpans& spans)
 /// @param index of the probe's row in the file
 ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
   ProbeRecord record = row.record;
+  if (spans.with_traces == WithTraces::no) return record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
     require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
     require_sound(lane_row.probe_index == index,
                   spans.lanes.group + ": a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
-    if (spans.recordings.empty()) continue;
     auto span = spans.recordings.begin();
     for_each_recording([&]<class T>(const Recording<T>& recording) {
       lane.*recording.values = std::get<Span<T>>(*span++).take(lane_row.*recording.rows);

@@ -167,7 +167,7 @@ struct Packed {
 
 /// Some rows of a column, whose table has `all_rows`. @throws StoreError
 Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows) {
+                   std::uint64_t all_rows, Writer writer) {
   const std::string path = path_of(key, column.name);
   const auto [dataset, type, bytes] = open_column(file, key, column);
   const std::uint64_t extent = extent_of(dataset, path);
@@ -177,7 +177,7 @@ Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, Ro
   if (range.offset > extent || range.length > extent - range.offset) {
     throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
   }
-  require_whole(dataset, path, extent, bytes, range);
+  require_whole(dataset, path, extent, bytes, range, writer);
   Packed packed{.values = std::vector<std::byte>(range.length * bytes), .element_bytes = bytes};
   if (range.length > 0) {
     Handle space = make_space(extent);
@@ -251,10 +251,10 @@ void check_written(hid_t file, const TablePlan& table, std::size_t part,
     std::uint32_t checksum = 0;
     for_each_round(table, c, table.rows_of(part), [&](std::uint64_t done, std::uint64_t most) {
       const std::uint64_t count = std::min(most, table.rows_of(part) - done);
-      checksum =
-          add_to_checksum(checksum, read_packed(file, table.key, table.columns[c],
-                                                {table.first_row[part] + done, count}, table.rows)
-                                        .values);
+      checksum = add_to_checksum(
+          checksum, read_packed(file, table.key, table.columns[c],
+                                {table.first_row[part] + done, count}, table.rows, Writer::this_run)
+                        .values);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -328,11 +328,11 @@ TableShape read_shape(hid_t file, const Table& empty) {
 }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range) {
+                RowRange range, Writer writer) {
   Table table{key, columns, {}};
   const std::uint64_t all_rows = count_rows(file, key);
   for (const ColumnSpec& column : columns) {
-    const Packed packed = read_packed(file, key, column, range, all_rows);
+    const Packed packed = read_packed(file, key, column, range, all_rows, writer);
     table.values.push_back(unpack(column.type, packed.values, packed.element_bytes));
   }
   return table;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/bound_table.hpp"
+#include "store/dataset.hpp"
 #include "store/hdf5.hpp"
 #include "store/plan.hpp"
 
@@ -63,6 +64,6 @@ TableShape read_shape(hid_t file, const Table& empty);
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is
 ///   damaged, or meant to do damage
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range);
+                RowRange range, Writer writer = Writer::anyone);
 
 }  // namespace sonde
