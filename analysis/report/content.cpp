@@ -49,7 +49,7 @@ struct JobTimes {
 };
 
 /// Modes of the value and the interval of its edge, if it has them.
-std::string shape_of(const Finding& finding, const std::string& unit) {
+std::string modes_and_edge(const Finding& finding, const std::string& unit) {
   std::vector<std::string> parts;
   if (finding.modes.size() > 1) {
     std::vector<std::string> modes;
@@ -73,7 +73,7 @@ std::string status_of(const Finding& finding) {
 }
 
 std::string remark_of(const Finding& finding, const std::string& unit) {
-  const std::string shape = shape_of(finding, unit);
+  const std::string shape = modes_and_edge(finding, unit);
   const std::string status = status_of(finding);
   return shape + (shape.empty() || status.empty() ? "" : "; ") + status;
 }
@@ -238,7 +238,7 @@ TextTable time_table(const RunResult& run) {
   std::map<std::string, JobTimes> times;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
-      if (job.elapsed_s <= 0) continue;
+      if (!(job.elapsed_s > 0)) continue;
       JobTimes& of_job = times[job.job];
       if (of_job.elapsed_s.empty()) names.push_back(job.job);
       of_job.elapsed_s.push_back(job.elapsed_s);

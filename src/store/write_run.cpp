@@ -155,10 +155,13 @@ void write_parts(const fs::path& part_path, const Provenance& provenance, std::s
   std::vector<PartShape> shapes;
   for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
   const FilePlan plan = make_plan(shapes);
-  hdf5::File file = create_file(part_path, plan, provenance);
-  for (std::size_t i = 0; i < parts; ++i) write_part(file, plan, i, part_at(i), run_step);
-  finish_file(file);
-  check_whole(part_path, plan.tables.front().rows);
+  std::optional<hdf5::File> file;
+  run_step([&] { file = create_file(part_path, plan, provenance); });
+  for (std::size_t i = 0; i < parts; ++i) write_part(*file, plan, i, part_at(i), run_step);
+  run_step([&] {
+    finish_file(*file);
+    check_whole(part_path, plan.tables.front().rows);
+  });
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(HostileFileTest, huge_claims_are_refused_before_memory_is_taken) {
   const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
   hdf5::check(H5Pset_fill_value(constant, hdf5::utf8_type(2), "xy"), "value");
   for (const hid_t creation : {hid_t{chunked}, hid_t{late}, hid_t{constant}}) {
-    replace("unaudited/unaudited", H5T_STD_U8LE, {huge}, creation);
+    replace("unaudited/unaudited", H5T_STD_U8LE, {huge});
     replace("unaudited/node", hdf5::utf8_type(2), {huge}, creation);
 
     EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("unaudited/node")));
