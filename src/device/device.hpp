@@ -18,6 +18,9 @@ inline constexpr std::uint64_t record_overhead_bytes = 64;
 // A chase with more timed than recorded accesses also keeps a histogram in shared memory, 4 bytes a
 // bin (trace.hpp).
 
+/// Lanes that may chase on one SM at once, each a warp of one block.
+inline constexpr std::size_t most_lanes_per_sm = 16;
+
 class Device {
  public:
   virtual ~Device() = default;

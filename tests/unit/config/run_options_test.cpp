@@ -36,6 +36,13 @@ TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
                     HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
 }
 
+TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {
+  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 1}));
+  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 100}));
+  EXPECT_THROW(check_options(RunOptions{.memory_percent = 0}), ConfigError);
+  EXPECT_THROW(check_options(RunOptions{.memory_percent = 101}), ConfigError);
+}
+
 TEST(RunOptionsTest, names_that_are_no_utf8_stay_visible_and_distinct) {
   const RunOptions one{.backend = "sim:gr\xf6.json",
                        .output =
