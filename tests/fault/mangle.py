@@ -131,7 +131,8 @@ def huge_claim(file, rng):
     for key in names if rng.random() < 0.5 else [name.split("/")[-1]]:
         try:
             its = group[key].dtype if rng.random() < 0.8 else kind
-            replace(group, key, shape=(rows,), dtype=its, **how)
+            constant = {"fillvalue": np.ones((), its)[()]} if rng.random() < 0.3 else {}
+            replace(group, key, shape=(rows,), dtype=its, **how, **constant)
         except (ValueError, OSError, RuntimeError):
             pass  # h5py refuses some sums of sizes
 
