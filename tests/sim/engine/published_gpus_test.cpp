@@ -128,8 +128,8 @@ TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
     const LaneTrace lane = open_sim(model)->run(probe).lanes[0];
     std::uint64_t misses = 0;
     const std::uint32_t overhead = model["clock"]["sink_window_cycles"].get<std::uint32_t>();
-    for (std::size_t i = miss_cycles + overhead; i < lane.histogram.size(); ++i) {
-      misses += lane.histogram[i];
+    for (const WindowCount& bin : lane.histogram) {
+      if (bin.window_cycles >= miss_cycles + overhead) misses += bin.accesses;
     }
     return misses;
   };

@@ -74,6 +74,46 @@ TEST(TerminalTest, colour_is_off_unless_asked_for) {
   EXPECT_THAT(render_terminal(run, analysis, Colour::on), HasSubstr("\x1b[1;31mFAIL\x1b[0m"));
 }
 
+TEST(TerminalTest, replicated_findings_show_how_replicates_differ) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  Finding& latency = maker::finding_of(lone.devices[0], "latency.dram_cycles");
+  latency.samples = 4321;
+  latency.repeatability = 0.125;
+  latency.reproducibility = 2.5;
+  latency.replicates = 7;
+  latency.modes = {620, 680};
+  latency.interval = Interval{600, 700};
+  const auto [run, analysis] = rendered(lone);
+
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, testing::ContainsRegex("latency.dram_cycles .* 2.5 cycle +7 "));
+  EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual edge from 600 cycle to 700"));
+  EXPECT_THAT(text, Not(HasSubstr("4321")));
+  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  const auto& finding = json.at("devices").at(0).at("findings").at("latency.dram_cycles");
+  EXPECT_EQ(finding.at("reproducibility"), 2.5);
+  EXPECT_EQ(finding.at("replicates"), 7);
+  EXPECT_EQ(finding.at("modes"), (std::vector<double>{620, 680}));
+  EXPECT_EQ(finding.at("interval"), (std::vector<double>{600, 700}));
+  EXPECT_THAT(render_csv_long(run, analysis), HasSubstr(",4321,0.125,2.5,7,620 680,600,700,"));
+}
+
+TEST(TerminalTest, time_of_each_job_is_the_median_of_the_devices) {
+  RunResult fleet = maker::healthy_fleet(3, 7);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (JobResult& job : fleet.devices[i].jobs) job.elapsed_s = job.device_s = 0;
+    JobResult& job = fleet.devices[i].jobs.at(0);
+    job.job = "tlb";
+    job.elapsed_s = std::vector{2.0, 9.0, 4.0}[i];
+    job.device_s = std::vector{0.5, 1.0, 3.0}[i];
+  }
+  const auto [run, analysis] = rendered(fleet);
+
+  EXPECT_THAT(render_terminal(run, analysis), testing::ContainsRegex("tlb +4.00 +25 %"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("<h2>Time (median of the devices)</h2>"));
+}
+
 TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   RunResult lone = maker::healthy_fleet(1, 7);
   maker::finding_of(lone.devices[0], "cache.l1.replacement") =
