@@ -24,8 +24,9 @@ template <class Stored, class T>
 void copy_numbers(std::span<const T> from, std::uint64_t shift, std::byte* to) {
   T lost = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const auto value = static_cast<Stored>(from[i] + static_cast<T>(shift));
-    if constexpr (sizeof(Stored) < sizeof(T)) lost |= static_cast<T>(value) ^ from[i];
+    const T shifted = from[i] + static_cast<T>(shift);
+    const auto value = static_cast<Stored>(shifted);
+    if constexpr (sizeof(Stored) < sizeof(T)) lost |= static_cast<T>(value) ^ shifted;
     std::memcpy(to + i * sizeof(Stored), &value, sizeof(Stored));
   }
   require(lost == 0, "a number does not fit its column");
@@ -54,10 +55,10 @@ std::size_t narrowest_bytes(const std::vector<T>& values) {
 template <class T>
 bool are_equal(const std::vector<T>& values) {
   const auto differs = [&first = values.front()](const T& value) {
-    if constexpr (std::is_same_v<T, std::string>) {
-      return value != first;
+    if constexpr (std::is_same_v<T, double>) {
+      return std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(first);
     } else {
-      return std::memcmp(&value, &first, sizeof(T)) != 0;
+      return value != first;
     }
   };
   return std::ranges::none_of(values, differs);
