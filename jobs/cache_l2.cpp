@@ -124,6 +124,23 @@ WholeBound measure_whole_bound(const CacheUnderTest& cache, const FarHits& far,
           boundary.hits_behind < most_hits_behind};
 }
 
+void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
+                     const CacheGeometry& segment) {
+  const Replicates hits = measure_replicates(cache.run, "far hits", [&](const Draw& draw) {
+    CacheUnderTest elsewhere = cache;
+    elsewhere.chase = at_draw(cache.chase, draw);
+    elsewhere.seed = draw.seed;
+    return look_for_far_hits(elsewhere, segment.line_bytes, far.band,
+                             segment.bound.fitting_bytes / 2 * 3)
+        .cycles;
+  });
+  const std::string metric = "cache.l2.far_hit_latency_cycles";
+  if (hits.samples.empty()) {
+    return cache.run.report(found_median(metric, far.cycles));
+  }
+  cache.run.report(found_replicated(metric, summarize_replicates(hits.samples)));
+}
+
 /// Size of both partitions, as a remark on how it was seen. They are equal if the end of far hits
 /// is where two equal ones would end; finer than the mixing of the two that end cannot be seen.
 /// Under random replacement the rate of far hits decays gradually, far beyond the size.
@@ -146,9 +163,12 @@ std::string characterize_partitions(const CacheUnderTest& cache, const FarHits& 
         "end at {}: replacement seems to be random",
         format_bytes(whole_bytes), format_bytes(twice_bytes / 2));
   }
-  cache.run.report(found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
-                         geometry.gradual ? 0.5 : 1, segment_bytes / geometry.line_bytes));
-  cache.run.report(found_median("cache.l2.far_hit_latency_cycles", far.cycles));
+  Finding segment = found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
+                          geometry.gradual ? 0.5 : 1, segment_bytes / geometry.line_bytes);
+  segment.interval = geometry.part_interval();
+  segment.replicates = geometry.replicates;
+  cache.run.report(std::move(segment));
+  report_far_hits(cache, far, geometry);
   return equal ? fmt::format("two partitions of {}: hits in the far one end at {}",
                              format_bytes(twice_bytes / 2), format_bytes(whole_bytes))
                : "the footprint at which hits in the far partition vanish";

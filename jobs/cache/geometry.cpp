@@ -20,7 +20,7 @@ namespace {
 // hashed index or random replacement have whole per cents.
 constexpr double step_agreement = 0.998;
 /// Of a gradual transition, to see how far it moves with the place: an odd number of draws in all.
-constexpr std::size_t further_draws = 4;
+std::size_t further_draws(SuiteLevel level) { return level == SuiteLevel::quick ? 2 : 4; }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   const CapacityBound first = measure_half_lost(cache, bound, line_bytes);
   std::vector<double> draws{static_cast<double>(first.fitting_bytes)};
   geometry.half_lost_range = {draws.front(), static_cast<double>(first.overflowing_bytes)};
-  for (std::size_t number = 1; number <= further_draws; ++number) {
+  for (std::size_t number = 1; number <= further_draws(cache.run.level()); ++number) {
     CacheUnderTest elsewhere = cache;
     const Draw draw = draw_replicate(cache.run, cache.name + " half lost", number);
     elsewhere.chase = at_draw(cache.chase, draw);

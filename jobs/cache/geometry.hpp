@@ -35,14 +35,18 @@ struct CacheGeometry {
     const std::uint64_t bytes = std::max({bound.fitting_bytes, half_lost_bytes, residents_bytes});
     return gradual ? round_gradual_size(bytes) : bytes;
   }
-  /// Where the size lies if it is gradual: as far around it as the draws lay around theirs,
-  /// rounding included.
+  /// Where the part lies if it is gradual: all that the draws saw, rounding included.
+  std::optional<Interval> part_interval() const {
+    if (half_lost_bytes == 0) return std::nullopt;
+    const auto part = static_cast<double>(part_bytes());
+    return Interval{std::min(part, half_lost_range.low), std::max(part, half_lost_range.high)};
+  }
+  /// The same of the size.
   std::optional<Interval> size_interval() const {
-    if (half_lost_bytes == 0 || !no_size.empty()) return std::nullopt;
-    const auto size = static_cast<double>(size_bytes());
-    const double scale = size / static_cast<double>(part_bytes());
-    return Interval{std::min(size, half_lost_range.low * scale),
-                    std::max(size, half_lost_range.high * scale)};
+    const auto part = part_interval();
+    if (!part) return std::nullopt;
+    const double scale = static_cast<double>(size_bytes()) / static_cast<double>(part_bytes());
+    return Interval{part->low * scale, part->high * scale};
   }
   std::uint64_t size_bytes() const {
     if (whole_bytes == 0) return part_bytes();

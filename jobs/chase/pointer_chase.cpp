@@ -147,7 +147,8 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   LaneChases chases{.lanes = {ChaseLane{setup.sm, plan.offsets}},
                     .warmup_accesses = plan.warmup_passes * length + plan.skipped,
                     .most_at_once = setup.recordable_accesses,
-                    .preparation = plan.preparation};
+                    .preparation = plan.preparation,
+                    .evidence = plan.evidence};
   ChaseLatencies latencies{recorded, {}};
   latencies.cycles.reserve(recorded * plan.passes);
   for (std::uint64_t pass = 0; pass < plan.passes; pass += passes_at_once) {
@@ -172,7 +173,8 @@ ChaseLatencies measure_in_lanes(JobRun& run, const ChaseSetup& setup, const std:
                     .warmup_accesses = plan.warmup_passes * length,
                     .recorded_accesses = recorded,
                     .most_at_once = std::max<std::uint64_t>(1, setup.recordable_accesses / count),
-                    .preparation = plan.preparation};
+                    .preparation = plan.preparation,
+                    .evidence = plan.evidence};
   ChaseLatencies latencies{recorded * count, {}};
   for (std::uint64_t pass = 0; pass < plan.passes; ++pass) {
     for (const std::vector<double>& cycles : record_lanes(run, setup, label, chases)) {

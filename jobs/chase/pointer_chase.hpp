@@ -79,6 +79,7 @@ struct ChasePlan {
   std::uint64_t recorded = 0;       // positions; 0: all that follow
   std::uint64_t passes = 1;
   Preparation preparation = Preparation::as_is;  // flushed: before every pass
+  Evidence evidence = Evidence::kept_whole;
 };
 
 /// A chase in random order over a span, twice to warm up, recorded as far as one launch can.

@@ -157,10 +157,12 @@ void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) 
 
 void report_partitions(JobRun& run, const PathLatencies& cg) {
   const char* one_partition = "one latency only: no near and far partition";
-  const auto far_hit_cycles = run.number("cache.l2.far_hit_latency_cycles");
-  if (far_hit_cycles && !cg.l2.samples.empty()) {
+  const Finding* far_hits = run.finding("cache.l2.far_hit_latency_cycles");
+  if (far_hits != nullptr && !cg.l2.samples.empty()) {
     report_hits(run, "latency.l2_near_cycles", cg.l2);
-    run.report(found("latency.l2_far_cycles", *far_hit_cycles, 1, 1));
+    Finding far = *far_hits;
+    far.metric = "latency.l2_far_cycles";
+    run.report(std::move(far));
   } else {
     run.report_rest("latency.l2_", Status::not_present, one_partition);
   }

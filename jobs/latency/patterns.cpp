@@ -83,11 +83,15 @@ Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pat
   finding.reason = pattern.reason;
   if (finding.status != Status::ok) return finding;
   if (kind < Pattern::p4) {
-    std::vector<double> values;
-    for (const auto& samples : replicates) values.push_back(median(samples));
-    finding.reproducibility = deviation_between(values);
-    finding.replicates = replicates.size();
-    return finding;
+    // Medians: a few of the pages may have kept their translation. Groups of latencies are none of
+    // their own here: slices of an L2 differ by more than two patterns of an L1.
+    std::vector<std::vector<double>> medians;
+    for (const auto& samples : replicates) medians.push_back({median(samples)});
+    ReplicateSummary summary = summarize_replicates(medians);
+    summary.repeatability = finding.repeatability;
+    summary.samples = finding.samples;
+    finding.value = summary.center;
+    return with_replicates(std::move(finding), summary);
   }
   const MemorySummary memory = summarize_memory_replicates(replicates);
   Finding of_memory = found_memory(metric, memory);

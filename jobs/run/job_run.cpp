@@ -102,17 +102,22 @@ const Finding* JobRun::find(std::string_view metric) const {
   return nullptr;
 }
 
+const Finding* JobRun::finding(std::string_view metric) const {
+  const Finding* found = find(metric);
+  return found != nullptr && found->status == Status::ok ? found : nullptr;
+}
+
 std::optional<double> JobRun::number(std::string_view metric) const {
-  const Finding* finding = find(metric);
-  if (finding == nullptr || finding->status != Status::ok) return std::nullopt;
-  const double* value = std::get_if<double>(&finding->value);
+  const Finding* found = finding(metric);
+  if (found == nullptr) return std::nullopt;
+  const double* value = std::get_if<double>(&found->value);
   return value ? std::optional(*value) : std::nullopt;
 }
 
 std::optional<std::vector<double>> JobRun::vector(std::string_view metric) const {
-  const Finding* finding = find(metric);
-  if (finding == nullptr || finding->status != Status::ok) return std::nullopt;
-  const auto* value = std::get_if<std::vector<double>>(&finding->value);
+  const Finding* found = finding(metric);
+  if (found == nullptr) return std::nullopt;
+  const auto* value = std::get_if<std::vector<double>>(&found->value);
   return value ? std::optional(*value) : std::nullopt;
 }
 

@@ -57,9 +57,11 @@ class JobRun {
   /// The same for what this suite leaves out: skipped, the standard suite has it.
   void skip_rest(std::string_view prefix);
 
-  /// A number that this job or an earlier one found with status ok.
+  /// What this job or an earlier one found with status ok; nullptr if there is none.
+  const Finding* finding(std::string_view metric) const;
+  /// Its number.
   std::optional<double> number(std::string_view metric) const;
-  /// Likewise a vector.
+  /// Or its vector.
   std::optional<std::vector<double>> vector(std::string_view metric) const;
 
   /// Everything kept, to be written; the run is over.

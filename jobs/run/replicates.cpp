@@ -48,7 +48,7 @@ std::vector<double> Replicates::pooled() const {
 }
 
 StoppingRule stopping_rule(SuiteLevel level) {
-  if (level == SuiteLevel::quick) return {.least = 3, .most = 8};
+  if (level == SuiteLevel::quick) return {.least = 5, .most = 10};
   return {.least = 8, .most = 32};
 }
 

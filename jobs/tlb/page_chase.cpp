@@ -131,7 +131,10 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
   return measure_costs(setup, label, lines, firsts, [&](std::uint64_t shift) {
-    return ChasePlan{.offsets = pairs_of(shift), .warmup_passes = 2, .passes = 3};
+    return ChasePlan{.offsets = pairs_of(shift),
+                     .warmup_passes = 2,
+                     .passes = 3,
+                     .evidence = Evidence::of_a_search};
   });
 }
 
