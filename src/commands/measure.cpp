@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace sonde {
 namespace {
@@ -28,28 +27,6 @@ std::string find_sharing(const DeviceInfo& info) {
                        info.foreign_processes);
   }
   return {};
-}
-
-/// Opens the device, moves next to it and notes its state. A device that cannot be measured is
-/// nullptr, and `result` says why.
-std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
-                                        DeviceResult& result) {
-  std::unique_ptr<Device> device;
-  try {
-    device = open_device(plan.backend, choice, plan.options.seed);
-  } catch (const DeviceError& error) {
-    result.reason = error.what();
-    return nullptr;
-  }
-  result.info = device->info();
-  const std::string sharing = find_sharing(result.info);
-  if (!sharing.empty() && !plan.options.allow_shared_gpu) {
-    result.reason = sharing + " free it, or use --allow-shared-gpu";
-    return nullptr;
-  }
-  log_world(bind_near_device(result.info.pci_bus_id));
-  result.before = device->health();
-  return device;
 }
 
 /// A new shard, or the one to go on with, whose jobs come back in `result`.
@@ -73,20 +50,6 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);
   return std::move(resumed.shard);
-}
-
-/// The result of a job that could not be run to its end: each of its metrics says why.
-JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
-  JobResult result;
-  result.job = job.name;
-  result.status = status;
-  result.reason = reason;
-  if (status == Status::not_run) return result;
-  for (const Metric& metric : all_metrics()) {
-    if (metric.job != job.name) continue;
-    result.findings.push_back(no_answer(std::string(metric.name), status, reason));
-  }
-  return result;
 }
 
 DeviceResult describe_device(const Task& task) {
@@ -129,6 +92,39 @@ const LostJob* find_lost(const Task& task, const Job& job) {
 }
 
 }  // namespace
+
+std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
+                                        DeviceResult& result) {
+  std::unique_ptr<Device> device;
+  try {
+    device = open_device(plan.backend, choice, plan.options.seed);
+  } catch (const DeviceError& error) {
+    result.reason = error.what();
+    return nullptr;
+  }
+  result.info = device->info();
+  const std::string sharing = find_sharing(result.info);
+  if (!sharing.empty() && !plan.options.allow_shared_gpu) {
+    result.reason = sharing + " free it, or use --allow-shared-gpu";
+    return nullptr;
+  }
+  log_world(bind_near_device(result.info.pci_bus_id));
+  result.before = device->health();
+  return device;
+}
+
+JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
+  JobResult result;
+  result.job = job.name;
+  result.status = status;
+  result.reason = reason;
+  if (status == Status::not_run) return result;
+  for (const Metric& metric : all_metrics()) {
+    if (metric.job != job.name) continue;
+    result.findings.push_back(no_answer(std::string(metric.name), status, reason));
+  }
+  return result;
+}
 
 Measured measure_device(const MeasurePlan& plan, const Task& task,
                         const std::function<void(const Step&)>& on_step) {
