@@ -9,16 +9,22 @@
 
 namespace sonde::kernels {
 
-/// Sets what the kernel needs of shared memory and queues it.
+/// Sets what the kernel needs of shared memory.
+template <class Parameters>
+cudaError_t prepare_kernel(void (*kernel)(Parameters), const LaunchShape& shape) {
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  const cudaError_t error = cudaFuncSetAttribute(
+      function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes));
+  if (error != cudaSuccess) return error;
+  return cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                              shape.carveout_percent);
+}
+
+/// The same, and queues it.
 template <class Parameters>
 cudaError_t launch_kernel(void (*kernel)(Parameters), const Parameters& parameters,
                           const LaunchShape& shape, cudaStream_t stream) {
-  const auto* function = reinterpret_cast<const void*>(kernel);
-  cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(shape.shared_bytes));
-  if (error != cudaSuccess) return error;
-  error = cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
-                               shape.carveout_percent);
+  const cudaError_t error = prepare_kernel(kernel, shape);
   if (error != cudaSuccess) return error;
   kernel<<<shape.grid_blocks, shape.block_threads, shape.shared_bytes, stream>>>(parameters);
   return cudaGetLastError();

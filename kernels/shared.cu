@@ -142,9 +142,13 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
 using StreamKernel = void (*)(SharedStreamLaunch);
 
 template <int bytes>
-StreamKernel stream_kernel_of(int ilp) {
+StreamKernel stream_kernel_by_ilp(int ilp) {
   return select_by_ilp<StreamKernel>(
       ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value>; });
+}
+
+StreamKernel stream_kernel_of(int element_bytes, int ilp) {
+  return element_bytes == 8 ? stream_kernel_by_ilp<8>(ilp) : stream_kernel_by_ilp<4>(ilp);
 }
 
 }  // namespace
@@ -159,10 +163,19 @@ cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_byt
                        shape, stream);
 }
 
+cudaError_t count_resident_streams(int* blocks, int element_bytes, int ilp,
+                                   const LaunchShape& shape) {
+  const StreamKernel kernel = stream_kernel_of(element_bytes, ilp);
+  if (kernel == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t error = prepare_kernel(kernel, shape);
+  if (error != cudaSuccess) return error;
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      blocks, kernel, static_cast<int>(shape.block_threads), shape.shared_bytes);
+}
+
 cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,
                                  const LaunchShape& shape, cudaStream_t stream) {
-  const StreamKernel kernel =
-      element_bytes == 8 ? stream_kernel_of<8>(ilp) : stream_kernel_of<4>(ilp);
+  const StreamKernel kernel = stream_kernel_of(element_bytes, ilp);
   if (kernel == nullptr) return cudaErrorInvalidValue;
   return launch_kernel(kernel, launch, shape, stream);
 }

@@ -39,6 +39,10 @@ struct SharedStreamLaunch {
   std::uint64_t limit_ns = 0;
 };
 
+/// Blocks of that shape that an SM can hold at once: by registers, threads and shared memory.
+cudaError_t count_resident_streams(int* blocks, int element_bytes, int ilp,
+                                   const LaunchShape& shape);
+
 /// Queues `shape.grid_blocks` blocks, all resident at once, that copy ilp x threads elements from
 /// the first half of their shared memory to the second, `passes` times.
 cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,

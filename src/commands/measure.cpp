@@ -97,7 +97,8 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
                                         DeviceResult& result) {
   std::unique_ptr<Device> device;
   try {
-    device = open_device(plan.backend, choice, plan.options.seed);
+    device = open_device(plan.backend, choice, plan.options.seed,
+                         static_cast<double>(plan.options.memory_percent) / 100);
   } catch (const DeviceError& error) {
     result.reason = error.what();
     return nullptr;

@@ -85,6 +85,10 @@ void add_to_json(nlohmann::ordered_json& json, const OptionText& option,
 void check_options(const RunOptions& options) {
   for_each_run_option(
       options, [](const auto& value, const OptionText& option) { check_value(option, value); });
+  if (options.memory_percent < 1 || options.memory_percent > 100) {
+    throw ConfigError(
+        fmt::format("--memory-percent must be 1 to 100, not {}", options.memory_percent));
+  }
 }
 
 std::string to_toml(const RunOptions& options) {

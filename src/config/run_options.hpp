@@ -21,6 +21,7 @@ struct RunOptions {
   bool dry_run = false;
   bool print_config = false;
   bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
+  std::uint64_t memory_percent = 100;
   double job_timeout_s = 600;
   double rendezvous_timeout_s = 30;
   double progress_interval_s = 10;
@@ -64,6 +65,10 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.allow_shared_gpu,
         OptionText{"allow-shared-gpu", guides_run,
                    "measure although MIG, MPS or another process shares the GPU"});
+  visit(options.memory_percent,
+        OptionText{"memory-percent", decides_results,
+                   "of a GPU's free memory, how much to take: measurements are repeated at other "
+                   "places of it"});
   visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
                                           "a job that takes longer ends the measuring of its GPU"});
   visit(options.rendezvous_timeout_s,

@@ -22,7 +22,8 @@ struct Backend {
   bool has_models = false;  // the name is followed by a colon and models
   void (*check)(const BackendChoice&);
   std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
-  std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed);
+  std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed,
+                                  double memory_share);
   std::optional<DriverSurvey> (*survey)();
 };
 
@@ -40,7 +41,9 @@ constexpr const char* usage =
       "use --backend sim:<model>");
 }
 std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
-std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t) { refuse_cuda(); }
+std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t, double) {
+  refuse_cuda();
+}
 DriverSurvey survey_cuda() { return {.cuda_in_build = false}; }
 #endif
 
@@ -63,7 +66,7 @@ std::vector<DeviceChoice> list_simulated(int world_rank, std::uint64_t seed) {
 /// Models are dealt to the ranks in order and over again; the ordinal of a simulated GPU is the
 /// rank that it was made for.
 std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const DeviceChoice& choice,
-                                       std::uint64_t seed) {
+                                       std::uint64_t seed, double /*memory_share*/) {
   const auto rank = static_cast<std::size_t>(choice.ordinal);
   return std::make_unique<sim::SimDevice>(
       sim::load_faulty_model(backend.models[rank % backend.models.size()]),
@@ -74,8 +77,8 @@ constexpr std::array backends{
     Backend{.name = "cuda",
             .check = check_cuda,
             .list = [](int, std::uint64_t) { return list_cuda_devices(); },
-            .open = [](const BackendChoice&, const DeviceChoice& choice,
-                       std::uint64_t seed) { return open_cuda_device(choice, seed); },
+            .open = [](const BackendChoice&, const DeviceChoice& choice, std::uint64_t seed,
+                       double share) { return open_cuda_device(choice, seed, share); },
             .survey = [] { return std::optional(survey_cuda()); }},
     Backend{.name = "sim",
             .has_models = true,
@@ -116,8 +119,8 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int 
 }
 
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
-                                    std::uint64_t seed) {
-  return backend.backend->open(backend, choice, seed);
+                                    std::uint64_t seed, double memory_share) {
+  return backend.backend->open(backend, choice, seed, memory_share);
 }
 
 std::optional<DriverSurvey> survey_driver(const BackendChoice& backend) {

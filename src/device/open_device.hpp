@@ -30,9 +30,10 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int
                                                std::uint64_t seed);
 
 /// Opens one of the devices that list_visible_devices gave on this rank.
+/// @param memory_share of its free memory that probes may take, 0..1
 /// @throws DeviceError
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
-                                    std::uint64_t seed);
+                                    std::uint64_t seed, double memory_share = 1);
 
 /// What the driver says of itself and its GPUs; nothing if they are simulated. A sick driver may
 /// let it hang.

@@ -109,7 +109,7 @@ def _compare_finding(result, metric, old, new, allowance, rules):
             result.differences.append(Difference(f"{metric} status", *statuses))
         return
     names = ["unit"] + ["reason"] * rules.reasons
-    names += ["confidence", "samples", "spread"] * rules.exact
+    names += ["confidence", "samples", "repeatability"] * rules.exact
     _compare_fields(result, metric, old, new, names)
     _compare_values(result, metric, old["value"], new["value"], allowance)
 

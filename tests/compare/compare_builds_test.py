@@ -17,7 +17,7 @@ KINDS = {"cache.sets": "structural", "cache.index": "structural", "cache.hit_cyc
 
 def finding(value, unit, status="ok", spread=0.0):
     return {"value": value, "unit": unit, "status": status, "confidence": 1, "samples": 5,
-            "spread": spread, "reason": "as measured"}
+            "repeatability": spread, "reason": "as measured"}
 
 
 def made_up_run():
@@ -65,7 +65,7 @@ class CompareTest(unittest.TestCase):
 
     def test_structure_has_no_spread(self):
         def spoil(device):
-            device["findings"]["cache.sets"].update(value=[4, 4, 9], spread=5.0)
+            device["findings"]["cache.sets"].update(value=[4, 4, 9], repeatability=5.0)
         self.assertEqual(self.differences(spoil), ["cache.sets [2]"])
 
     def test_a_continuous_value_may_move_by_its_spread_and_no_more(self):
@@ -75,7 +75,7 @@ class CompareTest(unittest.TestCase):
 
     def test_the_larger_spread_of_the_two_counts(self):
         def spoil(device):
-            device["findings"]["cache.hit_cycles"].update(value=203, spread=3.0)
+            device["findings"]["cache.hit_cycles"].update(value=203, repeatability=3.0)
         self.assertEqual(self.differences(spoil), [])
 
     def test_a_spread_of_nothing_leaves_one_step_of_the_clock(self):

@@ -16,7 +16,7 @@ class GpuTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const std::vector<DeviceChoice> choices = list_cuda_devices();
-    if (!choices.empty()) device_ = open_cuda_device(choices.front(), 1);
+    if (!choices.empty()) device_ = open_cuda_device(choices.front(), 1, 1);
   }
   static void TearDownTestSuite() { device_.reset(); }
   void SetUp() override {

@@ -54,7 +54,7 @@ ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Ord
         round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
     buffer_bytes_ = rehearsal_offset_bytes_ + texture_row_bytes;
   }
-  data_ = session.data(buffer_bytes_);
+  data_ = session.data(probe.place, buffer_bytes_);
   if (probe.path == LoadPath::texture_1d) {
     texture_ = session.texture().over_memory(data_, buffer_bytes_);
   }

@@ -13,8 +13,8 @@ namespace {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const DeviceChoice& choice, std::uint64_t seed)
-      : session_(std::make_unique<cuda::Session>(choice.ordinal, seed)) {
+  CudaDevice(const DeviceChoice& choice, std::uint64_t seed, double memory_share)
+      : session_(std::make_unique<cuda::Session>(choice.ordinal, seed, memory_share)) {
     if (info().uuid != choice.uuid) {
       throw_device_error(
           "GPU {} is {} and not {} (the GPUs changed since they were listed). Start again",
@@ -66,8 +66,9 @@ std::vector<DeviceChoice> list_cuda_devices() {
   return choices;
 }
 
-std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed) {
-  return std::make_unique<CudaDevice>(choice, seed);
+std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
+                                         double memory_share) {
+  return std::make_unique<CudaDevice>(choice, seed, memory_share);
 }
 
 }  // namespace sonde

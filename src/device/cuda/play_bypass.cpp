@@ -64,7 +64,7 @@ Trace play(Session& session, const BypassProbe& probe) {
   LaneLaunch lanes(session, lanes_of(probe.sms.empty() ? all_sms(info) : probe.sms, launch),
                    limit_for((probe.warmup_accesses + probe.accesses) * launch.warps));
   lanes.describe(launch);
-  std::byte* data = session.data(span_bytes(probe));
+  std::byte* data = session.data(probe.place, span_bytes(probe));
   launch.base = data;
   Trace trace =
       lanes.run(launch.warps * warp_threads, shared, [&](const kernels::LaunchShape& shape) {

@@ -47,14 +47,14 @@ kernels::LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& p
 }
 
 void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
-                         std::uint64_t block_bytes) {
+                         const kernels::LaunchShape& shape) {
   const std::uint64_t needed_bytes =
       2 * elements_of_block(probe) * static_cast<std::uint64_t>(probe.element_bytes);
-  if (needed_bytes > block_bytes) {
+  if (needed_bytes > shape.shared_bytes) {
     throw_device_error(
         "{} blocks of {} B of shared memory do not fit on an SM (each can have {} B). Ask for "
         "fewer blocks, threads or elements",
-        probe.blocks_per_sm, needed_bytes, block_bytes);
+        probe.blocks_per_sm, needed_bytes, shape.shared_bytes);
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_sm / probe.blocks_per_sm);
@@ -63,6 +63,15 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
         "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 8, 16; at most "
         "{} threads). Ask for another",
         probe.ilp, probe.block_threads, most);
+  }
+  int resident = 0;
+  SONDE_CUDA_CHECK(
+      kernels::count_resident_streams(&resident, probe.element_bytes, probe.ilp, shape));
+  if (resident < probe.blocks_per_sm) {
+    throw_device_error(
+        "an SM holds only {} blocks of such a shared stream at once, not {} (its registers are "
+        "used up). Ask for fewer blocks, threads or elements",
+        resident, probe.blocks_per_sm);
   }
 }
 
@@ -106,7 +115,7 @@ Trace play(Session& session, const SharedStreamProbe& probe) {
   refuse_bank_mode(probe.bank_mode);
   const DeviceInfo& info = session.info();
   const kernels::LaunchShape shape = shape_of(info, probe);
-  check_shared_stream(info, probe, shape.shared_bytes);
+  check_shared_stream(info, probe, shape);
   LaunchArrays& arrays = session.arrays();
   const BlockSpans spans(session);
   const auto blocks = arrays.add_output<std::uint32_t>(kernels::max_sms);

@@ -60,7 +60,7 @@ void check_stream(const Session& session, const StreamProbe& probe) {
 void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
-  std::byte* source = session.data(probe.footprint_bytes);
+  std::byte* source = session.data(probe.place, probe.footprint_bytes);
   std::byte* destination = copies ? source + pass_bytes : source;
   if (probe.kind != StreamKind::write) {
     SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));

@@ -18,13 +18,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Left for the driver when all other memory is taken for its pages.
-constexpr std::uint64_t spare_bytes = 1_GiB;
 /// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
 constexpr std::uint64_t flush_factor = 3;
-/// The data buffer starts with this share of the memory, so that it seldom has to grow: growing
-/// takes some 4 ms for each GB, and more if memory held for its pages must be given up.
-constexpr std::uint64_t least_data_share = 64;
 constexpr auto health_period = std::chrono::milliseconds(50);
 
 /// Inventory first: it counts foreign processes, and this process joins them with its context.
@@ -37,49 +32,18 @@ DeviceInfo open_device(int ordinal, const Nvml* nvml) {
 
 }  // namespace
 
-Session::Session(int ordinal, std::uint64_t seed)
+Session::Session(int ordinal, std::uint64_t seed, double memory_share)
     : ordinal_(ordinal),
       seed_(seed),
       nvml_(Nvml::open(read_uuid(ordinal))),
       info_(open_device(ordinal, nvml_.get())),
-      arrays_(stream()) {}
+      arrays_(stream()),
+      pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)) {}
 
 Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
 
-std::byte* Session::data(std::uint64_t size_bytes) {
-  size_bytes = std::max(size_bytes, info_.memory_bytes / least_data_share);
-  if (!data_.try_reserve(size_bytes)) {
-    rest_.release();
-    flush_.release();
-    if (!data_.try_reserve(size_bytes)) {
-      throw_device_error(
-          "the GPU has no {} of memory in one piece (the probe spans that much). Ask for less, or "
-          "look for other processes on the GPU",
-          format_bytes(static_cast<double>(size_bytes)));
-    }
-  }
-  return data_.get<std::byte>();
-}
-
 void Session::flush_caches(std::uint64_t kept_bytes) {
-  flush_.reserve(flush_factor * info_.l2_bytes);
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  if (free_bytes > 2 * spare_bytes) {
-    rest_.release();
-    SONDE_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    rest_.try_reserve((free_bytes - spare_bytes) / large_page_bytes * large_page_bytes);
-  }
-  auto* sink = flush_.get<std::uint32_t>();
-  const std::uint64_t kept_pages = (kept_bytes + large_page_bytes - 1) / large_page_bytes;
-  const std::uint64_t kept = std::min(kept_pages * large_page_bytes, data_.size_bytes());
-  SONDE_CUDA_CHECK(kernels::touch_pages(data_.get<std::byte>() + kept, data_.size_bytes() - kept,
-                                        large_page_bytes, info_.sm_count, sink, stream()));
-  SONDE_CUDA_CHECK(kernels::touch_pages(rest_.get(), rest_.size_bytes(), large_page_bytes,
-                                        info_.sm_count, sink, stream()));
-  SONDE_CUDA_CHECK(
-      kernels::read_range(flush_.get(), flush_.size_bytes(), info_.sm_count, sink, stream()));
+  pool_.flush(kept_bytes, info_.sm_count, stream());
 }
 
 Trace Session::measure(const std::function<Trace()>& play) {
@@ -91,8 +55,11 @@ Trace Session::measure(const std::function<Trace()>& play) {
   try {
     SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));  // this thread may be another than last time
     arrays_.clear();
+    device_s_ = 0;
     const auto start = std::chrono::system_clock::now().time_since_epoch();
     Trace trace = play();
+    trace.buffer_offset_bytes = pool_.offset_bytes();
+    trace.device_s = device_s_;
     trace.conditions = read_conditions();
     trace.conditions.start_unix_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(start).count();
@@ -104,6 +71,7 @@ Trace Session::measure(const std::function<Trace()>& play) {
 }
 
 void Session::run(TimeLimit limit, const std::function<void()>& queue) {
+  SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), stream()));
   arrays_.upload();
   try {
     queue();
@@ -115,13 +83,20 @@ void Session::run(TimeLimit limit, const std::function<void()>& queue) {
   }
   arrays_.download();
   wait(limit.host());
+  add_device_time();
+}
+
+void Session::add_device_time() {
+  float elapsed_ms = 0;
+  SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin_.get(), end_.get()));
+  device_s_ += static_cast<double>(elapsed_ms) * 1e-3;
 }
 
 void Session::wait(std::chrono::nanoseconds limit) {
-  SONDE_CUDA_CHECK(cudaEventRecord(done_.get(), stream()));
+  SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), stream()));
   const auto begin = steady_clock::now();
   for (;;) {
-    const cudaError_t state = cudaEventQuery(done_.get());
+    const cudaError_t state = cudaEventQuery(end_.get());
     if (state == cudaSuccess) return;
     if (state != cudaErrorNotReady) throw_cuda_error(state, "waiting for a kernel");
     const auto waited = steady_clock::now() - begin;

@@ -5,6 +5,7 @@
 #include "base/deadline_factor.hpp"
 #include "device/cuda/launch_arrays.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/pool.hpp"
 #include "device/cuda/textures.hpp"
 #include "trace/trace.hpp"
 
@@ -31,14 +32,17 @@ struct TimeLimit {
 /// work goes through one stream, and none is left in it when a launch has been run.
 class Session {
  public:
-  /// Makes the context and reads the inventory. @throws DeviceError
-  Session(int ordinal, std::uint64_t seed);
+  /// Makes the context and reads the inventory.
+  /// @param memory_share of the free memory that probes may take, 0..1
+  /// @throws DeviceError
+  Session(int ordinal, std::uint64_t seed, double memory_share);
 
   const DeviceInfo& info() const { return info_; }
   Health health();
 
-  /// Calls `play` with empty arrays, and adds the conditions under which it ran: clocks and
-  /// temperature are those after it, at most some 50 ms old.
+  /// Calls `play` with empty arrays, and adds to its trace the place of its buffer, how long the
+  /// GPU was at work, and the conditions: clocks and temperature are those after it, at most some
+  /// 50 ms old.
   /// @throws DeviceLostError if the GPU was lost, now or before
   Trace measure(const std::function<Trace()>& play);
 
@@ -49,13 +53,10 @@ class Session {
   LaunchArrays& arrays() { return arrays_; }
   Texture& texture() { return texture_; }
 
-  /// The memory that probes read and write: at least that much, old content undefined.
-  /// @throws DeviceError if the GPU has not so much
-  std::byte* data(std::uint64_t size_bytes);
+  /// The buffer of a probe, as Pool::buffer.
+  std::byte* data(Place place, std::uint64_t size_bytes) { return pool_.buffer(place, size_bytes); }
 
-  /// Queues loads that put other addresses into all caches and TLBs: one load from each 2 MiB of
-  /// all memory that nobody else holds, then a read of three times the L2.
-  /// @param kept_bytes start of the data that must not be touched
+  /// As Pool::flush.
   void flush_caches(std::uint64_t kept_bytes);
 
   /// Uploads the inputs, has `queue` queue kernels, downloads the outputs and waits for all of it.
@@ -65,6 +66,7 @@ class Session {
 
  private:
   void wait(std::chrono::nanoseconds limit);
+  void add_device_time();
   Conditions read_conditions();
 
   int ordinal_;
@@ -72,12 +74,12 @@ class Session {
   std::unique_ptr<Nvml> nvml_;
   DeviceInfo info_;
   Stream stream_;
-  Event done_;
+  Event begin_;  // of what is queued in run()
+  Event end_;
   LaunchArrays arrays_;
   Texture texture_;
-  DeviceBuffer data_;
-  DeviceBuffer flush_;  // three times the L2
-  DeviceBuffer rest_;   // what is left of the memory, for its pages alone
+  Pool pool_;
+  double device_s_ = 0;  // of the runs of this probe
   bool lost_ = false;
   Health last_health_;
   std::chrono::steady_clock::time_point last_health_at_{};

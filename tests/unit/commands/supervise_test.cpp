@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 /// What a worker does with a job instead of measuring it.
 enum class Fate { well, crash, device_lost };
 
+void crash() {
+  std::signal(SIGSEGV, SIG_DFL);  // sanitizers handle it otherwise
+  raise(SIGSEGV);
+}
+
 class SuperviseTest : public testing::Test {
  protected:
   SuperviseTest() {
@@ -51,7 +56,7 @@ class SuperviseTest : public testing::Test {
         }
         rank.say(to_json(Report{.kind = ReportKind::progress, .job = std::string(job->name)}));
         const Fate fate = fate_of(std::string(job->name));
-        if (fate == Fate::crash) raise(SIGSEGV);
+        if (fate == Fate::crash) crash();
         JobResult result = test::random_job(1, std::string(job->name));
         result.status = fate == Fate::well ? Status::ok : Status::failed;
         shard.append(result);
@@ -242,7 +247,7 @@ TEST_F(SuperviseAgainTest, without_a_judgement_nobody_measures_again) {
 
 TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
   Keeper crashing([](const std::string&, const RankLink&) -> int {
-    raise(SIGSEGV);
+    crash();
     return 0;
   });
   Keeper failing([](const std::string&, const RankLink& rank) {

@@ -50,6 +50,13 @@ TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usu
   EXPECT_EQ(to_arguments("[1]"), "");
 }
 
+TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {
+  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 1}));
+  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 100}));
+  EXPECT_THROW(check_options(RunOptions{.memory_percent = 0}), ConfigError);
+  EXPECT_THROW(check_options(RunOptions{.memory_percent = 101}), ConfigError);
+}
+
 TEST(RunOptionsTest, names_that_are_no_utf8_stay_visible_and_distinct) {
   const RunOptions one{.backend = "sim:gr\xf6.json",
                        .output =
