@@ -194,6 +194,14 @@ void sort_statistics(FleetAnalysis& analysis) {
   std::ranges::stable_sort(analysis.statistics, {}, place);
 }
 
+void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
+  const std::vector<Metric> doubted = doubted_metrics(analysis, run);
+  if (doubted.empty()) return;
+  ReduceOptions narrow = options;
+  narrow.registry = doubted;
+  settle_suspects(run, reduce_fleet(second_run(run, doubted), narrow), analysis);
+}
+
 }  // namespace
 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
@@ -213,7 +221,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   append(health_findings(run));
   append(node_findings(run));
   drop_explained_summaries(analysis.findings);
-  settle_suspects(run, options, analysis);
+  look_again(run, options, analysis);
   add_conditions(run, deviations, analysis.findings);
   sort_worst_first(analysis.findings);
   sort_statistics(analysis);

@@ -1,7 +1,6 @@
 // Suspects, their peers, and the second look at what was measured again.
 #include "analysis/fleet/suspects.hpp"
 
-#include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
@@ -82,25 +81,6 @@ std::string consensus_of(const FleetAnalysis& analysis, std::size_t group,
   return "";
 }
 
-/// Of every device the findings in `metrics` alone, second ones where there are.
-RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
-  RunResult second;
-  for (const DeviceResult& device : run.devices) {
-    JobResult job;
-    job.status = Status::ok;
-    for (const Metric& metric : metrics) {
-      const Finding* again = find_again(device, metric);
-      const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
-      if (used != nullptr) job.findings.push_back(*used);
-    }
-    DeviceResult& copy = second.devices.emplace_back();
-    copy.info = device.info;
-    copy.node = device.node;
-    copy.jobs.push_back(std::move(job));
-  }
-  return second;
-}
-
 /// Whether a device that was measured again, and was well at first, is out now.
 bool peer_is_out(const RunResult& run, const FleetAnalysis& first, const FleetAnalysis& second,
                  const Metric& metric, std::size_t suspect) {
@@ -110,6 +90,14 @@ bool peer_is_out(const RunResult& run, const FleetAnalysis& first, const FleetAn
            find_weighty(first, peer, metric.name) == nullptr &&
            find_weighty(second, peer, metric.name) != nullptr;
   });
+}
+
+/// The metric of a weighty finding whose device was measured again; else nullptr.
+const Metric* settled_metric(const FleetFinding& finding, const FleetAnalysis& analysis,
+                             const RunResult& run) {
+  if (!is_weighty(finding) || !rests_on_measurement(finding, analysis.registry)) return nullptr;
+  const Metric* metric = find_metric(metric_of(finding), analysis.registry);
+  return find_again(run.devices[finding.device], *metric) != nullptr ? metric : nullptr;
 }
 
 void settle(FleetFinding& finding, const FleetFinding* again, bool peer_out,
@@ -176,25 +164,38 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
   return best;
 }
 
-void settle_suspects(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
+std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Metric> doubted;
-  const auto is_settled_by = [&](const FleetFinding& finding) -> const Metric* {
-    if (!is_weighty(finding) || !rests_on_measurement(finding, options.registry)) return nullptr;
-    const Metric* metric = find_metric(metric_of(finding), options.registry);
-    return find_again(run.devices[finding.device], *metric) != nullptr ? metric : nullptr;
-  };
   for (const FleetFinding& finding : analysis.findings) {
-    const Metric* metric = is_settled_by(finding);
+    const Metric* metric = settled_metric(finding, analysis, run);
     if (metric == nullptr || find_metric(metric->name, doubted) != nullptr) continue;
     doubted.push_back(*metric);
   }
-  if (doubted.empty()) return;
-  ReduceOptions narrow = options;
-  narrow.registry = doubted;
-  const FleetAnalysis second = reduce_fleet(second_run(run, doubted), narrow);
+  return doubted;
+}
+
+RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
+  RunResult second;
+  for (const DeviceResult& device : run.devices) {
+    JobResult job;
+    job.status = Status::ok;
+    for (const Metric& metric : metrics) {
+      const Finding* again = find_again(device, metric);
+      const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
+      if (used != nullptr) job.findings.push_back(*used);
+    }
+    DeviceResult& copy = second.devices.emplace_back();
+    copy.info = device.info;
+    copy.node = device.node;
+    copy.jobs.push_back(std::move(job));
+  }
+  return second;
+}
+
+void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
   const FleetAnalysis first = analysis;
   for (FleetFinding& finding : analysis.findings) {
-    const Metric* metric = is_settled_by(finding);
+    const Metric* metric = settled_metric(finding, analysis, run);
     if (metric == nullptr) continue;
     const Finding& value = *find_again(run.devices[finding.device], *metric);
     settle(finding, find_weighty(second, finding.device, metric->name),

@@ -28,11 +28,18 @@ std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResul
 std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
                                        std::size_t group, std::string_view metric);
 
-/// Compares the groups once more in the metrics of findings whose devices were measured again, with
-/// the second values of these devices and of the peers beside them (DeviceResult::again). A finding
-/// that does not come back becomes a note; so does one whose peer is out now too, as then the
-/// conditions have changed and not the device. One that comes back says so, and is no worse than
-/// its second look. Without a second answer a finding stays as it is. reduce_fleet calls this.
-void settle_suspects(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis);
+/// Metrics of findings that would give a warning or worse and whose device was measured again.
+std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run);
+
+/// Of every device of the run, in its order, the findings in these metrics alone: the second values
+/// (DeviceResult::again) of suspects and of the peers beside them, the first ones of all others.
+RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics);
+
+/// What the second look makes of the findings of the first. One that does not come back becomes a
+/// note; so does one whose peer is out now too, as then the conditions have changed and not the
+/// device. One that comes back says so, and is no worse than its second look. Without a second
+/// answer a finding stays as it is. reduce_fleet does all this.
+/// @pre second is the analysis of second_run(run, doubted_metrics(analysis, run))
+void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis);
 
 }  // namespace sonde
