@@ -41,13 +41,14 @@ const JobResult* find_job(const std::vector<JobResult>& jobs, const std::string&
   return found != jobs.end() ? &*found : nullptr;
 }
 
-/// Finds each peer once: many devices may be suspect of one metric.
+/// One peer for each job in each group, as near the middle as any in the metric that was asked for
+/// first: other findings of the job need no other peer, nor do other suspects.
 class Peers {
  public:
   Peers(const RunResult& run, const FleetAnalysis& analysis) : run_(run), analysis_(analysis) {}
 
   std::optional<std::size_t> of(const Suspect& suspect) {
-    const auto [known, is_new] = found_.try_emplace({suspect.group, suspect.metric});
+    const auto [known, is_new] = found_.try_emplace({suspect.group, suspect.job});
     if (is_new) known->second = median_peer(analysis_, run_, suspect.group, suspect.metric);
     return known->second;
   }

@@ -78,7 +78,7 @@ void measure_again(const MeasurePlan& plan, const Task& task,
   const std::unique_ptr<Device> device = open_to_measure(plan, task.device, opened);
   if (device) device->draw_anew();
   std::string over = opened.reason;  // why no further job can run
-  Step step{.jobs_done = static_cast<int>(first.jobs.size())};
+  Step step{.job = "", .jobs_done = static_cast<int>(first.jobs.size())};
   const auto on_probe = [&] {
     on_step(step);
     if (stop_requested()) over = "stopped by a signal";

@@ -111,8 +111,9 @@ std::string to_json(const RunOptions& options) {
 
 std::string to_arguments(const std::string& config_json) {
   const auto json = nlohmann::json::parse(config_json, nullptr, false);
+  const RunOptions usual_options;
   std::string text;
-  for_each_run_option(RunOptions{}, [&]<class Value>(const Value& usual, const OptionText& option) {
+  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
     const std::string key = json_key(option);
     if (option.role != OptionRole::decides_results || !json.is_object()) return;
     if (!json.contains(key) || json[key] == nlohmann::json(usual)) return;

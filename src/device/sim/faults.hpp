@@ -14,22 +14,21 @@ struct SlowPart {
 
 /// Launches count from 1, anew in each process that opens the GPU; 0: none.
 struct Faults {
-  std::vector<SlowPart> slow_sms;           // every load of this SM takes so much longer
-  std::vector<SlowPart> slow_slices;        // every load that this L2 slice serves
-  double bandwidth_factor = 1;              // of the DRAM
-  double clock_factor = 1;                  // of the SM clock; below 1: thermal throttling
-  std::uint64_t clock_drop_launch = 0;      // from this launch on the clock is lower, too, by
-  double clock_drop_factor = 1;             //   this factor
-  std::uint64_t bandwidth_drop_launch = 0;  // from this launch on the DRAM is slower, too, by
-  double bandwidth_drop_factor = 1;         //   this factor
-  std::uint64_t hang_launch = 0;            // this launch never ends
-  std::uint64_t sticky_launch = 0;          // from this launch on nothing works
-  std::uint64_t gone_launch = 0;            // from this launch on the GPU cannot be reached
-  std::uint64_t crash_launch = 0;           // this launch ends the process by SIGSEGV
-  std::uint64_t failing_launch = 0;         // this launch alone fails
-  std::uint64_t no_memory_launch = 0;       // this launch alone gets no memory
-  std::uint64_t nan_launch = 0;             // from this launch on wall times and conditions are NaN
-  std::uint64_t wrong_data_period = 0;      // every so many launches read wrong data
+  std::vector<SlowPart> slow_sms;       // every load of this SM takes so much longer
+  std::vector<SlowPart> slow_slices;    // every load that this L2 slice serves
+  double bandwidth_factor = 1;          // of the DRAM
+  double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
+  double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
+  std::uint64_t clock_drop_launch = 0;  // from this launch on the clock is lower, too, by
+  double clock_drop_factor = 1;         //   this factor
+  std::uint64_t hang_launch = 0;        // this launch never ends
+  std::uint64_t sticky_launch = 0;      // from this launch on nothing works
+  std::uint64_t gone_launch = 0;        // from this launch on the GPU cannot be reached
+  std::uint64_t crash_launch = 0;       // this launch ends the process by SIGSEGV
+  std::uint64_t failing_launch = 0;     // this launch alone fails
+  std::uint64_t no_memory_launch = 0;   // this launch alone gets no memory
+  std::uint64_t nan_launch = 0;         // from this launch on wall times and conditions are NaN
+  std::uint64_t wrong_data_period = 0;  // every so many launches read wrong data
   std::uint64_t ecc_corrected = 0;
   std::uint64_t ecc_rising_launch = 0;  // from this launch on each one adds a corrected error
 };

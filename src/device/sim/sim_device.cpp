@@ -114,10 +114,8 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   const std::string draw = draw_ == 0 ? "" : "draw " + std::to_string(draw_) + " ";
   const std::uint64_t seed =
       derive_seed(die_.seed, draw + "launch " + std::to_string(launches_of_job_));
-  Faults faults = faults_;
-  if (has_begun(faults_.bandwidth_drop_launch)) {
-    faults.bandwidth_factor *= faults_.bandwidth_drop_factor;
-  }
+  Faults faults = faults_;  // as they are now
+  if (draw_ == 0) faults.bandwidth_factor *= faults.bandwidth_dip_factor;
   const Launch launch{.model = model_,
                       .faults = faults,
                       .die = die_,

@@ -126,7 +126,7 @@ TEST_F(AgainPlanTest, where_the_ranks_have_gone_the_command_is_told) {
 
   EXPECT_THAT(advice(), AllOf(HasSubstr("1 finding(s)"), HasSubstr("node02"),
                               HasSubstr("sonde run --resume --suite full --seed 7 -o "
-                                        "'runs/a b.h5'\n")));
+                                        "\"runs/a b.h5\"\n")));
 
   run_.devices[5].again = {job_of(5, "global.throughput")};
   EXPECT_EQ(advice(), "");
@@ -142,8 +142,7 @@ TEST_F(AgainPlanTest, a_job_array_of_many_nodes_is_told_in_a_line) {
 TEST_F(AgainPlanTest, what_a_file_says_does_not_reach_the_terminal_or_the_shell) {
   scale_finding(run_.devices[5], read, 0.8);
   for (DeviceResult& device : run_.devices) device.node = "n\x1b[2J";
-  run_.provenance.config_json = R"({"suite": "$(reboot)", "jobs" : [1], "backend" : { "a" : 2 }
-})";
+  run_.provenance.config_json = R"-({"suite": "$(reboot)", "jobs": [1], "backend": {"a": 2}})-";
 
   EXPECT_THAT(advice(), AllOf(HasSubstr("--suite '$(reboot)'"), Not(HasSubstr("\x1b"))));
 }

@@ -45,7 +45,7 @@ TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usu
 
   EXPECT_EQ(to_arguments(to_json(RunOptions{})), "");
   EXPECT_EQ(to_arguments(to_json(options)),
-            " --backend 'sim:my models/a.json' --jobs clock,tlb --seed 7");
+            " --backend \"sim:my models/a.json\" --jobs clock,tlb --seed 7");
   EXPECT_EQ(to_arguments("no JSON"), "");
   EXPECT_EQ(to_arguments("[1]"), "");
 }
