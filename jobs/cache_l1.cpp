@@ -22,15 +22,10 @@
 namespace sonde {
 namespace {
 
-/// A first cache that loads met before the L2.
-struct FirstCache {
-  CacheUnderTest cache;
-  std::vector<double> hits;
-};
-
 /// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
 /// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
-std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std::string& name) {
+std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
+                                               const std::string& name) {
   const ChaseSetup passing = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
   const std::vector<double> l2_latencies =
       measure_resident_latencies(run, passing, name + " passed by");
@@ -55,7 +50,7 @@ std::optional<FirstCache> find_first_cache(JobRun& run, LoadPath path, const std
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
-  return FirstCache{cache, hits};
+  return cache;
 }
 
 std::string explain_carveout(const ChaseSetup& chase) {
@@ -64,33 +59,44 @@ std::string explain_carveout(const ChaseSetup& chase) {
                      format_bytes(*chase.shared_carveout_bytes));
 }
 
-/// Loads that just miss this cache and find their line behind it: a span of four times its size.
-std::vector<double> measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  const ChasePlan plan =
-      steady_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes, cache.seed);
-  std::vector<double> misses = measure_chase(cache, "misses", plan).cycles;
-  std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
-  return misses;
+Replicates measure_hits(const CacheUnderTest& cache) {
+  const std::string label = cache.name + " hits";
+  return measure_replicates(cache.run, label, [&](const Draw& draw) {
+    return measure_resident_latencies(cache.run, at_draw(cache.chase, draw), label);
+  });
 }
 
-void report_first_latencies(const FirstCache& first, const CacheGeometry& geometry) {
-  const CacheUnderTest& cache = first.cache;
-  const std::vector<double> misses = measure_misses(cache, geometry);
-  if (!misses.empty()) return report_latencies(cache.run, cache.name, first.hits, misses);
-  cache.run.report(found_median(cache.name + ".hit_latency_cycles", first.hits));
+/// Loads that just miss this cache and find their line behind it: a span of four times its size.
+Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  constexpr std::uint64_t recorded = 2048;
+  const std::string label = cache.name + " misses";
+  return measure_replicates(cache.run, label, [&](const Draw& draw) {
+    const ChasePlan plan = steady_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes,
+                                       draw.seed, recorded);
+    std::vector<double> misses =
+        measure_chase(cache.run, at_draw(cache.chase, draw), label, plan).cycles;
+    std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
+    return misses;
+  });
+}
+
+void report_first_latencies(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  const Replicates hits = measure_hits(cache);
+  const Replicates misses = measure_misses(cache, geometry);
+  if (!misses.samples.empty()) return report_latencies(cache.run, cache.name, hits, misses);
+  report_hit_latency(cache.run, cache.name, hits);
   cache.run.report(
       not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
 }
 
 /// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
 /// them out, and all that builds on them.
-void characterize(const FirstCache& first) {
-  const CacheUnderTest& cache = first.cache;
+void characterize(const CacheUnderTest& cache) {
   JobRun& run = cache.run;
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) {
-    run.report(found_median(cache.name + ".hit_latency_cycles", first.hits));
+    report_hit_latency(run, cache.name, measure_hits(cache));
     return run.report_rest("", Status::not_resolvable, reason);
   }
   measure_size(cache, *geometry);
@@ -102,7 +108,7 @@ void characterize(const FirstCache& first) {
     geometry->sets_confirmed = sets->confirmed();
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
-  report_first_latencies(first, *geometry);
+  report_first_latencies(cache, *geometry);
   report_write_policy(cache, geometry->line_bytes);
   report_prefetch(cache, geometry->fetch.bytes);
   if (!sets) return run.skip_rest("");
@@ -111,7 +117,7 @@ void characterize(const FirstCache& first) {
 }
 
 void run_first_cache(JobRun& run, LoadPath path, const std::string& name) {
-  if (const auto first = find_first_cache(run, path, name)) characterize(*first);
+  if (const auto cache = find_first_cache(run, path, name)) characterize(*cache);
 }
 
 }  // namespace

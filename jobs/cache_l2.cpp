@@ -48,11 +48,22 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
 }
 
 /// Lines all over a span that every L2 holds.
-std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup) {
-  const ChasePlan plan{.offsets = shuffled_order(64_KiB, common_line_bytes, run.seed()),
+std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup, std::uint64_t seed,
+                                 std::uint64_t passes) {
+  const ChasePlan plan{.offsets = shuffled_order(64_KiB, common_line_bytes, seed),
                        .warmup_passes = 2,
-                       .passes = 8};
+                       .passes = passes};
   return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
+}
+
+void report_replicated_latencies(JobRun& run, const ChaseSetup& setup) {
+  const Replicates hits = measure_replicates(run, "hits", [&](const Draw& draw) {
+    return measure_hits(run, at_draw(setup, draw), draw.seed, 2);
+  });
+  const Replicates misses = measure_replicates(run, "misses", [&](const Draw& draw) {
+    return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1);
+  });
+  report_latencies(run, "cache.l2", hits, misses);
 }
 
 /// Hits in the far partition, as a chase through 1.5 times the near one shows them.
@@ -70,7 +81,7 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
                                cache.seed, enough);
   plan.warmup_passes = 1;
   const std::vector<double> sample =
-      measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
+      measure_in_lanes(cache, fmt::format("span {}", span_bytes), plan).cycles;
   FarHits far{.band = band, .cycles = sample};
   std::erase_if(far.cycles, [&](double cycles) { return !band.holds(cycles); });
   far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());
@@ -198,7 +209,7 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
                      const std::vector<double>& misses) {
   JobRun& run = cache.run;
-  report_latencies(run, cache.name, hits, misses);
+  report_replicated_latencies(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) {
@@ -223,8 +234,9 @@ void run_cache_l2(JobRun& run) {
   CacheUnderTest cache{.run = run,
                        .name = "cache.l2",
                        .chase = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest)};
-  const std::vector<double> hits = measure_hits(run, cache.chase);
-  const std::vector<double> misses = measure_memory_latencies(run, cache.chase, "cache.l2 memory");
+  const std::vector<double> hits = measure_hits(run, cache.chase, run.seed(), 8);
+  const std::vector<double> misses =
+      measure_memory_latencies(run, cache.chase, "cache.l2 memory", run.seed());
   const auto classes = separate_hits(hits, misses, least_memory_gap_cycles);
   if (!classes) {
     return run.report_rest(

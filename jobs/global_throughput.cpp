@@ -7,6 +7,7 @@
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
@@ -41,14 +42,9 @@ Footprints choose_footprints(const DeviceInfo& gpu) {
   return {bound(16 * l2_bytes), bound(128 * l2_bytes)};
 }
 
-struct Rate {
-  double bytes_per_s = 0;
-  double spread = 0;
-  std::uint64_t samples = 0;
-};
-
-/// nullopt if the device refuses the shape (too many registers, say).
-std::optional<Rate> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
+/// Rates of the repeats, in bytes per second; none if the device refuses the shape (too many
+/// registers, say).
+std::vector<double> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
   probe.blocks = shape.blocks;
   probe.block_threads = shape.block_threads;
   probe.ilp = shape.ilp;
@@ -56,17 +52,18 @@ std::optional<Rate> measure(JobRun& run, StreamProbe probe, const Shape& shape, 
   const std::string label = fmt::format("{} {}, {}", to_text(probe.kind),
                                         format_bytes(probe.footprint_bytes), to_text(shape));
   const Attempt result = attempt(run, label, probe);
-  if (result.trace == nullptr) return std::nullopt;
+  if (result.trace == nullptr) return {};
   std::vector<double> rates;
   for (double elapsed_ns : result.trace->repeat_ns) {
     if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
   }
-  return Rate{median(rates), median_absolute_deviation(rates), rates.size()};
+  return rates;
 }
 
+/// The best shape, and its rates at drawn places in memory.
 struct Best {
   Shape shape;
-  Rate rate;
+  Replicates rates;
 };
 
 StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
@@ -102,9 +99,8 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
                                           const std::vector<Shape>& shapes) {
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    if (const auto rate = measure(run, stream, shape, surface_repeats)) {
-      points.push_back({shape, rate->bytes_per_s});
-    }
+    const std::vector<double> rates = measure(run, stream, shape, surface_repeats);
+    if (!rates.empty()) points.push_back({shape, median(rates)});
   }
   if (points.empty()) {
     throw DeviceError(
@@ -113,22 +109,33 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
   return points;
 }
 
-/// The best shapes of a surface again, with more repeats.
+/// The best shapes of a surface again, with more repeats, then the best of them at other places.
 Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points) {
   points = rank_surface(std::move(points));
   points.resize(std::min(points.size(), finalists));
   Best best;
+  double best_rate = 0;
   for (const SurfacePoint& point : points) {
-    const auto rate = measure(run, stream, point.shape, best_repeats);
-    if (rate && rate->bytes_per_s > best.rate.bytes_per_s) best = {point.shape, *rate};
+    const std::vector<double> rates = measure(run, stream, point.shape, best_repeats);
+    if (rates.empty() || median(rates) <= best_rate) continue;
+    best_rate = median(rates);
+    best.shape = point.shape;
   }
+  const std::string what = fmt::format("{} {}", to_text(stream.kind), stream.footprint_bytes);
+  best.rates = measure_replicates(run, what, [&](const Draw& draw) {
+    StreamProbe elsewhere = stream;
+    elsewhere.place = draw.place;
+    return measure(run, elsewhere, best.shape, surface_repeats);
+  });
   return best;
 }
 
-void report_rate(JobRun& run, const std::string& metric, const Rate& rate) {
+void report_rate(JobRun& run, const std::string& metric, const Replicates& rates) {
+  const ReplicateSummary summary = summarize_replicates(rates.samples);
+  Finding finding = found_replicated(metric, summary);
   // Repeats that differ by a tenth say that something else was at work.
-  const double confidence = std::clamp(1 - 10 * rate.spread / rate.bytes_per_s, 0.0, 1.0);
-  run.report(found(metric, rate.bytes_per_s, confidence, rate.samples, normal_scale * rate.spread));
+  finding.confidence = std::clamp(1 - 7 * summary.repeatability / summary.center, 0.0, 1.0);
+  run.report(std::move(finding));
 }
 
 void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
@@ -193,7 +200,7 @@ void report_l2(JobRun& run) {
   stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
   const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
-  report_rate(run, "l2.read_bytes_per_s", remeasure_best(run, stream, points).rate);
+  report_rate(run, "l2.read_bytes_per_s", remeasure_best(run, stream, points).rates);
 }
 
 /// Surface over a smaller footprint, best shapes over a larger one.
@@ -202,7 +209,7 @@ std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surf
   const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes),
                                       choose_shapes(run.info(), surface));
   const Best best = remeasure_best(run, make_stream(kind, footprints.best_bytes), points);
-  report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rate);
+  report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rates);
   if (kind == StreamKind::read) {
     run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));
   }

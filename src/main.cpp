@@ -44,13 +44,13 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   prepare_store();  // before the plan, which asks for the version of HDF5
   MeasurePlan plan =
       plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
-  Keeper keeper(
-      [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); });
   // While MPI starts or ends, no rank can end another that is stopped: the keeper does.
   const std::chrono::seconds mpi_limit(static_cast<long>(1.5 * options.rendezvous_timeout_s) + 10);
+  Keeper keeper(
+      [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
+      mpi_limit);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
-  keeper.bound_end(mpi_limit);
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
   ExitStatus status = ExitStatus::error;

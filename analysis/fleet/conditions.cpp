@@ -13,9 +13,6 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t harmful_mask =
-    power_throttle_mask | thermal_throttle_mask | slowdown_throttle_mask;
-
 FleetFinding health_finding(std::size_t index, const DeviceResult& device, Severity severity,
                             FaultClass fault, std::string metric, std::string value,
                             std::string reason) {
@@ -112,14 +109,14 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
   conditions.temperature_c =
       std::max({0.0, device.before.temperature_c, device.after.temperature_c});
   conditions.throttle_reasons =
-      (device.before.throttle_reasons | device.after.throttle_reasons) & harmful_mask;
+      (device.before.throttle_reasons | device.after.throttle_reasons) & harmful_throttle_mask;
   for (const JobResult& job : device.jobs) {
     for (const ProbeRecord& probe : job.probes) {
       const Conditions& seen = probe.trace.conditions;
       ++conditions.probes;
       if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
       conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
-      const std::uint64_t reasons = seen.throttle_reasons & harmful_mask;
+      const std::uint64_t reasons = seen.throttle_reasons & harmful_throttle_mask;
       conditions.throttle_reasons |= reasons;
       if (reasons != 0) ++conditions.throttled_probes;
     }

@@ -12,6 +12,8 @@ namespace sonde {
 inline constexpr std::uint64_t power_throttle_mask = 0x04 | 0x80;    // software cap, power brake
 inline constexpr std::uint64_t thermal_throttle_mask = 0x20 | 0x40;  // software, hardware thermal
 inline constexpr std::uint64_t slowdown_throttle_mask = 0x08;        // hardware slowdown
+inline constexpr std::uint64_t harmful_throttle_mask =
+    power_throttle_mask | thermal_throttle_mask | slowdown_throttle_mask;
 
 struct DeviceConditions {
   double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known

@@ -44,6 +44,13 @@ ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes,
   return plan;
 }
 
+/// Records as many positions, in as many passes, as tell a share of misses.
+void sample_roughly(const CacheUnderTest& cache, ChasePlan& plan) {
+  const std::uint64_t length = plan.offsets.size();
+  plan.recorded = std::min({length, cache.chase.recordable_accesses, coarse_record});
+  plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
+}
+
 /// Outliers are one access in ten thousand or two; five deviations more are misses.
 bool is_more_than_outliers(std::size_t slow, std::size_t accesses) {
   const double outliers = 2e-4 * static_cast<double>(accesses);
@@ -131,9 +138,7 @@ std::uint64_t scale_span(std::uint64_t span_bytes, double factor, std::uint64_t 
 
 double measure_miss_fraction(const CacheUnderTest& cache, const std::string& label,
                              ChasePlan plan) {
-  const std::uint64_t length = plan.offsets.size();
-  plan.recorded = std::min({length, cache.chase.recordable_accesses, coarse_record});
-  plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
+  sample_roughly(cache, plan);
   return fraction_above(measure_chase(cache, label, plan), cache.threshold_cycles);
 }
 
@@ -208,8 +213,9 @@ CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound
   const auto ask = [&](std::uint64_t span_bytes) {
     ChasePlan plan = plan_fit(cache, span_bytes, line_bytes);
     plan.warmup_passes = settling_passes;
-    const double lost = measure_miss_fraction(cache, fmt::format("half lost {}", span_bytes), plan);
-    return lost > 0.5 ? Fit::overflows : Fit::fits;
+    sample_roughly(cache, plan);
+    const auto chase = measure_in_lanes(cache, fmt::format("half lost {}", span_bytes), plan);
+    return fraction_above(chase, cache.threshold_cycles) > 0.5 ? Fit::overflows : Fit::fits;
   };
   return find_capacity_bound({.step_bytes = line_bytes,
                               .start_bytes = coarse.overflowing_bytes,

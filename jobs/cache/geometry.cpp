@@ -2,11 +2,16 @@
 // that the number of lines allows. The result goes to jobs/sets and jobs/cache/report.
 #include "jobs/cache/geometry.hpp"
 
+#include "analysis/statistics.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -14,6 +19,8 @@ namespace {
 // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; caches with a
 // hashed index or random replacement have whole per cents.
 constexpr double step_agreement = 0.998;
+/// Of a gradual transition, to see how far it moves with the place: an odd number of draws in all.
+constexpr std::size_t further_draws = 4;
 
 }  // namespace
 
@@ -52,7 +59,22 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     return;
   }
   geometry.gradual = true;
-  geometry.half_lost_bytes = measure_half_lost(cache, bound, line_bytes).fitting_bytes;
+  const CapacityBound first = measure_half_lost(cache, bound, line_bytes);
+  std::vector<double> draws{static_cast<double>(first.fitting_bytes)};
+  geometry.half_lost_range = {draws.front(), static_cast<double>(first.overflowing_bytes)};
+  for (std::size_t number = 1; number <= further_draws; ++number) {
+    CacheUnderTest elsewhere = cache;
+    const Draw draw = draw_replicate(cache.run, cache.name + " half lost", number);
+    elsewhere.chase = at_draw(cache.chase, draw);
+    elsewhere.seed = draw.seed;
+    const CapacityBound half = measure_half_lost(elsewhere, bound, line_bytes);
+    draws.push_back(static_cast<double>(half.fitting_bytes));
+    geometry.half_lost_range.low = std::min(geometry.half_lost_range.low, draws.back());
+    geometry.half_lost_range.high =
+        std::max(geometry.half_lost_range.high, static_cast<double>(half.overflowing_bytes));
+  }
+  geometry.half_lost_bytes = static_cast<std::uint64_t>(median(draws)) / line_bytes * line_bytes;
+  geometry.replicates = draws.size();
 }
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 // cache job goes through, and what they give. jobs/cache/report makes findings of it.
 #pragma once
 
+#include "analysis/results.hpp"
 #include "analysis/structure/capacity/capacity_search.hpp"
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "jobs/chase/cache_under_test.hpp"
@@ -15,6 +16,8 @@ struct CacheGeometry {
   CapacityBound bound;                // first misses; to one line, or coarse if `gradual`
   bool gradual = false;               // no order of accesses finds the bound of another to one line
   std::uint64_t half_lost_bytes = 0;  // if gradual and large: half of all lines are lost there
+  Interval half_lost_range = {};      // of the same in all draws
+  std::uint64_t replicates = 1;       // draws
   std::uint64_t residents_bytes = 0;  // found again on the return pass after a fill
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
@@ -31,6 +34,15 @@ struct CacheGeometry {
     if (filled_bytes > 0) return filled_bytes;
     const std::uint64_t bytes = std::max({bound.fitting_bytes, half_lost_bytes, residents_bytes});
     return gradual ? round_gradual_size(bytes) : bytes;
+  }
+  /// Where the size lies if it is gradual: as far around it as the draws lay around theirs,
+  /// rounding included.
+  std::optional<Interval> size_interval() const {
+    if (half_lost_bytes == 0 || !no_size.empty()) return std::nullopt;
+    const auto size = static_cast<double>(size_bytes());
+    const double scale = size / static_cast<double>(part_bytes());
+    return Interval{std::min(size, half_lost_range.low * scale),
+                    std::max(size, half_lost_range.high * scale)};
   }
   std::uint64_t size_bytes() const {
     if (whole_bytes == 0) return part_bytes();

@@ -55,7 +55,7 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
 /// Latencies of what no cache holds.
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
-  if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label);
+  if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label, run.seed());
   const std::uint64_t span_bytes = std::min(path.space_bytes, constant_bank_bytes);
   const ChasePlan plan{.offsets = descending_order(span_bytes, longest_line_bytes),
                        .warmup_passes = 0,
@@ -211,7 +211,7 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   if (survey.last_is_full && level + 1 == survey.caches.size()) {
     return report_full(cache, path, hits);
   }
-  report_latencies(run, cache.name, hits.cycles, misses.cycles);
+  report_latencies(run, cache.name, {.samples = {hits.cycles}}, {.samples = {misses.cycles}});
   if (level == 0) return report_structure(cache, {});
   std::string reason;
   cache.inner = describe_inner(run, path, survey, level, reason);

@@ -2,12 +2,12 @@
 // them when all steps of the geometry are done.
 #include "jobs/cache/report.hpp"
 
-#include "analysis/statistics.hpp"
-#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/units.hpp"
-#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -59,13 +59,20 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
   const std::string metric = cache.name + ".size_bytes";
   if (geometry.no_size.empty()) {
-    cache.run.report(found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines),
-                     join(explain_size(geometry), remark));
+    Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
+    size.interval = geometry.size_interval();
+    size.replicates = geometry.replicates;
+    cache.run.report(std::move(size), join(explain_size(geometry), remark));
   } else {
     cache.run.report(not_resolvable(metric, geometry.no_size));
   }
-  cache.run.report(
-      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines), remark);
+  Finding first_miss =
+      found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
+  if (geometry.gradual) {
+    first_miss.interval = Interval{static_cast<double>(first_miss_bytes),
+                                   static_cast<double>(geometry.bound.overflowing_bytes)};
+  }
+  cache.run.report(std::move(first_miss), remark);
 }
 
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
@@ -109,11 +116,15 @@ void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                                geometry.fetch.agreement, geometry.fetch.observations));
 }
 
-void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
-                      const std::vector<double>& misses) {
-  run.report(found_median(cache + ".hit_latency_cycles", hits));
-  run.report(found(cache + ".miss_latency_cycles", summarize_memory_latency(misses).cycles, 1,
-                   misses.size(), median_absolute_deviation(misses)));
+void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
+                      const Replicates& misses) {
+  report_hit_latency(run, cache, hits);
+  run.report(
+      found_memory(cache + ".miss_latency_cycles", summarize_memory_replicates(misses.samples)));
+}
+
+void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits) {
+  run.report(found_replicated(cache + ".hit_latency_cycles", summarize_replicates(hits.samples)));
 }
 
 }  // namespace sonde

@@ -18,9 +18,13 @@ struct GeometryRemarks {
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                      const GeometryRemarks& remarks);
 
-/// Reports `.hit_latency_cycles` and `.miss_latency_cycles`.
+/// Reports `.hit_latency_cycles` and `.miss_latency_cycles` by replicates.
 /// @param cache as metrics name it
-void report_latencies(JobRun& run, const std::string& cache, const std::vector<double>& hits,
-                      const std::vector<double>& misses);
+/// @pre both have samples
+void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
+                      const Replicates& misses);
+
+/// The first of these alone.
+void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
 
 }  // namespace sonde

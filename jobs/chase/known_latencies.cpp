@@ -3,6 +3,7 @@
 #include "jobs/chase/known_latencies.hpp"
 
 #include "base/gpu_facts.hpp"
+#include "base/random.hpp"
 
 namespace sonde {
 
@@ -15,16 +16,23 @@ std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& se
 }
 
 std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
-                                             const std::string& label) {
+                                             const std::string& label, std::uint64_t seed,
+                                             std::uint64_t passes) {
   constexpr std::uint64_t regions = 6;
   constexpr std::uint64_t region_distance_bytes = 16_MiB;
   constexpr std::uint64_t lines = 64;
   constexpr std::uint64_t line_distance_bytes = 4608;  // other page of DRAM, other slice, no stream
+  constexpr std::uint64_t span_bytes = lines * line_distance_bytes;  // lies within a large page
+  constexpr std::uint64_t pages = region_distance_bytes / large_page_bytes;
+  Random random(seed);
   ChasePlan plan{
-      .offsets = {}, .warmup_passes = 0, .passes = 3, .preparation = Preparation::flushed};
+      .offsets = {}, .warmup_passes = 0, .passes = passes, .preparation = Preparation::flushed};
   for (std::uint64_t region = 0; region < regions; ++region) {
+    const std::uint64_t start_bytes =
+        region * region_distance_bytes + random.below(pages) * large_page_bytes +
+        random.below((large_page_bytes - span_bytes) / common_line_bytes) * common_line_bytes;
     for (std::uint64_t line = lines; line-- > 0;) {
-      plan.offsets.push_back(region * region_distance_bytes + line * line_distance_bytes);
+      plan.offsets.push_back(start_bytes + line * line_distance_bytes);
     }
   }
   std::vector<double> latencies = position_medians(measure_chase(run, setup, label, plan));

@@ -12,7 +12,10 @@ std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& se
 
 /// Latencies of lines that no cache holds and whose translation is at hand: cold lines of a few
 /// regions, from the top down so that no prefetcher helps; the first of each region is left out.
+/// @param seed of the lines
+/// @param passes over them, each behind a flush; of several the median counts
 std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
-                                             const std::string& label);
+                                             const std::string& label, std::uint64_t seed,
+                                             std::uint64_t passes = 3);
 
 }  // namespace sonde

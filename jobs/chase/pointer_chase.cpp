@@ -19,6 +19,7 @@ constexpr std::uint64_t list_entry_bytes = 4;
 ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
   ChaseProbe probe;
   probe.path = setup.path;
+  probe.place = setup.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
@@ -29,6 +30,20 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   }
   probe.lanes = std::move(lanes);
   return probe;
+}
+
+/// A list this long is dealt to lanes: shorter ones take a millisecond or two as they are.
+constexpr std::size_t long_list = 32768;
+
+/// The list as it is, or, if it is long, dealt to as many lanes as an SM holds.
+std::vector<ChaseLane> deal(const ChaseSetup& setup, const Offsets& offsets) {
+  if (offsets.size() < long_list) return {ChaseLane{setup.sm, offsets}};
+  std::vector<ChaseLane> lanes(most_lanes_per_sm, ChaseLane{.sm = setup.sm, .offsets_bytes = {}});
+  const std::size_t length = offsets.size() / lanes.size();
+  for (std::size_t i = 0; i < length * lanes.size(); ++i) {
+    lanes[i % lanes.size()].offsets_bytes.push_back(offsets[i]);
+  }
+  return lanes;
 }
 
 /// A probe of one lane, up to the end of its warm-up.
@@ -70,6 +85,12 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
           .overhead_cycles = window_overhead_cycles(run),
           .shared_carveout_bytes = std::nullopt,
           .recordable_accesses = recordable};
+}
+
+ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
+  setup.sm = draw.sm;
+  setup.place = draw.place;
+  return setup;
 }
 
 std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
@@ -137,6 +158,30 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   return latencies;
 }
 
+ChaseLatencies measure_in_lanes(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                const ChasePlan& plan) {
+  if (plan.offsets.size() < long_list || plan.skipped > 0) {
+    return measure_chase(run, setup, label, plan);
+  }
+  std::vector<ChaseLane> lanes = deal(setup, plan.offsets);
+  const std::size_t count = lanes.size();
+  const std::uint64_t length = lanes.front().offsets_bytes.size();
+  const std::uint64_t recorded =
+      plan.recorded > 0 ? std::max<std::uint64_t>(1, plan.recorded / count) : length;
+  LaneChases chases{.lanes = std::move(lanes),
+                    .warmup_accesses = plan.warmup_passes * length,
+                    .recorded_accesses = recorded,
+                    .most_at_once = std::max<std::uint64_t>(1, setup.recordable_accesses / count),
+                    .preparation = plan.preparation};
+  ChaseLatencies latencies{recorded * count, {}};
+  for (std::uint64_t pass = 0; pass < plan.passes; ++pass) {
+    for (const std::vector<double>& cycles : record_lanes(run, setup, label, chases)) {
+      latencies.cycles.insert(latencies.cycles.end(), cycles.begin(), cycles.end());
+    }
+  }
+  return latencies;
+}
+
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles) {
   ChaseProbe probe = prepare_probe(setup, plan);
@@ -152,10 +197,20 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
 
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses) {
-  ChaseProbe probe = prepare_probe(setup, plan);
-  probe.amortised_accesses = accesses;
-  const LaneTrace& lane = run.run(label, probe).lanes.at(0);
-  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
+  std::vector<ChaseLane> lanes = deal(setup, plan.offsets);
+  const std::uint64_t length = lanes.front().offsets_bytes.size();
+  const std::uint64_t of_lane = std::max<std::uint64_t>(1, accesses / lanes.size());
+  ChaseProbe probe = prepare_probe(setup, std::move(lanes));
+  probe.preparation = plan.preparation;
+  probe.warmup_accesses = plan.warmup_passes * length;
+  probe.amortised_accesses = of_lane;
+  double mean_cycles = 0;
+  const Trace& trace = run.run(label, probe);
+  for (const LaneTrace& lane : trace.lanes) {
+    mean_cycles += static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses) /
+                   static_cast<double>(trace.lanes.size());
+  }
+  return mean_cycles;
 }
 
 }  // namespace sonde

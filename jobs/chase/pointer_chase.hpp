@@ -6,6 +6,7 @@
 #include "analysis/structure/latency/chase_latencies.hpp"
 #include "jobs/chase/access_order.hpp"
 #include "jobs/run/job_run.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ enum class RecordSpace { with_largest_l1, longest };
 struct ChaseSetup {
   LoadPath path = LoadPath::all_levels;
   int sm = 0;
+  Place place = 0;
   std::uint64_t buffer_bytes = 0;  // 0: as much as each list needs
   double overhead_cycles = 0;      // of a timed window without its load
   std::optional<std::uint64_t> shared_carveout_bytes;
@@ -35,6 +37,9 @@ ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
 /// The same for one given carve-out; nullopt if it holds too short a record.
 std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
                                                      std::uint64_t shared_carveout_bytes);
+
+/// The same setup on the SM and at the place of a replicate.
+ChaseSetup at_draw(ChaseSetup setup, const Draw& draw);
 
 /// Most accesses that a launch surely records if its list of `length` offsets stands in shared
 /// memory, too: what the list leaves of the record, unless that is less than half.
@@ -85,13 +90,23 @@ ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::ui
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan);
 
+/// As measure_chase, but where the list is long it is dealt to as many lanes as an SM holds, which
+/// chase at once: all lines are accessed in every pass, nearly in the order of the list, in a
+/// fraction of the time. For large shares of hits and misses: on an H200 one load in a hundred
+/// takes up to some hundred cycles longer beside the others. Positions are in the order of the
+/// lanes; fewer than there are lanes, at the end of the list, are left out.
+/// @throws DeviceError, DeviceLostError
+ChaseLatencies measure_in_lanes(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                                const ChasePlan& plan);
+
 /// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
 /// length, counted on the device: which ones they are is not known.
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles);
 
 /// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
-/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most.
+/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most. A
+/// long list is dealt to lanes as in measure_in_lanes.
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses);
 

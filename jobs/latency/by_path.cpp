@@ -1,9 +1,9 @@
 // What loads of each path (ca, cg, nc, cv) take when the first cache, the L2 or the memory serves
 // them, each made to do so by its footprint: no classes of latency are searched for. The findings
 // are the main numbers of the job `latency`.
-#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/latency/parts.hpp"
@@ -18,11 +18,12 @@ namespace {
 /// How the metrics of a path begin: "latency.ca.".
 std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(path)) + "."; }
 
-void report_memory(JobRun& run, const std::string& metric, const std::vector<double>& cycles) {
-  const MemoryLatency memory = summarize_memory_latency(cycles);
-  run.report(found(metric, memory.cycles, 1, cycles.size(),
-                   normal_scale * median_absolute_deviation(cycles)),
-             memory.far_cycles > 0 ? "the middle between the near and the far partition" : "");
+void report_hits(JobRun& run, const std::string& metric, const Replicates& hits) {
+  run.report(found_replicated(metric, summarize_replicates(hits.samples)));
+}
+
+void report_memory(JobRun& run, const std::string& metric, const Replicates& cold) {
+  run.report(found_memory(metric, summarize_memory_replicates(cold.samples)));
 }
 
 /// A span beyond every first-level cache and well within every L2.
@@ -61,14 +62,15 @@ struct PathChase {
   }
 };
 
+/// No samples: there is no such level.
 struct PathLatencies {
-  std::vector<double> l1;  // empty: no cache before the L2
-  std::vector<double> l2;  // empty: no L2
-  std::vector<double> dram;
+  Replicates l1;
+  Replicates l2;
+  Replicates dram;
 };
 
-void report_l1(const PathChase& path, const std::vector<double>& hits) {
-  path.run.report(found_median(path.prefix("l1") + "cycles", hits));
+void report_l1(const PathChase& path, const Replicates& hits) {
+  report_hits(path.run, path.prefix("l1") + "cycles", hits);
   path.report_loop("l1", {.offsets = ascending_order(4 * common_line_bytes, common_line_bytes)},
                    4096);
 }
@@ -76,21 +78,31 @@ void report_l1(const PathChase& path, const std::vector<double>& hits) {
 /// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
 /// is as fast: then none is given back.
 /// @param l1 of the first cache, if the path has one
-std::vector<double> report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
-                              const std::vector<double>& dram) {
-  const ChasePlan plan =
-      steady_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), path.run.seed());
-  const auto chase = measure_chase(path.run, path.chase, path.label("l2"), plan);
-  std::vector<double> hits = chase.cycles;
-  std::erase_if(hits, [&](double cycles) { return l1 && cycles <= l1->threshold_cycles; });
+Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
+                     const Replicates& dram) {
+  constexpr std::uint64_t recorded = 2048;
+  const auto plan_of = [&](std::uint64_t seed) {
+    return steady_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
+                       recorded);
+  };
+  std::size_t first_cache_hits = 0;
+  const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
+    std::vector<double> cycles =
+        measure_chase(path.run, at_draw(path.chase, draw), path.label("l2"), plan_of(draw.seed))
+            .cycles;
+    first_cache_hits += std::erase_if(
+        cycles, [&](double of_load) { return l1 && of_load <= l1->threshold_cycles; });
+    return cycles;
+  });
   const std::string prefix = path.prefix("l2");
-  if (!separate_hits(hits, dram, least_first_cache_gap_cycles)) {
+  if (!separate_hits(hits.pooled(), dram.pooled(), least_first_cache_gap_cycles)) {
     path.run.report_rest(prefix, Status::not_present,
                          "a second load of a line is as slow as a first one");
     return {};
   }
-  path.run.report(found_median(prefix + "cycles", hits));
-  if (hits.size() == chase.cycles.size()) {
+  report_hits(path.run, prefix + "cycles", hits);
+  if (first_cache_hits == 0) {
+    const ChasePlan plan = plan_of(path.run.seed());
     path.report_loop("l2", plan, plan.offsets.size());
   } else {
     path.run.report_rest(prefix, Status::not_resolvable,
@@ -100,12 +112,12 @@ std::vector<double> report_l2(const PathChase& path, const std::optional<HitClas
 }
 
 /// Cold lines one after the other, their translation at hand except once in 512.
-void report_dram(const PathChase& path, const std::vector<double>& cycles) {
+void report_dram(const PathChase& path, const Replicates& cold) {
   constexpr std::uint64_t regions = 4;
   const ChasePlan plan{.offsets = descending_order(regions * large_page_bytes, smallest_page_bytes),
                        .warmup_passes = 0,
                        .preparation = Preparation::flushed};
-  report_memory(path.run, path.prefix("dram") + "cycles", cycles);
+  report_memory(path.run, path.prefix("dram") + "cycles", cold);
   path.report_loop("dram", plan, plan.offsets.size());
 }
 
@@ -113,13 +125,17 @@ void report_dram(const PathChase& path, const std::vector<double>& cycles) {
 PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<double>& passing) {
   const PathChase path{run, load_path, set_up_chase(run, load_path, RecordSpace::with_largest_l1)};
   PathLatencies result;
-  const std::vector<double> resident =
-      measure_resident_latencies(run, path.chase, path.label("l1"));
-  const auto first = separate_hits(resident, passing, least_first_cache_gap_cycles);
-  result.dram = measure_memory_latencies(run, path.chase, path.label("dram"));
+  Replicates resident = measure_replicates(run, path.label("l1"), [&](const Draw& draw) {
+    return measure_resident_latencies(run, at_draw(path.chase, draw), path.label("l1"));
+  });
+  const auto first = separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles);
+  result.dram = measure_replicates(run, path.label("dram"), [&](const Draw& draw) {
+    return measure_memory_latencies(run, at_draw(path.chase, draw), path.label("dram"), draw.seed,
+                                    1);
+  });
   if (first) {
-    result.l1 = resident;
     report_l1(path, resident);
+    result.l1 = std::move(resident);
   } else {
     run.report_rest(path.prefix("l1"), Status::not_present, "no cache before the L2 on this path");
   }
@@ -130,9 +146,9 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
 
 /// The main values: the L1 through all levels, what lies behind it past the L1.
 void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) {
-  const auto report_or = [&](const char* metric, const std::vector<double>& cycles,
-                             const char* reason) {
-    run.report(cycles.empty() ? not_present(metric, reason) : found_median(metric, cycles));
+  const auto report_or = [&](const char* metric, const Replicates& hits, const char* reason) {
+    if (hits.samples.empty()) return run.report(not_present(metric, reason));
+    report_hits(run, metric, hits);
   };
   report_or("latency.l1_cycles", ca.l1, "plain loads meet no L1");
   report_or("latency.l2_cycles", cg.l2, "no L2");
@@ -142,16 +158,16 @@ void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) 
 void report_partitions(JobRun& run, const PathLatencies& cg) {
   const char* one_partition = "one latency only: no near and far partition";
   const auto far_hit_cycles = run.number("cache.l2.far_hit_latency_cycles");
-  if (far_hit_cycles && !cg.l2.empty()) {
-    run.report(found_median("latency.l2_near_cycles", cg.l2));
+  if (far_hit_cycles && !cg.l2.samples.empty()) {
+    report_hits(run, "latency.l2_near_cycles", cg.l2);
     run.report(found("latency.l2_far_cycles", *far_hit_cycles, 1, 1));
   } else {
     run.report_rest("latency.l2_", Status::not_present, one_partition);
   }
-  const MemoryLatency memory = summarize_memory_latency(cg.dram);
-  if (memory.far_cycles > 0) {
-    run.report(found("latency.dram_near_cycles", memory.near_cycles, 1, cg.dram.size()));
-    run.report(found("latency.dram_far_cycles", memory.far_cycles, 1, cg.dram.size()));
+  const MemorySummary memory = summarize_memory_replicates(cg.dram.samples);
+  if (memory.partitions) {
+    run.report(found_replicated("latency.dram_near_cycles", memory.partitions->near));
+    run.report(found_replicated("latency.dram_far_cycles", memory.partitions->far));
   } else {
     run.report_rest("latency.dram_", Status::not_present, one_partition);
   }

@@ -2,13 +2,18 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/latency_patterns.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/pattern_order.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/latency/parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -53,18 +58,63 @@ Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
                normal_scale * pattern.spread_cycles);
 }
 
+/// What the replicates of a chase showed, by pattern.
+struct PatternReplicates {
+  std::array<std::vector<std::vector<double>>, pattern_count> samples;  // [pattern][replicate]
+  PatternLatencies pooled;
+
+  /// @return the samples that say whether there are enough: of hits, or where there are none of
+  ///   memory
+  std::vector<double> add(PatternLatencies latencies) {
+    for (std::size_t i = 0; i < pattern_count; ++i) {
+      pooled[i].insert(pooled[i].end(), latencies[i].begin(), latencies[i].end());
+      if (!latencies[i].empty()) samples[i].push_back(latencies[i]);
+    }
+    const auto& [p1, p2, p3, p4, p5, p6] = latencies;
+    return p1.empty() ? p4 : p1;
+  }
+};
+
+/// The finding of a pattern, by the group of latencies that its inference chose; of memory by the
+/// replicates, as in memory_replicates.hpp.
+Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pattern kind,
+                   std::span<const std::vector<double>> replicates) {
+  Finding finding = as_finding(metric, pattern);
+  finding.reason = pattern.reason;
+  if (finding.status != Status::ok) return finding;
+  if (kind < Pattern::p4) {
+    std::vector<double> values;
+    for (const auto& samples : replicates) values.push_back(median(samples));
+    finding.reproducibility = deviation_between(values);
+    finding.replicates = replicates.size();
+    return finding;
+  }
+  const MemorySummary memory = summarize_memory_replicates(replicates);
+  Finding of_memory = found_memory(metric, memory);
+  of_memory.confidence = finding.confidence;
+  if (!memory.partitions) return of_memory;
+  of_memory = with_replicates(std::move(of_memory), memory.partitions->near);
+  of_memory.value = memory.partitions->near.center;
+  of_memory.reason =
+      fmt::format("the near partition; the far one takes {:.0f}", memory.partitions->far.center);
+  return of_memory;
+}
+
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const PatternRequest request = request_patterns(run, path);
   const PatternChase chase = plan_patterns(request);
   const auto space =
       path == LoadPath::all_levels ? RecordSpace::with_largest_l1 : RecordSpace::longest;
-  const ChasePlan plan{.offsets = chase.offsets,
-                       .warmup_passes = 0,
-                       .passes = 5,
-                       .preparation = Preparation::flushed};
-  const ChaseLatencies latencies =
-      measure_chase(run, set_up_chase(run, path, space), "patterns " + prefix, plan);
-  const PatternLatencies by_pattern = sort_by_pattern(chase, position_medians(latencies));
+  const ChasePlan plan{
+      .offsets = chase.offsets, .warmup_passes = 0, .preparation = Preparation::flushed};
+  const ChaseSetup setup = set_up_chase(run, path, space);
+  PatternReplicates replicates;
+  measure_replicates(run, "patterns " + prefix, [&](const Draw& draw) {
+    const ChaseLatencies latencies =
+        measure_chase(run, at_draw(setup, draw), "patterns " + prefix, plan);
+    return replicates.add(sort_by_pattern(chase, latencies.cycles));
+  });
+  const PatternLatencies& by_pattern = replicates.pooled;
   auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles);
   const bool knows_tlb = run.number("tlb.l1.reach_bytes").has_value();
   PatternFinding& p6 = patterns[static_cast<std::size_t>(Pattern::p6)];
@@ -79,7 +129,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     if (open && !knows_tlb && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
-      run.report(as_finding(metric, patterns[i]), patterns[i].reason);
+      run.report(as_finding(metric, patterns[i], static_cast<Pattern>(i), replicates.samples[i]));
     }
   }
 }

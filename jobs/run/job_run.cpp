@@ -1,6 +1,7 @@
 // Bookkeeping of one job: its probes and findings, until the suite hands them to the run file.
 #include "jobs/run/job_run.hpp"
 
+#include "analysis/fleet/conditions.hpp"
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 
@@ -43,7 +44,7 @@ const DeviceInfo& JobRun::info() const { return device_.info(); }
 const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
   ProbeRecord record{std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
                      device_.run(spec)};
-  device_s_ += record.trace.device_s;
+  account(record.trace);
   records_.push_back(std::move(record));
   if (on_probe_) on_probe_();
   return records_.back().trace;
@@ -51,13 +52,18 @@ const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
 
 Trace JobRun::ask(std::string label, const ProbeSpec& spec) {
   Trace trace = device_.run(spec);
-  device_s_ += trace.device_s;
+  account(trace);
   for (const LaneTrace& lane : trace.lanes) searched_accesses_ += lane.window_cycles.size();
   const bool whole = searched_accesses_ <= most_searched_accesses;
   records_.push_back({std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
                       whole ? trace : by_frequency(trace)});
   if (on_probe_) on_probe_();
   return trace;
+}
+
+void JobRun::account(const Trace& trace) {
+  device_s_ += trace.device_s;
+  throttled_probes_ += (trace.conditions.throttle_reasons & harmful_throttle_mask) != 0;
 }
 
 void JobRun::report(Finding finding) {

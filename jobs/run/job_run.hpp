@@ -41,6 +41,9 @@ class JobRun {
   /// @throws DeviceError, DeviceLostError
   Trace ask(std::string label, const ProbeSpec& spec);
 
+  /// Probes of this job so far that ran while heat or power held clocks down.
+  std::uint64_t throttled_probes() const { return throttled_probes_; }
+
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
   /// The same with what to know about the value.
@@ -64,6 +67,7 @@ class JobRun {
 
  private:
   const Finding* find(std::string_view metric) const;
+  void account(const Trace& trace);
 
   Device& device_;
   std::string_view job_;
@@ -74,6 +78,7 @@ class JobRun {
   std::deque<ProbeRecord> records_;
   std::uint64_t searched_accesses_ = 0;
   double device_s_ = 0;
+  std::uint64_t throttled_probes_ = 0;
   std::vector<Finding> findings_;
 };
 

@@ -72,7 +72,7 @@ std::uint64_t measure_filled(SetsProbe& probe, const SetFindings& found) {
 
 }  // namespace
 
-SetFindings characterize_sets(SetsProbe& probe) {
+SetFindings find_sets(SetsProbe& probe) {
   SetFindings found{.pool = probe.pool()};
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
@@ -84,6 +84,11 @@ SetFindings characterize_sets(SetsProbe& probe) {
   if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
     found.replacement = measure_replacement(probe, found);
   }
+  return found;
+}
+
+SetFindings characterize_sets(SetsProbe& probe) {
+  SetFindings found = find_sets(probe);
   report_sets(probe, found);
   return found;
 }

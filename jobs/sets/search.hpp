@@ -6,6 +6,10 @@
 
 namespace sonde {
 
+/// Searches and matches; reports nothing.
+/// Method: docs/methods/conflict-sets.md.
+SetFindings find_sets(SetsProbe& probe);
+
 /// All of it: searches, matches and reports `.sets .ways .ways_per_set .tag_reach_bytes
 /// .index_function .replacement .way_probability`, as far as they were found. Metrics without a
 /// finding are left to the caller, with the reason in `reason`.

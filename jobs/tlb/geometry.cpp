@@ -132,7 +132,7 @@ std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
 
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
   const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.step_bytes);
-  const CapacityBound bound = measure_reach(tlb, unit_bytes, 1.0 / 32);
+  const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
   const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
@@ -148,15 +148,16 @@ std::uint64_t measure_entry(const TlbUnderTest& tlb) {
 }
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                            double relative_precision, double missing_share) {
+                            const ReachSearch& search) {
   const auto ask = [&](std::uint64_t span_bytes) {
-    return missing_share_at(tlb, span_bytes, step_bytes) > missing_share ? Fit::overflows
-                                                                         : Fit::fits;
+    return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
+                                                                                : Fit::fits;
   };
+  const std::uint64_t start_bytes = std::max(search.start_bytes, 8 * step_bytes);
   return find_capacity_bound({.step_bytes = step_bytes,
-                              .start_bytes = 8 * step_bytes,
+                              .start_bytes = start_bytes / step_bytes * step_bytes,
                               .limit_bytes = tlb.level.overflowing_bytes,
-                              .relative_precision = relative_precision},
+                              .relative_precision = search.relative_precision},
                              ask);
 }
 

@@ -52,12 +52,18 @@ std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 /// in most places if each takes an entry. @pre the granularity is known
 std::uint64_t measure_entry(const TlbUnderTest& tlb);
 
+/// How to look for a reach.
+struct ReachSearch {
+  std::uint64_t start_bytes = 0;  // where doubling begins; 0: at eight steps
+  double relative_precision = 0;  // 0: to one step
+  double missing_share = 0;       // of the pages, that may miss in a chase that fits
+};
+
 /// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many
-/// pages, to `relative_precision`. Lines stay within the first granularity of each page, so that
+/// pages, to the precision asked. Lines stay within the first granularity of each page, so that
 /// the pages are those meant.
-/// @param missing_share pages that may miss in a chase that fits
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                            double relative_precision, double missing_share = 0);
+                            const ReachSearch& search = {});
 
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {

@@ -6,6 +6,8 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+#include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 #include "jobs/tlb/scope.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
@@ -13,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -43,24 +46,52 @@ struct Reach {
   std::uint64_t bytes = 0;
   double confidence = 1;
   std::string remark = {};
+  std::optional<Interval> interval = {};  // in bytes, where it depends on the place
+  std::uint64_t replicates = 1;
 };
+
+/// The bound from other places on: where the index is hashed, each place fills another set first.
+void widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes, Reach& reach) {
+  constexpr std::size_t draws = 2;
+  constexpr double relative_precision = 1.0 / 64;
+  const auto seen = static_cast<double>(reach.bytes);
+  Interval interval{seen, seen};
+  TlbUnderTest elsewhere = tlb;
+  for (std::size_t number = 1; number <= draws; ++number) {
+    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " reach", number));
+    const CapacityBound bound = measure_reach(
+        elsewhere, step_bytes,
+        {.start_bytes = reach.bytes / 8 * 7, .relative_precision = relative_precision});
+    if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
+    interval.low = std::min(interval.low, static_cast<double>(bound.fitting_bytes));
+    interval.high = std::max(interval.high, static_cast<double>(bound.overflowing_bytes));
+    ++reach.replicates;
+  }
+  reach.interval = interval;
+}
 
 /// To the entry, or, where the transition is gradual, to a sixteenth of its power of two.
 Reach measure_checked_reach(const TlbUnderTest& tlb) {
   const std::uint64_t step_bytes = tlb.step_bytes();
-  const CapacityBound bound = measure_reach(tlb, step_bytes, 0);
+  const CapacityBound bound = measure_reach(tlb, step_bytes);
   if (bound.overflowing_bytes == 0) return {.bytes = bound.fitting_bytes};
   const ReachCheck check = check_reach(tlb, bound, step_bytes);
   if (!check.is_steady) {
-    const CapacityBound gradual = measure_reach(tlb, step_bytes, 0, gradual_missing_share);
-    return {round_gradual_size(gradual.fitting_bytes), gradual_confidence,
-            "a gradual capacity transition: below it single entries are lost now and then"};
+    const CapacityBound gradual =
+        measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
+    Reach reach{round_gradual_size(gradual.fitting_bytes), gradual_confidence,
+                "a gradual capacity transition: below it single entries are lost now and then"};
+    reach.interval = Interval{static_cast<double>(std::min(bound.fitting_bytes, reach.bytes)),
+                              static_cast<double>(gradual.overflowing_bytes)};
+    return reach;
   }
   if (check.overflowing_share >= one_set_share) return {.bytes = bound.fitting_bytes};
-  return {bound.fitting_bytes, one_set_confidence,
-          fmt::format("first misses: at one entry more {:.1f} % of the pages miss, one set of "
-                      "many; where the index is hashed, others overflow a little later",
-                      100 * check.overflowing_share)};
+  Reach reach{bound.fitting_bytes, one_set_confidence,
+              fmt::format("first misses: at one entry more {:.1f} % of the pages miss, one set of "
+                          "many; where the index is hashed, others overflow a little later",
+                          100 * check.overflowing_share)};
+  widen_by_draws(tlb, step_bytes, reach);
+  return reach;
 }
 
 /// The entry of a level, if it is smaller than that of an inner one, which answers for its
@@ -98,9 +129,11 @@ void measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
 
 void report_units(const TlbUnderTest& tlb, const Reach& reach, const BlockSize& granularity,
                   std::uint64_t samples) {
-  tlb.run.report(
-      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples),
-      reach.remark);
+  Finding in_bytes =
+      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples);
+  in_bytes.interval = reach.interval;
+  in_bytes.replicates = reach.replicates;
+  tlb.run.report(std::move(in_bytes), reach.remark);
   const auto of_entry = [&](const char* metric, std::uint64_t value) {
     tlb.run.report(found(tlb.name + metric, static_cast<double>(value), granularity.agreement,
                          granularity.observations));
@@ -114,14 +147,44 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
   if (!sets.resolved() || sets.agreement < sure_agreement) {
-    return tlb.run.report(
-        found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
+    Finding finding = found(metric, static_cast<double>(tlb.entries), reach.confidence, samples);
+    const auto entry_bytes = static_cast<double>(tlb.entry_bytes);
+    if (reach.interval) {
+      finding.interval =
+          Interval{reach.interval->low / entry_bytes, reach.interval->high / entry_bytes};
+    }
+    finding.replicates = reach.replicates;
+    return tlb.run.report(std::move(finding));
   }
   std::string remark;
   if (sets.lines() != tlb.entries) {
     remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
   }
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
+}
+
+/// The sets of a level. Where they are few, so that another search takes a fraction of a second,
+/// and sets or policy do not come out, they are looked for again on another SM and at another
+/// place.
+SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t most_entries = 128;
+  constexpr std::size_t draws = 3;
+  TlbProbe probe(tlb);
+  SetFindings best = find_sets(probe);
+  const auto is_whole = [](const SetFindings& found) {
+    return found.confirmed() && found.replacement && found.replacement->policy &&
+           found.replacement->alike.empty();
+  };
+  TlbUnderTest elsewhere = tlb;
+  for (std::size_t number = 1; tlb.entries <= most_entries && number < draws && !is_whole(best);
+       ++number) {
+    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", number));
+    TlbProbe other(elsewhere);
+    SetFindings found = find_sets(other);
+    if (is_whole(found) || (found.confirmed() && !best.confirmed())) best = std::move(found);
+  }
+  report_sets(probe, best);
+  return best;
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.
@@ -140,8 +203,7 @@ void characterize_level(TlbUnderTest& tlb, const std::optional<BlockSize>& granu
   tlb.entries = reach.bytes / tlb.entry_bytes;
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
   report_units(tlb, reach, *granularity, samples);
-  TlbProbe probe(tlb);
-  const SetFindings sets = characterize_sets(probe);
+  const SetFindings sets = find_sets_in_draws(tlb);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);

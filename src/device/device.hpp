@@ -19,6 +19,9 @@ inline constexpr std::uint64_t record_overhead_bytes = 64;
 /// in shared memory: window_cycles 0..2047, the last bin for all longer ones.
 inline constexpr std::uint64_t histogram_bins = 2048;
 
+/// Lanes that may chase on one SM at once, each a warp of one block.
+inline constexpr std::size_t most_lanes_per_sm = 16;
+
 class Device {
  public:
   virtual ~Device() = default;

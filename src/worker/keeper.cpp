@@ -87,7 +87,9 @@ std::string describe_end(int wait_status) {
 /// Forks workers and tells of their end until the rank closes the connection.
 class KeeperLoop {
  public:
-  KeeperLoop(const Keeper::Work& work, int socket) : work_(work), socket_(socket) {
+  KeeperLoop(const Keeper::Work& work, int socket, std::optional<std::chrono::seconds> limit)
+      : work_(work), socket_(socket) {
+    if (limit) end_ = Clock::now() + *limit;
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, SIG_IGN);
     // SIGCHLD may come only while ppoll waits. A worker is forked with SIGUSR1 blocked, which keeps
     // the signal until the worker can take it: ignored as here it would be lost.
@@ -160,7 +162,7 @@ void RankLink::mention(const std::string& text) const {
   send_message(socket_, said_letter, text, MSG_DONTWAIT);
 }
 
-Keeper::Keeper(const Work& work) {
+Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw Error(fmt::format("cannot make a socket ({})", std::strerror(errno)));
@@ -172,7 +174,7 @@ Keeper::Keeper(const Work& work) {
   if (keeper_ == 0) {
     end_with_parent(rank, "sonde-keeper");
     close(ends[0]);
-    KeeperLoop(work, ends[1]).run();
+    KeeperLoop(work, ends[1], limit).run();
     _exit(0);
   }
   close(ends[1]);

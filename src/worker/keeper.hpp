@@ -38,8 +38,9 @@ class Keeper {
 
   /// Forks the keeper: before MPI, CUDA and any thread. It ends with the process that forked it,
   /// however that ends, and takes its worker along.
+  /// @param limit as of bound_end, in force before the keeper could be told of one
   /// @throws Error if the system refuses
-  explicit Keeper(const Work& work);
+  explicit Keeper(const Work& work, std::optional<std::chrono::seconds> limit = {});
   ~Keeper();
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;

@@ -12,6 +12,7 @@ namespace {
 
 static_assert(kernels::chase_bins == histogram_bins);
 static_assert(kernels::sink_bytes == record_overhead_bytes);
+static_assert(kernels::max_lanes_per_sm == most_lanes_per_sm);
 
 TimeLimit limit_of(const ChaseProbe& probe) {
   const std::uint64_t accesses =

@@ -171,6 +171,22 @@ TEST(KeeperTest, without_its_keeper_every_worker_has_ended) {
   EXPECT_TRUE(is_gone(worker));
 }
 
+TEST(KeeperTest, a_process_that_is_stopped_before_it_says_anything_is_ended_too) {
+  const pid_t rank = fork();
+  if (rank == 0) {
+    Keeper keeper(play_task, 1s);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  const auto start = Clock::now();
+  while (waitpid(rank, &status, WNOHANG) == 0 && Clock::now() - start < 20s) {
+    std::this_thread::sleep_for(10ms);
+  }
+
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_is_stopped) {
   const pid_t rank = fork();
   if (rank == 0) {

@@ -1,0 +1,68 @@
+// Parts the samples of each replicate by partition.
+#include "analysis/structure/latency/memory_replicates.hpp"
+
+#include "analysis/structure/latency/near_far.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Fewer replicates that see both partitions may do so by chance.
+constexpr double least_share_of_replicates = 0.25;
+constexpr std::size_t least_replicates = 2;
+
+/// The samples of the replicates that met both partitions, parted.
+struct Parted {
+  std::vector<std::vector<double>> near;
+  std::vector<std::vector<double>> far;
+};
+
+Parted part(std::span<const std::vector<double>> samples) {
+  Parted parted;
+  for (const std::vector<double>& of_replicate : samples) {
+    const auto partitions = split_near_far({&of_replicate, 1});
+    if (!partitions) continue;
+    const double threshold_cycles = (partitions->near_cycles + partitions->far_cycles) / 2;
+    parted.near.emplace_back();
+    parted.far.emplace_back();
+    for (const double cycles : of_replicate) {
+      (cycles <= threshold_cycles ? parted.near : parted.far).back().push_back(cycles);
+    }
+  }
+  return parted;
+}
+
+/// Standard deviation of the mean of two independent values.
+double of_middle(double one, double other) { return std::hypot(one, other) / 2; }
+
+}  // namespace
+
+MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> samples) {
+  MemorySummary summary{.all = summarize_replicates(samples)};
+  const Parted parted = part(samples);
+  const auto wanted = least_share_of_replicates * static_cast<double>(samples.size());
+  if (parted.near.size() < least_replicates || static_cast<double>(parted.near.size()) < wanted) {
+    return summary;
+  }
+  const MemorySummary::Partitions partitions{.near = summarize_replicates(parted.near),
+                                             .far = summarize_replicates(parted.far)};
+  const auto& [near, far] = partitions;
+  summary.all.center = (near.center + far.center) / 2;
+  summary.all.repeatability = of_middle(near.repeatability, far.repeatability);
+  summary.all.reproducibility = of_middle(near.reproducibility, far.reproducibility);
+  summary.partitions = partitions;
+  return summary;
+}
+
+Finding found_memory(std::string metric, const MemorySummary& memory) {
+  Finding finding = found_replicated(std::move(metric), memory.all);
+  if (memory.partitions) {
+    finding.modes = {memory.partitions->near.center, memory.partitions->far.center};
+    finding.reason = "the middle between the near and the far partition";
+  }
+  return finding;
+}
+
+}  // namespace sonde

@@ -1,0 +1,76 @@
+// Draws replicates and applies the stopping rule to what they gave.
+#include "jobs/run/replicates.hpp"
+
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+/// Multiples of it modulo 1 are spread more evenly than those of any other number (Weyl 1916).
+constexpr double golden_ratio = 0.6180339887498949;
+
+std::vector<double> values_of(const std::vector<std::vector<double>>& samples) {
+  std::vector<double> values;
+  for (const auto& of_replicate : samples) values.push_back(value_of_replicate(of_replicate));
+  return values;
+}
+
+}  // namespace
+
+Draw draw_replicate(const JobRun& run, std::string_view what, std::size_t number) {
+  const int sm_count = run.info().sm_count;
+  Random random(derive_seed(run.seed(), what));
+  const double first = random.unit();
+  std::vector<bool> taken(static_cast<std::size_t>(sm_count));
+  std::size_t sm = 0;
+  for (std::size_t i = 0; i <= number; ++i) {
+    if (i % taken.size() == 0) taken.assign(taken.size(), false);
+    const double turn = first + golden_ratio * static_cast<double>(i);
+    sm = static_cast<std::size_t>((turn - std::floor(turn)) * sm_count);
+    while (taken[sm]) sm = (sm + 1) % taken.size();
+    taken[sm] = true;
+  }
+  return {.place = static_cast<Place>(number),
+          .sm = static_cast<int>(sm),
+          .seed = derive_seed(run.seed(), fmt::format("{} {}", what, number))};
+}
+
+std::vector<double> Replicates::pooled() const {
+  std::vector<double> all;
+  for (const auto& of_replicate : samples) {
+    all.insert(all.end(), of_replicate.begin(), of_replicate.end());
+  }
+  return all;
+}
+
+StoppingRule stopping_rule(SuiteLevel level) {
+  if (level == SuiteLevel::quick) return {.least = 3, .most = 8};
+  return {.least = 8, .most = 32};
+}
+
+Replicates measure_replicates(JobRun& run, std::string_view what,
+                              const std::function<std::vector<double>(const Draw&)>& measure) {
+  const StoppingRule rule = stopping_rule(run.level());
+  Replicates replicates;
+  std::vector<std::vector<double>> throttled;
+  for (std::size_t number = 0; number < rule.most; ++number) {
+    const std::uint64_t throttled_before = run.throttled_probes();
+    std::vector<double> samples = measure(draw_replicate(run, what, number));
+    if (samples.empty()) continue;
+    const bool well = run.throttled_probes() == throttled_before;
+    (well ? replicates.samples : throttled).push_back(std::move(samples));
+    if (is_enough(values_of(replicates.samples), rule)) break;
+  }
+  if (replicates.samples.size() >= rule.least) {
+    replicates.dropped = throttled.size();
+    return replicates;
+  }
+  for (auto& samples : throttled) replicates.samples.push_back(std::move(samples));
+  return replicates;
+}
+
+}  // namespace sonde
