@@ -4,6 +4,7 @@
 #include "analysis/fleet/suspects.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
+#include "base/text_file.hpp"
 #include "config/run_options.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -139,17 +138,8 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
 }
 
 void write_again_plan(const fs::path& parts, const std::vector<AgainTask>& tasks) {
-  const fs::path path = plan_path(parts);
-  const fs::path part = path.string() + ".part";
-  std::ofstream file(part);
-  file << nlohmann::json(tasks).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(part, path, error);
-  if (!file || error) {
-    throw StoreError(fmt::format("cannot write '{}' ({}) choose another place with -o",
-                                 path.string(), error ? error.message() : std::strerror(errno)));
-  }
+  write_text_file(plan_path(parts), nlohmann::json(tasks).dump(
+                                        -1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::vector<AgainTask> read_again_plan(const fs::path& parts) {

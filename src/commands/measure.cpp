@@ -9,6 +9,7 @@
 #include "base/stop_signal.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
+#include "store/digest.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ std::string find_sharing(const DeviceInfo& info) {
 
 /// A new shard, or the one to go on with, whose jobs come back in `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
+  remove_digest(finished_shard(plan.parts, task.device.uuid));
   if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
   ResumeFrom from;
   if (plan.options.resume) from.run = plan.options.output;
@@ -72,7 +74,7 @@ void keep(Shard& shard, DeviceResult& device, JobResult result) {
   device.jobs.push_back(std::move(result));
 }
 
-void finish(Shard& shard, DeviceResult& device) {
+void finish(const MeasurePlan& plan, Shard& shard, DeviceResult& device) {
   const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
     return job.status == Status::failed || job.status == Status::not_run;
   });
@@ -84,6 +86,11 @@ void finish(Shard& shard, DeviceResult& device) {
     device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
   }
   shard.finish(device);
+  try {
+    write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
+  } catch (const StoreError&) {
+    // The shard says the same, only slower.
+  }
 }
 
 const LostJob* find_lost(const Task& task, const Job& job) {
@@ -159,7 +166,7 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
     }
   }
   if (device) result.after = device->health();
-  finish(shard, result);
+  finish(plan, shard, result);
   return {};
 }
 
@@ -174,7 +181,7 @@ void give_up_device(const MeasurePlan& plan, const Task& task, const std::string
          job_without_answers(*job, lost ? Status::failed : Status::not_run,
                              lost ? lost->reason : reason));
   }
-  finish(shard, result);
+  finish(plan, shard, result);
 }
 
 }  // namespace sonde

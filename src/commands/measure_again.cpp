@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "commands/again_plan.hpp"
+#include "store/digest.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
@@ -59,9 +60,14 @@ void add_to_shard(const MeasurePlan& plan, const DeviceResult& first,
 void judge_shards(const MeasurePlan& plan) {
   const Roster roster = read_roster(plan.parts);
   RunResult run{.provenance = roster.provenance, .devices = {}, .unaudited = roster.unaudited};
+  const std::string& hash = roster.provenance.config_hash;
   for (const auto& shard : list_shards(plan.parts)) {
+    if (auto device = read_digest(shard, hash)) {
+      run.devices.push_back(std::move(*device));
+      continue;
+    }
     RunResult part = read_run(shard, WithTraces::no);
-    if (part.provenance.config_hash != roster.provenance.config_hash) continue;
+    if (part.provenance.config_hash != hash) continue;
     std::ranges::move(part.devices, std::back_inserter(run.devices));
   }
   std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);

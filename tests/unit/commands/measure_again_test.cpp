@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
+#include "store/digest.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
@@ -147,6 +148,27 @@ TEST_F(MeasureAgainTest, both_of_a_pair_that_differs_are_to_measure_again) {
   const auto tasks = read_again_plan(plan_.parts);
   ASSERT_EQ(tasks.size(), 2U);
   for (const AgainTask& task : tasks) EXPECT_EQ(task.jobs.front(), "global.throughput");
+}
+
+TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
+  measure("sim:gtx980+low_bandwidth=0.8,gtx980", 2);
+  judge_shards(plan_);
+  const auto by_digests = read_again_plan(plan_.parts);
+  for (const Task& task : tasks_) {
+    const auto path = finished_shard(plan_.parts, task.device.uuid);
+    ASSERT_TRUE(read_digest(path, plan_.provenance.config_hash));
+    remove_digest(path);
+  }
+
+  judge_shards(plan_);
+
+  const auto by_shards = read_again_plan(plan_.parts);
+  ASSERT_EQ(by_shards.size(), by_digests.size());
+  for (std::size_t i = 0; i < by_shards.size(); ++i) {
+    EXPECT_EQ(by_shards[i].uuid, by_digests[i].uuid);
+    EXPECT_EQ(by_shards[i].jobs, by_digests[i].jobs);
+    EXPECT_EQ(by_shards[i].limit_s, by_digests[i].limit_s);
+  }
 }
 
 TEST_F(MeasureAgainTest, a_healthy_pair_has_nothing_to_do) {
