@@ -51,6 +51,7 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance, from);
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);
+  result.again = std::move(resumed.again);
   return std::move(resumed.shard);
 }
 

@@ -224,13 +224,14 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   // The new shard takes the old one's place only when it holds all that the old one did.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;
+  std::vector<JobResult> again;
   if (earlier) {
     for (const StoredJob& job : stored_jobs(earlier->device)) {
       const bool keep = std::ranges::find(from.keep, job.name) != from.keep.end();
       if (!keep && !(is_final(*job.result) && stands_on(from, job.name, done))) continue;
       try {
         shard.append(earlier->reader.read_job(earlier->row, job.name));
-        if (!job_of_again(job.name)) done.push_back(*job.result);
+        (job_of_again(job.name) ? again : done).push_back(*job.result);
       } catch (const Error& error) {
         if (shard.state_->broken) throw;
         note = fmt::format("{}: {} is measured anew", error.what(), job.name);
@@ -241,7 +242,10 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   shard.state_->path = unfinished;
   std::error_code ignored;
   fs::remove(finished, ignored);
-  return {.shard = std::move(shard), .done = std::move(done), .note = std::move(note)};
+  return {.shard = std::move(shard),
+          .done = std::move(done),
+          .note = std::move(note),
+          .again = std::move(again)};
 }
 
 void Shard::append_as(const std::string& name, const JobResult& result) {

@@ -80,7 +80,8 @@ class Shard {
 struct ResumedShard {
   Shard shard;
   std::vector<JobResult> done;
-  std::string note;  // for the log: why an earlier shard was not used; empty if it was
+  std::string note;              // for the log: why an earlier shard was not used; empty if it was
+  std::vector<JobResult> again;  // second tries
 };
 
 }  // namespace sonde

@@ -103,10 +103,11 @@ TEST_F(ShardTest, missing_shard_is_nothing) {
 TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   write_and_die({ok_, failed_});
 
-  auto [shard, done, note] = resume();
+  auto [shard, done, note, again] = resume();
 
   EXPECT_EQ(note, "");
   ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(again.empty());
   JobResult without_traces = ok_;
   without_traces.probes = done[0].probes;
   EXPECT_EQ(print(done[0]), print(without_traces));
@@ -186,10 +187,11 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
     return part_in_memory(i == 0 ? test::random_device(5, 0) : before, {});
   });
 
-  auto [shard, done, note] = Shard::resume(folder_.path(), device_, provenance_,
-                                           {.run = run, .keep = {failed_.job}, .builds_on = {}});
+  auto [shard, done, note, again] = Shard::resume(
+      folder_.path(), device_, provenance_, {.run = run, .keep = {failed_.job}, .builds_on = {}});
 
   EXPECT_EQ(note, "");
+  EXPECT_TRUE(again.empty());
   ASSERT_EQ(done.size(), 2U);  // the failed one, because it is to be kept
   shard.finish(device_);
   const auto back = read_shard(finished(), WithTraces::yes);
@@ -245,11 +247,13 @@ TEST_F(ShardTest, resume_keeps_second_tries_that_are_final_and_whose_first_try_i
   for (const JobResult& job : {second, of_failed, failed_twice}) shard.append_again(job);
   shard.finish(device_);
 
-  auto [resumed, done, note] = resume();
+  auto [resumed, done, note, again] = resume();
 
   EXPECT_EQ(note, "");
   ASSERT_EQ(done.size(), 2U);
   EXPECT_EQ(done[1].job, "shared");
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].job, ok_.job);
   resumed.append(failed_);
   resumed.finish(device_);
   const DeviceResult back = read_shard(finished(), WithTraces::yes);
