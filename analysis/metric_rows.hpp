@@ -23,7 +23,8 @@ struct Row {
   std::string_view name;
   Quantity quantity;
   std::string_view meaning;
-  std::string_view source = "";  // empty: that of the section
+  std::string_view source = "";        // empty: that of the section
+  std::string_view not_compared = "";  // see Metric
 };
 
 /// What stands for "{}" in the rows of a section.
@@ -37,6 +38,8 @@ struct Factor {
 inline constexpr Quantity latency{"cycle", continuous, lower};
 inline constexpr Quantity count{"1", structural, neither};
 inline constexpr Quantity size{"byte", structural, neither};
+inline constexpr Quantity edge{"byte", capacity, neither};
+inline constexpr Quantity entries{"1", capacity, neither};
 inline constexpr Quantity number{"1", continuous, neither};
 inline constexpr Quantity text{"", structural, neither};
 inline constexpr Quantity curve{"cycle", fingerprint, neither};
@@ -73,6 +76,10 @@ inline constexpr std::string_view latency_page = "docs/methods/latency.md";
 inline constexpr std::string_view policy_page = "docs/methods/replacement.md";
 inline constexpr std::string_view stairs_page = "docs/methods/staircases.md";
 inline constexpr std::string_view global_page = "docs/methods/global-throughput.md";
+
+// Why metrics leave the comparison.
+inline constexpr std::string_view whole_cycles =
+    "a difference of two medians in whole cycles, of which one is up to a tenth of it";
 
 /// Load paths and what serves them; only plain and read-only loads look into the first cache.
 inline constexpr Factor paths[] = {
@@ -141,8 +148,8 @@ inline constexpr Factor caches[] = {
     {"cache.l2", "L2"},
 };
 inline constexpr Row cache_rows[] = {
-    {"{}.size_bytes", size, "size ({})", mei_4_2},
-    {"{}.first_miss_bytes", size,
+    {"{}.size_bytes", edge, "size ({})", mei_4_2},
+    {"{}.first_miss_bytes", edge,
      "largest footprint without a miss: less than the size if sets are unequal ({})",
      "Meltzer 2013"},
     {"{}.line_bytes", size, "bytes under one tag ({})"},
@@ -175,9 +182,9 @@ inline constexpr Factor tlb_levels[] = {
     {"tlb.texture_l2", "second TLB of texture fetches, if they have their own", "tlb"},
 };
 inline constexpr Row tlb_level_rows[] = {
-    {"{}.reach_bytes", size, "largest span of memory whose translations it holds all ({})",
+    {"{}.reach_bytes", edge, "largest span of memory whose translations it holds all ({})",
      mei_4_4},
-    {"{}.entries", count, "entries of all sets; reach / entry where sets are not resolved ({})",
+    {"{}.entries", entries, "entries of all sets; reach / entry where sets are not resolved ({})",
      mei_4_4},
     {"{}.entry_bytes", size, "memory under one entry ({})"},
     {"{}.sub_entries", count, "pages of an entry that are filled one by one ({})"},
@@ -191,7 +198,7 @@ inline constexpr Row tlb_level_rows[] = {
      "chance of each way to be the victim, in the order of first fill ({})", policy_page},
     {"{}.scope", text, "which SMs share it: sm, tpc, gpc or device ({})"},
     {"{}.miss_penalty_cycles", cycles,
-     "what a miss of this level costs beyond a hit of the first ({})"},
+     "what a miss of this level costs beyond a hit of the first ({})", "", whole_cycles},
 };
 
 }  // namespace sonde::registry

@@ -71,7 +71,7 @@ constexpr Row l2_rows[] = {
     {"cache.l2.home_near_fraction", number,
      "share of the lines of a page whose home is the near partition, over some SMs"},
     {"cache.l2.home_function", text, "from the address within a large page to the home partition"},
-    {"cache.l2.segment_bytes", size, "what one SM keeps in the near partition",
+    {"cache.l2.segment_bytes", edge, "what one SM keeps in the near partition",
      "published measurements of A100 and H100: docs/methods/cache.md"},
     {"cache.l2.far_hit_latency_cycles", latency, "latency of a hit in the far partition",
      cache_page},
@@ -252,7 +252,8 @@ class Registry {
                         .better = row.quantity.better,
                         .job = section.job.empty() ? own_job : section.job,
                         .meaning = fill_in(row.meaning, factor.meaning),
-                        .source = row.source.empty() ? section.source : row.source};
+                        .source = row.source.empty() ? section.source : row.source,
+                        .not_compared = row.not_compared};
     const auto last = std::find_if(metrics_.rbegin(), metrics_.rend(),
                                    [&](const Metric& other) { return other.job == metric.job; });
     metrics_.insert(last == metrics_.rend() ? metrics_.end() : last.base(), metric);

@@ -16,7 +16,8 @@ struct Metric {
   Better better;
   std::string_view job;
   std::string_view meaning;
-  std::string_view source;  // where the method or definition comes from
+  std::string_view source;             // where the method or definition comes from
+  std::string_view not_compared = "";  // why devices are not compared by it; "": they are
 };
 
 std::span<const Metric> all_metrics();

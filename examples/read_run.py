@@ -5,7 +5,8 @@
     read_run.py run.h5 cache.l1                         findings of a job, device by device
     read_run.py run.h5 cache.l1 --probe 3               one probe, lane by lane
 
-docs/file-format.md says what each table means. As a module: read_table, ragged, value_of.
+docs/file-format.md says what each table means. As a module: read_table, ragged, addresses,
+histogram, value_of.
 """
 import argparse
 import json
@@ -14,7 +15,7 @@ import sys
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def open_run(path):
@@ -45,6 +46,19 @@ def ragged(group, table, row, name, column):
     """The recorded values of one row: column[offset : offset + length]."""
     begin = int(table[f"{name}_offset"][row])
     return group[column][begin : begin + int(table[f"{name}_length"][row])]
+
+
+def addresses(traces, lanes, row):
+    """The byte in the buffer that each recorded access of a lane went to: it goes round a list."""
+    steps = ragged(traces, lanes, row, "visit", "visit_steps").astype(np.uint64)
+    accesses = int(lanes["window_length"][row]) if len(steps) else 0
+    return np.resize(steps * np.uint64(lanes["visit_step_bytes"][row]), accesses)
+
+
+def histogram(traces, lanes, row):
+    """Timed accesses of a lane by clock window: bins that count anything, and their counts."""
+    return (ragged(traces, lanes, row, "bin", "bin_cycles"),
+            ragged(traces, lanes, row, "bin", "bin_accesses"))
 
 
 def value_of(group, findings, row):

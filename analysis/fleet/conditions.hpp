@@ -2,18 +2,11 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
+#include "trace/inventory.hpp"
 
 #include <cstdint>
 
 namespace sonde {
-
-/// NVML clocks event reasons that lower clocks against the user's wish (nvml.h,
-/// nvmlClocksEventReason*); idle, application clocks, sync boost and display are none.
-inline constexpr std::uint64_t power_throttle_mask = 0x04 | 0x80;    // software cap, power brake
-inline constexpr std::uint64_t thermal_throttle_mask = 0x20 | 0x40;  // software, hardware thermal
-inline constexpr std::uint64_t slowdown_throttle_mask = 0x08;        // hardware slowdown
-inline constexpr std::uint64_t harmful_throttle_mask =
-    power_throttle_mask | thermal_throttle_mask | slowdown_throttle_mask;
 
 struct DeviceConditions {
   double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known

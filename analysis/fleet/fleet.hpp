@@ -38,11 +38,11 @@ struct ReduceOptions {
   /// 5 %: where SuperBench and AWS call a node bad.
   Tolerance tolerance{"", 0.03, 0.05};
   std::vector<Tolerance> tolerances;
-  double within_factor = 3;             // a deviation must exceed this many s_within
+  double within_factor = 3;  // standard deviations of a difference, or of a value to its tolerance
   double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
   double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
   double false_discovery = 0.05;  // Benjamini-Hochberg q over all metrics and devices, n >= 16
-  double gage_limit = 0.30;       // s_repeat / s_total above which a metric gives no verdict
+  double gage_limit = 0.30;       // deviation of a value / least difference that is judged
 };
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
@@ -51,7 +51,8 @@ struct ComparisonGroup {
   std::vector<std::size_t> devices;
 };
 
-/// Standard deviations between nodes, between the devices of a node, and of repeats on one device.
+/// Standard deviations between nodes, between the devices of a node, and of one device's value:
+/// from its replicates, else its repeats.
 struct VarianceComponents {
   double node = 0;
   double device = 0;

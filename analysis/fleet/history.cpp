@@ -1,6 +1,7 @@
 // Compares every metric that a device has in both runs.
 #include "analysis/fleet/history.hpp"
 
+#include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -67,13 +68,19 @@ Change map_change(const Pair& pair, const std::vector<double>& before,
 }
 
 Change change_of(const Pair& pair, const ReduceOptions& options) {
-  if (pair.metric.kind == MetricKind::structural) {
+  if (!pair.metric.not_compared.empty()) return {};
+  if (is_structure(pair.metric.kind)) {
     const std::string before = ballot_text(pair.before);
     const std::string after = ballot_text(pair.after);
     Change change;
     if (before.empty() || after.empty() || before == after) return change;
-    const auto* from = std::get_if<double>(&pair.before.value);
-    const auto* to = std::get_if<double>(&pair.after.value);
+    const auto from = number_of(pair.before);
+    const auto to = number_of(pair.after);
+    if (pair.metric.kind == MetricKind::capacity && from && to &&
+        capacities_agree(edge_of(pair.before), edge_of(pair.after),
+                         tolerance_for(pair.metric.name, options).warn)) {
+      return change;
+    }
     if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {
       return number_change(pair, *from, *to, options);
     }

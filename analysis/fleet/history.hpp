@@ -25,9 +25,9 @@ struct RunComparison {
   std::vector<Change> changes;  // worst first
 };
 
-/// Devices paired by UUID. Structural values must be equal; continuous ones may move by the
-/// tolerance and by `within_factor` of their own repeat scatter. Fingerprints, which belong to the
-/// die, are compared index by index here, and only here.
+/// Devices paired by UUID. Structural values must be equal, capacities agree; continuous ones may
+/// move by the tolerance and by `within_factor` of their own repeat scatter. Fingerprints, which
+/// belong to the die, are compared index by index here, and only here.
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
                            const ReduceOptions& options = {});
 

@@ -25,11 +25,15 @@ std::string shown_value(const Series& series, double value) {
   return series.reference == 1 ? percent_text(value) : format_quantity(value, series.unit);
 }
 
+/// "placement.l2_latency_cycles (median)" for a summary of a map.
+std::string name_of(const Series& series) {
+  return series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")";
+}
+
 FleetFinding finding_for(const RunResult& run, const Series& series, const Standing& standing) {
   return {.device = standing.device,
           .node = run.devices[standing.device].node,
-          .metric =
-              series.summary.empty() ? series.metric : series.metric + " (" + series.summary + ")",
+          .metric = name_of(series),
           .value = shown_value(series, standing.value),
           .deviation_fraction = standing.deviation_fraction,
           .score = standing.score,
@@ -47,13 +51,28 @@ Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
   return tolerance;
 }
 
-/// Large enough to matter, and more than the repeats of this device or a usual one explain.
-bool matters(const Series& series, const Sample& sample, double deviation, double fraction,
-             const ReduceOptions& options) {
+/// What a value is held against, and the standard deviation of that.
+struct Reference {
+  double value = 0;
+  double deviation = 0;
+};
+
+/// The group's median: it moves as a median of n usual devices does.
+Reference median_of(const Series& series, double median) {
+  const auto n = static_cast<double>(series.samples.size());
+  return {.value = median, .deviation = median_error * typical_repeat(series) / std::sqrt(n)};
+}
+
+/// Large enough to matter, and more than the replicates of this device, of a usual one, and of both
+/// sides together explain.
+bool matters(const Series& series, const Sample& sample, const Reference& reference,
+             double fraction, const ReduceOptions& options) {
+  const double deviation = std::abs(sample.value - reference.value);
   const double repeat = std::max(sample.repeat, typical_repeat(series));
-  const double least = std::max(options.within_factor, 1 / options.gage_limit) * repeat;
-  return std::abs(fraction) >= series_tolerance(series, options).warn &&
-         std::abs(deviation) > least && std::abs(deviation) >= 1.5 * series.resolution;
+  const double least = std::max(repeat / options.gage_limit,
+                                options.within_factor * std::hypot(repeat, reference.deviation));
+  return std::abs(fraction) >= series_tolerance(series, options).warn && deviation > least &&
+         deviation >= 1.5 * series.resolution;
 }
 
 Severity severity_of(const Series& series, const Sample& sample, double fraction,
@@ -70,11 +89,12 @@ void judge_pair(const RunResult& run, const Series& series, const ReduceOptions&
                 std::vector<FleetFinding>& findings) {
   const double values[] = {series.samples[0].value, series.samples[1].value};
   const double middle = series.reference_at((values[0] + values[1]) / 2);
-  const double difference = values[0] - values[1];
   if (!(middle > 0)) return;
-  if (!matters(series, series.samples[0], difference, difference / middle, options) ||
-      !matters(series, series.samples[1], difference, difference / middle, options)) {
-    return;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Sample& sample = series.samples[i];
+    const Sample& other = series.samples[1 - i];
+    const double fraction = (sample.value - other.value) / middle;
+    if (!matters(series, sample, {other.value, other.repeat}, fraction, options)) return;
   }
   for (std::size_t i = 0; i < 2; ++i) {
     const double fraction = (values[i] - values[1 - i]) / middle;
@@ -102,8 +122,11 @@ bool splits_in_halves(const Series& series, const ReduceOptions& options) {
   const double extent = std::max(
       {values[half - 1] - values.front(), values.back() - values[half], series.resolution});
   const double reference = series.reference_at(median(values));
+  Sample upper = series.samples.front();
+  upper.value = values[half];
   return reference > 0 && gap >= 8 * extent &&
-         matters(series, series.samples[0], gap, gap / reference, options);
+         matters(series, upper, {values[half - 1], typical_repeat(series)}, gap / reference,
+                 options);
 }
 
 void judge_halves(const RunResult& run, const Series& series, const MetricStatistics& statistics,
@@ -148,11 +171,36 @@ void explain(const Series& series, const MetricStatistics& statistics, const Sta
   }
 }
 
+/// A deviation between replicates that comes near the tolerance: the metric cannot tell a device
+/// that is out from one that was measured in another place.
+bool scatters_too_much(const Series& series, const ReduceOptions& options) {
+  const double reference = series.reference_at(median(values_of(series)));
+  return reference > 0 && series_tolerance(series, options).warn * reference <
+                              options.within_factor * typical_reproduced(series);
+}
+
+FleetFinding too_much_scatter(const Series& series, const ReduceOptions& options) {
+  const double reference = series.reference_at(median(values_of(series)));
+  FleetFinding finding;
+  finding.metric = name_of(series);
+  finding.n = series.samples.size();
+  finding.reason = fmt::format(
+      "not judged: its tolerance of {:g} % is less than {:g} times the {} by which its value "
+      "scatters between replicates (standard deviation), n={}",
+      100 * series_tolerance(series, options).warn, options.within_factor,
+      percent_text(typical_reproduced(series) / reference), finding.n);
+  return finding;
+}
+
+bool is_compared(const Series& series) {
+  return series.samples.size() >= 2 && series.not_compared.empty();
+}
+
 /// For each sample of each series whether it is a discovery when all groups that are large enough
 /// count as one family of tests; samples of smaller groups pass untested.
 std::vector<std::vector<bool>> find_discoveries(const std::vector<Series>& all,
                                                 const std::vector<MetricStatistics>& statistics,
-                                                double q) {
+                                                const ReduceOptions& options) {
   struct Place {
     std::size_t series = 0;
     std::size_t sample = 0;
@@ -164,7 +212,9 @@ std::vector<std::vector<bool>> find_discoveries(const std::vector<Series>& all,
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t n = all[i].samples.size();
     passes.emplace_back(n, n < least_discovery_devices);
-    if (n < least_discovery_devices) continue;
+    if (n < least_discovery_devices || !is_compared(all[i]) || scatters_too_much(all[i], options)) {
+      continue;
+    }
     if (tails.count(n) == 0) tails[n] = fit_score_tail(n);
     const std::vector<Standing> places = standings(all[i], statistics[i]);
     for (std::size_t j = 0; j < n; ++j) {
@@ -172,7 +222,7 @@ std::vector<std::vector<bool>> find_discoveries(const std::vector<Series>& all,
       p_values.push_back(score_p_value(places[j].score, tails[n]));
     }
   }
-  const std::vector<bool> found = discoveries(p_values, q);
+  const std::vector<bool> found = discoveries(p_values, options.false_discovery);
   for (std::size_t test = 0; test < tested.size(); ++test) {
     passes[tested[test].series][tested[test].sample] = found[test];
   }
@@ -188,7 +238,7 @@ void judge_group(const RunResult& run, const Series& series, const MetricStatist
     const Standing& place = places[i];
     const Sample& sample = series.samples[i];
     if (!is_discovery[i] || !sticks_out(place, statistics) ||
-        !matters(series, sample, place.value - statistics.median, place.deviation_fraction,
+        !matters(series, sample, median_of(series, statistics.median), place.deviation_fraction,
                  options)) {
       continue;
     }
@@ -220,12 +270,18 @@ std::vector<FleetFinding> judge_series(const RunResult& run, const std::vector<S
                                        const std::vector<MetricStatistics>& statistics,
                                        const ReduceOptions& options) {
   std::vector<FleetFinding> findings;
-  const auto discovered = find_discoveries(all, statistics, options.false_discovery);
+  const auto discovered = find_discoveries(all, statistics, options);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Series& series = all[i];
-    if (series.samples.size() == 2) judge_pair(run, series, options, findings);
-    if (series.samples.size() < 3) continue;
-    if (splits_in_halves(series, options)) {
+    if (!is_compared(series)) continue;
+    if (scatters_too_much(series, options)) {
+      // Metrics without a better direction give no verdict anyway.
+      if (series.better != Better::neither) findings.push_back(too_much_scatter(series, options));
+      continue;
+    }
+    if (series.samples.size() == 2) {
+      judge_pair(run, series, options, findings);
+    } else if (splits_in_halves(series, options)) {
       judge_halves(run, series, statistics[i], findings);
     } else {
       judge_group(run, series, statistics[i], discovered[i], options, findings);

@@ -1,6 +1,8 @@
 // Counts the votes on every structural metric and names those who disagree.
 #include "analysis/fleet/quorum.hpp"
 
+#include "analysis/fleet/ballots.hpp"
+#include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -28,10 +30,13 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
     if (finding == nullptr || finding->confidence < least_voting_confidence) continue;
     std::string text = ballot_text(*finding);
     if (text.empty()) continue;
+    const auto number = number_of(*finding);
+    const bool is_edge = metric.kind == MetricKind::capacity && number;
     ballots.push_back({.device = device,
                        .text = std::move(text),
                        .shown = value_text(*finding, metric.unit),
-                       .confidence = finding->confidence});
+                       .confidence = finding->confidence,
+                       .interval = is_edge ? std::optional(edge_of(*finding)) : std::nullopt});
   }
   return ballots;
 }
@@ -83,9 +88,9 @@ void add_tie(const RunResult& run, const Metric& metric, const std::vector<Ballo
 }
 
 void add_dissenters(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
-                    const Quorum& quorum, FleetAnalysis& analysis) {
+                    const Quorum& quorum, double tolerance, FleetAnalysis& analysis) {
   for (const Ballot& ballot : ballots) {
-    if (ballot.text == quorum.text) continue;
+    if (agrees(ballot, quorum, tolerance)) continue;
     const bool sure = 2 * quorum.agreeing > ballots.size() &&
                       std::min(quorum.confidence, ballot.confidence) >= least_failing_confidence;
     FleetFinding finding = structure_finding(metric, ballots.size());
@@ -104,52 +109,46 @@ void add_dissenters(const RunResult& run, const Metric& metric, const std::vecto
   }
 }
 
-}  // namespace
-
-Quorum count_votes(const std::vector<Ballot>& ballots) {
-  std::map<std::string, std::size_t> votes;
-  for (const Ballot& ballot : ballots) ++votes[ballot.text];
-  Quorum quorum;
-  for (const auto& [text, count] : votes) {
-    if (count > quorum.agreeing) {
-      quorum = {.text = text, .agreeing = count};
-    } else if (count == quorum.agreeing) {
-      quorum.ambiguous = true;
-    }
-  }
-  if (quorum.ambiguous) return {.ambiguous = true, .confidence = 0};
-  for (const Ballot& ballot : ballots) {
-    if (ballot.text != quorum.text) continue;
-    quorum.shown = ballot.shown;
-    quorum.confidence = std::min(quorum.confidence, ballot.confidence);
-  }
+Quorum count(const Metric& metric, const std::vector<Ballot>& ballots, double tolerance) {
+  if (metric.kind != MetricKind::capacity) return count_votes(ballots);
+  Quorum quorum = count_capacities(ballots, tolerance);
+  if (quorum.interval) quorum.shown = interval_text(*quorum.interval, metric.unit);
   return quorum;
 }
 
+void compare_metric(const RunResult& run, const ComparisonGroup& group, std::size_t index,
+                    const Metric& metric, const ReduceOptions& options, FleetAnalysis& analysis) {
+  const std::vector<Ballot> ballots = collect_ballots(run, group, metric);
+  if (ballots.empty()) return;
+  const double tolerance = tolerance_for(metric.name, options).warn;
+  const Quorum quorum = count(metric, ballots, tolerance);
+  MetricStatistics statistics;
+  statistics.metric = metric.name;
+  statistics.unit = metric.unit;
+  statistics.kind = metric.kind;
+  statistics.group = index;
+  fill_numbers(statistics, voted_numbers(run, metric, ballots));
+  statistics.n = ballots.size();
+  statistics.consensus = quorum.shown;
+  statistics.agreeing = quorum.agreeing;
+  statistics.ambiguous = quorum.ambiguous;
+  analysis.statistics.push_back(statistics);
+  if (!metric.not_compared.empty()) return;
+  if (quorum.ambiguous) {
+    add_tie(run, metric, ballots, analysis);
+  } else {
+    add_dissenters(run, metric, ballots, quorum, tolerance, analysis);
+  }
+}
+
+}  // namespace
+
 void compare_structure(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                       std::span<const Metric> registry, FleetAnalysis& analysis) {
+                       const ReduceOptions& options, FleetAnalysis& analysis) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const Metric& metric : registry) {
-      if (metric.kind != MetricKind::structural) continue;
-      const std::vector<Ballot> ballots = collect_ballots(run, groups[group], metric);
-      if (ballots.empty()) continue;
-      const Quorum quorum = count_votes(ballots);
-      MetricStatistics statistics;
-      statistics.metric = metric.name;
-      statistics.unit = metric.unit;
-      statistics.kind = metric.kind;
-      statistics.group = group;
-      fill_numbers(statistics, voted_numbers(run, metric, ballots));
-      statistics.n = ballots.size();
-      statistics.consensus = quorum.shown;
-      statistics.agreeing = quorum.agreeing;
-      statistics.ambiguous = quorum.ambiguous;
-      analysis.statistics.push_back(statistics);
-      if (quorum.ambiguous) {
-        add_tie(run, metric, ballots, analysis);
-      } else {
-        add_dissenters(run, metric, ballots, quorum, analysis);
-      }
+    for (const Metric& metric : options.registry) {
+      if (!is_structure(metric.kind)) continue;
+      compare_metric(run, groups[group], group, metric, options, analysis);
     }
   }
 }

@@ -217,7 +217,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
     std::ranges::move(more, std::back_inserter(analysis.findings));
   };
   append(judge_maps(run, analysis.groups, options));
-  compare_structure(run, analysis.groups, options.registry, analysis);
+  compare_structure(run, analysis.groups, options, analysis);
   append(health_findings(run));
   append(node_findings(run));
   drop_explained_summaries(analysis.findings);

@@ -30,6 +30,7 @@ Series series_of(const Metric& metric, std::size_t group) {
   series.kind = metric.kind;
   series.better = metric.better;
   series.group = group;
+  series.not_compared = metric.not_compared;
   series.resolution = metric.unit == "cycle" ? 1 : 0;  // clocks count whole cycles
   return series;
 }
@@ -39,7 +40,8 @@ Sample sample_of(const RunResult& run, std::size_t device, const Finding& findin
           .value = value,
           .repeat = repeat_deviation(finding),
           .confidence = finding.confidence,
-          .node = run.devices[device].node};
+          .node = run.devices[device].node,
+          .reproduced = reproduced_deviation(finding)};
 }
 
 Series number_series(const RunResult& run, const ComparisonGroup& group, Series series) {
@@ -94,6 +96,7 @@ void add_map_series(const RunResult& run, const ComparisonGroup& group, const Me
     medians.samples.push_back(sample_of(run, device, *finding, map.median));
     Sample fraction = medians.samples.back();
     fraction.repeat /= map.median;
+    fraction.reproduced /= map.median;
     fraction.value = map.worst_over_median;
     worst.samples.push_back(fraction);
     distances.samples.push_back(fraction);
@@ -155,6 +158,12 @@ double typical_repeat(const Series& series) {
   std::vector<double> repeats;
   for (const Sample& sample : series.samples) repeats.push_back(sample.repeat);
   return median(std::move(repeats));
+}
+
+double typical_reproduced(const Series& series) {
+  std::vector<double> reproduced;
+  for (const Sample& sample : series.samples) reproduced.push_back(sample.reproduced);
+  return median(std::move(reproduced));
 }
 
 VarianceComponents variance_components(const std::vector<Sample>& samples) {

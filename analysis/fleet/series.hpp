@@ -12,9 +12,10 @@ namespace sonde {
 struct Sample {
   std::size_t device = 0;
   double value = 0;
-  double repeat = 0;  // standard deviation of the value, from its repeats
+  double repeat = 0;  // standard deviation of the value, from its replicates, else its repeats
   double confidence = 1;
   std::string node;
+  double reproduced = 0;  // the same from replicates; 0: there is only one
 };
 
 struct Series {
@@ -29,6 +30,8 @@ struct Series {
   /// What deviations are fractions of; 0: the median. Summaries that are fractions already say 1.
   double reference = 0;
 
+  std::string not_compared;  // as in the registry
+
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
@@ -41,6 +44,9 @@ std::vector<double> values_of(const Series& series);
 
 /// Median of the repeats' deviations. @pre samples not empty
 double typical_repeat(const Series& series);
+/// Median of the deviations between replicates. A median, so that one device that scatters hides
+/// nothing. @pre samples not empty
+double typical_reproduced(const Series& series);
 
 /// n, median, MAD, min, max and CV of plain numbers.
 void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);

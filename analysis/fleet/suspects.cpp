@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <set>
 
 namespace sonde {
@@ -39,8 +39,8 @@ const Finding* find_again(const DeviceResult& device, const Metric& metric) {
   for (const JobResult& job : device.again) {
     const Finding* finding = find_finding(job.findings, metric.name);
     if (finding == nullptr) continue;
-    const bool answers = metric.kind == MetricKind::structural ? !ballot_text(*finding).empty()
-                                                               : middle_of(*finding).has_value();
+    const bool answers = is_structure(metric.kind) ? !ballot_text(*finding).empty()
+                                                   : middle_of(*finding).has_value();
     return answers ? finding : nullptr;
   }
   return nullptr;
@@ -55,13 +55,16 @@ const JobResult* find_job(const DeviceResult& device, std::string_view metric) {
   return found != device.jobs.end() ? &*found : nullptr;
 }
 
-const FleetFinding* find_weighty(const FleetAnalysis& analysis, std::size_t device,
-                                 std::string_view metric) {
-  const auto same = [&](const FleetFinding& finding) {
-    return is_weighty(finding) && finding.device == device && metric_of(finding) == metric;
-  };
-  const auto found = std::ranges::find_if(analysis.findings, same);
-  return found != analysis.findings.end() ? &*found : nullptr;
+/// The worst weighty finding of each device and metric.
+using Weighty = std::map<std::pair<std::size_t, std::string_view>, const FleetFinding*>;
+
+/// @pre the findings outlive the map
+Weighty weighty_findings(const FleetAnalysis& analysis) {
+  Weighty all;
+  for (const FleetFinding& finding : analysis.findings) {
+    if (is_weighty(finding)) all.try_emplace({finding.device, metric_of(finding)}, &finding);
+  }
+  return all;
 }
 
 std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
@@ -82,13 +85,11 @@ std::string consensus_of(const FleetAnalysis& analysis, std::size_t group,
 }
 
 /// Whether a device that was measured again, and was well at first, is out now.
-bool peer_is_out(const RunResult& run, const FleetAnalysis& first, const FleetAnalysis& second,
-                 const Metric& metric, std::size_t suspect) {
-  const auto& peers = first.groups[group_of(first, suspect)].devices;
-  return std::ranges::any_of(peers, [&](std::size_t peer) {
+bool peer_is_out(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
+                 const Weighty& first, const Weighty& second) {
+  return std::ranges::any_of(group.devices, [&](std::size_t peer) {
     return find_again(run.devices[peer], metric) != nullptr &&
-           find_weighty(first, peer, metric.name) == nullptr &&
-           find_weighty(second, peer, metric.name) != nullptr;
+           !first.contains({peer, metric.name}) && second.contains({peer, metric.name});
   });
 }
 
@@ -139,29 +140,28 @@ std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResul
 std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
                                        std::size_t group, std::string_view metric) {
   const std::string consensus = consensus_of(analysis, group, metric);
+  const std::string unit(find_metric(metric, analysis.registry)->unit);
+  const Weighty suspects = weighty_findings(analysis);
+  struct Candidate {
+    std::size_t device = 0;
+    double middle = 0;
+  };
+  std::vector<Candidate> candidates;
   std::vector<double> middles;
   for (const std::size_t device : analysis.groups[group].devices) {
     const Finding* finding = find_finding(run.devices[device], metric);
-    const auto middle = finding != nullptr ? middle_of(*finding) : std::nullopt;
-    if (middle) middles.push_back(*middle);
-  }
-  std::optional<std::size_t> best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::size_t device : analysis.groups[group].devices) {
-    const Finding* finding = find_finding(run.devices[device], metric);
-    if (finding == nullptr || find_weighty(analysis, device, metric) != nullptr) continue;
-    const Metric* row = find_metric(metric, analysis.registry);
-    if (!consensus.empty()) {
-      if (row != nullptr && value_text(*finding, row->unit) == consensus) return device;
-      continue;
-    }
+    if (finding == nullptr) continue;
+    const bool is_suspect = suspects.contains({device, metric});
+    if (!is_suspect && !consensus.empty() && value_text(*finding, unit) == consensus) return device;
     const auto middle = middle_of(*finding);
-    const double distance = middle ? std::abs(*middle - median(middles)) : least;
-    if (distance >= least) continue;
-    least = distance;
-    best = device;
+    if (!middle) continue;
+    middles.push_back(*middle);
+    if (!is_suspect) candidates.push_back({.device = device, .middle = *middle});
   }
-  return best;
+  if (candidates.empty()) return {};
+  const double center = median(std::move(middles));
+  const auto distance = [&](const Candidate& one) { return std::abs(one.middle - center); };
+  return std::ranges::min_element(candidates, {}, distance)->device;
 }
 
 std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
@@ -194,13 +194,16 @@ RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
 
 void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
   const FleetAnalysis first = analysis;
+  const Weighty at_first = weighty_findings(first);
+  const Weighty again = weighty_findings(second);
   for (FleetFinding& finding : analysis.findings) {
     const Metric* metric = settled_metric(finding, analysis, run);
     if (metric == nullptr) continue;
-    const Finding& value = *find_again(run.devices[finding.device], *metric);
-    settle(finding, find_weighty(second, finding.device, metric->name),
-           peer_is_out(run, first, second, *metric, finding.device),
-           value_text(value, metric->unit));
+    const auto came_back = again.find({finding.device, metric->name});
+    const ComparisonGroup& group = analysis.groups[group_of(analysis, finding.device)];
+    settle(finding, came_back != again.end() ? came_back->second : nullptr,
+           peer_is_out(run, group, *metric, at_first, again),
+           value_text(*find_again(run.devices[finding.device], *metric), metric->unit));
   }
 }
 

@@ -23,8 +23,9 @@ struct Suspect {
 std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResult& run);
 
 /// The device of the group that is nearest the middle in that metric and no suspect in it: of a
-/// structural metric one that has the value of most. Nothing if there is no such device, as in a
-/// pair, where both are suspects. @pre analysis = reduce_fleet(run, ...)
+/// structural metric one that has the value of most, if there is one. Nothing if there is no such
+/// device, as in a pair, where both are suspects. @pre analysis = reduce_fleet(run, ...), which
+/// knows the metric
 std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
                                        std::size_t group, std::string_view metric);
 

@@ -35,13 +35,22 @@ std::string vector_text(const std::vector<double>& values, std::string_view unit
 
 std::string value_text(const Finding& finding, std::string_view unit) {
   if (const auto* number = std::get_if<double>(&finding.value)) {
-    return format_quantity(*number, unit);
+    return finding.interval ? interval_text(*finding.interval, unit)
+                            : format_quantity(*number, unit);
   }
   if (const auto* text = std::get_if<std::string>(&finding.value)) return *text;
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
     return vector_text(*values, unit);
   }
   return status_text(finding);
+}
+
+std::string interval_text(const Interval& interval, std::string_view unit) {
+  if (interval.low == interval.high) return format_quantity(interval.low, unit);
+  const DisplayUnit display = display_unit(interval.high, unit);
+  return fmt::format("between {:.4g} and {:.4g}{}{}", interval.low / display.divisor,
+                     interval.high / display.divisor, display.text.empty() ? "" : " ",
+                     display.text);
 }
 
 std::string ballot_text(const Finding& finding) {
@@ -77,10 +86,25 @@ const std::vector<double>* vector_of(const DeviceResult& device, std::string_vie
   return finding != nullptr ? vector_of(*finding) : nullptr;
 }
 
+Interval edge_of(const Finding& finding) {
+  const double value = number_of(finding).value();
+  const Interval exact{.low = value, .high = value};
+  const Interval edge = finding.interval.value_or(exact);
+  return std::isfinite(edge.low) && std::isfinite(edge.high) ? edge : exact;
+}
+
+double reproduced_deviation(const Finding& finding) {
+  if (finding.replicates < 2 || !(finding.reproducibility > 0)) return 0;
+  return median_error * finding.reproducibility /
+         std::sqrt(static_cast<double>(finding.replicates));
+}
+
 double repeat_deviation(const Finding& finding) {
+  const double reproduced = reproduced_deviation(finding);
+  if (reproduced > 0) return reproduced;
   if (finding.samples < 2 || !(finding.repeatability > 0)) return 0;
   const double independent = std::min<double>(static_cast<double>(finding.samples), 16);
-  return 1.2533 * finding.repeatability / std::sqrt(independent);
+  return median_error * finding.repeatability / std::sqrt(independent);
 }
 
 std::string percent_text(double fraction) {

@@ -9,9 +9,12 @@
 
 namespace sonde {
 
-/// "36.5 cycle", "48 KiB", "lru", "[16, 16, 18]", "[132 values, median 36]"; statuses without a
-/// value give "not present", "not resolvable", ...
+/// "36.5 cycle", "48 KiB", "between 57 and 59 MiB" (a gradual edge), "lru", "[16, 16, 18]", "[132
+/// values, median 36]"; statuses without a value give "not present", "not resolvable", ...
 std::string value_text(const Finding& finding, std::string_view unit);
+
+/// "between 57 and 59 MiB"; "48 KiB" if it has no width.
+std::string interval_text(const Interval& interval, std::string_view unit);
 
 /// Exact text of a structural value, for voting: equal texts are equal values. Empty if the device
 /// gave no answer (not resolvable, failed, ...); "not present" is an answer.
@@ -25,9 +28,21 @@ const std::vector<double>* vector_of(const Finding& finding);
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
 
-/// Standard deviation of the value itself: a median of `samples` with this deviation (1.2533 sigma /
-/// sqrt(n), Gaussian). Samples of one run share its conditions, so at most 16 count as independent.
-/// 0 if it is not known.
+/// Standard error of a median over that of a mean: sqrt(pi / 2), Gaussian.
+inline constexpr double median_error = 1.2533;
+
+/// Where the edge of a capacity lies: its interval, else its value, which is exact. @pre number_of
+/// gives something
+Interval edge_of(const Finding& finding);
+
+/// Standard deviation of the value itself, the robust centre of replicates that scatter by
+/// `reproducibility` (at most that of a median: median_error sigma / sqrt(n)): as if all were
+/// measured again in another place. 0 if there is one replicate only.
+double reproduced_deviation(const Finding& finding);
+
+/// The same, and where there is one replicate only, that of a median of `samples` with the
+/// deviation within it. Those share their conditions, so at most 16 count as independent. 0 if it
+/// is not known.
 double repeat_deviation(const Finding& finding);
 
 /// "19.9 %" of 0.199 and of -0.199.

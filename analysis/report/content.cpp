@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
 #include "base/enum_text.hpp"
 #include "base/units.hpp"
 
@@ -19,6 +20,7 @@ namespace sonde {
 namespace {
 
 constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structural"},
+                                               {MetricKind::capacity, "capacity"},
                                                {MetricKind::continuous, "continuous"},
                                                {MetricKind::fingerprint, "fingerprint"},
                                                {MetricKind::inventory, "inventory"}};
@@ -41,12 +43,40 @@ std::string furthest_text(const RunResult& run, const MetricStatistics& statisti
   return fmt::format("{} {}", place_of(run.devices[furthest.device]), deviation);
 }
 
-std::string remark_of(const Finding& finding) {
+/// Of one job on all devices.
+struct JobTimes {
+  std::vector<double> elapsed_s;
+  std::vector<double> device_s;
+};
+
+/// Modes of the value and the interval of its edge, if it has them.
+std::string modes_and_edge(const Finding& finding, const std::string& unit) {
+  std::vector<std::string> parts;
+  if (finding.modes.size() > 1) {
+    std::vector<std::string> modes;
+    for (const double mode : finding.modes) modes.push_back(format_quantity(mode, unit));
+    parts.push_back(fmt::format("modes {}", fmt::join(modes, " and ")));
+  }
+  if (finding.interval) {
+    parts.push_back(fmt::format("gradual edge from {} to {}",
+                                format_quantity(finding.interval->low, unit),
+                                format_quantity(finding.interval->high, unit)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string status_of(const Finding& finding) {
   if (finding.status == Status::ok) return finding.reason;
   const bool has_value = !std::holds_alternative<std::monostate>(finding.value);
   const std::string status = has_value ? std::string(to_text(finding.status)) : "";
   if (finding.reason.empty()) return status;
   return status.empty() ? finding.reason : status + ": " + finding.reason;
+}
+
+std::string remark_of(const Finding& finding, const std::string& unit) {
+  const std::string shape = modes_and_edge(finding, unit);
+  const std::string status = status_of(finding);
+  return shape + (shape.empty() || status.empty() ? "" : "; ") + status;
 }
 
 }  // namespace
@@ -128,7 +158,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
   }
   table.columns.push_back({"furthest out", Align::left});
   for (const MetricStatistics& row : analysis.statistics) {
-    if (row.group != group || row.kind == MetricKind::structural) continue;
+    if (row.group != group || is_structure(row.kind)) continue;
     const DisplayUnit display = display_unit(row.median, row.unit);
     std::vector<std::string> cells{
         row.summary.empty() ? row.metric : fmt::format("{} ({})", row.metric, row.summary),
@@ -149,7 +179,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
 TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
   TextTable table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
   for (const MetricStatistics& row : analysis.statistics) {
-    if (row.group != group || row.kind != MetricKind::structural) continue;
+    if (row.group != group || !is_structure(row.kind)) continue;
     table.rows.push_back({row.metric, row.ambiguous ? "ambiguous" : row.consensus,
                           fmt::format("{}/{}", row.agreeing, row.n)});
   }
@@ -191,14 +221,46 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
       {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
   for (const Finding& finding : job.findings) {
     const std::string unit = unit_of(registry, finding.metric);
-    const bool measured = finding.samples > 0;
+    const bool replicated = finding.replicates > 1;
+    const double deviation =
+        replicated && finding.reproducibility > 0 ? finding.reproducibility : finding.repeatability;
+    const std::uint64_t n = replicated ? finding.replicates : finding.samples;
     table.rows.push_back(
         {finding.metric, value_text(finding, unit),
-         finding.repeatability > 0 ? format_quantity(finding.repeatability, unit) : "",
-         measured ? std::to_string(finding.samples) : "",
+         deviation > 0 ? format_quantity(deviation, unit) : "", n > 0 ? std::to_string(n) : "",
          finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
-         remark_of(finding)});
+         remark_of(finding, unit)});
   }
+  return table;
+}
+
+TextTable time_table(const RunResult& run) {
+  std::vector<std::string> names;  // in the order in which the devices ran them
+  std::map<std::string, JobTimes> times;
+  for (const DeviceResult& device : run.devices) {
+    for (const JobResult& job : device.jobs) {
+      if (!(job.elapsed_s > 0)) continue;
+      JobTimes& of_job = times[job.job];
+      if (of_job.elapsed_s.empty()) names.push_back(job.job);
+      of_job.elapsed_s.push_back(job.elapsed_s);
+      of_job.device_s.push_back(job.device_s);
+    }
+  }
+  TextTable table{{{"job"}, {"s", Align::right}, {"GPU at work", Align::right}}, {}};
+  double all_elapsed_s = 0;
+  double all_device_s = 0;
+  const auto add_row = [&table](const std::string& name, double elapsed_s, double device_s) {
+    table.rows.push_back({name, fmt::format("{:.2f}", elapsed_s),
+                          fmt::format("{:.0f} %", 100 * device_s / elapsed_s)});
+  };
+  for (const std::string& name : names) {
+    const double elapsed_s = median(times[name].elapsed_s);
+    const double device_s = median(times[name].device_s);
+    all_elapsed_s += elapsed_s;
+    all_device_s += device_s;
+    add_row(name, elapsed_s, device_s);
+  }
+  if (names.size() > 1) add_row("all", all_elapsed_s, all_device_s);
   return table;
 }
 

@@ -22,8 +22,12 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run);
-/// Findings of one device and job: metric, value, repeatability, samples, confidence, remark.
+/// Findings of one device and job: metric, value, deviation (of the values of replicates if there
+/// are several, else of the samples), their number, confidence, remark.
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry);
+/// Jobs in running order: wall time, and the share of it in which the GPU was at work on probes;
+/// medians over the devices.
+TextTable time_table(const RunResult& run);
 
 /// "structural", "continuous", ...
 std::string_view to_text(MetricKind kind);

@@ -19,15 +19,25 @@ std::string line(const std::vector<std::string>& cells) {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
+/// Separated by blanks.
+std::string modes_text(const Finding& finding) {
+  std::vector<std::string> modes;
+  for (const double mode : finding.modes) modes.push_back(number(mode));
+  return fmt::format("{}", fmt::join(modes, " "));
+}
+
 /// One row; a row for each element if the value is a vector.
 std::string finding_rows(const std::vector<std::string>& device, const Finding& finding,
                          const std::string& unit) {
   const auto row = [&](const std::string& index, const std::string& value) {
     std::vector<std::string> cells = device;
-    cells.insert(cells.end(),
-                 {finding.metric, index, value, unit, std::string(to_text(finding.status)),
-                  number(finding.confidence), std::to_string(finding.samples),
-                  number(finding.repeatability), finding.reason});
+    cells.insert(
+        cells.end(),
+        {finding.metric, index, value, unit, std::string(to_text(finding.status)),
+         number(finding.confidence), std::to_string(finding.samples), number(finding.repeatability),
+         number(finding.reproducibility), std::to_string(finding.replicates), modes_text(finding),
+         finding.interval ? number(finding.interval->low) : "",
+         finding.interval ? number(finding.interval->high) : "", finding.reason});
     return line(cells);
   };
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
@@ -47,7 +57,8 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text =
       "started_utc,uuid,name,node,rank,verdict,"
-      "metric,index,value,unit,status,confidence,samples,repeatability,reason\n";
+      "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,replicates,"
+      "modes,interval_low,interval_high,reason\n";
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     const std::vector<std::string> cells{run.provenance.started_utc,

@@ -121,6 +121,12 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   body += charts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += device_details(run, analysis);
+  const TextTable times = time_table(run);
+  if (!times.rows.empty()) {
+    body +=
+        fmt::format("<h2>Time{}</h2>\n", run.devices.size() > 1 ? " (median of the devices)" : "") +
+        html_table(times);
+  }
   body += notes_html(notes(run, analysis));
   return fmt::format(
       fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(head.verdict)),

@@ -34,13 +34,18 @@ Json value_json(const Value& value) {
 }
 
 Json finding_json(const Finding& finding, const std::string& unit) {
-  return {{"value", value_json(finding.value)},
-          {"unit", unit},
-          {"status", to_text(finding.status)},
-          {"confidence", finding.confidence},
-          {"samples", finding.samples},
-          {"repeatability", finding.repeatability},
-          {"reason", finding.reason}};
+  return {
+      {"value", value_json(finding.value)},
+      {"unit", unit},
+      {"status", to_text(finding.status)},
+      {"confidence", finding.confidence},
+      {"samples", finding.samples},
+      {"repeatability", finding.repeatability},
+      {"reproducibility", finding.reproducibility},
+      {"replicates", finding.replicates},
+      {"modes", finding.modes},
+      {"interval", finding.interval ? Json{finding.interval->low, finding.interval->high} : Json()},
+      {"reason", finding.reason}};
 }
 
 Json health_json(const Health& health) {
@@ -57,8 +62,10 @@ Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
   Json findings = Json::object();
   Json jobs = Json::object();
   for (const JobResult& job : device.jobs) {
-    jobs[job.job] = {
-        {"status", to_text(job.status)}, {"reason", job.reason}, {"elapsed_s", job.elapsed_s}};
+    jobs[job.job] = {{"status", to_text(job.status)},
+                     {"reason", job.reason},
+                     {"elapsed_s", job.elapsed_s},
+                     {"device_s", job.device_s}};
     for (const Finding& finding : job.findings) {
       findings[finding.metric] = finding_json(finding, unit_of(registry, finding.metric));
     }
@@ -101,7 +108,7 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
             {"group", analysis.groups[row.group].label},
             {"n", row.n}};
   if (!row.summary.empty()) json["summary"] = row.summary;
-  if (row.kind == MetricKind::structural) {
+  if (is_structure(row.kind)) {
     json["consensus"] = row.ambiguous ? Json(nullptr) : Json(row.consensus);
     json["agreeing"] = row.agreeing;
     json["ambiguous"] = row.ambiguous;

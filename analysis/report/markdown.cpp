@@ -55,6 +55,9 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   }
   const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += "\n## Not answered\n\n" + markdown_table(gaps);
+  const std::vector<std::string> remarks = notes(run, analysis);
+  if (!remarks.empty()) text += "\n## Notes (no verdict)\n\n";
+  for (const std::string& remark : remarks) text += "- " + escape_markdown(remark) + "\n";
   return text;
 }
 

@@ -131,6 +131,11 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
     text += title(colour, "DEVICES") + devices_text(run, analysis);
     text += fleet_tables(run, analysis, colour);
   }
+  const TextTable times = time_table(run);
+  if (!times.rows.empty()) {
+    text += title(colour, run.devices.size() > 1 ? "TIME (median of the devices)" : "TIME") +
+            plain_table(times, "  ");
+  }
   const std::vector<std::string> remarks = notes(run, analysis);
   if (!remarks.empty()) text += title(colour, "NOTES (no verdict)");
   for (const std::string& remark : remarks) text += line("  ", remark);

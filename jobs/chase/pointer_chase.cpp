@@ -186,11 +186,10 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
                             const ChasePlan& plan, double low_cycles, double high_cycles) {
   ChaseProbe probe = prepare_probe(setup, plan);
   probe.timed_accesses = plan.passes * plan.offsets.size();
-  const std::vector<std::uint64_t>& bins = run.run(label, probe).lanes.at(0).histogram;
   std::uint64_t count = 0;
-  for (std::size_t window = 0; window < bins.size(); ++window) {
-    const double cycles = static_cast<double>(window) - setup.overhead_cycles;
-    if (cycles > low_cycles && cycles <= high_cycles) count += bins[window];
+  for (const WindowCount& bin : run.run(label, probe).lanes.at(0).histogram) {
+    const double cycles = bin.window_cycles - setup.overhead_cycles;
+    if (cycles > low_cycles && cycles <= high_cycles) count += bin.accesses;
   }
   return count;
 }

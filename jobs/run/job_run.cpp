@@ -1,7 +1,6 @@
 // Bookkeeping of one job: its probes and findings, until the suite hands them to the run file.
 #include "jobs/run/job_run.hpp"
 
-#include "analysis/fleet/conditions.hpp"
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 
@@ -17,11 +16,14 @@ constexpr std::uint64_t most_searched_accesses = 1'000'000;
 
 Trace by_frequency(const Trace& trace) {
   Trace counted = trace;
+  std::vector<std::uint64_t> counts;
   for (LaneTrace& lane : counted.lanes) {
-    lane.histogram.resize(histogram_bins);
+    counts.assign(histogram_bins, 0);
     for (std::uint32_t window : lane.window_cycles) {
-      ++lane.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
+      ++counts[std::min<std::size_t>(window, histogram_bins - 1)];
     }
+    // A backend's own histogram counts the recorded accesses, too.
+    if (lane.histogram.empty()) lane.histogram = to_histogram<std::uint64_t>(counts);
     lane.window_cycles.clear();
     lane.offsets_bytes.clear();
   }

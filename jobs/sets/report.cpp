@@ -147,6 +147,7 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
 }  // namespace
 
 void report_sets(const SetsProbe& probe, SetFindings& found) {
+  if (!found.reason.empty()) return;  // there was nothing to search with
   const SetLayout& layout = found.layout;
   if (found.confirmed()) {
     report_layout(probe, layout);

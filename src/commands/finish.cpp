@@ -101,7 +101,7 @@ PartSource own_part(const MeasurePlan& plan, const RankContext& context, const R
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
   if (own == roster.devices.end()) return part_without_device(unaudited);
-  return part_of_shard(finished_shard(plan.parts, own->uuid), unaudited);
+  return part_of_shard(finished_shard(plan.parts, own->uuid), unaudited, Writer::this_run);
 }
 
 /// Collective. @throws AgreedError

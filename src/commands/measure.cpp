@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -67,15 +69,39 @@ bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
 
+/// A shard that one thread at a time writes into: each job while the next one is measured. HDF5
+/// bears no two threads, so whoever needs the shard waits for that write.
+class WrittenBehind {
+ public:
+  explicit WrittenBehind(Shard shard) : shard_(std::move(shard)) {}
+
+  /// @throws StoreError if a job before could not be written
+  void append(JobResult result) {
+    get();
+    writing_ =
+        std::async(std::launch::async, [this, job = std::move(result)] { shard_.append(job); });
+  }
+
+  /// All that was appended is in the shard. @throws StoreError if it is not
+  Shard& get() {
+    if (writing_.valid()) writing_.get();
+    return shard_;
+  }
+
+ private:
+  Shard shard_;
+  std::future<void> writing_;  // after the shard: it ends first
+};
+
 /// Into the shard with its traces, into memory without them.
-void keep(Shard& shard, DeviceResult& device, JobResult result) {
-  shard.append(result);
-  result.probes.clear();
-  result.probes.shrink_to_fit();
-  device.jobs.push_back(std::move(result));
+void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
+  std::vector<ProbeRecord> probes = std::exchange(result.probes, {});
+  device.jobs.push_back(result);
+  result.probes = std::move(probes);
+  shard.append(std::move(result));
 }
 
-void finish(const MeasurePlan& plan, Shard& shard, DeviceResult& device) {
+void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
   const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
     return job.status == Status::failed || job.status == Status::not_run;
   });
@@ -86,7 +112,7 @@ void finish(const MeasurePlan& plan, Shard& shard, DeviceResult& device) {
   } else if (device.reason.empty()) {
     device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
   }
-  shard.finish(device);
+  shard.get().finish(device);
   try {
     write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
   } catch (const StoreError&) {
@@ -139,11 +165,11 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
                         const std::function<void(const Step&)>& on_step) {
   DeviceResult result = describe_device(task);
   const std::unique_ptr<Device> device = open_to_measure(plan, task.device, result);
-  Shard shard = open_shard(plan, task, result);
+  WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
     if (is_done(result, *job)) continue;
     if (stop_requested()) {
-      shard.suspend("stopped by a signal; --resume goes on");
+      shard.get().suspend("stopped by a signal; --resume goes on");
       return {.ending = Ending::stopped};
     }
     if (const LostJob* lost = find_lost(task, *job)) {
@@ -163,6 +189,7 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
     const std::string reason = outcome.result.reason;
     keep(shard, result, std::move(outcome.result));
     if (outcome.device_lost) {
+      shard.get();
       return {.ending = Ending::job_lost, .job = std::string(job->name), .reason = reason};
     }
   }
@@ -174,7 +201,7 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
 void give_up_device(const MeasurePlan& plan, const Task& task, const std::string& reason) {
   DeviceResult result = describe_device(task);
   result.reason = reason;
-  Shard shard = open_shard(plan, task, result);
+  WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
     if (is_done(result, *job)) continue;
     const LostJob* lost = find_lost(task, *job);

@@ -9,13 +9,14 @@
 namespace sonde {
 namespace {
 
-/// Recorded accesses of a chase lane start behind its warm-up and go round its list.
+/// Recorded accesses of a chase lane start behind its warm-up and go round its list: one round, or
+/// what was recorded of it.
 void fill_accessed_offsets(const ChaseProbe& probe, Trace& trace) {
   require(trace.lanes.size() == probe.lanes.size(), "a backend lost a lane of a chase");
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     const auto& list = probe.lanes[i].offsets_bytes;
     LaneTrace& lane = trace.lanes[i];
-    lane.offsets_bytes.resize(lane.window_cycles.size());
+    lane.offsets_bytes.resize(std::min(list.size(), lane.window_cycles.size()));
     std::size_t at = probe.warmup_accesses % list.size();
     for (std::uint64_t& offset : lane.offsets_bytes) {
       offset = list[at];

@@ -15,9 +15,8 @@ namespace sonde {
 /// 65535 for that many or more; the block keeps 64 bytes more for the sink of its loads.
 inline constexpr std::uint64_t record_bytes = 2;
 inline constexpr std::uint64_t record_overhead_bytes = 64;
-/// A chase with more timed than recorded accesses also keeps a histogram of this many 4-byte bins
-/// in shared memory: window_cycles 0..2047, the last bin for all longer ones.
-inline constexpr std::uint64_t histogram_bins = 2048;
+// A chase with more timed than recorded accesses also keeps a histogram in shared memory, 4 bytes a
+// bin (trace.hpp).
 
 /// Lanes that may chase on one SM at once, each a warp of one block.
 inline constexpr std::size_t most_lanes_per_sm = 16;

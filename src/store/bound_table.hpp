@@ -50,6 +50,7 @@ Member from_stored(const Stored& stored) {
 template <class T>
 constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::u32;
   if constexpr (std::is_same_v<T, std::uint64_t>) return ElementType::u64;
   if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
   if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;
@@ -76,8 +77,9 @@ class BoundTable {
                   TableKey counts = {}) {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
     using Stored = decltype(to_stored(std::declval<Member>()));
-    columns_.push_back({std::move(name), std::move(units), std::move(long_name),
-                        element_type<Stored>(), std::move(counts)});
+    const ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
+    columns_.push_back(
+        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
     put_.push_back([access](const Row& row, Values& values) {
       std::get<std::vector<Stored>>(values).push_back(to_stored(std::invoke(access, row)));
     });

@@ -23,6 +23,8 @@ constexpr std::uint64_t most_chunk_bytes = 16 << 20;
 // HDF5 1.10 finds one chunk by going through all: 8 GiB a column, in the chunks that sonde makes.
 constexpr std::uint64_t most_chunks = 1 << 14;
 constexpr std::size_t checksum_bytes = 4;
+// Of a message in the header of an object (HDF5 file format, section IV.A.1).
+constexpr std::size_t most_header_bytes = 64 << 10;
 
 void require_valid(bool valid, const std::string& path, const std::string& what) {
   if (!valid) throw StoreError(path + " " + what);
@@ -142,6 +144,20 @@ std::uint64_t require_chunks(hid_t dataset, hid_t creation, const std::string& p
   return deflated ? stored_bytes * most_deflation : stored_bytes;
 }
 
+bool is_constant(hid_t dataset, hid_t creation) {
+  H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
+  return H5Pget_layout(creation) == H5D_CONTIGUOUS && H5Dget_storage_size(dataset) == 0 &&
+         H5Pfill_value_defined(creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+}
+
+/// No more than a compressed column of the whole file's size could come to.
+std::uint64_t most_constant_bytes(hid_t dataset, const std::string& path) {
+  const Handle file(H5Iget_file_id(dataset), H5Fclose, "finding the file of " + path);
+  hsize_t file_bytes = 0;
+  check(H5Fget_filesize(file, &file_bytes), "reading the size of the file");
+  return file_bytes * most_deflation;
+}
+
 }  // namespace
 
 Handle open_dataset(hid_t file, const std::string& path) {
@@ -164,14 +180,25 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   return extent;
 }
 
+std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path) {
+  const Handle creation = creation_of(dataset, path);
+  if (!is_constant(dataset, creation)) return {};
+  require_valid(H5Tget_size(type) <= most_header_bytes, path, "has a value of unusable length");
+  std::vector<std::uint8_t> value(H5Tget_size(type));
+  check(H5Pget_fill_value(creation, type, value.data()), "reading the value of " + path);
+  return value;
+}
+
 void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes, RowRange range) {
+                   std::size_t element_bytes, RowRange range, Writer writer) {
   if (rows == 0) return;
+  if (writer == Writer::this_run) range.length = 0;
   const Handle creation = creation_of(dataset, path);
   const std::uint64_t most_bytes =
       H5Pget_layout(creation) == H5D_CHUNKED
           ? require_chunks(dataset, creation, path, rows, element_bytes, range)
-          : require_stored(dataset, path);
+      : is_constant(dataset, creation) ? most_constant_bytes(dataset, path)
+                                       : require_stored(dataset, path);
   require_valid(rows <= most_bytes / element_bytes, path,
                 fmt::format("claims {} elements of {} bytes, more than the file can hold", rows,
                             element_bytes));

@@ -7,8 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sonde {
+
+/// Who wrote a file. What this run itself wrote may be damaged, which checksums tell, but is not
+/// made to do damage.
+enum class Writer { anyone, this_run };
 
 /// Opens a dataset whose values lie in this file and nowhere else, through filters that sonde
 /// itself uses: HDF5 would follow links into other files, and load filters as plugins.
@@ -20,9 +25,13 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path);
 
 /// Checks that all these elements are there, and can come from a file of this size: reading them
 /// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
-/// into.
+/// into, which takes about as long as reading them, and none of files that this run wrote.
 /// @throws StoreError
 void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes, RowRange range);
+                   std::size_t element_bytes, RowRange range, Writer writer);
+
+/// The value of all elements, if the file keeps only that: there are no chunks, and the value that
+/// HDF5 fills in was chosen. Else empty. @param type of the dataset
+std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path);
 
 }  // namespace sonde

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
 namespace sonde {
 namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 Table empty_table(const ValueTable<T>& values) {
@@ -31,14 +34,36 @@ struct JobTables {
   std::vector<LaneRow> lanes;
   std::vector<FindingRow> findings;
   std::vector<Table> recordings;  // in the order of for_each_recording
-  Table repeats, vectors;
+  std::vector<WindowCount> bins;
+  Table visits, repeats, vectors, modes;
 
   explicit JobTables(const std::string& job)
-      : repeats(empty_table(repeat_table(job))), vectors(empty_table(vector_table(job))) {
+      : visits(empty_table(visit_table(job))),
+        repeats(empty_table(repeat_table(job))),
+        vectors(empty_table(vector_table(job))),
+        modes(empty_table(mode_table(job))) {
     for_each_recording(
         [&](const auto& recording) { recordings.push_back(empty_table(recording.table(job))); });
   }
 };
+
+/// The largest number that divides all; 1 if they are all 0.
+std::uint64_t common_step(const std::vector<std::uint64_t>& offsets) {
+  std::uint64_t step = 0;
+  for (const std::uint64_t offset : offsets) {
+    if (step != 1) step = std::gcd(step, offset);
+  }
+  return std::max<std::uint64_t>(step, 1);
+}
+
+void add_visits(JobTables& tables, LaneRow& row, const LaneTrace& lane) {
+  row.visit_step_bytes = common_step(lane.offsets_bytes);
+  auto& steps = std::get<std::vector<std::uint64_t>>(tables.visits.values.front());
+  row.visits = {steps.size(), lane.offsets_bytes.size()};
+  for (const std::uint64_t offset : lane.offsets_bytes) {
+    steps.push_back(offset / row.visit_step_bytes);
+  }
+}
 
 void add_lane(JobTables& tables, const LaneTrace& lane) {
   LaneRow& row = tables.lanes.emplace_back();
@@ -52,6 +77,9 @@ void add_lane(JobTables& tables, const LaneTrace& lane) {
   for_each_recording([&](const auto& recording) {
     row.*recording.rows = append(*table++, lane.*recording.values);
   });
+  add_visits(tables, row, lane);
+  row.bins = {tables.bins.size(), lane.histogram.size()};
+  std::ranges::copy(lane.histogram, std::back_inserter(tables.bins));
 }
 
 void add_probe(JobTables& tables, const ProbeRecord& record) {
@@ -61,6 +89,8 @@ void add_probe(JobTables& tables, const ProbeRecord& record) {
   row.record.parameters_json = record.parameters_json;
   row.record.trace.conditions = record.trace.conditions;
   row.record.trace.shared_carveout_bytes = record.trace.shared_carveout_bytes;
+  row.record.trace.buffer_offset_bytes = record.trace.buffer_offset_bytes;
+  row.record.trace.device_s = record.trace.device_s;
   row.lanes = {tables.lanes.size(), record.trace.lanes.size()};
   row.repeats = append(tables.repeats, record.trace.repeat_ns);
   for (const LaneTrace& lane : record.trace.lanes) add_lane(tables, lane);
@@ -75,9 +105,11 @@ void add_finding(JobTables& tables, const Finding& finding) {
   const auto* number = std::get_if<double>(&finding.value);
   const auto* text = std::get_if<std::string>(&finding.value);
   const auto* vector = std::get_if<std::vector<double>>(&finding.value);
-  row.number = number ? *number : std::numeric_limits<double>::quiet_NaN();
+  row.number = number ? *number : not_a_number;
   if (text) row.text = *text;
   row.vector = append(tables.vectors, vector ? *vector : std::vector<double>{});
+  row.modes = append(tables.modes, finding.modes);
+  row.interval = finding.interval.value_or(Interval{not_a_number, not_a_number});
 }
 
 }  // namespace
@@ -115,6 +147,7 @@ std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
     outcome.result.status = result->status;
     outcome.result.reason = result->reason;
     outcome.result.elapsed_s = result->elapsed_s;
+    outcome.result.device_s = result->device_s;
     outcome.probes = {0, parts.probes.size()};
     outcome.findings = {0, parts.findings.size()};
   }
@@ -122,9 +155,12 @@ std::vector<Table> flatten_job(const std::string& job, const JobResult* result,
                             probe_table(job).to_table(parts.probes),
                             lane_table(job).to_table(parts.lanes)};
   std::ranges::move(parts.recordings, std::back_inserter(tables));
+  tables.push_back(std::move(parts.visits));
+  tables.push_back(bin_table(job).to_table(parts.bins));
   tables.push_back(std::move(parts.repeats));
   tables.push_back(finding_table(job).to_table(parts.findings));
   tables.push_back(std::move(parts.vectors));
+  tables.push_back(std::move(parts.modes));
   return tables;
 }
 

@@ -14,6 +14,9 @@
 namespace sonde::hdf5 {
 namespace {
 
+// The most that HDF5 takes (H5AC__MAX_DIRTY_BYTES_THRESHOLD); a file of one device has 1 MB.
+constexpr std::size_t most_held_bytes = 32 << 20;
+
 /// Keeps the text of the first error, the innermost.
 herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
   if (n == 0 && error->desc) *static_cast<std::string*>(reason) = error->desc;
@@ -28,6 +31,29 @@ Handle file_access() {
   // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
   // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
   check(H5Pset_file_locking(access, false, true), "switching locks off");
+  return access;
+}
+
+/// Keeps all metadata in memory until a flush.
+void hold_metadata(hid_t access) {
+  H5AC_cache_config_t config{};
+  config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  check(H5Pget_mdc_config(access, &config), "reading the cache configuration");
+  config.evictions_enabled = false;
+  config.incr_mode = H5C_incr__off;
+  config.flash_incr_mode = H5C_flash_incr__off;
+  config.decr_mode = H5C_decr__off;
+  // Of parallel HDF5: else ranks would write it together now and then, and one that cannot would be
+  // alone with its error in a call that the others do not come back from.
+  config.dirty_bytes_threshold = most_held_bytes;
+  check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
+}
+
+Handle shared_access(MPI_Comm comm) {
+  Handle access = file_access();
+  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
+  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
+  hold_metadata(access);
   return access;
 }
 
@@ -50,18 +76,6 @@ hid_t create_file(const std::filesystem::path& path, hid_t access) {
   return check_indexes(
       check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
             "creating the file"));
-}
-
-/// Keeps all metadata in memory until a flush.
-void hold_metadata(hid_t access) {
-  H5AC_cache_config_t config{};
-  config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-  check(H5Pget_mdc_config(access, &config), "reading the cache configuration");
-  config.evictions_enabled = false;
-  config.incr_mode = H5C_incr__off;
-  config.flash_incr_mode = H5C_flash_incr__off;
-  config.decr_mode = H5C_decr__off;
-  check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
 }
 
 /// Of any length.
@@ -127,10 +141,13 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
   prepare_store();
-  Handle access = file_access();
-  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
-  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
-  return File(create_file(path, access));
+  return File(create_file(path, shared_access(comm)));
+}
+
+File File::open_together(const std::filesystem::path& path, MPI_Comm comm) {
+  prepare_store();
+  return File(check_indexes(
+      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, shared_access(comm)), "opening the file")));
 }
 
 File File::open_to_write(const std::filesystem::path& path) {

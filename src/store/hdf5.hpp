@@ -50,6 +50,7 @@ class File {
   static File create(const std::filesystem::path& path);
   /// All ranks of `comm` (an MPI_Comm) together.
   static File create_together(const std::filesystem::path& path, MPI_Comm comm);
+  static File open_together(const std::filesystem::path& path, MPI_Comm comm);
   static File open_to_write(const std::filesystem::path& path);
 
   File(File&& other) noexcept : id_(std::exchange(other.id_, -1)) {}

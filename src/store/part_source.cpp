@@ -56,7 +56,7 @@ PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {
 }
 
 PartSource part_of_shard(const std::filesystem::path& shard,
-                         const std::vector<UnauditedDevice>& unaudited) {
+                         const std::vector<UnauditedDevice>& unaudited, Writer writer) {
   const RunReader reader(shard);
   if (reader.device_count() != 1) {
     throw StoreError(
@@ -70,13 +70,14 @@ PartSource part_of_shard(const std::filesystem::path& shard,
   const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   PartShape shape = shape_of_shard(*file, jobs, unaudited_rows);
-  return {.shape = std::move(shape),
-          .load = [file, unaudited_rows = std::move(unaudited_rows)](const TablePlan& plan) {
-            if (plan.key == unaudited_rows.key) return unaudited_rows;
-            const std::uint64_t rows = count_rows(*file, plan.key);
-            if (rows == 0) return empty_table(plan);
-            return read_rows(*file, plan.key, plan.columns, {0, rows});
-          }};
+  return {
+      .shape = std::move(shape),
+      .load = [file, writer, unaudited_rows = std::move(unaudited_rows)](const TablePlan& plan) {
+        if (plan.key == unaudited_rows.key) return unaudited_rows;
+        const std::uint64_t rows = count_rows(*file, plan.key);
+        if (rows == 0) return empty_table(plan);
+        return read_rows(*file, plan.key, plan.columns, {0, rows}, writer);
+      }};
 }
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 // one table of its traces is in memory.
 #pragma once
 
+#include "store/dataset.hpp"
 #include "store/plan.hpp"
 
 #include <filesystem>
@@ -28,6 +29,7 @@ PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
 /// @throws StoreError if the shard cannot be read or does not hold one device, now or when a table
 /// is loaded
 PartSource part_of_shard(const std::filesystem::path& shard,
-                         const std::vector<UnauditedDevice>& unaudited);
+                         const std::vector<UnauditedDevice>& unaudited,
+                         Writer writer = Writer::anyone);
 
 }  // namespace sonde

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace sonde {
 
 // The JSON library finds these by name.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, element_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ColumnShape, element_bytes, constant)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, columns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartShape, jobs, tables)
 
 namespace {
@@ -23,29 +25,59 @@ void check_job_name(const std::string& job) {
 
 std::string name_of(const TableKey& key) { return key.group + "/" + key.dimension; }
 
-TableShape shape_of(const Table& table) {
-  TableShape shape{.rows = table.rows(), .element_bytes = {}};
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    shape.element_bytes.push_back(element_bytes(table.columns[c].type, table.values[c]));
-  }
-  return shape;
-}
-
 /// A table of the file before it has any part.
 TablePlan begin_plan(const Table& table) {
   return {.key = table.key,
           .columns = table.columns,
-          .element_bytes = std::vector<std::size_t>(table.columns.size(), 0),
+          .shapes = std::vector<ColumnShape>(table.columns.size()),
           .first_row = {}};
+}
+
+/// The value of both columns, if it is the same; both may have more bytes than it needs.
+std::vector<std::uint8_t> common_constant(std::vector<std::uint8_t> one,
+                                          std::vector<std::uint8_t> other) {
+  if (one.empty() || other.empty()) return {};
+  const std::size_t bytes = std::max(one.size(), other.size());
+  one.resize(bytes, 0);
+  other.resize(bytes, 0);
+  return one == other ? one : std::vector<std::uint8_t>{};
+}
+
+/// Rows that are counted from elsewhere have another number in each part.
+void add_column(ColumnShape& all, const ColumnShape& part, ElementType type, bool is_first) {
+  all.element_bytes = std::max(all.element_bytes, part.element_bytes);
+  if (is_first) {
+    all.constant = part.constant;
+  } else {
+    all.constant = type == ElementType::row ? std::vector<std::uint8_t>{}
+                                            : common_constant(all.constant, part.constant);
+  }
 }
 
 /// Gives the next part its place, after the others.
 void add_part(TablePlan& plan, const TableShape& part) {
   plan.first_row.push_back(plan.rows);
+  for (std::size_t c = 0; c < plan.columns.size(); ++c) {
+    if (part.rows == 0 && plan.rows > 0) continue;
+    add_column(plan.shapes[c], part.columns.at(c), plan.columns[c].type, plan.rows == 0);
+  }
   plan.rows += part.rows;
   plan.most_rows = std::max(plan.most_rows, part.rows);
-  for (std::size_t c = 0; c < plan.columns.size(); ++c) {
-    plan.element_bytes[c] = std::max(plan.element_bytes[c], part.element_bytes.at(c));
+}
+
+/// A constant of rows that are counted from elsewhere comes from one part; the row of that part is
+/// known only when all tables are planned.
+void shift_constants(FilePlan& plan) {
+  for (TablePlan& table : plan.tables) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c].type != ElementType::row || table.shapes[c].constant.empty()) continue;
+      std::size_t part = 0;
+      while (table.rows_of(part) == 0) ++part;
+      std::uint64_t row = 0;
+      std::memcpy(&row, table.shapes[c].constant.data(), sizeof(row));
+      row += plan.shift(table.columns[c], part);
+      std::memcpy(table.shapes[c].constant.data(), &row, sizeof(row));
+    }
   }
 }
 
@@ -60,6 +92,16 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 }
 
 }  // namespace
+
+TableShape shape_of(const Table& table) {
+  TableShape shape{.rows = table.rows(), .columns = {}};
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const ElementType type = table.columns[c].type;
+    shape.columns.push_back({.element_bytes = element_bytes(type, table.values[c]),
+                             .constant = constant_of(type, table.values[c])});
+  }
+  return shape;
+}
 
 TablePlan plan_alone(const Table& table) {
   TablePlan plan = begin_plan(table);
@@ -105,6 +147,7 @@ FilePlan make_plan(const std::vector<PartShape>& parts) {
       add_part(table, own != part.tables.end() ? own->second : shape_of(empty));
     }
   });
+  shift_constants(plan);
   return plan;
 }
 

@@ -11,11 +11,18 @@
 
 namespace sonde {
 
-/// Rows and element sizes of one table in one part.
+/// What must be known of a column before its rows are written.
+struct ColumnShape {
+  std::size_t element_bytes = 0;
+  std::vector<std::uint8_t> constant;  // the value, as the file keeps it, if all rows have one
+};
+
+/// Rows and columns of one table in one part.
 struct TableShape {
   std::uint64_t rows = 0;
-  std::vector<std::size_t> element_bytes;  // one per column
+  std::vector<ColumnShape> columns;
 };
+TableShape shape_of(const Table& table);
 
 /// What ranks exchange before they write: jobs in the order they ran, tables by their dimension.
 struct PartShape {
@@ -35,7 +42,7 @@ PartShape shape_from_json(const std::string& text);
 struct TablePlan {
   TableKey key;
   std::vector<ColumnSpec> columns;
-  std::vector<std::size_t> element_bytes;
+  std::vector<ColumnShape> shapes;  // of the columns, over all parts
   std::uint64_t rows = 0;
   std::uint64_t most_rows = 0;           // of one part
   std::vector<std::uint64_t> first_row;  // of each part

@@ -7,6 +7,7 @@ namespace keys {
 TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
 TableKey findings(const std::string& job) { return {"jobs/" + job + "/findings", "finding"}; }
 TableKey vectors(const std::string& job) { return {"jobs/" + job + "/findings", "element"}; }
+TableKey modes(const std::string& job) { return {"jobs/" + job + "/findings", "mode"}; }
 TableKey traces(const std::string& job, const std::string& dimension) {
   return {"jobs/" + job + "/traces", dimension};
 }
@@ -104,6 +105,8 @@ BoundTable<OutcomeRow> outcome_table(const std::string& job) {
       .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status))
       .add("reason", "", "why it is not ok", at(&OutcomeRow::result, &JobResult::reason))
       .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::result, &JobResult::elapsed_s))
+      .add("device_s", "s", "of these, the time in which the device was at work on probes",
+           at(&OutcomeRow::result, &JobResult::device_s))
       .add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
       .add_range("finding", "its findings", keys::findings(job), &OutcomeRow::findings);
 }
@@ -119,6 +122,10 @@ BoundTable<ProbeRow> probe_table(const std::string& job) {
            at(&ProbeRow::record, &ProbeRecord::parameters_json))
       .add("shared_carveout_bytes", "byte", "shared part of the L1 in force",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::shared_carveout_bytes))
+      .add("buffer_offset_bytes", "byte", "where in the memory that it had the buffer lay",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::buffer_offset_bytes))
+      .add("device_s", "s", "time in which the device was at work on it",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::device_s))
       .add("sm_clock_hz", "Hz", "SM clock", condition(&Conditions::sm_clock_hz))
       .add("memory_clock_hz", "Hz", "memory clock", condition(&Conditions::memory_clock_hz))
       .add("temperature_c", "degree_Celsius", "GPU temperature",
@@ -149,7 +156,17 @@ BoundTable<LaneRow> lane_table(const std::string& job) {
     table.add_range(recording.dimension, "its " + recording.column.name,
                     keys::traces(job, recording.dimension), recording.rows);
   });
-  return table;
+  return table
+      .add("visit_step_bytes", "byte", "unit of its visit_steps", &LaneRow::visit_step_bytes)
+      .add_range("visit", "its visit_steps", keys::traces(job, "visit"), &LaneRow::visits)
+      .add_range("bin", "its histogram", keys::traces(job, "bin"), &LaneRow::bins);
+}
+
+BoundTable<WindowCount> bin_table(const std::string& job) {
+  return BoundTable<WindowCount>(keys::traces(job, "bin"))
+      .add("bin_cycles", "cycle", "number of the bin: window_cycles, of the last one or more",
+           &WindowCount::window_cycles)
+      .add("bin_accesses", "1", "timed accesses in the bin", &WindowCount::accesses);
 }
 
 BoundTable<FindingRow> finding_table(const std::string& job) {
@@ -167,8 +184,18 @@ BoundTable<FindingRow> finding_table(const std::string& job) {
            finding(&Finding::reason))
       .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
       .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
-      .add("repeatability", "1", "standard deviation of those of one replicate, in the metric's unit",
-           finding(&Finding::repeatability));
+      .add("repeatability", "1",
+           "standard deviation of those of one replicate, in the metric's unit",
+           finding(&Finding::repeatability))
+      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
+           finding(&Finding::reproducibility))
+      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
+           finding(&Finding::replicates))
+      .add_range("mode", "its modes, in mode_values", keys::modes(job), &FindingRow::modes)
+      .add("interval_low", "1", "where a gradual edge begins, else NaN",
+           at(&FindingRow::interval, &Interval::low))
+      .add("interval_high", "1", "where a gradual edge ends, else NaN",
+           at(&FindingRow::interval, &Interval::high));
 }
 
 ValueTable<std::uint64_t> carveout_table() {
@@ -184,6 +211,18 @@ ValueTable<double> repeat_table(const std::string& job) {
 ValueTable<double> vector_table(const std::string& job) {
   return {keys::vectors(job),
           {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64}};
+}
+
+ValueTable<double> mode_table(const std::string& job) {
+  return {
+      keys::modes(job),
+      {"mode_values", "1", "centers of groups of values, in the metric's unit", ElementType::f64}};
+}
+
+ValueTable<std::uint64_t> visit_table(const std::string& job) {
+  return {keys::traces(job, "visit"),
+          {"visit_steps", "1", "addresses of recorded accesses in the buffer, one round",
+           ElementType::u64}};
 }
 
 }  // namespace sonde

@@ -36,6 +36,7 @@ struct LaneRow {
   std::uint64_t probe_index = 0;
   LaneTrace lane;  // without its recorded values
   RowRange windows;
+  std::uint64_t visit_step_bytes = 1;
   RowRange visits;
   RowRange bins;
   RowRange clocks;
@@ -47,12 +48,14 @@ inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "
 
 struct FindingRow {
   std::uint64_t device_index = 0;
-  Finding finding;  // without its value
+  Finding finding;  // without its value, modes and interval
   std::string unit;
   std::string value_kind;
   double number = 0;  // NaN unless value_kind is "number"
   std::string text;
   RowRange vector;
+  RowRange modes;
+  Interval interval;  // NaN if there is none
 };
 
 namespace keys {
@@ -61,6 +64,7 @@ inline const TableKey carveouts{"devices", "carveout"};
 TableKey probes(const std::string& job);
 TableKey findings(const std::string& job);
 TableKey vectors(const std::string& job);
+TableKey modes(const std::string& job);
 /// Of the traces: "lane", "repeat", or the dimension of a Recording.
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
@@ -70,6 +74,7 @@ BoundTable<UnauditedDevice> unaudited_table();
 BoundTable<OutcomeRow> outcome_table(const std::string& job);
 BoundTable<ProbeRow> probe_table(const std::string& job);
 BoundTable<LaneRow> lane_table(const std::string& job);
+BoundTable<WindowCount> bin_table(const std::string& job);
 BoundTable<FindingRow> finding_table(const std::string& job);
 
 /// A table of one column, whose rows are plain values.
@@ -81,8 +86,12 @@ struct ValueTable {
 ValueTable<std::uint64_t> carveout_table();
 ValueTable<double> repeat_table(const std::string& job);
 ValueTable<double> vector_table(const std::string& job);
+ValueTable<double> mode_table(const std::string& job);
+/// The addresses of lanes, in units of the visit_step_bytes of each.
+ValueTable<std::uint64_t> visit_table(const std::string& job);
 
-/// One kind of value that lanes record, in a table of its own under `traces`.
+/// One kind of value that lanes record, in a table of its own under `traces`: those that the file
+/// keeps as they are.
 template <class T>
 struct Recording {
   std::vector<T> LaneTrace::*values;
@@ -98,24 +107,21 @@ struct Recording {
 /// Calls `visit` with every Recording, in the order of the file.
 template <class Visit>
 void for_each_recording(Visit&& visit) {
-  const auto numbers = [&visit](auto values, auto rows, const char* dimension, const char* name,
-                                const char* units, const char* long_name) {
-    visit(Recording<std::uint64_t>{
-        values, rows, dimension, {name, units, long_name, ElementType::u64}});
-  };
   visit(Recording<std::uint32_t>{
       &LaneTrace::window_cycles,
       &LaneRow::windows,
       "window",
-      {"window_cycles", "cycle", "clock window of each recorded access", ElementType::cycles}});
-  numbers(&LaneTrace::offsets_bytes, &LaneRow::visits, "visit", "offsets_bytes", "byte",
-          "address of each recorded access in the buffer");
-  numbers(&LaneTrace::histogram, &LaneRow::bins, "bin", "histogram", "1",
-          "timed accesses by window_cycles, last bin: or more");
-  numbers(&LaneTrace::clock_cycles, &LaneRow::clocks, "clock", "clock_cycles", "cycle",
-          "timestamps by the SM clock");
-  numbers(&LaneTrace::globaltimer_ns, &LaneRow::timers, "timer", "globaltimer_ns", "ns",
-          "timestamps by the device-wide timer");
+      {"window_cycles", "cycle", "clock window of each recorded access", ElementType::u32}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::clock_cycles,
+      &LaneRow::clocks,
+      "clock",
+      {"clock_cycles", "cycle", "timestamps by the SM clock", ElementType::u64}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::globaltimer_ns,
+      &LaneRow::timers,
+      "timer",
+      {"globaltimer_ns", "ns", "timestamps by the device-wide timer", ElementType::u64}});
 }
 
 }  // namespace sonde

@@ -44,8 +44,11 @@ Provenance read_header(hid_t file) {
   }
   const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
   if (version != std::uint64_t{schema_version}) {
-    throw StoreError(fmt::format("its schema version is {}, this sonde reads version {}", version,
-                                 schema_version));
+    const std::string_view age = version < std::uint64_t{schema_version} ? "older" : "newer";
+    throw StoreError(fmt::format(
+        "its schema version is {}, this sonde reads version {}; the {} sonde that wrote "
+        "it reads it",
+        version, schema_version, age));
   }
   const hdf5::Handle group = hdf5::open_group(file, "provenance");
   nlohmann::json members = Provenance{};

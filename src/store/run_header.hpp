@@ -10,7 +10,7 @@
 namespace sonde {
 
 /// Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = 2;
+inline constexpr int schema_version = 3;
 
 void write_header(hid_t file, const Provenance& provenance);
 

@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <variant>
@@ -91,11 +93,14 @@ auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners,
 }
 
 struct JobSpans {
+  WithTraces with_traces = WithTraces::no;
   Span<ProbeRow> probes;
   Span<LaneRow> lanes;
   Span<FindingRow> findings;
-  Span<double> vectors, repeats;
-  /// In the order of for_each_recording; none without traces.
+  Span<double> vectors, modes, repeats;
+  Span<std::uint64_t> visits;
+  Span<WindowCount> bins;
+  /// In the order of for_each_recording.
   std::vector<std::variant<Span<std::uint32_t>, Span<std::uint64_t>>> recordings;
 };
 
@@ -105,13 +110,17 @@ JobSpans read_spans(hid_t file, const std::string& job, const std::vector<Outcom
   spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
   spans.findings = read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
   spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
+  spans.modes = read_owned(file, mode_table(job), spans.findings.rows, &FindingRow::modes);
+  spans.with_traces = traces;
+  if (traces == WithTraces::no) return spans;
   spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
   spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
-  if (traces == WithTraces::no) return spans;
   for_each_recording([&](const auto& recording) {
     spans.recordings.push_back(
         read_owned(file, recording.table(job), spans.lanes.rows, recording.rows));
   });
+  spans.visits = read_owned(file, visit_table(job), spans.lanes.rows, &LaneRow::visits);
+  spans.bins = read_owned(file, bin_table(job), spans.lanes.rows, &LaneRow::bins);
   return spans;
 }
 
@@ -127,20 +136,51 @@ void require_same_device(const std::string& group, std::uint64_t owner, std::uin
   require_sound(owner == owned, group + ": a row refers to rows of another device");
 }
 
+std::optional<Interval> interval_of(const FindingRow& row) {
+  const auto [low, high] = row.interval;
+  if (std::isnan(low) && std::isnan(high)) return std::nullopt;
+  require_sound(low <= high, "an interval ends before it begins");
+  return row.interval;
+}
+
+std::vector<std::uint64_t> offsets_of(const LaneRow& row, const JobSpans& spans) {
+  std::vector<std::uint64_t> offsets = spans.visits.take(row.visits);
+  for (std::uint64_t& offset : offsets) {
+    require_sound(row.visit_step_bytes == 0 ||
+                      offset <= std::numeric_limits<std::uint64_t>::max() / row.visit_step_bytes,
+                  spans.visits.group + ": an address is beyond all numbers");
+    offset *= row.visit_step_bytes;
+  }
+  return offsets;
+}
+
+std::vector<WindowCount> histogram_of(const LaneRow& row, const JobSpans& spans) {
+  std::vector<WindowCount> bins = spans.bins.take(row.bins);
+  const auto not_after = [](const WindowCount& one, const WindowCount& next) {
+    return next.window_cycles <= one.window_cycles;
+  };
+  require_sound(std::ranges::adjacent_find(bins, not_after) == bins.end() &&
+                    (bins.empty() || bins.back().window_cycles < histogram_bins),
+                spans.bins.group + ": the bins of a histogram are not those of one");
+  return bins;
+}
+
 /// @param index of the probe's row in the file
 ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
   ProbeRecord record = row.record;
+  if (spans.with_traces == WithTraces::no) return record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
     require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
     require_sound(lane_row.probe_index == index,
                   spans.lanes.group + ": a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
-    if (spans.recordings.empty()) continue;
     auto span = spans.recordings.begin();
     for_each_recording([&]<class T>(const Recording<T>& recording) {
       lane.*recording.values = std::get<Span<T>>(*span++).take(lane_row.*recording.rows);
     });
+    lane.offsets_bytes = offsets_of(lane_row, spans);
+    lane.histogram = histogram_of(lane_row, spans);
   }
   return record;
 }
@@ -155,7 +195,10 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
   }
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
     require_same_device(spans.findings.group, outcome.device_index, row.device_index);
-    result.findings.emplace_back(row.finding).value = value_of(row, spans);
+    Finding& finding = result.findings.emplace_back(row.finding);
+    finding.value = value_of(row, spans);
+    finding.modes = spans.modes.take(row.modes);
+    finding.interval = interval_of(row);
   }
   return result;
 }

@@ -36,7 +36,7 @@ class RunReader {
   std::uint64_t device_count_ = 0;
 };
 
-/// A whole run. Without traces the probes are there, but their lanes hold no recorded values.
+/// A whole run. Without traces the probes are there, but neither their lanes nor their repeats.
 /// @throws StoreError if it is no run file, of another schema version, truncated or damaged
 RunResult read_run(const std::filesystem::path& path, WithTraces traces);
 

@@ -18,9 +18,11 @@ struct TableKey {
   auto operator<=>(const TableKey&) const = default;
 };
 
-/// Element types of the file, all little-endian. `cycles`: u32 in memory, u16 in the file where all
-/// values fit. `text`: UTF-8 of a fixed number of bytes, padded with zeros.
-enum class ElementType { u8, cycles, u64, i32, i64, f64, text };
+/// Element types, in the file all little-endian. `u32` and `u64` are so in memory; the file has
+/// the narrowest of u16, u32 and u64 that holds all values of the column. `row`, the number of a
+/// row of another table, is u64 in both. `text`: UTF-8 of a fixed number of bytes, padded with
+/// zeros.
+enum class ElementType { u8, u32, u64, row, i32, i64, f64, text };
 
 /// What a column is, whatever it holds.
 struct ColumnSpec {
@@ -28,8 +30,8 @@ struct ColumnSpec {
   std::string units;  // "1": a plain number; "": text
   std::string long_name;
   ElementType type = ElementType::u64;
-  TableKey
-      counts{};  // if set: an index into that table, which grows by the rows of earlier devices
+  /// Of type `row`: the table that it counts, which grows by the rows of earlier devices.
+  TableKey counts{};
 };
 
 using Values =
@@ -50,13 +52,17 @@ Values empty_values(ElementType type);
 
 std::uint64_t size_of(const Values& values);
 
-/// Bytes that one element needs in the file: the longest text (at least 2), 2 or 4 for cycles.
+/// Bytes that one element needs in the file: the longest text (at least 2), the largest number.
 std::size_t element_bytes(ElementType type, const Values& values);
 
-/// Elements [first, first + count) as the file keeps them, `shift` added to each (u64 only).
-/// @throws Error if a text or a number of cycles does not fit `width_bytes`
-std::vector<std::byte> pack(ElementType type, const Values& values, std::size_t width_bytes,
-                            std::uint64_t first, std::uint64_t count, std::uint64_t shift);
+/// The one value that all elements have, as the file keeps it; empty if they differ, there are
+/// none, or it is a text too long for the header of a dataset.
+std::vector<std::uint8_t> constant_of(ElementType type, const Values& values);
+
+/// Elements [first, first + count) as the file keeps them, `shift` added to each (`row` only).
+/// @throws Error if a text or a number does not fit `width_bytes`
+std::vector<std::byte> pack(const Values& values, std::size_t width_bytes, std::uint64_t first,
+                            std::uint64_t count, std::uint64_t shift);
 
 /// The reverse, without a shift.
 Values unpack(ElementType type, const std::vector<std::byte>& bytes, std::size_t width_bytes);

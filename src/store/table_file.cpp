@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <hdf5_hl.h>
+#include <zlib.h>
 
 #include <algorithm>
 
@@ -17,8 +18,10 @@ using hdf5::Handle;
 // One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
 // cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
 constexpr std::size_t chunk_bytes = 512 << 10;
-// Smaller columns are hardly worth it; and they are written by one process (write_small_columns).
-constexpr std::size_t least_compressed_bytes = 32 << 10;
+// Below it compression gains less than the filter's own bytes.
+constexpr std::size_t least_compressed_bytes = 1 << 10;
+// Smaller columns are written by one process (write_small_columns).
+constexpr std::size_t least_large_bytes = 32 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
 constexpr unsigned deflate_level = 1;
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
@@ -28,8 +31,12 @@ Handle file_type(ElementType type, std::size_t element_bytes) {
   const auto copy = [](hid_t kind) { return Handle(H5Tcopy(kind), H5Tclose, "making a type"); };
   switch (type) {
     case ElementType::u8: return copy(H5T_STD_U8LE);
-    case ElementType::cycles: return copy(element_bytes == 2 ? H5T_STD_U16LE : H5T_STD_U32LE);
-    case ElementType::u64: return copy(H5T_STD_U64LE);
+    case ElementType::u32: return copy(element_bytes == 2 ? H5T_STD_U16LE : H5T_STD_U32LE);
+    case ElementType::u64:
+      return copy(element_bytes == 2   ? H5T_STD_U16LE
+                  : element_bytes == 4 ? H5T_STD_U32LE
+                                       : H5T_STD_U64LE);
+    case ElementType::row: return copy(H5T_STD_U64LE);
     case ElementType::i32: return copy(H5T_STD_I32LE);
     case ElementType::i64: return copy(H5T_STD_I64LE);
     case ElementType::f64: return copy(H5T_IEEE_F64LE);
@@ -43,34 +50,52 @@ Handle make_space(std::uint64_t rows) {
   return Handle(H5Screate_simple(1, &size, nullptr), H5Sclose, "making a space");
 }
 
-enum class Fill { zeros, never };
+/// How the file keeps a column: not at all but for its one value; written by one process; or
+/// compressed, by those who have its rows.
+enum class Storage { constant, small, large };
 
-bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
-  return rows * element_bytes >= least_compressed_bytes;
+Storage storage_of(const TablePlan& table, std::size_t c) {
+  const ColumnShape& shape = table.shapes[c];
+  if (!shape.constant.empty()) return Storage::constant;
+  const bool large = table.rows * shape.element_bytes >= least_large_bytes;
+  return large ? Storage::large : Storage::small;
 }
 
-Handle layout(std::uint64_t rows, std::size_t element_bytes, bool numbers, Fill fill) {
+/// For a dataset to which nothing is ever written, so that it takes no room in the file.
+Handle bare_layout() {
   Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
   check(H5Pset_obj_track_times(creation, false), "switching time stamps off");
-  if (rows == 0) return creation;
+  return creation;
+}
+
+Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
+  Handle creation = bare_layout();
+  if (table.rows == 0) return creation;
+  if (storage_of(table, c) == Storage::constant) {
+    std::vector<std::uint8_t> value = table.shapes[c].constant;
+    value.resize(table.shapes[c].element_bytes, 0);
+    check(H5Pset_fill_value(creation, type, value.data()), "setting the value of a column");
+    return creation;
+  }
   // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
-  if (fill == Fill::never) check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
+  check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
+  const std::size_t element_bytes = table.shapes[c].element_bytes;
   const hsize_t chunk =
-      std::min<hsize_t>(rows, std::max<std::size_t>(1, chunk_bytes / element_bytes));
+      std::min<hsize_t>(table.rows, std::max<std::size_t>(1, chunk_bytes / element_bytes));
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
   // First, so that it guards what the other filters make of a damaged chunk, too.
   check(H5Pset_fletcher32(creation), "choosing checksums");
-  if (!is_compressed(rows, element_bytes)) return creation;
+  if (table.rows * element_bytes < least_compressed_bytes) return creation;
+  const bool numbers = table.columns[c].type != ElementType::text;
   if (numbers && element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
   check(H5Pset_deflate(creation, deflate_level), "choosing compression");
   return creation;
 }
 
-/// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it, one
-/// byte per row that compresses to almost nothing.
+/// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it.
 Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
   Handle scale(H5Dcreate2(group, name.c_str(), H5T_STD_U8LE, make_space(rows), H5P_DEFAULT,
-                          layout(rows, 1, false, Fill::zeros), H5P_DEFAULT),
+                          bare_layout(), H5P_DEFAULT),
                H5Dclose, "creating the dimension " + name);
   check(H5DSset_scale(scale, fmt::format("This is a netCDF dimension but not a netCDF variable."
                                          "{:>10}",
@@ -100,7 +125,7 @@ void write_packed(hid_t file, const TablePlan& table, std::size_t c, RowRange ro
                   const std::byte* packed, hid_t transfer) {
   const std::string path = path_of(table.key, table.columns[c].name);
   Handle dataset = open_dataset(file, path);
-  Handle type = file_type(table.columns[c].type, table.element_bytes[c]);
+  Handle type = file_type(table.columns[c].type, table.shapes[c].element_bytes);
   Handle target = make_space(table.rows);
   select_rows(target, rows.offset, rows.length);
   Handle source = make_space(std::max<std::uint64_t>(rows.length, 1));
@@ -112,12 +137,8 @@ void write_packed(hid_t file, const TablePlan& table, std::size_t c, RowRange ro
 
 std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, std::size_t part,
                                   const Table& rows, std::size_t c, RowRange slice) {
-  return pack(table.columns[c].type, rows.values[c], table.element_bytes[c], slice.offset,
-              slice.length, plan.shift(table.columns[c], part));
-}
-
-bool is_large(const TablePlan& table, std::size_t c) {
-  return is_compressed(table.rows, table.element_bytes[c]);
+  return pack(rows.values[c], table.shapes[c].element_bytes, slice.offset, slice.length,
+              plan.shift(table.columns[c], part));
 }
 
 struct StoredColumn {
@@ -139,6 +160,48 @@ StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& colu
   return {std::move(dataset), std::move(expected), bytes};
 }
 
+struct Packed {
+  std::vector<std::byte> values;
+  std::size_t element_bytes = 0;
+};
+
+/// Some rows of a column, whose table has `all_rows`. @throws StoreError
+Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
+                   std::uint64_t all_rows, Writer writer) {
+  const std::string path = path_of(key, column.name);
+  const auto [dataset, type, bytes] = open_column(file, key, column);
+  const std::uint64_t extent = extent_of(dataset, path);
+  if (extent != all_rows) {
+    throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
+  }
+  if (range.offset > extent || range.length > extent - range.offset) {
+    throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
+  }
+  require_whole(dataset, path, extent, bytes, range, writer);
+  Packed packed{.values = std::vector<std::byte>(range.length * bytes), .element_bytes = bytes};
+  if (range.length > 0) {
+    Handle space = make_space(extent);
+    select_rows(space, range.offset, range.length);
+    check(
+        H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.values.data()),
+        "reading " + path);
+  }
+  return packed;
+}
+
+std::uint32_t add_to_checksum(std::uint32_t checksum, const std::vector<std::byte>& bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+/// Calls `work` with the first row of each round, and the most rows of a round.
+void for_each_round(const TablePlan& table, std::size_t c, std::uint64_t rows,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& work) {
+  const std::uint64_t most =
+      std::max<std::uint64_t>(1, round_bytes / table.shapes[c].element_bytes);
+  for (std::uint64_t done = 0; done < rows; done += most) work(done, most);
+}
+
 }  // namespace
 
 void run_alone(const std::function<void()>& step) { step(); }
@@ -148,34 +211,54 @@ void create_table(hid_t file, const TablePlan& plan) {
   Handle scale = create_scale(group, plan.key.dimension, plan.rows);
   for (std::size_t c = 0; c < plan.columns.size(); ++c) {
     const ColumnSpec& column = plan.columns[c];
-    const std::size_t bytes = plan.element_bytes[c];
-    Handle dataset(
-        H5Dcreate2(group, column.name.c_str(), file_type(column.type, bytes), make_space(plan.rows),
-                   H5P_DEFAULT,
-                   layout(plan.rows, bytes, column.type != ElementType::text, Fill::never),
-                   H5P_DEFAULT),
-        H5Dclose, "creating " + path_of(plan.key, column.name));
+    const Handle type = file_type(column.type, plan.shapes[c].element_bytes);
+    const Handle dataset(H5Dcreate2(group, column.name.c_str(), type, make_space(plan.rows),
+                                    H5P_DEFAULT, layout(plan, c, type), H5P_DEFAULT),
+                         H5Dclose, "creating " + path_of(plan.key, column.name));
     hdf5::write_attribute(dataset, "units", column.units);
     hdf5::write_attribute(dataset, "long_name", column.long_name);
     check(H5DSattach_scale(dataset, scale, 0), "attaching the dimension of " + column.name);
   }
 }
 
-void write_large_columns(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                         const Table& rows, hid_t transfer, const StepRunner& run_step) {
+std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
+                                               const TablePlan& table, std::size_t part,
+                                               const Table& rows, hid_t transfer,
+                                               const StepRunner& run_step) {
+  std::vector<WrittenColumn> written;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (!is_large(table, c)) continue;
-    const std::uint64_t per_round =
-        std::max<std::uint64_t>(1, round_bytes / table.element_bytes[c]);
+    if (storage_of(table, c) != Storage::large) continue;
+    WrittenColumn& column = written.emplace_back(WrittenColumn{.column = c});
     // After each collective call all ranks must know that nobody was left behind in it.
-    for (std::uint64_t done = 0; done < table.most_rows; done += per_round) {
+    for_each_round(table, c, table.most_rows, [&](std::uint64_t done, std::uint64_t most) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows.rows());
-        const std::uint64_t count = std::min(per_round, rows.rows() - first);
+        const std::uint64_t count = std::min(most, rows.rows() - first);
         const auto packed = pack_slice(plan, table, part, rows, c, {first, count});
         write_packed(file, table, c, {table.first_row[part] + first, count}, packed.data(),
                      transfer);
+        column.checksum = add_to_checksum(column.checksum, packed);
       });
+    });
+  }
+  return written;
+}
+
+void check_written(hid_t file, const TablePlan& table, std::size_t part,
+                   const std::vector<WrittenColumn>& written) {
+  for (const WrittenColumn& column : written) {
+    const std::size_t c = column.column;
+    std::uint32_t checksum = 0;
+    for_each_round(table, c, table.rows_of(part), [&](std::uint64_t done, std::uint64_t most) {
+      const std::uint64_t count = std::min(most, table.rows_of(part) - done);
+      checksum = add_to_checksum(
+          checksum, read_packed(file, table.key, table.columns[c],
+                                {table.first_row[part] + done, count}, table.rows, Writer::this_run)
+                        .values);
+    });
+    if (checksum != column.checksum) {
+      throw StoreError(path_of(table.key, table.columns[c].name) +
+                       " does not hold what was written");
     }
   }
 }
@@ -184,7 +267,7 @@ std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std
                                const Table& rows) {
   std::string all;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (is_large(table, c)) continue;
+    if (storage_of(table, c) != Storage::small) continue;
     const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
     all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
   }
@@ -195,10 +278,10 @@ void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std
   std::vector<std::size_t> taken(parts.size(), 0);
   for (const TablePlan& table : plan.tables) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (is_large(table, c)) continue;
+      if (storage_of(table, c) != Storage::small) continue;
       std::string column;
       for (std::size_t part = 0; part < parts.size(); ++part) {
-        const std::size_t bytes = table.rows_of(part) * table.element_bytes[c];
+        const std::size_t bytes = table.rows_of(part) * table.shapes[c].element_bytes;
         require(taken[part] + bytes <= parts[part].size(), "a part has fewer rows than it said");
         column.append(parts[part], taken[part], bytes);
         taken[part] += bytes;
@@ -211,7 +294,9 @@ void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std
 
 void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
                 const Table& rows) {
+  if (rows.rows() == 0) return;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (storage_of(table, c) == Storage::constant) continue;
     const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
     write_packed(file, table, c, {table.first_row[part], rows.rows()}, packed.data(), H5P_DEFAULT);
   }
@@ -231,41 +316,24 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) {
 }
 
 TableShape read_shape(hid_t file, const Table& empty) {
-  TableShape shape{.rows = count_rows(file, empty.key), .element_bytes = {}};
-  for (std::size_t c = 0; c < empty.columns.size(); ++c) {
-    const ColumnSpec& column = empty.columns[c];
-    if (shape.rows == 0) {
-      shape.element_bytes.push_back(element_bytes(column.type, empty.values[c]));
-      continue;
-    }
-    shape.element_bytes.push_back(open_column(file, empty.key, column).element_bytes);
+  TableShape shape{.rows = count_rows(file, empty.key), .columns = {}};
+  if (shape.rows == 0) return shape_of(empty);
+  for (const ColumnSpec& spec : empty.columns) {
+    const StoredColumn column = open_column(file, empty.key, spec);
+    shape.columns.push_back(
+        {.element_bytes = column.element_bytes,
+         .constant = read_constant(column.dataset, column.type, path_of(empty.key, spec.name))});
   }
   return shape;
 }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range) {
+                RowRange range, Writer writer) {
   Table table{key, columns, {}};
   const std::uint64_t all_rows = count_rows(file, key);
   for (const ColumnSpec& column : columns) {
-    const std::string path = path_of(key, column.name);
-    const auto [dataset, type, bytes] = open_column(file, key, column);
-    const std::uint64_t extent = extent_of(dataset, path);
-    if (extent != all_rows) {
-      throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
-    }
-    if (range.offset > extent || range.length > extent - range.offset) {
-      throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
-    }
-    require_whole(dataset, path, extent, bytes, range);
-    std::vector<std::byte> packed(range.length * bytes);
-    if (range.length > 0) {
-      Handle space = make_space(extent);
-      select_rows(space, range.offset, range.length);
-      check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.data()),
-            "reading " + path);
-    }
-    table.values.push_back(unpack(column.type, packed, bytes));
+    const Packed packed = read_packed(file, key, column, range, all_rows, writer);
+    table.values.push_back(unpack(column.type, packed.values, packed.element_bytes));
   }
   return table;
 }

@@ -32,19 +32,25 @@ std::string give_up(const fs::path& path, const fs::path& part, const std::excep
       path.string(), error.what(), parts_folder(path).string(), path.string());
 }
 
-void create_all(hid_t file, const FilePlan& plan, const Provenance& provenance,
-                const StepRunner& run_step) {
-  run_step([&] {
-    write_header(file, provenance);
-    hdf5::make_groups(file, "jobs");
-  });
-  for (const TablePlan& table : plan.tables) {
-    run_step([&] { create_table(file, table); });
-  }
+/// With all its tables; rows are still to be written.
+hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance) {
+  hdf5::File file = hdf5::File::create(path);
+  write_header(file, provenance);
+  hdf5::make_groups(file, "jobs");
+  for (const TablePlan& table : plan.tables) create_table(file, table);
+  return file;
 }
 
-void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part) {
-  for (const TablePlan& table : plan.tables) write_rows(file, plan, table, index, part.load(table));
+void finish_file(hdf5::File& file) {
+  file.flush(hdf5::Durability::synced);
+  file.close();
+}
+
+void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part,
+                const StepRunner& run_step) {
+  for (const TablePlan& table : plan.tables) {
+    run_step([&] { write_rows(file, plan, table, index, part.load(table)); });
+  }
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -92,53 +98,38 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-// Of a table at a time while it is compared with what was written.
-constexpr std::uint64_t compared_rows = 1 << 18;
-
-void compare_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                  const Table& rows) {
-  for (std::uint64_t first = 0; first < rows.rows(); first += compared_rows) {
-    const std::uint64_t count = std::min(compared_rows, rows.rows() - first);
-    const Table back =
-        read_rows(file, table.key, table.columns, {table.first_row[part] + first, count});
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const ColumnSpec& column = table.columns[c];
-      const std::size_t bytes = table.element_bytes[c];
-      if (pack(column.type, back.values[c], bytes, 0, count, 0) !=
-          pack(column.type, rows.values[c], bytes, first, count, plan.shift(column, part))) {
-        throw StoreError(
-            fmt::format("{}/{} does not hold what was written", table.key.group, column.name));
-      }
-    }
-  }
-}
-
 void add_small_columns(const fs::path& path, const FilePlan& plan,
                        const std::vector<std::string>& parts) {
   hdf5::File file = hdf5::File::open_to_write(path);
   write_small_columns(file, plan, parts);
-  file.flush(hdf5::Durability::synced);
-  file.close();
+  finish_file(file);
 }
 
+/// One process makes the tables, writes what is small, and closes the file; between the two all
+/// write their large columns into it.
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
                     const PartSource& mine, const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
   const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
+  run_step([&] {
+    if (rank != 0) return;
+    hdf5::File tables = create_file(part_path, plan, provenance);
+    finish_file(tables);
+  });
   const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
 
   std::optional<hdf5::File> file;
-  run_step([&] { file = hdf5::File::create_together(part_path, comm); });
-  create_all(*file, plan, provenance, run_step);
+  run_step([&] { file = hdf5::File::open_together(part_path, comm); });
   std::string small;
+  std::vector<std::vector<WrittenColumn>> written;  // of each table
   for (const TablePlan& table : plan.tables) {
     Table rows;
     run_step([&] {
       rows = mine.load(table);
       small += pack_small_columns(plan, table, rank, rows);
     });
-    write_large_columns(*file, plan, table, rank, rows, transfer, run_step);
+    written.push_back(write_large_columns(*file, plan, table, rank, rows, transfer, run_step));
   }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
@@ -146,15 +137,31 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   run_step([&] {
     if (rank == 0) add_small_columns(part_path, plan, all_small);
   });
-  std::optional<hdf5::Handle> written;
+  std::optional<hdf5::Handle> back;
   run_step([&] {
     check_whole(part_path, plan.tables.front().rows);
-    written.emplace(hdf5::open_to_read(part_path));
+    back.emplace(hdf5::open_to_read(part_path));
   });
   // MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
-  for (const TablePlan& table : plan.tables) {
-    run_step([&] { compare_rows(*written, plan, table, rank, mine.load(table)); });
+  for (std::size_t i = 0; i < plan.tables.size(); ++i) {
+    run_step([&] { check_written(*back, plan.tables[i], rank, written[i]); });
   }
+}
+
+/// The same by one process. @param part_at as for write_run_alone
+void write_parts(const fs::path& part_path, const Provenance& provenance, std::size_t parts,
+                 const std::function<PartSource(std::size_t)>& part_at,
+                 const StepRunner& run_step) {
+  std::vector<PartShape> shapes;
+  for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
+  const FilePlan plan = make_plan(shapes);
+  std::optional<hdf5::File> file;
+  run_step([&] { file = create_file(part_path, plan, provenance); });
+  for (std::size_t i = 0; i < parts; ++i) write_part(*file, plan, i, part_at(i), run_step);
+  run_step([&] {
+    finish_file(*file);
+    check_whole(part_path, plan.tables.front().rows);
+  });
 }
 
 }  // namespace
@@ -169,7 +176,12 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
   const Provenance shared =
       roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
   try {
-    write_together(comm, part_of(path), shared, mine, run_step);
+    if (size_of(comm) == 1) {
+      write_parts(
+          part_of(path), shared, 1, [&mine](std::size_t) { return mine; }, run_step);
+    } else {
+      write_together(comm, part_of(path), shared, mine, run_step);
+    }
     run_step([&] {
       if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });
@@ -192,17 +204,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     return index < devices ? load(index) : part_without_device(unaudited);
   };
   try {
-    std::vector<PartShape> shapes;
-    for (std::size_t i = 0; i <= devices; ++i) shapes.push_back(part_at(i).shape);
-    const FilePlan plan = make_plan(shapes);
-    hdf5::File file = hdf5::File::create(part);
-    create_all(file, plan, provenance, run_alone);
-    for (std::size_t i = 0; i <= devices; ++i) {
-      write_part(file, plan, i, part_at(i));
-    }
-    file.flush(hdf5::Durability::synced);
-    file.close();
-    check_whole(part, devices);
+    write_parts(part, provenance, devices + 1, part_at, run_alone);
     move_into_place(part, path);
   } catch (const StoreError& error) {
     throw StoreError(give_up(path, part, error));

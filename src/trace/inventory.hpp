@@ -58,6 +58,14 @@ struct UnauditedDevice {
   std::string uuid;
 };
 
+/// NVML clocks event reasons that lower clocks against the user's wish (nvml.h,
+/// nvmlClocksEventReason*); idle, application clocks, sync boost and display are none.
+inline constexpr std::uint64_t power_throttle_mask = 0x04 | 0x80;    // software cap, power brake
+inline constexpr std::uint64_t thermal_throttle_mask = 0x20 | 0x40;  // software, hardware thermal
+inline constexpr std::uint64_t slowdown_throttle_mask = 0x08;        // hardware slowdown
+inline constexpr std::uint64_t harmful_throttle_mask =
+    power_throttle_mask | thermal_throttle_mask | slowdown_throttle_mask;
+
 /// What changes while a GPU works. NaN or 0: the driver did not say.
 struct Health {
   double temperature_c = 0;

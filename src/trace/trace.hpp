@@ -2,7 +2,9 @@
 // backend fills it in the same way; all inference starts here; all of it goes into the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,15 +20,37 @@ struct Conditions {
   std::int64_t start_unix_ns = 0;
 };
 
+/// A histogram of clock windows has a bin for each of 0, 1, 2, ... cycles; its last one counts all
+/// longer windows, too.
+inline constexpr std::uint64_t histogram_bins = 2048;
+
+/// One bin of a histogram that counts anything.
+struct WindowCount {
+  std::uint32_t window_cycles = 0;  // number of the bin
+  std::uint64_t accesses = 0;
+};
+
+/// The bins that count anything, ascending.
+/// @param counts [bin]
+template <class Count>
+std::vector<WindowCount> to_histogram(std::span<const Count> counts) {
+  std::vector<WindowCount> histogram;
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    if (counts[bin] > 0) histogram.push_back({static_cast<std::uint32_t>(bin), counts[bin]});
+  }
+  return histogram;
+}
+
 /// What one lane of a probe recorded: a lane is one measuring thread (chase), one warp (bypass) or
 /// one block (streams, clusters). Columns that a probe does not fill stay empty.
 struct LaneTrace {
   int sm = -1;
   int warp = 0;
   int cluster = -1;
-  std::vector<std::uint32_t> window_cycles;   // clock window of each recorded access, raw
-  std::vector<std::uint64_t> offsets_bytes;   // address of each recorded access in the buffer
-  std::vector<std::uint64_t> histogram;       // timed accesses by window_cycles; last bin: or more
+  std::vector<std::uint32_t> window_cycles;  // clock window of each recorded access, raw
+  /// Addresses in the buffer, one round: the i-th recorded access went to [i modulo their number].
+  std::vector<std::uint64_t> offsets_bytes;
+  std::vector<WindowCount> histogram;         // timed accesses by window_cycles, ascending
   std::vector<std::uint64_t> clock_cycles;    // timestamps: the SM clock
   std::vector<std::uint64_t> globaltimer_ns;  // timestamps: the device-wide timer
   std::uint64_t elapsed_cycles = 0;           // of the whole timed part, by the SM clock

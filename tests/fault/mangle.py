@@ -131,7 +131,8 @@ def huge_claim(file, rng):
     for key in names if rng.random() < 0.5 else [name.split("/")[-1]]:
         try:
             its = group[key].dtype if rng.random() < 0.8 else kind
-            replace(group, key, shape=(rows,), dtype=its, **how)
+            constant = {"fillvalue": np.ones((), its)[()]} if rng.random() < 0.3 else {}
+            replace(group, key, shape=(rows,), dtype=its, **how, **constant)
         except (ValueError, OSError, RuntimeError):
             pass  # h5py refuses some sums of sizes
 
@@ -233,11 +234,11 @@ def bad_offsets(file, rng):
     ranges = [name for name in columns(file)
               if name.endswith(("_offset", "_length", "_index", "position")) and file[name].shape[0]]
     for name in rng.sample(ranges, min(len(ranges), rng.choice([1, 2, 10]))):
-        values = file[name][...]
+        values = file[name][...].astype(np.uint64)  # any width is the column's
         for i in range(len(values)):
             if rng.random() < 0.5:
                 values[i] = rng.choice([0, 1, 5, 2**20, 2**32, 2**63, 2**64 - 1, rng.randrange(2**64)])
-        file[name][...] = values
+        replace(file, name, data=values)
 
 
 @with_h5py
@@ -246,6 +247,9 @@ def hostile_numbers(file, rng):
                and not name.endswith(("_offset", "_length", "_index"))]
     for name in rng.sample(numbers, min(len(numbers), rng.choice([1, 5, 60]))):
         values = file[name][...]
+        if values.dtype.kind == "u" and values.dtype.itemsize > 1:
+            most = np.uint32 if name.endswith(("window_cycles", "bin_cycles")) else np.uint64
+            values = values.astype(most)
         for i in range(len(values)):
             if values.dtype.kind == "f":
                 values[i] = rng.choice(HOSTILE_NUMBERS)
@@ -253,7 +257,7 @@ def hostile_numbers(file, rng):
                 bits = 8 * values.dtype.itemsize
                 whole = rng.choice(HOSTILE_WHOLES) % 2**bits
                 values[i] = whole - 2**bits if values.dtype.kind == "i" and whole >= 2**(bits - 1) else whole
-        file[name][...] = values
+        replace(file, name, data=values)
 
 
 @with_h5py

@@ -73,8 +73,9 @@ TEST_F(ChaseGpuTest, histogram_counts_every_timed_access_once) {
   const LaneTrace lane = device().run(probe).lanes.at(0);
 
   EXPECT_EQ(lane.window_cycles.size(), 300u);
-  ASSERT_EQ(lane.histogram.size(), histogram_bins);
-  EXPECT_EQ(std::accumulate(lane.histogram.begin(), lane.histogram.end(), std::uint64_t{0}), 5000u);
+  std::uint64_t accesses = 0;
+  for (const WindowCount& bin : lane.histogram) accesses += bin.accesses;
+  EXPECT_EQ(accesses, 5000u);
 }
 
 TEST_F(ChaseGpuTest, amortised_loop_agrees_with_the_windows) {

@@ -106,8 +106,8 @@ void add_second_level(Values& values, const sim::Model& model) {
   add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count);
   const std::size_t first_of_sets = values.size();
   add_sets(values, "cache.l2", geometry, l2.line_bytes, SetsAre::optional);
-  // Every launch has other pages: what is seen of sets must be seen within a block of them, which
-  // must overfill them.
+  // Pages lie anywhere: what is seen of sets must be seen within a block of them, which must
+  // overfill them.
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
                          static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
   for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].excluded = scattered;

@@ -30,10 +30,14 @@ nlohmann::json describe(const JobResult& job) {
   for (const ProbeRecord& probe : job.probes) {
     nlohmann::json lanes = nlohmann::json::array();
     for (const LaneTrace& lane : probe.trace.lanes) {
+      nlohmann::json histogram = nlohmann::json::array();
+      for (const WindowCount& bin : lane.histogram) {
+        histogram.push_back({bin.window_cycles, bin.accesses});
+      }
       lanes.push_back({{"sm", lane.sm},
                        {"window_cycles", lane.window_cycles},
-                       {"histogram", lane.histogram},
-                       {"offsets", lane.offsets_bytes.size()}});
+                       {"histogram", histogram},
+                       {"offsets_bytes", lane.offsets_bytes}});
     }
     json["probes"].push_back(
         {{"label", probe.label}, {"lanes", lanes}, {"repeats", probe.trace.repeat_ns.size()}});

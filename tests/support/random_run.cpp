@@ -35,6 +35,26 @@ std::vector<std::uint64_t> random_values(Random& random, std::uint64_t most) {
   return values;
 }
 
+/// Multiples of some step, mostly small ones; now and then such that no step helps.
+std::vector<std::uint64_t> random_offsets(Random& random, std::uint64_t most) {
+  if (random.below(8) == 0) return random_values(random, most);
+  const std::uint64_t step = std::uint64_t{8} << random.below(26);
+  std::vector<std::uint64_t> offsets(random.below(most));
+  for (auto& offset : offsets) offset = random.below(random.below(4) == 0 ? 1 << 20 : 64) * step;
+  return offsets;
+}
+
+std::vector<WindowCount> random_histogram(Random& random) {
+  std::vector<WindowCount> histogram;
+  for (std::uint64_t bin = random.below(histogram_bins); bin < histogram_bins;
+       bin += 1 + random.below(300)) {
+    const std::uint64_t most =
+        random.below(20) == 0 ? std::numeric_limits<std::uint64_t>::max() : 90;
+    histogram.push_back({static_cast<std::uint32_t>(bin), 1 + random.below(most)});
+  }
+  return histogram;
+}
+
 LaneTrace random_lane(Random& random, int size_factor) {
   LaneTrace lane;
   lane.sm = static_cast<int>(random.below(133)) - 1;
@@ -45,8 +65,8 @@ LaneTrace random_lane(Random& random, int size_factor) {
   for (auto& cycles : lane.window_cycles) {
     cycles = static_cast<std::uint32_t>(30 + random.below(300));
   }
-  lane.offsets_bytes = random_values(random, most);
-  lane.histogram = random_values(random, 20);
+  lane.offsets_bytes = random_offsets(random, most);
+  if (random.below(3) == 0) lane.histogram = random_histogram(random);
   lane.clock_cycles = random_values(random, 20);
   lane.globaltimer_ns = random_values(random, 20);
   lane.elapsed_cycles = random();
@@ -66,6 +86,8 @@ ProbeRecord random_probe(Random& random, int size_factor) {
                              random(),
                              -static_cast<std::int64_t>(random.below(1000))};
   record.trace.shared_carveout_bytes = random();
+  record.trace.buffer_offset_bytes = random();
+  record.trace.device_s = random.unit();
   const auto lanes = random.below(5);
   for (std::uint64_t i = 0; i < lanes; ++i) {
     record.trace.lanes.push_back(random_lane(random, size_factor));
@@ -95,6 +117,14 @@ Finding random_finding(Random& random, std::size_t number) {
   finding.confidence = random.unit();
   finding.samples = random();
   finding.repeatability = random_number(random);
+  finding.reproducibility = random_number(random);
+  finding.replicates = random.below(20);
+  finding.modes.resize(random.below(3));
+  for (double& mode : finding.modes) mode = random_number(random);
+  if (random.below(4) == 0) {
+    const double low = random.unit();
+    finding.interval = Interval{low, low + random.unit()};
+  }
   return finding;
 }
 
@@ -104,9 +134,13 @@ Health random_health(Random& random) {
 }
 
 std::string print_lane(const LaneTrace& lane) {
+  std::string bins;
+  for (const WindowCount& bin : lane.histogram) {
+    bins += fmt::format("{}:{} ", bin.window_cycles, bin.accesses);
+  }
   return fmt::format("      {} {} {} {} {} | {} | {} | {} | {} | {}\n", lane.sm, lane.warp,
                      lane.cluster, lane.elapsed_cycles, lane.accesses, lane.window_cycles,
-                     lane.offsets_bytes, lane.histogram, lane.clock_cycles, lane.globaltimer_ns);
+                     lane.offsets_bytes, bins, lane.clock_cycles, lane.globaltimer_ns);
 }
 
 std::string print_number(double number) {
@@ -144,6 +178,7 @@ JobResult random_job(std::uint64_t seed, const std::string& name, int size_facto
   job.status = static_cast<Status>(random.below(7));
   job.reason = random_text(random);
   job.elapsed_s = random.unit();
+  job.device_s = random.unit();
   for (std::uint64_t i = random.below(6); i > 0; --i) {
     job.probes.push_back(random_probe(random, size_factor));
   }
@@ -195,20 +230,24 @@ Provenance some_provenance() {
 }
 
 std::string print(const JobResult& job) {
-  std::string text =
-      fmt::format("  {} {} {} {}\n", job.job, to_text(job.status), job.reason, job.elapsed_s);
+  std::string text = fmt::format("  {} {} {} {} {}\n", job.job, to_text(job.status), job.reason,
+                                 job.elapsed_s, job.device_s);
   for (const ProbeRecord& probe : job.probes) {
     const Conditions& at = probe.trace.conditions;
-    text += fmt::format("    {} {} {} {} {} {} {} {} {} {} {}\n", probe.label, probe.kind,
+    text += fmt::format("    {} {} {} {} {} {} {} {} {} {} {} {} {}\n", probe.label, probe.kind,
                         probe.parameters_json, print_number(at.sm_clock_hz), at.memory_clock_hz,
                         at.temperature_c, at.throttle_reasons, at.seed, at.start_unix_ns,
-                        probe.trace.shared_carveout_bytes, print_numbers(probe.trace.repeat_ns));
+                        probe.trace.shared_carveout_bytes, probe.trace.buffer_offset_bytes,
+                        probe.trace.device_s, print_numbers(probe.trace.repeat_ns));
     for (const LaneTrace& lane : probe.trace.lanes) text += print_lane(lane);
   }
   for (const Finding& finding : job.findings) {
-    text += fmt::format("    {} {} {} {} {} {} {}\n", finding.metric, print_value(finding.value),
-                        to_text(finding.status), finding.reason, finding.confidence,
-                        finding.samples, print_number(finding.repeatability));
+    const Interval interval = finding.interval.value_or(Interval{-1, -1});
+    text += fmt::format("    {} {} {} {} {} {} {} {} {} {} {} {}\n", finding.metric,
+                        print_value(finding.value), to_text(finding.status), finding.reason,
+                        finding.confidence, finding.samples, print_number(finding.repeatability),
+                        print_number(finding.reproducibility), finding.replicates,
+                        print_numbers(finding.modes), interval.low, interval.high);
   }
   return text;
 }

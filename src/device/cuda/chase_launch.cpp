@@ -90,8 +90,8 @@ Trace ChaseLaunchPlan::run(const std::function<void(const kernels::LaunchShape&)
   if (histograms_.count == 0) return trace;
   const auto histograms = session_.arrays().host(histograms_);
   for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    const auto bins = histograms.subspan(lane * histogram_bins, histogram_bins);
-    trace.lanes[lane].histogram.assign(bins.begin(), bins.end());
+    trace.lanes[lane].histogram = to_histogram(
+        std::span<const std::uint32_t>(histograms.subspan(lane * histogram_bins, histogram_bins)));
   }
   return trace;
 }

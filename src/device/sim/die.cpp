@@ -45,25 +45,36 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
   const ChipModel& chip = model.chip;
   const std::vector<int> gpc_of_tpc = number_tpcs(chip, sweep_floor(chip, random));
   std::vector<SmPlace> sms;
+  std::vector<int> tpcs_of_gpc(static_cast<std::size_t>(chip.gpcs));
   for (std::size_t tpc = 0; tpc < gpc_of_tpc.size(); ++tpc) {
     const int gpc = gpc_of_tpc[tpc];
-    const int partition = gpc * model.partitions.count / chip.gpcs;
-    sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc),
-               SmPlace{.tpc = static_cast<int>(tpc), .gpc = gpc, .partition = partition});
+    const SmPlace place{.tpc = static_cast<int>(tpc),
+                        .gpc = gpc,
+                        .tpc_of_gpc = tpcs_of_gpc[static_cast<std::size_t>(gpc)]++,
+                        .partition = gpc * model.partitions.count / chip.gpcs};
+    sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc), place);
   }
   return sms;
 }
 
-/// Half of the spread belongs to the GPC, half to the SM in it (the additive part of the latency
-/// maps of Jin 2024 and of the L40 study).
-std::vector<std::uint32_t> choose_sm_offsets(const std::vector<SmPlace>& sms, int gpcs,
-                                             double spread_cycles, Random& random) {
-  std::vector<double> gpc_share(static_cast<std::size_t>(gpcs));
+/// Half of the drawn spread belongs to the GPC (the additive part of the latency maps of Jin 2024
+/// and of the L40 study), half to the TPC in it: its SMs share their way to the L2 (on H200s they
+/// differ by less than 0.1 cycles, docs/results/2026-11-21-h200). Where a TPC stands in its GPC is
+/// the same on all dies.
+std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chip,
+                                            const CacheModel& cache, Random& random) {
+  std::vector<double> gpc_share(static_cast<std::size_t>(chip.gpcs));
   for (double& share : gpc_share) share = random.unit();
-  std::vector<std::uint32_t> offsets;
-  for (const SmPlace& place : sms) {
-    const double share = gpc_share[static_cast<std::size_t>(place.gpc)] + random.unit();
-    offsets.push_back(static_cast<std::uint32_t>(std::lround(spread_cycles * share / 2)));
+  std::vector<double> tpc_share(static_cast<std::size_t>(chip.enabled_tpcs));
+  for (double& share : tpc_share) share = random.unit();
+  std::vector<std::int32_t> offsets;
+  for (const SmPlace& place : die.sms) {
+    const double share = gpc_share[static_cast<std::size_t>(place.gpc)] +
+                         tpc_share[static_cast<std::size_t>(place.tpc)];
+    const auto number = static_cast<std::size_t>(place.tpc_of_gpc);
+    const double place_cycles = cache.tpc_cycles.empty() ? 0 : cache.tpc_cycles[number];
+    offsets.push_back(
+        static_cast<std::int32_t>(std::lround(cache.sm_spread_cycles * share / 2 + place_cycles)));
   }
   return offsets;
 }
@@ -114,8 +125,7 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   die.info.pci_bus_id = fmt::format("00000000:{:02X}:00.0", 1 + random.below(254));
   for (const CacheModel& cache : model.caches) {
     Random draws(derive_seed(seed_of_die, "offsets of " + cache.name));
-    die.cache_offset_cycles.push_back(
-        choose_sm_offsets(die.sms, model.chip.gpcs, cache.sm_spread_cycles, draws));
+    die.cache_offset_cycles.push_back(choose_sm_offsets(die, model.chip, cache, draws));
   }
   if (model.slices) {
     Random draws(derive_seed(seed_of_die, "slices"));

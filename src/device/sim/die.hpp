@@ -9,14 +9,15 @@ namespace sonde::sim {
 struct SmPlace {
   int tpc = 0;
   int gpc = 0;
-  int partition = 0;  // of the L2, that serves it first
+  int tpc_of_gpc = 0;  // number of its TPC among those of its GPC that work
+  int partition = 0;   // of the L2, that serves it first
 };
 
 struct Die {
   std::uint64_t seed = 0;
   DeviceInfo info;  // the model's, with the names of this die
   std::vector<SmPlace> sms;
-  std::vector<std::vector<std::uint32_t>> cache_offset_cycles;  // by cache, then SM
+  std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
   std::vector<std::int32_t> slice_offset_cycles;
   std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
   std::vector<std::uint64_t> clock_base_cycles;  // by SM: what it read at time 0

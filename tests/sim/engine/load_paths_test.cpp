@@ -119,8 +119,7 @@ TEST(LoadPathsTest, rows_of_a_texture_are_stored_tile_by_tile) {
 
 TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
   json model = quiet_json("h200");
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
   model["paths"]["atomic"] = model["paths"]["cg"];
   const auto lines = steps(512, 4096);
   const auto device = open_sim(model);

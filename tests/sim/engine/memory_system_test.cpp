@@ -34,8 +34,7 @@ TEST(MemorySystemTest, an_entry_of_sub_entries_covers_pages_one_by_one) {
   }
   const nlohmann::json past_the_l1 = model["paths"]["cg"];
   model["paths"] = {{"cg", past_the_l1}};
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
 
   // Two pages of one entry, both again, a page of another entry, and the first two once more.
   const ChaseProbe probe =
@@ -133,8 +132,7 @@ std::vector<std::uint32_t> late_pass(const nlohmann::json& model, std::uint64_t 
 
 TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_far) {
   auto model = quiet_json("h200");
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
   EXPECT_THAT(late_pass(model, 30), Each(279u));
   const auto beyond_half = late_pass(model, 32);
   EXPECT_GT(count_at_least(beyond_half, 455), 90000u) << "no near hit is left";
@@ -145,8 +143,7 @@ TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_fa
 
 TEST(MemorySystemTest, sides_see_each_others_homes) {
   auto model = quiet_json("h200");
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
   model["partitions"]["replicate"] = false;
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   int other = 0;
@@ -207,8 +204,7 @@ TEST(MemorySystemTest, stores_of_lanes_together_take_turns_and_leave_other_l1s_a
 
 TEST(MemorySystemTest, a_store_drops_the_copy_that_is_not_at_home) {
   auto model = quiet_json("h200");
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
   const auto lines = steps(256, 4096);
   EXPECT_THAT(after_stores(model, lines, {}, LoadPath::past_l1), Each(279u));
   const auto stored = after_stores(model, lines, lines, LoadPath::past_l1);

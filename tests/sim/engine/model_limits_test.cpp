@@ -75,18 +75,27 @@ void for_each_number(json& part, const std::function<void(json&)>& visit) {
   for (json& item : part) for_each_number(item, visit);
 }
 
-TEST(ModelLimitsTest, no_number_may_be_endless) {
-  json model = quiet_json("h200");
-  for_each_number(model, [&model](json& number) {
+/// Each number of the model in turn becomes each of these, and is refused.
+void expect_refused(json model, const std::vector<json>& hostile_numbers) {
+  for_each_number(model, [&](json& number) {
     const json declared = number;
-    for (const json& hostile :
-         {json(1e300), json(-1), json(std::numeric_limits<std::uint64_t>::max())}) {
+    for (const json& hostile : hostile_numbers) {
       number = hostile;
       EXPECT_THAT(complaint_about(model.dump()), StartsWith("mine.json."))
           << declared << " became " << hostile;
     }
     number = declared;
   });
+}
+
+TEST(ModelLimitsTest, no_number_may_be_endless) {
+  expect_refused(quiet_json("h200"), {1e300, -1e300, std::numeric_limits<std::uint64_t>::max()});
+}
+
+TEST(ModelLimitsTest, only_distances_may_be_negative) {
+  json model = quiet_json("h200");
+  equalise_distances(model);
+  expect_refused(model, {-1});
 }
 
 TEST(ModelLimitsTest, every_value_of_another_type_is_refused) {

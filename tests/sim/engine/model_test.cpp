@@ -53,6 +53,18 @@ TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
   EXPECT_THROW(parse_model("{", "mine.json"), ConfigError);
 }
 
+TEST(ModelTest, distances_need_a_number_for_each_tpc) {
+  EXPECT_THAT(complaint([](json& model) {
+                model["caches"][0]["tpc_cycles"] = {1, -2};
+              }),
+              AllOf(HasSubstr("tpc_cycles"), HasSubstr("each TPC")));
+  EXPECT_THAT(complaint([](json& model) {
+                const int tpcs = model["chip"]["tpcs_per_gpc"];
+                model["caches"][0]["tpc_cycles"] = std::vector<double>(tpcs, -2e6);
+              }),
+              HasSubstr("between -1000000 and 1000000"));
+}
+
 TEST(ModelTest, instruction_caches_of_partitions_are_assumed_from_volta_on) {
   for (int major : {6, 7}) {
     json model = quiet_json("h200");

@@ -1,4 +1,5 @@
 // Each shipped model gives back what was published of its GPU.
+#include "device/sim/memory/buffer_place.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
@@ -57,9 +58,15 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
                                  : std::string(name) == "gtx980" ? 289
                                  : std::string(name) == "c2070"  ? 453
                                                                  : 462;
+    const auto json = quiet_json(name);
+    const Model model = parse_model(json.dump(), name);
+    // Which set the 66th entry overruns depends on where the buffer begins: here as published.
     const auto count_page_walks = [&](std::uint64_t pages) {
-      return count_at_least(chase_latencies(name, one_line_a_page(pages), 8, LoadPath::past_l1),
-                            walked);
+      ChaseProbe probe = chase(one_line_a_page(pages), 8 * pages, pages, LoadPath::past_l1);
+      while (draw_buffer_offset(model, die_seed(1, 0), probe.place, probe.buffer_bytes) != 0) {
+        ++probe.place;
+      }
+      return count_at_least(latencies(open_sim(json)->run(probe), json), walked);
     };
     EXPECT_EQ(count_page_walks(65), 0u) << name;
     // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
@@ -121,8 +128,8 @@ TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
     const LaneTrace lane = open_sim(model)->run(probe).lanes[0];
     std::uint64_t misses = 0;
     const std::uint32_t overhead = model["clock"]["sink_window_cycles"].get<std::uint32_t>();
-    for (std::size_t i = miss_cycles + overhead; i < lane.histogram.size(); ++i) {
-      misses += lane.histogram[i];
+    for (const WindowCount& bin : lane.histogram) {
+      if (bin.window_cycles >= miss_cycles + overhead) misses += bin.accesses;
     }
     return misses;
   };
@@ -177,9 +184,11 @@ TEST(PublishedGpusTest, h200_l2_latency_differs_by_sm_within_the_measured_band) 
     least = std::min(least, sum / 256);
     most = std::max(most, sum / 256);
   }
+  // docs/results/2026-11-21-h200, placement.l2_latency_cycles: 269 to 297, 24 to 28 on each GPU.
   EXPECT_GT(least, 262);
   EXPECT_LT(most, 302);
-  EXPECT_GT(most - least, 5);
+  EXPECT_GT(most - least, 18);
+  EXPECT_LT(most - least, 34);
 }
 
 }  // namespace

@@ -169,8 +169,7 @@ TEST(PublishedPathsTest, h200_constants_and_code_have_their_levels) {
 
 TEST(PublishedPathsTest, h200_atomics_show_the_home_side_and_textures_share_the_l1) {
   auto model = quiet_json("h200");
-  model["caches"][1]["sm_spread_cycles"] = 0;
-  model["slices"]["spread_cycles"] = 0;
+  equalise_distances(model);
   const auto cycles =
       latencies(open_sim(model)->run(chase(steps(512, 4096), 1024, 512, LoadPath::atomic)), model);
   const std::size_t far = count_at_least(cycles, 486);

@@ -54,7 +54,7 @@ TEST(ProbeTest, recorded_accesses_carry_the_address_they_read) {
   const Trace trace = device.run(small_chase());
 
   // Four warm-up loads go round the list of three: recording begins at its second entry.
-  EXPECT_THAT(trace.lanes.at(0).offsets_bytes, ElementsAre(8, 16, 0, 8, 16));
+  EXPECT_THAT(trace.lanes.at(0).offsets_bytes, ElementsAre(8, 16, 0));
 }
 
 TEST(ProbeTest, refuses_offsets_outside_the_buffer_or_unaligned) {

@@ -1,79 +1,22 @@
 // Files made to do damage: each lie ends in a StoreError that names the file, and takes no memory.
-#include "base/error.hpp"
-#include "base/random.hpp"
-#include "store/hdf5.hpp"
-#include "store/output.hpp"
-#include "store/run_reader.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "unit/store/hostile_file.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/random.hpp"
+
 #include <sys/stat.h>
 #include <zlib.h>
 
 #include <array>
 #include <fstream>
-#include <functional>
 
 namespace sonde {
 namespace {
 
 using hdf5::Handle;
+using test::HostileFileTest;
 using testing::AllOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-class HostileFileTest : public testing::Test {
- protected:
-  HostileFileTest() {
-    write_run_alone(path_, test::some_provenance(), {}, 2, [](std::size_t i) {
-      DeviceResult device = test::random_device(1, static_cast<int>(i), 1);
-      device.jobs = {test::random_job(1 + i, "clock", 1)};
-      device.again.clear();
-      return part_in_memory(device, {});
-    });
-  }
-
-  void change(const std::function<void(hid_t)>& work) {
-    hdf5::File file = hdf5::File::open_to_write(path_);
-    work(file);
-    file.close();
-  }
-
-  /// Puts another dataset in the place of a column.
-  void replace(const std::string& name, hid_t type, const std::vector<hsize_t>& extents,
-               hid_t creation = H5P_DEFAULT) {
-    change([&](hid_t file) {
-      hdf5::check(H5Ldelete(file, name.c_str(), H5P_DEFAULT), "delete");
-      const Handle space(
-          H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
-          "space");
-      Handle(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
-             H5Dclose, "create");
-    });
-  }
-
-  template <class T>
-  void overwrite(const std::string& name, hid_t type, const std::vector<T>& values) {
-    change([&](hid_t file) {
-      const Handle data(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open");
-      hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
-    });
-  }
-
-  std::string error_of_reading() const {
-    try {
-      read_run(path_, WithTraces::yes);
-    } catch (const StoreError& error) {
-      return error.what();
-    }
-    return "no StoreError";
-  }
-
-  const test::TemporaryFolder folder_;
-  const fs::path path_ = folder_ / "run.h5";
-};
 
 TEST_F(HostileFileTest, an_attribute_of_three_texts_is_refused) {
   change([](hid_t file) {
@@ -134,8 +77,10 @@ TEST_F(HostileFileTest, huge_claims_are_refused_before_memory_is_taken) {
   hdf5::check(H5Pset_chunk(chunked, 1, &chunk), "chunk");
   const Handle late = hdf5::make_properties(H5P_DATASET_CREATE);
   hdf5::check(H5Pset_alloc_time(late, H5D_ALLOC_TIME_LATE), "late");
-  for (const hid_t creation : {hid_t{chunked}, hid_t{late}}) {
-    replace("unaudited/unaudited", H5T_STD_U8LE, {huge}, creation);
+  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
+  hdf5::check(H5Pset_fill_value(constant, hdf5::utf8_type(2), "xy"), "value");
+  for (const hid_t creation : {hid_t{chunked}, hid_t{late}, hid_t{constant}}) {
+    replace("unaudited/unaudited", H5T_STD_U8LE, {huge});
     replace("unaudited/node", hdf5::utf8_type(2), {huge}, creation);
 
     EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("unaudited/node")));
@@ -151,10 +96,29 @@ TEST_F(HostileFileTest, wrong_shapes_and_types_are_refused) {
   EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("devices/rank"), HasSubstr("type")));
 }
 
+TEST_F(HostileFileTest, unsigned_columns_have_two_four_or_eight_bytes) {
+  for (const hid_t type : {H5T_STD_U8LE, H5T_STD_I64LE, H5T_STD_U64BE, H5T_IEEE_F64LE}) {
+    replace("devices/memory_bytes", type, {2});
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("devices/memory_bytes"), HasSubstr("type")));
+  }
+}
+
 TEST_F(HostileFileTest, a_column_without_values_is_refused) {
   replace("devices/rank", H5T_STD_I32LE, {2});
 
   EXPECT_THAT(error_of_reading(), HasSubstr("devices/rank"));
+}
+
+TEST_F(HostileFileTest, a_constant_is_read_as_often_as_there_are_rows) {
+  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
+  const std::int32_t seven = 7;
+  hdf5::check(H5Pset_fill_value(constant, H5T_STD_I32LE, &seven), "value");
+  replace("devices/rank", H5T_STD_I32LE, {2}, constant);
+
+  const RunResult run = read_run(path_, WithTraces::yes);
+
+  EXPECT_EQ(run.devices.at(0).rank, 7);
+  EXPECT_EQ(run.devices.at(1).rank, 7);
 }
 
 TEST_F(HostileFileTest, a_chunk_that_unpacks_to_less_than_its_size_is_refused) {
@@ -215,33 +179,6 @@ TEST_F(HostileFileTest, values_kept_in_another_file_are_not_read) {
   replace("unaudited/node", hdf5::utf8_type(2), {2}, virtual_one);
 
   EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("unaudited/node"), HasSubstr("another file")));
-}
-
-TEST_F(HostileFileTest, rows_belong_to_one_owner) {
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
-
-  EXPECT_THAT(error_of_reading(), HasSubstr("refer"));
-}
-
-TEST_F(HostileFileTest, sums_of_offsets_do_not_wrap) {
-  const auto last = std::numeric_limits<std::uint64_t>::max();
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {last, last});
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_length", H5T_NATIVE_UINT64, {2, 2});
-
-  EXPECT_THAT(error_of_reading(), HasSubstr("refers to rows"));
-}
-
-TEST_F(HostileFileTest, codes_out_of_range_are_refused) {
-  overwrite<std::uint8_t>("devices/ecc", H5T_NATIVE_UINT8, {0, 7});
-
-  EXPECT_THAT(error_of_reading(), HasSubstr("truth value"));
-}
-
-TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
-  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 2});
-  EXPECT_THAT(error_of_reading(), HasSubstr("no device"));
-  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 0});
-  EXPECT_THAT(error_of_reading(), HasSubstr("twice"));
 }
 
 TEST_F(HostileFileTest, one_job_under_two_names_is_refused) {

@@ -48,10 +48,16 @@ class ReadRunTest(unittest.TestCase):
                         lanes_seen += 1
                         self.assertEqual(lanes["sm"][k], lane["sm"])
                         self.assertEqual(lanes["probe_index"][k], i)
-                        self.assertEqual(lanes["visit_length"][k], lane["offsets"])
-                        for name, column in (("window", "window_cycles"), ("bin", "histogram")):
-                            values = read_run.ragged(traces, lanes, k, name, column)
-                            self.assertEqual(values.tolist(), lane[column])
+                        windows = read_run.ragged(traces, lanes, k, "window", "window_cycles")
+                        self.assertEqual(windows.tolist(), lane["window_cycles"])
+                        bins, accesses = read_run.histogram(traces, lanes, k)
+                        self.assertEqual([list(pair) for pair in zip(bins, accesses)],
+                                         lane["histogram"])
+                        offsets = lane["offsets_bytes"]
+                        self.assertEqual(
+                            read_run.addresses(traces, lanes, k).tolist(),
+                            [offsets[i % len(offsets)] for i in range(len(windows))]
+                            if offsets else [])
         self.assertGreater(lanes_seen, 10)
 
     def test_findings_have_their_kind_of_value(self):
@@ -109,6 +115,22 @@ class ReadRunTest(unittest.TestCase):
         self.assertEqual(windows.compression, "gzip")
         self.assertTrue(windows.shuffle)
         self.assertLess(windows.id.get_storage_size(), windows.nbytes)
+
+    def test_small_numbers_take_few_bytes(self):
+        lanes = self.file["jobs/cache.l1/traces"]
+        self.assertEqual(lanes["warp"].dtype, np.int32)
+        self.assertEqual(lanes["accesses"].dtype, np.uint16)  # below 1000
+        self.assertEqual(lanes["elapsed_cycles"].dtype, np.uint64)  # random 64 bits
+        self.assertEqual(lanes["window_offset"].dtype, np.uint64)
+
+    def test_columns_of_one_value_take_no_room(self):
+        kind = self.file["jobs/cache.l1/probes/kind"]
+        self.assertGreater(len(kind), 2)
+        self.assertEqual(set(kind[()]), {b"chase"})
+        self.assertEqual(kind.id.get_storage_size(), 0)
+        lane = self.file["jobs/cache.l1/traces/lane"]
+        self.assertGreater(len(lane), 2)
+        self.assertEqual(lane.id.get_storage_size(), 0)
 
     def test_other_schema_is_refused(self):
         path = Path(self.folder.name) / "other.h5"

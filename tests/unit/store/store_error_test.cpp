@@ -94,7 +94,19 @@ TEST(StoreErrorTest, other_schema_version_is_named) {
 
   const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
 
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 2")));
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 3"),
+                          HasSubstr("newer sonde")));
+}
+
+TEST(StoreErrorTest, files_of_the_version_before_say_which_sonde_reads_them) {
+  const test::TemporaryFolder folder;
+  hdf5::File file = hdf5::File::create(folder / "old.h5");
+  hdf5::write_attribute(file, "sonde_schema_version", std::uint64_t{2});
+  file.close();
+
+  const std::string text = store_error([&] { read_run(folder / "old.h5", WithTraces::no); });
+
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 2"), HasSubstr("older sonde")));
 }
 
 TEST(StoreErrorTest, every_truncation_is_found) {

@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint64_t constant_base = 1ULL << 45;
 constexpr std::uint64_t code_base = 1ULL << 46;
 
-std::uint64_t base_of(AddressSpace space) {
+std::uint64_t base_of(AddressSpace space, std::uint64_t buffer_offset_bytes) {
   switch (space) {
-    case AddressSpace::global: return 0;
+    case AddressSpace::global: return buffer_offset_bytes;
     case AddressSpace::constant: return constant_base;
     case AddressSpace::code: return code_base;
   }
@@ -54,7 +54,11 @@ void store_partitioned(const Level& level, const Access& access) {
 }  // namespace
 
 MemorySystem::MemorySystem(const Model& model, const Die& die)
-    : model_(model), die_(die), arrays_(model, die), pages_(model.pages), routes_(die.sms.size()) {
+    : model_(model),
+      die_(die),
+      arrays_(model, die),
+      pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
+      routes_(die.sms.size()) {
   if (model.slices) {
     slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
   }
@@ -69,11 +73,12 @@ const PathModel& MemorySystem::path(LoadPath path) const {
   return *found;
 }
 
-void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes,
-                               std::uint64_t shared_bytes, const std::vector<int>& sms,
-                               std::uint64_t seed) {
+void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_offset_bytes,
+                               std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
+                               const std::vector<int>& sms, std::uint64_t seed) {
   path_ = &path;
-  base_ = base_of(path.space);
+  base_ = base_of(path.space, buffer_offset_bytes);
+  translated_ = path.space == AddressSpace::global;
   copied_ = model_.partitions.replicate && !path.at_home;
   constexpr std::size_t many_sms = 8;
   crowded_ = sms.size() >= many_sms;
@@ -83,18 +88,18 @@ void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_bytes
   }
   // The last rows of a texture end with whole tiles.
   const std::uint64_t tail_bytes = path.tile ? path.tile->rows * texture_row_bytes : 0;
-  pages_.begin_probe(buffer_bytes + tail_bytes, derive_seed(seed, "pages"));
+  if (translated_) pages_.begin_probe(base_, buffer_bytes + tail_bytes);
 }
 
 SONDE_HOT std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
-  return path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : base_ + offset_bytes;
+  return base_ + (path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : offset_bytes);
 }
 
 /// Only global memory is translated.
 Access MemorySystem::locate(int sm, std::uint64_t offset_bytes) const {
   const Route& route = routes_[static_cast<std::size_t>(sm)];
   Access access{.address = address_of(offset_bytes)};
-  access.physical = base_ == 0 ? pages_.to_physical(access.address) : access.address;
+  access.physical = translated_ ? pages_.to_physical(access.address) : access.address;
   if (model_.partitions.count > 1) {
     access.home = __builtin_parityll(access.physical & model_.partitions.home_mask) != 0 ? 1 : 0;
   }
@@ -121,7 +126,7 @@ void MemorySystem::expect(int sm, const Access& access) const {
 }
 
 SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
-  if (base_ != 0) return {.physical = access.physical};
+  if (!translated_) return {.physical = access.physical};
   return pages_.translate(route.tlbs, access.address, access.physical);
 }
 
@@ -133,7 +138,7 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
   if (route.sliced) {
     const auto slice =
         partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
-    load.latency_cycles += static_cast<std::uint32_t>(die_.slice_offset_cycles[slice]);
+    load.latency_cycles = add_cycles(load.latency_cycles, die_.slice_offset_cycles[slice]);
   }
   return load;
 }

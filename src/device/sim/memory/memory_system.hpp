@@ -28,10 +28,12 @@ class MemorySystem {
   /// Keeps references to model and die.
   MemorySystem(const Model& model, const Die& die);
 
-  /// A new buffer, at new physical pages: nothing of it is in any cache, TLB or page table cache.
+  /// Nothing of the buffer is in any cache, TLB or page table cache.
   /// @param path that all loads and stores of the probe take; must outlive it
+  /// @param buffer_offset_bytes where in the memory the buffer begins, where the path reads that
   /// @param sms those that will load; others must not
-  void begin_probe(const PathModel& path, std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
+  void begin_probe(const PathModel& path, std::uint64_t buffer_offset_bytes,
+                   std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
                    const std::vector<int>& sms, std::uint64_t seed);
 
   /// Where a load of `offset_bytes` goes. @pre the SM is one of begin_probe's
@@ -68,7 +70,8 @@ class MemorySystem {
   PageTables pages_;
   std::optional<SetIndex> slice_of_;
   const PathModel* path_ = nullptr;
-  std::uint64_t base_ = 0;     // of the path's addresses
+  std::uint64_t base_ = 0;     // of the addresses of the buffer
+  bool translated_ = true;     // addresses of global memory
   bool copied_ = false;        // the partition of an SM may hold copies for this path
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // by SM

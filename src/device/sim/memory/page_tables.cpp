@@ -1,46 +1,56 @@
 // What a TLB miss costs: the page walk, a switch of the page-table window, and where pages lie.
 #include "device/sim/memory/page_tables.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace sonde::sim {
-namespace {
 
-// Blocks of the random mapping are permuted among 2^20: with 2 MB pages that is 2 TB.
-constexpr std::uint64_t block_number_bits = 20;
-constexpr std::uint64_t block_number_mask = (1ULL << block_number_bits) - 1;
-
-}  // namespace
-
-PageTables::PageTables(const PageModel& model)
+PageTables::PageTables(const PageModel& model, std::uint64_t memory_bytes, std::uint64_t seed)
     : model_(model),
       page_shift_(std::countr_zero(model.page_bytes)),
       block_shift_(std::countr_zero(model.block_bytes)),
-      block_mask_(model.block_bytes - 1) {}
-
-void PageTables::begin_probe(std::uint64_t span_bytes, std::uint64_t seed) {
-  walked_.assign((span_bytes >> page_shift_) + 1, false);
-  active_table_window_ = 0;
-  if (model_.mapping == PageMapping::contiguous) return;
-  seed_ = seed;
-  places_.assign((span_bytes >> block_shift_) + 1, unknown);
+      block_mask_(model.block_bytes - 1),
+      seed_(seed) {
+  if (model.mapping == PageMapping::contiguous) return;
+  block_count_ = memory_bytes >> block_shift_;
+  places_.assign(block_count_ + 1, unknown);
 }
 
-/// A permutation of the block numbers; bits above are left alone.
-std::uint64_t PageTables::permute_block(std::uint64_t block) const {
-  std::uint64_t low = block & block_number_mask;
+void PageTables::begin_probe(std::uint64_t first_address, std::uint64_t span_bytes) {
+  first_page_ = first_address >> page_shift_;
+  walked_.assign((span_bytes >> page_shift_) + 1, false);
+  active_table_window_ = model_.window_bytes > 0 ? first_address / model_.window_bytes : 0;
+  const std::uint64_t end_block = (first_address + span_bytes) >> block_shift_;
+  if (!places_.empty() && places_.size() <= end_block) places_.resize(end_block + 1, unknown);
+}
+
+/// A permutation of the numbers below the power of two that holds all blocks.
+std::uint64_t PageTables::permute_once(std::uint64_t block) const {
+  const auto bits = static_cast<int>(std::bit_width(block_count_ - 1));
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t key = seed_;
   for (int round = 0; round < 3; ++round) {
     key = mix_bits(key);
-    low = (low * (key | 1) + (key >> 32)) & block_number_mask;
-    low ^= low >> (block_number_bits / 2);
+    block = (block * (key | 1) + (key >> 32)) & mask;
+    block ^= block >> std::max(1, bits / 2);
   }
-  return (block & ~block_number_mask) | low;
+  return block;
+}
+
+/// A permutation of the blocks of the memory: numbers beyond are permuted again until they lie in
+/// it (Black and Rogaway 2002, ciphers with arbitrary finite domains).
+std::uint64_t PageTables::permute_block(std::uint64_t block) const {
+  if (block >= block_count_) return block;
+  do {
+    block = permute_once(block);
+  } while (block >= block_count_);
+  return block;
 }
 
 /// A walk reads the entry of the page; true if this probe had not read it before.
 bool PageTables::read_entry(std::uint64_t address) {
-  const std::size_t page = address >> page_shift_;
+  const std::size_t page = (address >> page_shift_) - first_page_;
   const bool cold = !walked_[page];
   walked_[page] = true;
   return cold;

@@ -14,15 +14,18 @@ struct Translation {
   bool cold = false;        // the page table entry had not been read before
 };
 
-/// The pages of one buffer.
+/// Which physical page each page of the memory has, drawn once for a die, and which entries a probe
+/// has read.
 class PageTables {
  public:
   /// Keeps a reference to the model.
-  explicit PageTables(const PageModel& model);
+  /// @param memory_bytes of the device: pages beyond keep their places
+  /// @param seed of the pages' places
+  PageTables(const PageModel& model, std::uint64_t memory_bytes, std::uint64_t seed);
 
-  /// A new buffer at new physical pages; no entry has been read.
-  /// @param span_bytes beyond all addresses  @param seed of the pages' places
-  void begin_probe(std::uint64_t span_bytes, std::uint64_t seed);
+  /// No entry has been read; the page-table window is where the buffer begins.
+  /// @param first_address of the buffer, a multiple of the page
+  void begin_probe(std::uint64_t first_address, std::uint64_t span_bytes);
 
   /// Asks the TLBs in order; if none has the page, walks the page tables and moves the
   /// page-table window there.
@@ -48,13 +51,16 @@ class PageTables {
   Translation walk(std::size_t levels, std::uint64_t address, std::uint64_t physical);
   bool read_entry(std::uint64_t address);
   std::uint64_t permute_block(std::uint64_t block) const;
+  std::uint64_t permute_once(std::uint64_t block) const;
 
   const PageModel& model_;
   int page_shift_ = 0;
   int block_shift_ = 0;
   std::uint64_t block_mask_ = 0;
+  std::uint64_t block_count_ = 0;
   std::uint64_t seed_ = 0;
   mutable std::vector<std::uint64_t> places_;  // random mapping: of each block, once asked for
+  std::uint64_t first_page_ = 0;               // of the buffer
   std::vector<bool> walked_;                   // by page of the buffer
   std::uint64_t active_table_window_ = 0;
 };

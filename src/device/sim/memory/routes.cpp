@@ -6,9 +6,9 @@
 namespace sonde::sim {
 namespace {
 
-Source make_source(const LatencyRow& row, std::uint32_t more_cycles, double jitter_cycles) {
+Source make_source(const LatencyRow& row, std::int64_t more_cycles, double jitter_cycles) {
   Source source{.latency_cycles = row, .jitter_cycles = jitter_cycles};
-  for (std::uint32_t& cycles : source.latency_cycles) cycles += more_cycles;
+  for (std::uint32_t& cycles : source.latency_cycles) cycles = add_cycles(cycles, more_cycles);
   return source;
 }
 
@@ -49,7 +49,8 @@ Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
   const Geometry& geometry = model.geometry_for(shared_bytes);
   const int number = instance_of(die_.sms[at], sm, model.scope);
   const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
-  const std::uint32_t more_cycles = die_.cache_offset_cycles[cache][at] + die_.slow_sm_cycles[at];
+  const std::int64_t more_cycles =
+      std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at];
   CacheArray* near = ready(caches_[cache], number, model, geometry);
   std::array<CacheArray*, 2> by_home{near, near};
   if (split) {
@@ -77,7 +78,7 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     route.tlbs.push_back(
         ready(tlbs_[i], instance_of(die_.sms[at], sm, tlb.scope), tlb, tlb.geometries.front()));
   }
-  std::uint32_t more_cycles = die_.slow_sm_cycles[at];
+  std::int64_t more_cycles = die_.slow_sm_cycles[at];
   double far_jitter_cycles = 0;
   if (!path.caches.empty()) {
     const CacheModel& last = model_.caches[path.caches.back()];

@@ -5,11 +5,17 @@
 #include "device/sim/die.hpp"
 #include "device/sim/memory/cache_array.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 
 namespace sonde::sim {
+
+/// A latency and a distance that may lie below the middle: at least one cycle.
+inline std::uint32_t add_cycles(std::uint32_t latency_cycles, std::int64_t more_cycles) {
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(1, latency_cycles + more_cycles));
+}
 
 /// Who answers a load, as one SM sees it.
 struct Source {

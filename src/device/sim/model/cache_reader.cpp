@@ -4,8 +4,11 @@
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace sonde::sim {
 namespace {
@@ -172,6 +175,19 @@ WritePolicy read_write_policy(Fields& fields) {
                                                     {"no_allocate", StoreMiss::no_allocate}})};
 }
 
+/// Distances from a middle: they may lie below it.
+std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
+  std::vector<double> cycles = fields.list<double>("tpc_cycles");
+  const auto is_possible = [](double value) { return std::abs(value) <= limits::cycles; };
+  if (!std::ranges::all_of(cycles, is_possible)) {
+    fields.fail("tpc_cycles", fmt::format("must be numbers between -{0} and {0}", limits::cycles));
+  }
+  if (cycles.size() != static_cast<std::size_t>(chip.tpcs_per_gpc)) {
+    fields.fail("tpc_cycles", "must have a number for each TPC of a whole GPC");
+  }
+  return cycles;
+}
+
 CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   CacheModel tlb;
   budget.begin_cache();
@@ -199,7 +215,7 @@ Scope read_scope(Fields& fields, const std::string& key) {
                                     {"device", Scope::device}});
 }
 
-CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
+CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) {
   CacheModel cache;
   budget.begin_cache();
   cache.name = fields.text("name");
@@ -214,7 +230,7 @@ CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& bu
   cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, cache.line_bytes);
   cache.fetch_bytes = fields.bytes_or("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
-  read_geometries(fields, cache, device, budget);
+  read_geometries(fields, cache, model.device, budget);
   cache.write_policy = fields.object("write_policy", read_write_policy);
   if (fields.has("prefetch")) {
     cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
@@ -225,6 +241,7 @@ CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& bu
   }
   cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
   cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
+  if (fields.has("tpc_cycles")) cache.tpc_cycles = read_tpc_cycles(fields, model.chip);
   return cache;
 }
 

@@ -101,8 +101,9 @@ struct CacheModel {
   std::vector<Geometry> geometries;  // one, or one for each carve-out
   WritePolicy write_policy;
   std::optional<Prefetch> prefetch;
-  double jitter_cycles = 0;     // standard deviation
-  double sm_spread_cycles = 0;  // SMs lie 0 .. spread above the declared latency
+  double jitter_cycles = 0;        // standard deviation
+  double sm_spread_cycles = 0;     // SMs lie 0 .. spread above the declared latency, and ...
+  std::vector<double> tpc_cycles;  // ... this much, by the number of their TPC in its GPC; or none
 
   std::uint64_t size_bytes(const Geometry& geometry) const {
     return geometry.capacity_lines() * line_bytes;

@@ -133,8 +133,8 @@ Model parse_model(const std::string& text, const std::string& origin) {
   MemoryBudget budget(model.chip);
   model.pages = fields.object(
       "pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
-  model.caches = fields.objects(
-      "caches", [&](Fields& cache) { return read_cache(cache, model.device, budget); });
+  model.caches =
+      fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
   if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });

@@ -13,7 +13,8 @@ namespace sonde::sim {
 Model parse_model(const std::string& text, const std::string& origin);
 
 Scope read_scope(Fields& fields, const std::string& key);
-CacheModel read_cache(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
+/// Needs the model's device and chip.
+CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget);
 PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);

@@ -18,9 +18,16 @@ struct BypassWarp {
   double end = 0;
 };
 
-std::vector<std::uint64_t> warp_addresses(const BypassProbe& probe, int warp,
-                                          std::uint64_t access) {
-  const std::uint64_t base = static_cast<std::uint64_t>(warp) * probe.warp_base_step_bytes +
+/// Up to the end of the last element that a warp accesses.
+std::uint64_t span_bytes(const BypassProbe& probe) {
+  return static_cast<std::uint64_t>(probe.warps - 1) * probe.warp_base_step_bytes +
+         probe.working_set_bytes + warp_threads * probe.thread_stride_bytes;
+}
+
+std::vector<std::uint64_t> warp_addresses(const BypassProbe& probe, std::uint64_t buffer_address,
+                                          int warp, std::uint64_t access) {
+  const std::uint64_t base = buffer_address +
+                             static_cast<std::uint64_t>(warp) * probe.warp_base_step_bytes +
                              access * probe.access_step_bytes % probe.working_set_bytes;
   std::vector<std::uint64_t> addresses(warp_threads);
   for (std::size_t thread = 0; thread < addresses.size(); ++thread) {
@@ -31,8 +38,9 @@ std::vector<std::uint64_t> warp_addresses(const BypassProbe& probe, int warp,
 
 /// Each warp makes `count` accesses from number `first` on; the next of a warp waits for the one
 /// before, and the earliest warp goes first. @return when the last one ends
-double run_warps(Lsu& lsu, const BypassProbe& probe, std::uint64_t first, std::uint64_t count,
-                 double begin, std::vector<BypassWarp>& warps) {
+double run_warps(Lsu& lsu, const BypassProbe& probe, std::uint64_t buffer_address,
+                 std::uint64_t first, std::uint64_t count, double begin,
+                 std::vector<BypassWarp>& warps) {
   using Turn = std::pair<double, int>;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
   std::vector<std::uint64_t> made(warps.size(), 0);
@@ -43,7 +51,8 @@ double run_warps(Lsu& lsu, const BypassProbe& probe, std::uint64_t first, std::u
     turns.pop();
     const auto at = static_cast<std::size_t>(number);
     const LoadKind kind = number < probe.cached_warps ? LoadKind::through_l1 : LoadKind::past_l1;
-    const double done = lsu.load(time, kind, warp_addresses(probe, number, first + made[at]));
+    const double done =
+        lsu.load(time, kind, warp_addresses(probe, buffer_address, number, first + made[at]));
     BypassWarp& warp = warps[at];
     warp.latency_cycles.push_back(done - time);
     warp.end = done;
@@ -119,6 +128,7 @@ Trace play(const Launch& launch, const BypassProbe& probe) {
   const std::vector<int> sms = probe.sms.empty() ? first_sms(info.sm_count) : probe.sms;
   const auto warp_count = static_cast<std::uint64_t>(probe.warps);
   Trace trace;
+  trace.buffer_offset_bytes = buffer_offset(launch, probe.place, span_bytes(probe));
   trace.shared_carveout_bytes =
       choose_carveout(info, warp_count * probe.accesses * record_bytes + record_overhead_bytes, {});
   const BypassCaches caches = find_caches(launch, sms.size());
@@ -126,9 +136,11 @@ Trace play(const Launch& launch, const BypassProbe& probe) {
       caches.l1 == nullptr ? nullptr : &caches.l1->geometry_for(trace.shared_carveout_bytes);
   Lsu lsu(launch.model.units.lsu, caches.around, caches.l1, geometry, caches.l2, launch.seed);
   std::vector<BypassWarp> warps(warp_count);
-  const double warm = run_warps(lsu, probe, 0, probe.warmup_accesses, 0, warps);
+  const double warm =
+      run_warps(lsu, probe, trace.buffer_offset_bytes, 0, probe.warmup_accesses, 0, warps);
   warps.assign(warp_count, {.latency_cycles = {}, .begin = warm, .end = warm});
-  run_warps(lsu, probe, probe.warmup_accesses, probe.accesses, warm, warps);
+  run_warps(lsu, probe, trace.buffer_offset_bytes, probe.warmup_accesses, probe.accesses, warm,
+            warps);
   Noise noise(launch.model, launch.seed);
   const double jitter_cycles =
       caches.l1 == nullptr ? launch.model.units.dram.jitter_cycles : caches.l1->jitter_cycles;

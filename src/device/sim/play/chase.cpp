@@ -29,6 +29,12 @@ class LaneChase {
   LaneTrace& trace() const { return *trace_; }
   const Access& current() const { return accesses_[at_]; }
   const Access& ahead() const { return accesses_[at_ + accesses_ahead]; }
+  void start_counting() { counts_.resize(histogram_bins); }
+  void count(std::uint32_t window_cycles) {
+    if (counts_.empty()) return;
+    ++counts_[std::min<std::size_t>(window_cycles, histogram_bins - 1)];
+  }
+  std::vector<WindowCount> histogram() const { return to_histogram(std::span(counts_)); }
   void advance() {
     if (++at_ + accesses_ahead == accesses_.size()) begin_block();
   }
@@ -52,9 +58,13 @@ class LaneChase {
   const ChaseLane* lane_;
   LaneTrace* trace_;
   std::vector<Access> accesses_;
-  std::size_t at_ = 0;       // of the next load, in accesses_
-  std::size_t located_ = 0;  // place in the list behind the last of accesses_
+  std::size_t at_ = 0;                 // of the next load, in accesses_
+  std::size_t located_ = 0;            // place in the list behind the last of accesses_
+  std::vector<std::uint64_t> counts_;  // timed accesses by window, if they are counted
 };
+
+/// Timed accesses that are not all recorded are counted.
+bool is_counted(const ChaseProbe& probe) { return probe.timed_accesses > probe.recorded_accesses; }
 
 struct Player {
   const Model& model;
@@ -62,15 +72,14 @@ struct Player {
   const ChaseProbe& probe;
   Noise noise;
 
-  void time(LaneTrace& trace, std::uint64_t access, const Load& load) {
+  void time(LaneChase& chase, std::uint64_t access, const Load& load) {
+    LaneTrace& trace = chase.trace();
     const std::uint32_t cycles =
         noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
     trace.elapsed_cycles += cycles;
     const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
     if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
-    if (!trace.histogram.empty()) {
-      ++trace.histogram[std::min<std::size_t>(window, histogram_bins - 1)];
-    }
+    chase.count(window);
   }
 
   void amortise(LaneTrace& trace, const Load& load) {
@@ -90,18 +99,21 @@ struct Player {
     std::vector<LaneChase> lanes;
     for (std::size_t i = first; i < end; ++i) {
       lanes.emplace_back(memory, probe.lanes[i], trace.lanes[i], most);
+      if (is_counted(probe)) lanes.back().start_counting();
     }
-    take_turns(lanes, probe.warmup_accesses, [](LaneTrace&, std::uint64_t, const Load&) {});
+    take_turns(lanes, probe.warmup_accesses, [](LaneChase&, std::uint64_t, const Load&) {});
     store(lanes);
     take_turns(
         lanes, probe.timed_accesses,
-        [this](LaneTrace& lane, std::uint64_t turn, const Load& load) { time(lane, turn, load); });
-    take_turns(lanes, probe.amortised_accesses,
-               [this](LaneTrace& lane, std::uint64_t, const Load& load) { amortise(lane, load); });
+        [this](LaneChase& lane, std::uint64_t turn, const Load& load) { time(lane, turn, load); });
+    take_turns(
+        lanes, probe.amortised_accesses,
+        [this](LaneChase& lane, std::uint64_t, const Load& load) { amortise(lane.trace(), load); });
+    for (const LaneChase& lane : lanes) lane.trace().histogram = lane.histogram();
   }
 
   /// So many turns of each lane, access by access, so all are always at the same one; `act` gets
-  /// the trace of the lane, the number of its turn, and its load.
+  /// the lane, the number of its turn, and its load.
   template <class Act>
   void take_turns(std::vector<LaneChase>& lanes, std::uint64_t turns, Act act) {
     if (lanes.size() == 1) {  // in a variable of its own: 3 % on the GTX 560 Ti's L2
@@ -119,7 +131,7 @@ struct Player {
     const Load load = memory.load(chase.lane().sm, chase.current());
     memory.expect(chase.lane().sm, chase.ahead());
     chase.advance();
-    act(chase.trace(), turn, load);
+    act(chase, turn, load);
   }
 
   /// The lanes take turns store by store, until the longest list is done.
@@ -140,9 +152,8 @@ struct Player {
 /// Shared memory that the block of a lane keeps for its records, its sink and its histogram.
 std::uint64_t record_block_bytes(const ChaseProbe& probe) {
   if (probe.timed_accesses == 0) return 0;
-  const bool histogram = probe.timed_accesses > probe.recorded_accesses;
   return probe.recorded_accesses * record_bytes + record_overhead_bytes +
-         (histogram ? histogram_bins * sizeof(std::uint32_t) : 0);
+         (is_counted(probe) ? histogram_bins * sizeof(std::uint32_t) : 0);
 }
 
 Trace make_trace(const ChaseProbe& probe) {
@@ -152,7 +163,6 @@ Trace make_trace(const ChaseProbe& probe) {
     made.sm = lane.sm;
     made.accesses = probe.timed_accesses + probe.amortised_accesses;
     made.window_cycles.reserve(probe.recorded_accesses);
-    if (probe.timed_accesses > probe.recorded_accesses) made.histogram.resize(histogram_bins);
   }
   return trace;
 }
@@ -166,7 +176,11 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
   std::vector<int> sms;
   for (const ChaseLane& lane : probe.lanes) sms.push_back(lane.sm);
-  launch.memory.begin_probe(launch.memory.path(probe.path), probe.buffer_bytes,
+  const PathModel& path = launch.memory.path(probe.path);
+  if (path.space == AddressSpace::global) {
+    trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.buffer_bytes);
+  }
+  launch.memory.begin_probe(path, trace.buffer_offset_bytes, probe.buffer_bytes,
                             trace.shared_carveout_bytes, sms, launch.seed);
   Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
   const std::size_t count = probe.lanes.size();

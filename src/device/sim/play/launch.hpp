@@ -2,6 +2,7 @@
 // an SM, and true data. The plays of this folder start from it.
 #pragma once
 
+#include "device/sim/memory/buffer_place.hpp"
 #include "device/sim/memory/memory_system.hpp"
 
 namespace sonde::sim {
@@ -20,6 +21,11 @@ struct Launch {
   std::uint64_t number = 0;  // from 1
   std::uint64_t seed = 0;    // of all that this launch chooses at random
 };
+
+/// Where in the memory of the die the buffer of a probe begins.
+inline std::uint64_t buffer_offset(const Launch& launch, Place place, std::uint64_t buffer_bytes) {
+  return draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
+}
 
 /// What a launch does that checks the words it loads. @throws DeviceError by the fault wrong_data
 void check_data(const Launch& launch);

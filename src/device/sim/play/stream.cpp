@@ -77,7 +77,8 @@ double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::ve
   double sum = 0;
   for (int sm : sms) {
     const auto at = static_cast<std::size_t>(sm);
-    sum += launch.die.cache_offset_cycles[cache][at] + launch.die.slow_sm_cycles[at];
+    sum += static_cast<double>(launch.die.cache_offset_cycles[cache][at]) +
+           launch.die.slow_sm_cycles[at];
   }
   return sum / static_cast<double>(sms.size());
 }
@@ -195,6 +196,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
   const double longest = *std::max_element(cycles.begin(), cycles.end());
   Noise noise(launch.model, launch.seed);
   Trace trace;
+  trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.footprint_bytes);
   double last_factor = 1;
   for (int i = 0; i < probe.repeats; ++i) {
     last_factor = 1 + repeat_spread * noise.bell();

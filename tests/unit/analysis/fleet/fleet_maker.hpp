@@ -21,9 +21,9 @@ using enum Better;
 inline constexpr std::array registry{
     Metric{"device.sm_count", "1", structural, neither, "device", "multiprocessors", "driver"},
     Metric{"topology.gpc_count", "1", structural, neither, "placement", "GPCs seen", "-"},
-    Metric{"cache.l1.size_bytes", "byte", structural, neither, "cache.l1", "capacity", "-"},
+    Metric{"cache.l1.size_bytes", "byte", capacity, neither, "cache.l1", "capacity", "-"},
     Metric{"cache.l1.replacement", "", structural, neither, "cache.l1", "policy", "-"},
-    Metric{"cache.l2.size_bytes", "byte", structural, neither, "cache.l2", "capacity", "-"},
+    Metric{"cache.l2.size_bytes", "byte", capacity, neither, "cache.l2", "capacity", "-"},
     Metric{"latency.l1_cycles", "cycle", continuous, lower, "latency", "L1 hit", "-"},
     Metric{"latency.dram_cycles", "cycle", continuous, lower, "latency", "memory", "-"},
     Metric{"latency.fit_r2", "1", continuous, neither, "latency", "fit", "-"},
@@ -71,8 +71,9 @@ inline JobResult placement_job(Random& random) {
   for (double& offset : gpc_offset_cycles) offset = 16 * random.unit();
   std::vector<double> tpc_of_sm, gpc_of_sm, l1_cycles, l2_cycles;
   for (std::size_t sm = 0; sm < sm_count; ++sm) {
-    const double gpc = gpcs[sm / 2];
-    tpc_of_sm.push_back(static_cast<double>(sm / 2));
+    const std::size_t tpc = sm / 2;
+    const double gpc = gpcs[tpc];
+    tpc_of_sm.push_back(static_cast<double>(tpc));
     gpc_of_sm.push_back(gpc);
     l1_cycles.push_back(36 + static_cast<double>(random.below(2)));
     l2_cycles.push_back(

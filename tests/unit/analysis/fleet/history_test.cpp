@@ -43,6 +43,22 @@ TEST(HistoryTest, one_sm_that_slowed_down_is_found_by_its_place) {
   EXPECT_THAT(comparison.changes[0].reason, HasSubstr("place 99 moved"));
 }
 
+TEST(HistoryTest, a_gradual_edge_may_lie_elsewhere_in_its_interval) {
+  RunResult before = maker::healthy_fleet(1, 1);
+  RunResult after = before;
+  const auto set = [](RunResult& run, double low, double high) {
+    Finding& size = maker::finding_of(run.devices[0], "cache.l2.size_bytes");
+    size.value = (low + high) / 2;
+    size.interval = {.low = low, .high = high};
+  };
+  set(before, 57e6, 59e6);
+  set(after, 58.5e6, 60e6);
+  EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty());
+
+  set(after, 40e6, 42e6);
+  EXPECT_EQ(compare_runs(before, after, maker::options()).changes.size(), 1u);
+}
+
 TEST(HistoryTest, structure_may_not_change) {
   const RunResult before = maker::healthy_fleet(1, 1);
   RunResult after = before;

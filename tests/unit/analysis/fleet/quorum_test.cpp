@@ -1,4 +1,3 @@
-#include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
@@ -22,18 +21,6 @@ void set_size(DeviceResult& device, double size_bytes) {
   maker::finding_of(device, "cache.l1.size_bytes").value = size_bytes;
 }
 
-TEST(QuorumTest, unique_plurality_is_the_reference) {
-  const Quorum quorum = count_votes({{0, "a", "A"}, {1, "b", "B"}, {2, "a", "A"}, {3, "c", "C"}});
-
-  EXPECT_EQ(quorum.text, "a");
-  EXPECT_EQ(quorum.agreeing, 2u);
-  EXPECT_FALSE(quorum.ambiguous);
-}
-
-TEST(QuorumTest, tie_is_ambiguous) {
-  EXPECT_TRUE(count_votes({{0, "a", "A"}, {1, "b", "B"}, {2, "a", "A"}, {3, "b", "B"}}).ambiguous);
-}
-
 TEST(QuorumTest, dissenter_against_a_majority_fails) {
   RunResult run = maker::healthy_fleet(4, 1);
   set_size(run.devices[2], 131072);
@@ -52,6 +39,50 @@ TEST(QuorumTest, unsure_inference_only_warns) {
   maker::finding_of(run.devices[2], "cache.l1.size_bytes").confidence = 0.6;
 
   EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[2].verdict, Verdict::warn);
+}
+
+void set_edge(DeviceResult& device, double low_mib, double high_mib) {
+  Finding& size = maker::finding_of(device, "cache.l2.size_bytes");
+  size.value = (low_mib + high_mib) / 2 * (1 << 20);
+  size.interval = {.low = low_mib * (1 << 20), .high = high_mib * (1 << 20)};
+}
+
+TEST(QuorumTest, gradual_edges_that_overlap_agree) {
+  RunResult run = maker::healthy_fleet(4, 1);
+  set_edge(run.devices[0], 57, 59);
+  set_edge(run.devices[1], 58, 60);
+  set_edge(run.devices[2], 56.5, 58.5);
+  set_edge(run.devices[3], 57.5, 59);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.counts.passed, 4u);
+  EXPECT_TRUE(findings_on(analysis, "cache.l2.size_bytes").empty());
+}
+
+TEST(QuorumTest, a_gradual_edge_far_from_the_others_fails) {
+  RunResult run = maker::healthy_fleet(4, 1);
+  for (DeviceResult& device : run.devices) set_edge(device, 57, 59);
+  set_edge(run.devices[2], 47, 49);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.counts.passed, 3u);
+  EXPECT_THAT(analysis.verdicts[2].reason,
+              HasSubstr("between 47 and 49 MiB where 3 of 4 devices have between 57 and 59 MiB"));
+}
+
+TEST(QuorumTest, a_pair_of_gradual_edges_is_compared_as_intervals) {
+  RunResult run = maker::healthy_fleet(2, 1);
+  set_edge(run.devices[0], 57, 59);
+  set_edge(run.devices[1], 58, 60);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 2u);
+
+  set_edge(run.devices[1], 47, 49);
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+  EXPECT_EQ(analysis.counts.warned, 2u);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("its only peer has between 47 and 49 MiB"));
 }
 
 TEST(QuorumTest, tie_among_four_judges_nobody) {

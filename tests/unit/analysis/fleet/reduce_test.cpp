@@ -88,6 +88,94 @@ TEST(ReduceTest, scatter_of_its_own_repeats_excuses_a_deviation) {
   EXPECT_EQ(reduce_fleet(run, options()).counts.passed, 4u);
 }
 
+/// Values of replicates scatter by this share of the value.
+void set_replicates(DeviceResult& device, double scatter, std::uint64_t count = 4) {
+  Finding& finding = maker::finding_of(device, read);
+  finding.reproducibility = scatter * std::get<double>(finding.value);
+  finding.replicates = count;
+}
+
+TEST(ReduceTest, scatter_between_replicates_excuses_a_deviation) {
+  RunResult run = healthy_fleet(8, 1);
+  for (DeviceResult& device : run.devices) set_replicates(device, 0.001);
+  scale_finding(run.devices[2], read, 0.9);
+  EXPECT_EQ(reduce_fleet(run, options()).counts.failed, 1u);
+
+  // 10 % away; 0.06 x 1.2533 / sqrt(4) = 3.8 %, of which 3.3 are needed.
+  set_replicates(run.devices[2], 0.06);
+  EXPECT_EQ(reduce_fleet(run, options()).counts.passed, 8u);
+}
+
+TEST(ReduceTest, replicates_tell_more_than_samples_within_one) {
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[2], read, 0.9);
+  maker::finding_of(run.devices[2], read).repeatability = 0.2 * 4.52e12;
+  for (DeviceResult& device : run.devices) set_replicates(device, 0.001);
+
+  EXPECT_EQ(reduce_fleet(run, options()).counts.failed, 1u);
+}
+
+TEST(ReduceTest, a_metric_that_scatters_as_much_as_its_tolerance_is_not_judged) {
+  // 0.02 x 1.2533 / sqrt(4) = 1.25 %: three of them are more than the tolerance of 3 %.
+  RunResult run = healthy_fleet(8, 1);
+  for (DeviceResult& device : run.devices) set_replicates(device, 0.02);
+  scale_finding(run.devices[2], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.passed, 8u);
+  ASSERT_EQ(analysis.findings.size(), 1u);
+  EXPECT_EQ(analysis.findings[0].metric, read);
+  EXPECT_EQ(analysis.findings[0].device, FleetFinding::no_device);
+  EXPECT_EQ(analysis.findings[0].severity, Severity::info);
+  EXPECT_THAT(analysis.findings[0].reason,
+              HasSubstr("not judged: its tolerance of 3 % is less than 3 times the 1.3 %"));
+
+  // More replicates make the same scatter good enough.
+  for (DeviceResult& device : run.devices) set_replicates(device, 0.02, 9);
+  EXPECT_EQ(reduce_fleet(run, options()).counts.failed, 1u);
+}
+
+TEST(ReduceTest, one_device_that_scatters_does_not_take_a_metric_from_its_peers) {
+  RunResult run = healthy_fleet(8, 1);
+  for (DeviceResult& device : run.devices) set_replicates(device, 0.002);
+  set_replicates(run.devices[5], 0.5);
+  scale_finding(run.devices[2], read, 0.8);
+
+  EXPECT_EQ(reduce_fleet(run, options()).verdicts[2].verdict, Verdict::fail);
+}
+
+TEST(ReduceTest, a_pair_differs_by_three_errors_of_both_together) {
+  RunResult run = healthy_fleet(2, 1);
+  maker::finding_of(run.devices[0], read).value = 4.5e12;
+  maker::finding_of(run.devices[1], read).value = 4.5e12 * 0.965;
+  // Each 0.8 %: 3.33 of one are less than 3.6 % of the middle, 3 of both together are 3.4 %.
+  for (DeviceResult& device : run.devices) set_replicates(device, 2 * 0.008 / 1.2533);
+  EXPECT_EQ(reduce_fleet(run, options()).counts.warned, 2u);
+
+  for (DeviceResult& device : run.devices) set_replicates(device, 2 * 0.009 / 1.2533);
+  EXPECT_EQ(reduce_fleet(run, options()).counts.passed, 2u);
+}
+
+TEST(ReduceTest, a_metric_that_left_the_comparison_gives_no_finding) {
+  std::vector<Metric> registry(maker::registry.begin(), maker::registry.end());
+  for (Metric& metric : registry) {
+    if (metric.name == read || metric.name == "cache.l1.replacement") metric.not_compared = "why";
+  }
+  ReduceOptions some = options();
+  some.registry = registry;
+  RunResult run = healthy_fleet(8, 1);
+  scale_finding(run.devices[2], read, 0.8);
+  maker::finding_of(run.devices[3], "cache.l1.replacement").value = "fifo";
+
+  const FleetAnalysis analysis = reduce_fleet(run, some);
+
+  EXPECT_EQ(analysis.counts.passed, 8u);
+  EXPECT_TRUE(analysis.findings.empty());
+  EXPECT_TRUE(
+      std::ranges::any_of(analysis.statistics, [](const auto& row) { return row.metric == read; }));
+}
+
 TEST(ReduceTest, two_devices_differ_and_nobody_knows_who_is_wrong) {
   RunResult run = healthy_fleet(2, 1);
   scale_finding(run.devices[1], read, 0.8);

@@ -102,6 +102,19 @@ TEST(SuspectsTest, the_peer_of_a_structural_metric_has_the_value_of_most) {
   EXPECT_EQ(median_peer(analyze(run), run, 0, "cache.l1.replacement"), 1u);
 }
 
+TEST(SuspectsTest, the_peer_of_a_gradual_capacity_has_its_edge_in_the_middle) {
+  RunResult run = healthy_fleet(5, 1);
+  const Interval edges_mib[] = {{39, 41}, {56, 60}, {57, 58.6}, {57.5, 59}, {57.2, 59.4}};
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Interval edge{.low = edges_mib[i].low * (1 << 20), .high = edges_mib[i].high * (1 << 20)};
+    Finding& size = maker::finding_of(run.devices[i], "cache.l2.size_bytes");
+    size.value = (edge.low + edge.high) / 2;
+    size.interval = edge;
+  }
+
+  EXPECT_EQ(median_peer(analyze(run), run, 0, "cache.l2.size_bytes"), 1u);
+}
+
 TEST(SuspectsTest, what_does_not_come_back_is_a_note) {
   RunResult run = healthy_fleet(8, 1);
   scale_finding(run.devices[5], read, 0.8);

@@ -74,6 +74,46 @@ TEST(TerminalTest, colour_is_off_unless_asked_for) {
   EXPECT_THAT(render_terminal(run, analysis, Colour::on), HasSubstr("\x1b[1;31mFAIL\x1b[0m"));
 }
 
+TEST(TerminalTest, replicated_findings_show_how_replicates_differ) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  Finding& latency = maker::finding_of(lone.devices[0], "latency.dram_cycles");
+  latency.samples = 4321;
+  latency.repeatability = 0.125;
+  latency.reproducibility = 2.5;
+  latency.replicates = 7;
+  latency.modes = {620, 680};
+  latency.interval = Interval{600, 700};
+  const auto [run, analysis] = rendered(lone);
+
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, testing::ContainsRegex("latency.dram_cycles .* 2.5 cycle +7 "));
+  EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual edge from 600 cycle to 700"));
+  EXPECT_THAT(text, Not(HasSubstr("4321")));
+  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  const auto& finding = json.at("devices").at(0).at("findings").at("latency.dram_cycles");
+  EXPECT_EQ(finding.at("reproducibility"), 2.5);
+  EXPECT_EQ(finding.at("replicates"), 7);
+  EXPECT_EQ(finding.at("modes"), (std::vector<double>{620, 680}));
+  EXPECT_EQ(finding.at("interval"), (std::vector<double>{600, 700}));
+  EXPECT_THAT(render_csv_long(run, analysis), HasSubstr(",4321,0.125,2.5,7,620 680,600,700,"));
+}
+
+TEST(TerminalTest, time_of_each_job_is_the_median_of_the_devices) {
+  RunResult fleet = maker::healthy_fleet(3, 7);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (JobResult& job : fleet.devices[i].jobs) job.elapsed_s = job.device_s = 0;
+    JobResult& job = fleet.devices[i].jobs.at(0);
+    job.job = "tlb";
+    job.elapsed_s = std::vector{2.0, 9.0, 4.0}[i];
+    job.device_s = std::vector{0.5, 1.0, 3.0}[i];
+  }
+  const auto [run, analysis] = rendered(fleet);
+
+  EXPECT_THAT(render_terminal(run, analysis), testing::ContainsRegex("tlb +4.00 +25 %"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("<h2>Time (median of the devices)</h2>"));
+}
+
 TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   RunResult lone = maker::healthy_fleet(1, 7);
   maker::finding_of(lone.devices[0], "cache.l1.replacement") =
@@ -135,6 +175,46 @@ TEST(JsonTest, has_the_shape_of_schema_1) {
   const auto& gap = json.at("devices").at(0).at("findings").at("cache.l1.replacement");
   EXPECT_TRUE(gap.at("value").is_null());
   EXPECT_EQ(gap.at("status"), "not_resolvable");
+}
+
+/// The read throughput of replicates scatters by 4 %, and the edge of the L2 is gradual.
+RunResult scattering_fleet() {
+  RunResult run = maker::healthy_fleet(4, 7);
+  for (DeviceResult& device : run.devices) {
+    Finding& read = maker::finding_of(device, "global.read_bytes_per_s");
+    read.reproducibility = 0.04 * 4.5e12;
+    read.replicates = 5;
+    Finding& size = maker::finding_of(device, "cache.l2.size_bytes");
+    size.interval = {.low = 57.0 * (1 << 20), .high = 60.0 * (1 << 20)};
+  }
+  return run;
+}
+
+TEST(JsonTest, capacities_agree_as_intervals) {
+  const auto [run, analysis] = rendered(scattering_fleet());
+
+  const auto json = nlohmann::ordered_json::parse(render_json(run, analysis));
+
+  for (const auto& row : json.at("fleet")) {
+    if (row.at("metric") != "cache.l2.size_bytes") continue;
+    EXPECT_EQ(row.at("kind"), "capacity");
+    EXPECT_EQ(row.at("consensus"), "between 57 and 60 MiB");
+    EXPECT_EQ(row.at("agreeing"), 4);
+  }
+}
+
+TEST(NotesTest, a_metric_that_is_not_judged_is_named_once_in_every_report) {
+  const auto [run, analysis] = rendered(scattering_fleet());
+  const std::string note = "global.read_bytes_per_s: not judged: its tolerance of 3 %";
+
+  EXPECT_EQ(analysis.counts.passed, 4u);
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("\n  " + note));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("<li>" + note));
+  EXPECT_THAT(render_markdown(run, analysis), HasSubstr("\n- " + note));
+  const auto flags = nlohmann::ordered_json::parse(render_json(run, analysis)).at("flags");
+  ASSERT_EQ(flags.size(), 1u);
+  EXPECT_EQ(flags.at(0).at("metric"), "global.read_bytes_per_s");
+  EXPECT_TRUE(flags.at(0).at("uuid").is_null());
 }
 
 TEST(JsonTest, fleet_has_statistics_by_metric_and_group) {

@@ -1,0 +1,68 @@
+// A run file of two devices, to be spoiled; each lie must end in a StoreError.
+#pragma once
+
+#include "base/error.hpp"
+#include "store/hdf5.hpp"
+#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace sonde::test {
+
+class HostileFileTest : public testing::Test {
+ protected:
+  HostileFileTest() {
+    write_run_alone(path_, some_provenance(), {}, 2, [](std::size_t i) {
+      DeviceResult device = random_device(1, static_cast<int>(i), 1);
+      device.jobs = {random_job(1 + i, "clock", 1)};
+      device.again.clear();
+      return part_in_memory(device, {});
+    });
+  }
+
+  void change(const std::function<void(hid_t)>& work) {
+    hdf5::File file = hdf5::File::open_to_write(path_);
+    work(file);
+    file.close();
+  }
+
+  /// Puts another dataset in the place of a column.
+  void replace(const std::string& name, hid_t type, const std::vector<hsize_t>& extents,
+               hid_t creation = H5P_DEFAULT) {
+    change([&](hid_t file) {
+      hdf5::check(H5Ldelete(file, name.c_str(), H5P_DEFAULT), "delete");
+      const hdf5::Handle space(
+          H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
+          "space");
+      hdf5::Handle(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                   H5Dclose, "create");
+    });
+  }
+
+  template <class T>
+  void overwrite(const std::string& name, hid_t type, const std::vector<T>& values) {
+    change([&](hid_t file) {
+      const hdf5::Handle data(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open");
+      hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
+    });
+  }
+
+  std::string error_of_reading() const {
+    try {
+      read_run(path_, WithTraces::yes);
+    } catch (const StoreError& error) {
+      return error.what();
+    }
+    return "no StoreError";
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "run.h5";
+};
+
+}  // namespace sonde::test

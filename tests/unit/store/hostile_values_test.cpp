@@ -1,0 +1,92 @@
+// Columns whose values contradict each other or what they stand for.
+#include "unit/store/hostile_file.hpp"
+
+#include <limits>
+
+namespace sonde {
+namespace {
+
+using test::HostileFileTest;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST_F(HostileFileTest, rows_belong_to_one_owner) {
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("refer"));
+}
+
+TEST_F(HostileFileTest, sums_of_offsets_do_not_wrap) {
+  const auto last = std::numeric_limits<std::uint64_t>::max();
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {last, last});
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_length", H5T_NATIVE_UINT64, {2, 2});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("refers to rows"));
+}
+
+/// A device whose job has one lane and one finding.
+class HostileLaneTest : public HostileFileTest {
+ protected:
+  HostileLaneTest() {
+    JobResult job{.job = "clock", .reason = {}, .findings = {}, .probes = {}};
+    LaneTrace& lane = job.probes.emplace_back().trace.lanes.emplace_back();
+    lane.window_cycles = {30, 31, 32, 33};
+    lane.offsets_bytes = {0, 64, 192};
+    lane.histogram = {{5, 1}, {9, 2}};
+    job.findings = {found("clock.overhead_cycles", 5.0, 1, 1)};
+    job.findings[0].interval = Interval{4, 6};
+    DeviceResult device = test::random_device(1, 0, 1);
+    device.jobs = {job};
+    device.again.clear();
+    write_run_alone(path_, test::some_provenance(), {}, 1,
+                    [&](std::size_t) { return part_in_memory(device, {}); });
+  }
+};
+
+TEST_F(HostileLaneTest, bins_ascend_and_end_with_the_last_one) {
+  const auto set_bins = [&](const std::vector<std::uint16_t>& bins) {
+    overwrite("jobs/clock/traces/bin_cycles", H5T_NATIVE_UINT16, bins);
+  };
+  set_bins({5, 2047});
+  EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
+  for (const auto& bins : {std::vector<std::uint16_t>{9, 5}, {5, 5}, {5, 2048}}) {
+    set_bins(bins);
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("clock/traces"), HasSubstr("bins")));
+  }
+}
+
+TEST_F(HostileLaneTest, addresses_do_not_wrap) {
+  replace("jobs/clock/traces/visit_step_bytes", H5T_STD_U64LE, {1});
+  const auto set_step = [&](std::uint64_t step) {
+    overwrite<std::uint64_t>("jobs/clock/traces/visit_step_bytes", H5T_NATIVE_UINT64, {step});
+  };
+  set_step(std::numeric_limits<std::uint64_t>::max() / 3);
+  EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
+  set_step(std::numeric_limits<std::uint64_t>::max() / 3 + 1);
+  EXPECT_THAT(error_of_reading(),
+              AllOf(HasSubstr("clock/traces"), HasSubstr("beyond all numbers")));
+}
+
+TEST_F(HostileLaneTest, intervals_have_a_begin_and_then_an_end) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double low : {6.5, nan}) {
+    overwrite<double>("jobs/clock/findings/interval_low", H5T_NATIVE_DOUBLE, {low});
+    EXPECT_THAT(error_of_reading(), HasSubstr("interval"));
+  }
+}
+
+TEST_F(HostileFileTest, codes_out_of_range_are_refused) {
+  overwrite<std::uint8_t>("devices/ecc", H5T_NATIVE_UINT8, {0, 7});
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("truth value"));
+}
+
+TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
+  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 2});
+  EXPECT_THAT(error_of_reading(), HasSubstr("no device"));
+  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 0});
+  EXPECT_THAT(error_of_reading(), HasSubstr("twice"));
+}
+
+}  // namespace
+}  // namespace sonde
