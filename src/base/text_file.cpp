@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 namespace sonde {
 namespace {
@@ -55,6 +56,19 @@ std::string read_text_file(const std::filesystem::path& path, std::uint64_t most
   }
   text.resize(size);
   return text;
+}
+
+void write_text_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path part = path.string() + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(part, path, error);
+  if (!file || error) {
+    throw StoreError(fmt::format("cannot write '{}' ({}) choose another place with -o",
+                                 path.string(), error ? error.message() : std::strerror(errno)));
+  }
 }
 
 }  // namespace sonde

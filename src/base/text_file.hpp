@@ -1,4 +1,5 @@
-// Small text files that a person names on the command line: configurations and models.
+// Small files, read or written whole: configurations and models that a person names on the command
+// line, and what ranks leave for each other.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +12,8 @@ namespace sonde {
 /// @param most_bytes longer files are refused before they are read
 /// @throws ConfigError that names the file and the cause
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes);
+
+/// It appears, or replaces what is there, when it is whole. @throws StoreError
+void write_text_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace sonde

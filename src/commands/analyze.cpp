@@ -2,6 +2,7 @@
 #include "commands/analyze.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "base/standard_output.hpp"
+#include "commands/again_plan.hpp"
 
 #include "commands/commands.hpp"
 #include "store/run_reader.hpp"
@@ -65,7 +66,8 @@ ExitStatus analyze_run(const std::filesystem::path& path) {
   const RunResult run = read_run(path, WithTraces::no);
   const FleetAnalysis analysis = reduce_fleet(run);
   append_analysis(path, make_analysis_record(run, analysis));
-  std::cout << render_terminal(run, analysis, stdout_colour());
+  std::cout << render_terminal(run, analysis, stdout_colour())
+            << describe_unconfirmed(run, analysis, path);
   finish_output();  // here, too: at the end of a run a worker process prints
   return exit_status(analysis);
 }

@@ -1,8 +1,11 @@
-// The meeting of ranks after measuring, the file, its analysis; and the way out when one is lost.
+// The meeting of ranks after measuring, the second look at what deviates, the file, its analysis;
+// and the way out when a rank is lost.
 #include "commands/finish.hpp"
 
+#include "base/deadline_factor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "commands/again_plan.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
@@ -14,9 +17,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace sonde {
 namespace {
+
+// What a rank may take for its second tries beyond their time: to end a worker that does not end by
+// itself (supervise.cpp), and to give them up.
+constexpr double again_end_s = 60;
 
 Task task_of(const RankContext& context, TaskKind kind) {
   return {.kind = kind, .rank = context.mpi.rank(), .ranks = context.mpi.size()};
@@ -35,6 +43,57 @@ ExitStatus build_without(const MeasurePlan& plan, const RankContext& context,
 bool anyone_stopped_early(MPI_Comm comm, const Supervised& mine) {
   const auto texts = gather_texts(comm, mine.stopped_early ? "stopped" : "");
   return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
+}
+
+/// On rank 0: how many devices are to measure again, as again.json says. If that cannot be known,
+/// nobody does.
+int judge_all(const MeasurePlan& plan, const RankContext& context, RankProgress& progress) {
+  if (!judge(context.keeper, task_of(context, TaskKind::judge), progress)) return 0;
+  try {
+    return static_cast<int>(read_again_plan(plan.parts).size());
+  } catch (const StoreError& error) {
+    log_local(error.what());
+    return 0;
+  }
+}
+
+/// The second tries of this rank's device, if it is to make any.
+void measure_own_again(const MeasurePlan& plan, const RankContext& context, const Supervised& mine,
+                       RankProgress& progress) {
+  try {
+    const auto tasks = read_again_plan(plan.parts);
+    const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
+    if (own == tasks.end()) return;
+    Task task = task_of(context, TaskKind::measure_again);
+    task.device = mine.device;
+    task.again_jobs = own->jobs;
+    task.limit_s = own->limit_s;
+    progress.measuring_again();
+    supervise_again(plan, task, context.keeper, progress);
+    progress.measured(static_cast<int>(plan.jobs.size()));
+  } catch (const StoreError& error) {
+    log_local(error.what());
+  }
+}
+
+/// Devices that deviate are measured again, with peers beside them, before anything is written.
+/// Rank 0 tells the others how many there are by a message, since nobody measures yet; they read
+/// from a file which. The meeting after it is bounded, as the second tries are.
+Attendance measure_again_together(const MeasurePlan& plan, const RankContext& context,
+                                  const Supervised& mine, RankProgress& progress) {
+  MpiSession& mpi = context.mpi;
+  Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
+  const int judged = mpi.rank() == 0 ? judge_all(plan, context, progress) : 0;
+  const auto count = hear_from_root(mpi.world(), judged, patience, progress.lookout());
+  if (!count) return {{0}};
+  if (*count == 0) return {};
+  log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", *count));
+  const auto begin = std::chrono::steady_clock::now();
+  measure_own_again(plan, context, mine, progress);
+  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
+  // The same instant for all: rank 0 must not wait longer for the others than they do for it.
+  patience.total_s = most_again_s * deadline_factor() + again_end_s - past.count();
+  return rendezvous(mpi.world(), patience, progress.lookout());
 }
 
 PartSource own_part(const MeasurePlan& plan, const RankContext& context, const Roster& roster) {
@@ -81,20 +140,25 @@ ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const auto rescue = [&] { return build_without(plan, context, progress); };
 
-  context.watch.leave();
-  const Attendance attendance = rendezvous(mpi.world(), patience, progress.lookout());
-  progress.finish_line();
-  if (!attendance.complete()) {
+  const auto go_on_with = [&](const Attendance& attendance) {
+    progress.finish_line();
+    if (attendance.complete()) return;
     log_local(fmt::format("rank(s) {} lost", fmt::join(attendance.lost, ", ")));
     end_all_ranks(rescue());
-  }
+  };
 
-  context.watch.enter({.name = "writing the run file", .rescue = rescue});
+  context.watch.leave();
+  go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
+  context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
   if (anyone_stopped_early(mpi.world(), mine)) {
     log_world(fmt::format("stopped by a signal; {} keeps what was measured, go on with --resume",
                           plan.parts.string()));
     return ExitStatus::resumable;
   }
+  context.watch.leave();
+  go_on_with(measure_again_together(plan, context, mine, progress));
+
+  context.watch.enter({.name = "writing the run file", .rescue = rescue});
   write_file(plan, context, roster, mine);
 
   // The file is whole. Rank 0's worker analyses it; the others only watch rank 0 from here on, and

@@ -9,13 +9,13 @@
 #include "base/stop_signal.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
+#include "store/digest.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <future>
-#include <memory>
 #include <utility>
 
 namespace sonde {
@@ -32,31 +32,9 @@ std::string find_sharing(const DeviceInfo& info) {
   return {};
 }
 
-/// Opens the device, moves next to it and notes its state. A device that cannot be measured is
-/// nullptr, and `result` says why.
-std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
-                                        DeviceResult& result) {
-  std::unique_ptr<Device> device;
-  try {
-    device = open_device(plan.backend, choice, plan.options.seed,
-                         static_cast<double>(plan.options.memory_percent) / 100);
-  } catch (const DeviceError& error) {
-    result.reason = error.what();
-    return nullptr;
-  }
-  result.info = device->info();
-  const std::string sharing = find_sharing(result.info);
-  if (!sharing.empty() && !plan.options.allow_shared_gpu) {
-    result.reason = sharing + " free it, or use --allow-shared-gpu";
-    return nullptr;
-  }
-  log_world(bind_near_device(result.info.pci_bus_id));
-  result.before = device->health();
-  return device;
-}
-
 /// A new shard, or the one to go on with, whose jobs come back in `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
+  remove_digest(finished_shard(plan.parts, task.device.uuid));
   if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
   ResumeFrom from;
   if (plan.options.resume) from.run = plan.options.output;
@@ -75,21 +53,8 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   ResumedShard resumed = Shard::resume(plan.parts, result, plan.provenance, from);
   log_local(resumed.note);
   result.jobs = std::move(resumed.done);
+  result.again = std::move(resumed.again);
   return std::move(resumed.shard);
-}
-
-/// The result of a job that could not be run to its end: each of its metrics says why.
-JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
-  JobResult result;
-  result.job = job.name;
-  result.status = status;
-  result.reason = reason;
-  if (status == Status::not_run) return result;
-  for (const Metric& metric : all_metrics()) {
-    if (metric.job != job.name) continue;
-    result.findings.push_back(no_answer(std::string(metric.name), status, reason));
-  }
-  return result;
 }
 
 DeviceResult describe_device(const Task& task) {
@@ -136,7 +101,7 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
-void finish(WrittenBehind& shard, DeviceResult& device) {
+void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
   const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
     return job.status == Status::failed || job.status == Status::not_run;
   });
@@ -148,6 +113,11 @@ void finish(WrittenBehind& shard, DeviceResult& device) {
     device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
   }
   shard.get().finish(device);
+  try {
+    write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
+  } catch (const StoreError&) {
+    // The shard says the same, only slower.
+  }
 }
 
 const LostJob* find_lost(const Task& task, const Job& job) {
@@ -156,6 +126,40 @@ const LostJob* find_lost(const Task& task, const Job& job) {
 }
 
 }  // namespace
+
+std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
+                                        DeviceResult& result) {
+  std::unique_ptr<Device> device;
+  try {
+    device = open_device(plan.backend, choice, plan.options.seed,
+                         static_cast<double>(plan.options.memory_percent) / 100);
+  } catch (const DeviceError& error) {
+    result.reason = error.what();
+    return nullptr;
+  }
+  result.info = device->info();
+  const std::string sharing = find_sharing(result.info);
+  if (!sharing.empty() && !plan.options.allow_shared_gpu) {
+    result.reason = sharing + " free it, or use --allow-shared-gpu";
+    return nullptr;
+  }
+  log_world(bind_near_device(result.info.pci_bus_id));
+  result.before = device->health();
+  return device;
+}
+
+JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
+  JobResult result;
+  result.job = job.name;
+  result.status = status;
+  result.reason = reason;
+  if (status == Status::not_run) return result;
+  for (const Metric& metric : all_metrics()) {
+    if (metric.job != job.name) continue;
+    result.findings.push_back(no_answer(std::string(metric.name), status, reason));
+  }
+  return result;
+}
 
 Measured measure_device(const MeasurePlan& plan, const Task& task,
                         const std::function<void(const Step&)>& on_step) {
@@ -190,7 +194,7 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
     }
   }
   if (device) result.after = device->health();
-  finish(shard, result);
+  finish(plan, shard, result);
   return {};
 }
 
@@ -205,7 +209,7 @@ void give_up_device(const MeasurePlan& plan, const Task& task, const std::string
          job_without_answers(*job, lost ? Status::failed : Status::not_run,
                              lost ? lost->reason : reason));
   }
-  finish(shard, result);
+  finish(plan, shard, result);
 }
 
 }  // namespace sonde

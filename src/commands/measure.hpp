@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,14 @@ struct Measured {
   std::string job{};     // the one that was lost
   std::string reason{};  // of its loss
 };
+
+/// Opens the device, moves this process next to it and notes its state. A device that cannot be
+/// measured is nullptr, and `result` says why.
+std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
+                                        DeviceResult& result);
+
+/// The result of a job that could not be run to its end: each of its metrics says why.
+JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
 /// Runs the jobs that are left on one device, each into the shard as it ends. Does not throw for
 /// anything that the device does: one that cannot be opened is `incomplete` with the reason.

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
+#include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
 #include "commands/supervise.hpp"
@@ -116,6 +117,7 @@ void prepare_output(const MeasurePlan& plan, const RankContext& context, const R
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);
+    clear_again_plan(plan.parts);
     write_roster(plan.parts, roster);
     if (plan.options.resume) keep_other_devices(plan, roster);
   });
@@ -129,13 +131,14 @@ Supervised measure_own(const MeasurePlan& plan, const RankContext& context,
       visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
   if (choice == visible.end()) return {};
   context.watch.leave();
-  const Supervised supervised = supervise(plan,
-                                          {.kind = TaskKind::measure,
-                                           .rank = context.mpi.rank(),
-                                           .ranks = context.mpi.size(),
-                                           .device = *choice,
-                                           .resume = plan.options.resume},
-                                          context.keeper, progress);
+  Supervised supervised = supervise(plan,
+                                    {.kind = TaskKind::measure,
+                                     .rank = context.mpi.rank(),
+                                     .ranks = context.mpi.size(),
+                                     .device = *choice,
+                                     .resume = plan.options.resume},
+                                    context.keeper, progress);
+  supervised.device = *choice;
   if (!supervised.failure.empty()) log_local(supervised.failure);
   return supervised;
 }

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
+#include "commands/measure_again.hpp"
 
 #include <fmt/format.h>
 
@@ -30,12 +31,22 @@ constexpr int most_workers = 4;
 // So many workers in a row that did not come as far as a job.
 constexpr int most_without_job = 2;
 constexpr auto poll_pause = std::chrono::milliseconds(50);
+// Reading the digest of a device takes some 4 ms (10,000 devices: 40 s).
+const Seconds judge_limit = Seconds(60) * deadline_factor();
+// A worker whose time is over ends at its next probe, which is bounded to seconds.
+constexpr Seconds again_margin{15};
+
+/// How long a worker may take, besides the silence that is allowed to all.
+struct Limits {
+  Seconds job = Seconds::max();
+  Seconds all = Seconds::max();
+};
 
 /// One worker from its start to its end.
 class Watch {
  public:
-  Watch(Keeper& keeper, const Task& task, Seconds job_limit, RankProgress& progress)
-      : keeper_(keeper), job_limit_(job_limit), progress_(progress) {
+  Watch(Keeper& keeper, const Task& task, Limits limits, RankProgress& progress)
+      : keeper_(keeper), limits_(limits), progress_(progress) {
     keeper_.start(to_json(task));
   }
 
@@ -78,8 +89,10 @@ class Watch {
       if (now - heard_ > kill_limit) kill("");
     } else if (now - heard_ > silence_limit) {
       kill(fmt::format("said nothing for {:.0f} s and was killed", silence_limit.count()));
-    } else if (!job_.empty() && now - job_began_ > job_limit_) {
-      kill(fmt::format("was still at work after {:.0f} s and was killed", job_limit_.count()));
+    } else if (!job_.empty() && now - job_began_ > limits_.job) {
+      kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.job.count()));
+    } else if (now - began_ > limits_.all) {
+      kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.all.count()));
     }
   }
 
@@ -98,11 +111,12 @@ class Watch {
   }
 
   Keeper& keeper_;
-  Seconds job_limit_;
+  Limits limits_;
   RankProgress& progress_;
   std::string job_;
-  Clock::time_point heard_ = Clock::now();
-  Clock::time_point job_began_ = heard_;
+  const Clock::time_point began_ = Clock::now();
+  Clock::time_point heard_ = began_;
+  Clock::time_point job_began_ = began_;
   std::optional<Report> last_;
   bool told_to_stop_ = false;
   std::optional<Clock::time_point> killed_at_;
@@ -154,7 +168,7 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
   const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {
-    Watch watch(keeper, task, job_limit, progress);
+    Watch watch(keeper, task, {.job = job_limit}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
       case ReportKind::measured: return {};
@@ -174,6 +188,28 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
     log_local(fmt::format("{} took its worker process along ({}): a new one goes on",
                           report.job.empty() ? "opening " + task.device.uuid : "job " + report.job,
                           report.reason));
+  }
+}
+
+bool judge(Keeper& keeper, const Task& task, RankProgress& progress) {
+  const Report report = Watch(keeper, task, {.all = judge_limit}, progress).wait();
+  if (report.kind == ReportKind::finished) return true;
+  log_local(fmt::format("the shards were not compared, and nothing is measured again: {}",
+                        report.reason));
+  return false;
+}
+
+void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                     RankProgress& progress) {
+  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + again_margin;
+  const Report report = Watch(keeper, task, {.all = limit}, progress).wait();
+  if (report.kind == ReportKind::measured) return;
+  log_local(fmt::format("{} was not measured again: {}", task.device.uuid, report.reason));
+  if (report.kind == ReportKind::failed) return;  // its shard can take no more
+  try {
+    give_up_again(plan, task, report.reason);
+  } catch (const Error& error) {
+    log_local(error.what());
   }
 }
 

@@ -14,6 +14,7 @@ namespace sonde {
 
 /// How the measuring of one device ended.
 struct Supervised {
+  DeviceChoice device{};       // without a UUID: this rank has none
   bool stopped_early = false;  // a signal came: jobs are left for --resume
   std::string failure{};       // why there is no shard to build the run file from
 };
@@ -26,6 +27,14 @@ std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task);
 /// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not.
 /// @param task of the first worker
 Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress);
+
+/// Has a worker judge the shards, within a bounded time. @returns whether it did
+bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
+
+/// Has one worker make the task's second tries. If it is lost, or not over in its time, they are
+/// given up with the reason; what was measured at first stays as it is in any case.
+void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                     RankProgress& progress);
 
 /// Has a worker build or analyse the run file, however long that takes.
 /// @returns its exit status; `error`, with a line in the log, if it failed

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
+#include "commands/measure_again.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
@@ -63,8 +64,19 @@ Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) 
   return {.kind = ReportKind::job_lost, .job = measured.job, .reason = measured.reason};
 }
 
+Report measure_once_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+  ProgressReporter progress(rank);
+  measure_again(plan, task, [&progress](const Step& step) { progress.tell(step); });
+  return {.kind = ReportKind::measured};
+}
+
 Report finished(ExitStatus status) {
   return {.kind = ReportKind::finished, .exit_status = static_cast<int>(status)};
+}
+
+Report judge(const MeasurePlan& plan) {
+  judge_shards(plan);
+  return finished(ExitStatus::ok);
 }
 
 void log_notes(const MergeNotes& notes) {
@@ -97,6 +109,8 @@ Report do_parsed(const MeasurePlan& plan, const Task& task, const RankLink& rank
     switch (task.kind) {
       case TaskKind::list_devices: return list_devices(plan, task);
       case TaskKind::measure: return measure(plan, task, rank);
+      case TaskKind::judge: return judge(plan);
+      case TaskKind::measure_again: return measure_once_more(plan, task, rank);
       case TaskKind::build: return build(plan);
       case TaskKind::analyze: return analyze(plan);
     }

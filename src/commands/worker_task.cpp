@@ -11,6 +11,8 @@ namespace sonde {
 // The JSON library finds these by name.
 NLOHMANN_JSON_SERIALIZE_ENUM(TaskKind, {{TaskKind::list_devices, "list_devices"},
                                         {TaskKind::measure, "measure"},
+                                        {TaskKind::judge, "judge"},
+                                        {TaskKind::measure_again, "measure_again"},
                                         {TaskKind::build, "build"},
                                         {TaskKind::analyze, "analyze"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
@@ -22,7 +24,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
                                           {ReportKind::finished, "finished"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, device, resume, lost_jobs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, device, resume, lost_jobs, again_jobs,
+                                   limit_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, devices, job, jobs_done, probes_done, reason,
                                    exit_status)
 

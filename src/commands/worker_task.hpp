@@ -12,8 +12,10 @@ namespace sonde {
 enum class TaskKind {
   list_devices,  // reports `devices`
   measure,       // reports `progress`, and in the end `measured`, `stopped`, `job_lost` or `failed`
-  build,         // the run file from the shards; reports `finished`
-  analyze        // the run file that all ranks wrote; reports `finished`
+  judge,         // the shards: who is measured again; reports `finished`
+  measure_again,  // reports `progress`, and in the end `measured` or `failed`
+  build,          // the run file from the shards; reports `finished`
+  analyze         // the run file that all ranks wrote; reports `finished`
 };
 
 /// A job that took its worker along.
@@ -30,6 +32,9 @@ struct Task {
   DeviceChoice device{};
   bool resume = false;               // go on from what the shard holds
   std::vector<LostJob> lost_jobs{};  // by earlier workers: not to be tried again
+  // Of `measure_again`, besides the device:
+  std::vector<std::string> again_jobs{};
+  double limit_s = 0;  // of all of them together
 };
 
 enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };

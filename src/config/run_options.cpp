@@ -2,6 +2,7 @@
 #include "config/run_options.hpp"
 
 #include "base/error.hpp"
+#include "base/escape.hpp"
 #include "base/random.hpp"
 #include "base/version.hpp"
 #include "base/visible_text.hpp"
@@ -56,11 +57,15 @@ std::string toml_value(const Number& number) {
   return fmt::format("{}", number);
 }
 
-template <class Value>
-void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const Value& value) {
+std::string json_key(const OptionText& option) {
   std::string key(option.name);
   std::ranges::replace(key, '-', '_');
-  json[key] = value;
+  return key;
+}
+
+template <class Value>
+void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const Value& value) {
+  json[json_key(option)] = value;
 }
 
 /// Names of files need not be UTF-8, JSON must be. Invalid bytes stay visible and distinct, so that
@@ -102,6 +107,27 @@ std::string to_json(const RunOptions& options) {
     if (option.role != OptionRole::asks_instead) add_to_json(json, option, value);
   });
   return json.dump();
+}
+
+std::string to_arguments(const std::string& config_json) {
+  const auto json = nlohmann::json::parse(config_json, nullptr, false);
+  const RunOptions usual_options;
+  std::string text;
+  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
+    const std::string key = json_key(option);
+    if (option.role != OptionRole::decides_results || !json.is_object()) return;
+    if (!json.contains(key) || json[key] == nlohmann::json(usual)) return;
+    const nlohmann::json& value = json[key];
+    const auto is_text = [](const nlohmann::json& one) { return one.is_string(); };
+    std::string word;
+    if (value.is_array() && std::ranges::all_of(value, is_text)) {
+      word = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
+    } else {
+      word = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+    text += fmt::format(" --{} {}", option.name, quote_shell(word));
+  });
+  return text;
 }
 
 std::string hash_options(const RunOptions& options) {

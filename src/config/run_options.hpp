@@ -89,6 +89,10 @@ std::string to_toml(const RunOptions& options);
 /// are written as \xf6.
 std::string to_json(const RunOptions& options);
 
+/// Those options of such a JSON text that decide the results and are not the defaults, as words for
+/// a shell, each with a blank before it: " --suite full --seed 7". What is no option is left out.
+std::string to_arguments(const std::string& config_json);
+
 /// Hash of sonde's version and the options that decide the results: a device measured under the
 /// same hash need not be measured again.
 std::string hash_options(const RunOptions& options);

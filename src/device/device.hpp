@@ -38,6 +38,10 @@ class Device {
   /// found.
   virtual void begin_job() {}
 
+  /// From here on jobs are measured a second time: what the physics would draw afresh, a simulation
+  /// draws afresh, too (its noise); the device stays the same.
+  virtual void draw_anew() {}
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

@@ -17,8 +17,9 @@ namespace sonde {
 namespace fs = std::filesystem;
 
 // The JSON library finds these by name.
-NLOHMANN_JSON_SERIALIZE_ENUM(RankState,
-                             {{RankState::measuring, "measuring"}, {RankState::done, "done"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(RankState, {{RankState::measuring, "measuring"},
+                                         {RankState::done, "done"},
+                                         {RankState::measuring_again, "measuring again"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
                                    jobs_total, probes_done, elapsed_s, beat)
 
@@ -130,6 +131,8 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   std::string text = fmt::format("{} of {} device jobs done", done, total);
   const auto silent = std::ranges::count_if(ranks, is_silent);
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
+  const auto again = std::ranges::count(ranks, RankState::measuring_again, &Progress::state);
+  if (again > 0) text += fmt::format(", {} GPU(s) measured again", again);
   if (!slowest) return text;
   text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank,
                       escape_terminal(slowest->node), escape_terminal(slowest->job),
@@ -145,7 +148,7 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
 }
 
 bool is_silent(const Progress& rank) {
-  return rank.state == RankState::measuring && rank.silent_s > worrying_silence_s;
+  return rank.state != RankState::done && rank.silent_s > worrying_silence_s;
 }
 
 std::string describe_progress(const std::vector<Progress>& ranks) {
@@ -153,7 +156,7 @@ std::string describe_progress(const std::vector<Progress>& ranks) {
   for (const Progress& rank : ranks) {
     const std::string state = is_silent(rank) ? "silent for " + format_duration(rank.silent_s)
                                               : nlohmann::json(rank.state).get<std::string>();
-    text += fmt::format("rank {:<4} {:<16} {:<42} {:<10} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+    text += fmt::format("rank {:<4} {:<16} {:<42} {:<15} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
                         rank.rank, escape_terminal(rank.node), escape_terminal(rank.uuid), state,
                         rank.jobs_done, rank.jobs_total, rank.probes_done,
                         format_duration(rank.elapsed_s), escape_terminal(rank.job));

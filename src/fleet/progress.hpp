@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-enum class RankState { measuring, done };
+enum class RankState { measuring, done, measuring_again };
 
 struct Progress {
   int rank = 0;

@@ -29,6 +29,11 @@ void RankProgress::measured(int jobs_done) {
   tick();
 }
 
+void RankProgress::measuring_again() {
+  progress_.state = RankState::measuring_again;
+  tick();
+}
+
 void RankProgress::tick() {
   if (!launcher_lives()) {
     throw CommError(

@@ -17,6 +17,8 @@ class RankProgress {
   /// The parts of it that change.
   void update(const std::string& job, int jobs_done, std::uint64_t probes_done);
   void measured(int jobs_done);
+  /// From here on `update` tells of jobs that are measured a second time, until `measured`.
+  void measuring_again();
 
   /// A sign of life. To be called some times a second, at least every few seconds.
   /// @throws CommError once the launcher is gone

@@ -3,6 +3,7 @@
 
 #include "analysis/metrics.hpp"
 #include "store/rows.hpp"
+#include "store/stored_jobs.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -170,16 +171,11 @@ void for_each_table(const RunPart& part, const std::vector<std::string>& jobs,
   };
   visit_all(flatten_device(part.device));
   visit_all(flatten_unaudited(part.unaudited));
+  const auto own = part.device ? stored_jobs(*part.device) : std::vector<StoredJob>{};
   for (const std::string& job : jobs) {
-    const JobResult* result = nullptr;
-    std::uint64_t position = 0;
-    if (part.device) {
-      const auto& all = part.device->jobs;
-      const auto found = std::ranges::find(all, job, &JobResult::job);
-      position = static_cast<std::uint64_t>(found - all.begin());
-      if (found != all.end()) result = &*found;
-    }
-    visit_all(flatten_job(job, result, position));
+    const auto found = std::ranges::find(own, job, &StoredJob::name);
+    const JobResult* result = found != own.end() ? found->result : nullptr;
+    visit_all(flatten_job(job, result, static_cast<std::uint64_t>(found - own.begin())));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
+#include "store/stored_jobs.hpp"
 #include "store/write_run.hpp"
 
 #include <fmt/format.h>
@@ -207,7 +208,7 @@ MergeNotes extract_shards(const fs::path& run, const std::string& config_hash,
     const bool wanted = std::ranges::find(except, device.info.uuid) == except.end();
     if (!wanted || fs::exists(finished_shard(parts, device.info.uuid), error)) continue;
     ResumeFrom from{.run = run, .keep = {}, .builds_on = {}};
-    for (const JobResult& job : device.jobs) from.keep.push_back(job.job);
+    for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
     ResumedShard resumed = Shard::resume(parts, device, reader.provenance(), from);
     resumed.shard.finish(device);
     notes.push_back(

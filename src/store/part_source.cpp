@@ -6,6 +6,7 @@
 #include "store/hdf5.hpp"
 #include "store/rows.hpp"
 #include "store/run_reader.hpp"
+#include "store/stored_jobs.hpp"
 #include "store/table_file.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +66,7 @@ PartSource part_of_shard(const std::filesystem::path& shard,
   }
   const DeviceResult device = reader.read_devices({0, 1}, WithTraces::no).front();
   std::vector<std::string> jobs;
-  for (const JobResult& job : device.jobs) jobs.push_back(job.job);
+  for (const StoredJob& job : stored_jobs(device)) jobs.push_back(job.name);
   const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   PartShape shape = shape_of_shard(*file, jobs, unaudited_rows);

@@ -2,6 +2,7 @@
 #include "store/plan.hpp"
 
 #include "base/error.hpp"
+#include "store/stored_jobs.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -111,11 +112,11 @@ TablePlan plan_alone(const Table& table) {
 PartShape shape_of(const RunPart& part) {
   PartShape shape;
   if (part.device) {
-    for (const JobResult& job : part.device->jobs) {
-      check_job_name(job.job);
-      require(std::ranges::find(shape.jobs, job.job) == shape.jobs.end(),
-              "the job '" + job.job + "' occurs twice on one device");
-      shape.jobs.push_back(job.job);
+    for (const StoredJob& job : stored_jobs(*part.device)) {
+      check_job_name(job.name);
+      require(std::ranges::find(shape.jobs, job.name) == shape.jobs.end(),
+              "the job '" + job.name + "' occurs twice on one device");
+      shape.jobs.push_back(job.name);
     }
   }
   for_each_table(part, shape.jobs, [&shape](const Table& table) { add_table(shape, table); });

@@ -2,6 +2,7 @@
 #include "store/roster_file.hpp"
 
 #include "base/error.hpp"
+#include "base/text_file.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
@@ -17,17 +18,7 @@ namespace fs = std::filesystem;
 fs::path roster_path(const fs::path& parts) { return parts / "roster.json"; }
 
 void write_roster(const fs::path& parts, const Roster& roster) {
-  const fs::path path = roster_path(parts);
-  const fs::path part = path.string() + ".part";
-  std::ofstream file(part);
-  file << to_json(roster) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(part, path, error);
-  if (!file || error) {
-    throw StoreError(fmt::format("cannot write '{}' ({}) choose another place with -o",
-                                 path.string(), error ? error.message() : std::strerror(errno)));
-  }
+  write_text_file(roster_path(parts), to_json(roster) + '\n');
 }
 
 Roster read_roster(const fs::path& parts) {

@@ -3,6 +3,7 @@
 
 #include "store/rows.hpp"
 #include "store/run_header.hpp"
+#include "store/stored_jobs.hpp"
 #include "store/table_file.hpp"
 
 #include <fmt/format.h>
@@ -278,6 +279,13 @@ void collect_job(hid_t file, const std::string& job, RowRange span, WithTraces t
   }
 }
 
+/// @param result under the name that it has in the file
+void add_job(DeviceResult& device, JobResult result) {
+  const auto first = job_of_again(result.job);
+  if (first) result.job = *first;
+  (first ? device.again : device.jobs).push_back(std::move(result));
+}
+
 }  // namespace
 
 RunReader::RunReader(const std::filesystem::path& path)
@@ -307,7 +315,7 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces trac
       collect_job(file_, job, span, traces, jobs);
     }
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      for (auto& [position, result] : jobs[i]) devices[i].jobs.push_back(std::move(result));
+      for (auto& [position, result] : jobs[i]) add_job(devices[i], std::move(result));
     }
     return devices;
   });

@@ -25,7 +25,8 @@ class RunReader {
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
-  /// One job of the device in that row, with its traces. @throws StoreError also if it is not there
+  /// One job of the device in that row, with its traces, by the name that it has in the file
+  /// (stored_jobs.hpp). @throws StoreError also if it is not there
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:

@@ -6,6 +6,7 @@
 #include "store/rows.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
+#include "store/stored_jobs.hpp"
 #include "store/table_file.hpp"
 
 #include <fmt/format.h>
@@ -50,12 +51,15 @@ std::optional<std::uint64_t> find_row(const RunReader& reader, const std::string
   return static_cast<std::uint64_t>(found - devices.begin());
 }
 
-/// Whether all that a job builds on is kept. Jobs come in running order.
-bool stands_on(const ResumeFrom& from, const std::string& job, const std::vector<JobResult>& kept) {
-  if (!from.builds_on) return true;
-  return std::ranges::all_of(from.builds_on(job), [&kept](const std::string& base) {
+/// Whether all that a job builds on is kept, or the first try of which this is the second. Jobs
+/// come in running order.
+bool stands_on(const ResumeFrom& from, const std::string& name,
+               const std::vector<JobResult>& kept) {
+  const auto is_kept = [&kept](const std::string& base) {
     return std::ranges::find(kept, base, &JobResult::job) != kept.end();
-  });
+  };
+  if (const auto first = job_of_again(name)) return is_kept(*first);
+  return !from.builds_on || std::ranges::all_of(from.builds_on(name), is_kept);
 }
 
 /// A file that holds results of the device from before.
@@ -181,6 +185,21 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
   return Shard(std::move(state));
 }
 
+Shard Shard::extend(const fs::path& parts, const DeviceResult& device) {
+  auto state = std::make_unique<State>();
+  state->finished = finished_shard(parts, device.info.uuid);
+  state->path = state->finished.string() + ".again";
+  state->device = device;
+  for (const StoredJob& job : stored_jobs(device)) state->jobs.push_back(job.name);
+  try {
+    fs::copy_file(state->finished, state->path, fs::copy_options::overwrite_existing);
+    state->file = hdf5::File::open_to_write(state->path);
+  } catch (const std::exception& error) {
+    fail(state->path, error.what());
+  }
+  return Shard(std::move(state));
+}
+
 Shard Shard::create(const fs::path& parts, const DeviceResult& device,
                     const Provenance& provenance) {
   const fs::path finished = finished_shard(parts, device.info.uuid);
@@ -205,16 +224,17 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   // The new shard takes the old one's place only when it holds all that the old one did.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;
+  std::vector<JobResult> again;
   if (earlier) {
-    for (const JobResult& job : earlier->device.jobs) {
-      const bool keep = std::ranges::find(from.keep, job.job) != from.keep.end();
-      if (!keep && !(is_final(job) && stands_on(from, job.job, done))) continue;
+    for (const StoredJob& job : stored_jobs(earlier->device)) {
+      const bool keep = std::ranges::find(from.keep, job.name) != from.keep.end();
+      if (!keep && !(is_final(*job.result) && stands_on(from, job.name, done))) continue;
       try {
-        shard.append(earlier->reader.read_job(earlier->row, job.job));
-        done.push_back(job);
+        shard.append(earlier->reader.read_job(earlier->row, job.name));
+        (job_of_again(job.name) ? again : done).push_back(*job.result);
       } catch (const Error& error) {
         if (shard.state_->broken) throw;
-        note = fmt::format("{}: {} is measured anew", error.what(), job.job);
+        note = fmt::format("{}: {} is measured anew", error.what(), job.name);
       }
     }
   }
@@ -222,18 +242,25 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   shard.state_->path = unfinished;
   std::error_code ignored;
   fs::remove(finished, ignored);
-  return {.shard = std::move(shard), .done = std::move(done), .note = std::move(note)};
+  return {.shard = std::move(shard),
+          .done = std::move(done),
+          .note = std::move(note),
+          .again = std::move(again)};
 }
 
-void Shard::append(const JobResult& result) {
-  require(std::ranges::find(state_->jobs, result.job) == state_->jobs.end(),
-          "the job '" + result.job + "' is in the shard already");
+void Shard::append_as(const std::string& name, const JobResult& result) {
+  require(std::ranges::find(state_->jobs, name) == state_->jobs.end(),
+          "the job '" + name + "' is in the shard already");
   state_->step([&] {
-    write_tables(*state_->file, flatten_job(result.job, &result, state_->jobs.size()));
+    write_tables(*state_->file, flatten_job(name, &result, state_->jobs.size()));
     state_->file->flush(hdf5::Durability::synced);
   });
-  state_->jobs.push_back(result.job);
+  state_->jobs.push_back(name);
 }
+
+void Shard::append(const JobResult& result) { append_as(result.job, result); }
+
+void Shard::append_again(const JobResult& result) { append_as(again_name(result.job), result); }
 
 void Shard::suspend(const std::string& reason) {
   state_->device.status = DeviceOutcome::incomplete;

@@ -20,8 +20,9 @@ std::filesystem::path finished_shard(const std::filesystem::path& parts, const s
 
 /// What there is to go on from, besides the shard.
 struct ResumeFrom {
-  std::filesystem::path run{};      // a run file; need not be there
-  std::vector<std::string> keep{};  // jobs that are not measured again although they failed
+  std::filesystem::path run{};  // a run file; need not be there
+  /// Jobs, by their names in the file, that are not measured again although they failed.
+  std::vector<std::string> keep{};
   /// What a job builds on. One that ran without it, since that was lost, is measured again, too.
   std::function<std::vector<std::string>(const std::string& job)> builds_on{};
 };
@@ -43,12 +44,20 @@ class Shard {
   static ResumedShard resume(const std::filesystem::path& parts, const DeviceResult& device,
                              const Provenance& provenance, const ResumeFrom& from = {});
 
+  /// A copy of the finished shard of this device, to which second tries of its jobs are added; it
+  /// takes the shard's place when it is finished, and none if it never is.
+  /// @param device as the shard has it @throws StoreError
+  static Shard extend(const std::filesystem::path& parts, const DeviceResult& device);
+
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;
   ~Shard();
 
   /// Adds a job and flushes it to the disk. @throws StoreError; Error if the job is there already
   void append(const JobResult& result);
+
+  /// The same for the second try of a job.
+  void append_again(const JobResult& result);
 
   /// The measuring stops here, to be resumed: closes the file, which stays unfinished and says
   /// `incomplete` with this reason. @throws StoreError
@@ -59,6 +68,7 @@ class Shard {
 
  private:
   struct State;
+  void append_as(const std::string& name, const JobResult& result);
   explicit Shard(std::unique_ptr<State> state);
   static Shard start(const std::filesystem::path& path, const std::filesystem::path& finished,
                      const DeviceResult& device, const Provenance& provenance);
@@ -67,11 +77,12 @@ class Shard {
 
 /// A shard to go on with, and the jobs that need not run again, without their traces: those that
 /// ended `ok`, `unstable`, `not_present`, `not_resolvable` or `skipped`, and those to be kept. They
-/// are in the new shard already.
+/// are in the new shard already, and so are their second tries that ended in such a way.
 struct ResumedShard {
   Shard shard;
   std::vector<JobResult> done;
-  std::string note;  // for the log: why an earlier shard was not used; empty if it was
+  std::string note;              // for the log: why an earlier shard was not used; empty if it was
+  std::vector<JobResult> again;  // second tries
 };
 
 }  // namespace sonde

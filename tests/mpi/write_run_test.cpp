@@ -24,6 +24,19 @@ namespace fs = std::filesystem;
 /// Ranks 2, 5, ... stand down.
 bool has_device(int rank) { return rank % 3 != 2; }
 
+/// As a rank leaves it: second tries come when it was finished already.
+void write_shard(const fs::path& parts, const DeviceResult& device) {
+  Shard shard = Shard::create(parts, device, test::some_provenance());
+  for (const JobResult& job : device.jobs) shard.append(job);
+  shard.finish(device);
+  if (device.again.empty()) return;
+  DeviceResult first = device;
+  first.again.clear();
+  Shard longer = Shard::extend(parts, first);
+  for (const JobResult& job : device.again) longer.append_again(job);
+  longer.finish(first);
+}
+
 class WriteRunTest : public test::MpiTest {
  protected:
   /// Writes the devices of all ranks together, each rank with a provenance of its own.
@@ -74,9 +87,7 @@ TEST_F(WriteRunTest, the_merge_of_shards_has_the_same_content) {
     fs::create_directory(parts_folder(at("merged.h5")));
     Roster roster{.provenance = test::some_provenance(), .devices = {}, .unaudited = idle_};
     for (const DeviceResult& device : expected(7, 200).devices) {
-      Shard shard = Shard::create(parts_folder(at("merged.h5")), device, test::some_provenance());
-      for (const JobResult& job : device.jobs) shard.append(job);
-      shard.finish(device);
+      write_shard(parts_folder(at("merged.h5")), device);
       roster.devices.push_back(
           {.uuid = device.info.uuid, .node = device.node, .rank = device.rank});
     }
@@ -123,9 +134,7 @@ TEST_F(WriteRunTest, a_disk_that_fills_on_any_rank_ends_in_the_same_error_everyw
 
 TEST_F(WriteRunTest, shards_can_be_written_together_without_reading_them_whole) {
   const DeviceResult device = test::random_device(7, rank_, 200);
-  Shard shard = Shard::create(at("").parent_path(), device, test::some_provenance());
-  for (const JobResult& job : device.jobs) shard.append(job);
-  shard.finish(device);
+  write_shard(at("").parent_path(), device);
   const PartSource part =
       has_device(rank_) ? part_of_shard(finished_shard(at("").parent_path(), device.info.uuid), {})
                         : part_without_device({});

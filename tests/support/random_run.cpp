@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -209,6 +210,8 @@ DeviceResult random_device(std::uint64_t seed, int rank, int size_factor) {
   shuffle(jobs, random);
   jobs.resize(random.below(jobs.size() + 1));
   for (const std::string& job : jobs) device.jobs.push_back(random_job(random(), job, size_factor));
+  jobs.resize(std::min<std::size_t>(jobs.size(), random.below(3)));
+  for (const std::string& job : jobs) device.again.push_back(random_job(random(), job, 1));
   return device;
 }
 
@@ -257,6 +260,8 @@ std::string print(const DeviceResult& device) {
       info.shared_carveouts_bytes, device.node, device.rank, to_text(device.status), device.reason,
       print_health(device.before), print_health(device.after));
   for (const JobResult& job : device.jobs) text += print(job);
+  if (!device.again.empty()) text += "  again\n";
+  for (const JobResult& job : device.again) text += print(job);
   return text;
 }
 

@@ -13,9 +13,10 @@ namespace sonde::sim {
 namespace {
 
 constexpr const char* known_faults =
-    "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, throttle[=factor], "
-    "clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, crash=launch, "
-    "launch_failure=launch, out_of_memory=launch, nan=launch, wrong_data[=period], ecc=count, "
+    "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, bandwidth_dip=factor, "
+    "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
+    "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
+    "wrong_data[=period], ecc=count, "
     "ecc_rising=launch";
 
 // Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
@@ -91,6 +92,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     const bool has_factor = colon != std::string_view::npos;
     faults.clock_drop_launch = count(value.substr(0, colon));
     faults.clock_drop_factor = has_factor ? factor(value.substr(colon + 1)) : default_throttle;
+  } else if (name == "bandwidth_dip") {
+    faults.bandwidth_dip_factor = factor(value);
   } else if (name == "wrong_data") {
     faults.wrong_data_period = given ? count(value) : 1;
   } else {

@@ -17,6 +17,7 @@ struct Faults {
   std::vector<SlowPart> slow_sms;       // every load of this SM takes so much longer
   std::vector<SlowPart> slow_slices;    // every load that this L2 slice serves
   double bandwidth_factor = 1;          // of the DRAM
+  double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
   std::uint64_t clock_drop_launch = 0;  // from this launch on the clock is lower, too, by
   double clock_drop_factor = 1;         //   this factor

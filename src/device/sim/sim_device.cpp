@@ -111,9 +111,13 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   ++launches_;
   ++launches_of_job_;
   meet_faults();
-  const std::uint64_t seed = derive_seed(die_.seed, "launch " + std::to_string(launches_of_job_));
+  const std::string draw = draw_ == 0 ? "" : "draw " + std::to_string(draw_) + " ";
+  const std::uint64_t seed =
+      derive_seed(die_.seed, draw + "launch " + std::to_string(launches_of_job_));
+  Faults faults = faults_;  // as they are now
+  if (draw_ == 0) faults.bandwidth_factor *= faults.bandwidth_dip_factor;
   const Launch launch{.model = model_,
-                      .faults = faults_,
+                      .faults = faults,
                       .die = die_,
                       .memory = memory_,
                       .sm_clock_hz = sm_clock_hz(),

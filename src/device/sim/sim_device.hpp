@@ -16,6 +16,7 @@ class SimDevice final : public Device {
   const DeviceInfo& info() const override { return die_.info; }
   Health health() override;
   void begin_job() override;
+  void draw_anew() override { ++draw_; }
 
  protected:
   Trace play(const ProbeSpec& spec) override;
@@ -36,6 +37,7 @@ class SimDevice final : public Device {
   MemorySystem memory_;                // begins anew with each probe
   std::uint64_t launches_ = 0;         // since the device was opened
   std::uint64_t launches_of_job_ = 0;  // since the job began
+  std::uint64_t draw_ = 0;             // of its noise
   double now_ns_ = 0;                  // simulated time since the job began
   bool lost_ = false;
 };

@@ -54,6 +54,19 @@ TEST(SimDeviceTest, a_job_finds_the_device_as_if_it_were_the_first) {
   }
 }
 
+TEST(SimDeviceTest, a_second_measurement_meets_other_noise_the_same_each_time) {
+  const ChaseProbe probe = chase(steps(2000, 128), 100, 2000, LoadPath::past_l1);
+  const auto windows_of_draw = [&](int draw) {
+    const auto device = open_rank("h200", 0, 9);
+    for (int i = 0; i < draw; ++i) device->draw_anew();
+    device->begin_job();
+    return device->run(probe).lanes[0].window_cycles;
+  };
+
+  EXPECT_NE(windows_of_draw(1), windows_of_draw(0));
+  EXPECT_EQ(windows_of_draw(1), windows_of_draw(1));
+}
+
 TEST(SimDeviceTest, every_rank_has_its_own_die) {
   std::set<std::string> uuids, serials;
   for (int rank = 0; rank < 16; ++rank) {

@@ -84,6 +84,17 @@ TEST(ThroughputTest, low_bandwidth_slows_dram_and_not_the_l2) {
   EXPECT_NEAR(rate(*bad, l2) / rate(*good, l2), 1, 0.01);
 }
 
+TEST(ThroughputTest, a_bandwidth_dip_is_over_when_a_device_is_measured_again) {
+  const auto good = open_sim(quiet_json("h200"));
+  const auto dipped =
+      open_sim(quiet_json("h200"), 1, load_faulty_model("h200+bandwidth_dip=0.8").faults);
+  const StreamProbe dram = stream(*good, StreamKind::read, 512, 4, 4, 4ULL << 30);
+
+  EXPECT_NEAR(rate(*dipped, dram) / rate(*good, dram), 0.8, 0.01);
+  dipped->draw_anew();
+  EXPECT_NEAR(rate(*dipped, dram) / rate(*good, dram), 1, 0.01);
+}
+
 TEST(ThroughputTest, one_sm_alone_is_bound_by_its_port) {
   const auto device = open_sim(quiet_json("h200"));
   StreamProbe probe = stream(*device, StreamKind::read, 1024, 1, 8, 256 << 20);

@@ -190,6 +190,61 @@ TEST_F(SuperviseTest, a_worker_that_cannot_write_its_shard_is_a_failure_of_the_r
   EXPECT_EQ(supervise(plan_, task_, keeper, progress).failure, "the disk is full");
 }
 
+class SuperviseAgainTest : public SuperviseTest {
+ protected:
+  SuperviseAgainTest() {
+    supervise_with([](const std::string&) { return Fate::well; });
+    task_.kind = TaskKind::measure_again;
+    task_.again_jobs = {"shared", "clock"};
+    task_.limit_s = 20;
+    first_ = test::print(shard());
+  }
+  void supervise_again_with(Keeper::Work work) {
+    Keeper keeper(work);
+    RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
+    supervise_again(plan_, task_, keeper, progress);
+  }
+
+  std::string first_;  // what was measured at first
+};
+
+TEST_F(SuperviseAgainTest, a_worker_that_is_lost_leaves_the_reason_and_what_was_measured_at_first) {
+  supervise_again_with([](const std::string&, const RankLink&) {
+    raise(SIGSEGV);
+    return 0;
+  });
+
+  DeviceResult device = shard();
+  ASSERT_EQ(device.again.size(), 2U);
+  for (const JobResult& job : device.again) {
+    EXPECT_EQ(job.status, Status::failed);
+    EXPECT_THAT(job.reason, HasSubstr("signal 11"));
+  }
+  device.again.clear();
+  EXPECT_EQ(test::print(device), first_);
+}
+
+TEST_F(SuperviseAgainTest, a_worker_that_cannot_write_leaves_the_shard_as_it_was) {
+  supervise_again_with([](const std::string&, const RankLink& rank) {
+    rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
+    return 0;
+  });
+
+  EXPECT_EQ(test::print(shard()), first_);
+}
+
+TEST_F(SuperviseAgainTest, without_a_judgement_nobody_measures_again) {
+  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
+  Keeper dies([](const std::string&, const RankLink&) { return 1; });
+  Keeper works([](const std::string&, const RankLink& rank) {
+    rank.say(to_json(Report{.kind = ReportKind::finished}));
+    return 0;
+  });
+
+  EXPECT_FALSE(judge(dies, {.kind = TaskKind::judge}, progress));
+  EXPECT_TRUE(judge(works, {.kind = TaskKind::judge}, progress));
+}
+
 TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
   Keeper crashing([](const std::string&, const RankLink&) -> int {
     crash();
@@ -218,7 +273,9 @@ TEST(WorkerTaskTest, tasks_and_reports_come_back_unchanged) {
                   .ranks = 8,
                   .device = {.uuid = "GPU-1", .ordinal = 2},
                   .resume = true,
-                  .lost_jobs = {{"tlb", "it \"hung\""}}};
+                  .lost_jobs = {{"tlb", "it \"hung\""}},
+                  .again_jobs = {"shared"},
+                  .limit_s = 12.5};
   const Report report{.kind = ReportKind::devices,
                       .devices = {{"GPU-1", 0}, {"GPU-2", 1}},
                       .job = "clock",

@@ -36,6 +36,20 @@ TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
                     HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
 }
 
+TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usual) {
+  const RunOptions options{.backend = "sim:my models/a.json",
+                           .jobs = {"clock", "tlb"},
+                           .output = "x.h5",
+                           .seed = 7,
+                           .job_timeout_s = 5};
+
+  EXPECT_EQ(to_arguments(to_json(RunOptions{})), "");
+  EXPECT_EQ(to_arguments(to_json(options)),
+            " --backend \"sim:my models/a.json\" --jobs clock,tlb --seed 7");
+  EXPECT_EQ(to_arguments("no JSON"), "");
+  EXPECT_EQ(to_arguments("[1]"), "");
+}
+
 TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {
   EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 1}));
   EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 100}));

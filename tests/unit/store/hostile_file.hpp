@@ -20,6 +20,7 @@ class HostileFileTest : public testing::Test {
     write_run_alone(path_, some_provenance(), {}, 2, [](std::size_t i) {
       DeviceResult device = random_device(1, static_cast<int>(i), 1);
       device.jobs = {random_job(1 + i, "clock", 1)};
+      device.again.clear();
       return part_in_memory(device, {});
     });
   }

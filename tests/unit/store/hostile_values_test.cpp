@@ -37,6 +37,7 @@ class HostileLaneTest : public HostileFileTest {
     job.findings[0].interval = Interval{4, 6};
     DeviceResult device = test::random_device(1, 0, 1);
     device.jobs = {job};
+    device.again.clear();
     write_run_alone(path_, test::some_provenance(), {}, 1,
                     [&](std::size_t) { return part_in_memory(device, {}); });
   }

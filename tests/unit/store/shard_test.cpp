@@ -30,7 +30,13 @@ DeviceResult read_shard(const fs::path& path, WithTraces traces) {
 
 class ShardTest : public testing::Test {
  protected:
+  ShardTest() { device_.again.clear(); }
   Shard create() { return Shard::create(folder_.path(), device_, provenance_); }
+  void finish_shard() {
+    Shard shard = create();
+    for (const JobResult& job : device_.jobs) shard.append(job);
+    shard.finish(device_);
+  }
   ResumedShard resume() {
     DeviceResult moved = device_;
     moved.node = "other-node";
@@ -97,10 +103,11 @@ TEST_F(ShardTest, missing_shard_is_nothing) {
 TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   write_and_die({ok_, failed_});
 
-  auto [shard, done, note] = resume();
+  auto [shard, done, note, again] = resume();
 
   EXPECT_EQ(note, "");
   ASSERT_EQ(done.size(), 1U);
+  EXPECT_TRUE(again.empty());
   JobResult without_traces = ok_;
   without_traces.probes = done[0].probes;
   EXPECT_EQ(print(done[0]), print(without_traces));
@@ -180,10 +187,11 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
     return part_in_memory(i == 0 ? test::random_device(5, 0) : before, {});
   });
 
-  auto [shard, done, note] = Shard::resume(folder_.path(), device_, provenance_,
-                                           {.run = run, .keep = {failed_.job}, .builds_on = {}});
+  auto [shard, done, note, again] = Shard::resume(
+      folder_.path(), device_, provenance_, {.run = run, .keep = {failed_.job}, .builds_on = {}});
 
   EXPECT_EQ(note, "");
+  EXPECT_TRUE(again.empty());
   ASSERT_EQ(done.size(), 2U);  // the failed one, because it is to be kept
   shard.finish(device_);
   const auto back = read_shard(finished(), WithTraces::yes);
@@ -208,7 +216,55 @@ TEST_F(ShardTest, a_job_that_ran_without_what_it_builds_on_is_measured_again) {
   EXPECT_EQ(again.done[0].job, "shared");
 }
 
+TEST_F(ShardTest, second_tries_are_added_to_a_finished_shard) {
+  device_.jobs = {ok_, failed_};
+  finish_shard();
+  const DeviceResult first = read_shard(finished(), WithTraces::no);
+
+  Shard shard = Shard::extend(folder_.path(), first);
+  shard.append_again(failed_);
+  EXPECT_EQ(print(read_shard(finished(), WithTraces::yes)), print(device_));  // until then
+  EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
+  EXPECT_THROW(shard.append_again(failed_), Error);
+  shard.finish(first);
+
+  device_.again = {failed_};
+  EXPECT_EQ(print(read_shard(finished(), WithTraces::yes)), print(device_));
+  EXPECT_THROW(Shard::extend(folder_.path(), device_).append_again(failed_), Error);
+}
+
+TEST_F(ShardTest, resume_keeps_second_tries_that_are_final_and_whose_first_try_is_kept) {
+  JobResult second = ok_;
+  second.findings.clear();
+  const JobResult shared = with_status("shared", Status::ok);
+  device_.jobs = {ok_, failed_, shared};
+  finish_shard();
+  Shard shard = Shard::extend(folder_.path(), read_shard(finished(), WithTraces::no));
+  JobResult of_failed = failed_;
+  of_failed.status = Status::ok;
+  JobResult failed_twice = shared;
+  failed_twice.status = Status::failed;
+  for (const JobResult& job : {second, of_failed, failed_twice}) shard.append_again(job);
+  shard.finish(device_);
+
+  auto [resumed, done, note, again] = resume();
+
+  EXPECT_EQ(note, "");
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_EQ(done[1].job, "shared");
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].job, ok_.job);
+  resumed.append(failed_);
+  resumed.finish(device_);
+  const DeviceResult back = read_shard(finished(), WithTraces::yes);
+  EXPECT_EQ(back.jobs.size(), 3U);
+  ASSERT_EQ(back.again.size(), 1U);
+  EXPECT_EQ(print(back.again[0]), print(second));
+}
+
 TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) {
+  device_.jobs = {ok_, failed_};
+  device_.again = {failed_};
   const DeviceResult now = test::random_device(5, 0);
   const fs::path run = folder_ / "run.h5";
   fs::create_directories(parts_folder(run));

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Devices that deviate are measured again within the run: what comes back stays, what does not is a
+note, and a second try that is disturbed costs nothing of the first.
+again_test.py <sonde> [unittest's arguments]"""
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from fault_run import OK, SONDE, FaultTest, export, left_behind, processes
+
+VERDICT = 4
+JOBS = "clock,global.throughput"
+METRIC = "global.read_bytes_per_s"
+REAL = "sim:gtx980+low_bandwidth=0.8,gtx980,gtx980"
+GONE = "sim:gtx980+bandwidth_dip=0.8,gtx980,gtx980"
+AGAIN = "measuring again"
+
+
+class AgainTest(FaultTest):
+    def run_three(self, backend, *more):
+        status = self.run_sonde(backend, *more, jobs=JOBS, ranks=3)
+        self.assertEqual(left_behind(self.folder), [], self.said)
+        return status
+
+    def flags(self):
+        run = export(SONDE, self.folder / "run.h5")
+        return [flag for flag in run["flags"] if flag["metric"] == METRIC]
+
+    def verdicts(self):
+        return [device["verdict"] for device in self.devices()]
+
+    def analyze(self):
+        done = subprocess.run([SONDE, "analyze", str(self.folder / "run.h5")], text=True,
+                              stdout=subprocess.PIPE, timeout=60, check=False)
+        return done.returncode, done.stdout
+
+    def states(self):
+        found = []
+        for path in (self.folder / "run.h5.parts").glob("*.progress.json"):
+            try:
+                found.append(json.loads(path.read_text())["state"])
+            except (OSError, ValueError, KeyError):
+                pass
+        return found
+
+    def start_until_again(self, backend=REAL, *more):
+        child = self.start(self.command(backend, *more, jobs=JOBS, ranks=3))
+        self.wait_until(lambda: AGAIN in self.states(), child)
+        return child
+
+    def workers(self):
+        return processes.targets(processes.find_processes(self.folder.name), "worker")
+
+
+class OutcomeTest(AgainTest):
+    def test_what_comes_back_fails(self):
+        self.assertEqual(self.run_three(REAL), VERDICT, self.said)
+        self.assertIn("2 GPU(s) are measured again", self.said)  # with one peer of two
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
+        self.assertIn("measured again", self.flags()[0]["evidence"])
+        verdicts = self.verdicts()
+        status, text = self.analyze()  # later, on the file alone
+        self.assertEqual(status, VERDICT)
+        self.assertNotIn("--resume", text)
+        self.assertEqual(self.verdicts(), verdicts)
+
+    def test_both_of_a_pair_are_measured_again(self):
+        self.assertEqual(self.run_sonde("sim:gtx980+low_bandwidth=0.9,gtx980", jobs=JOBS, ranks=2),
+                         OK, self.said)
+        self.assertIn("2 GPU(s) are measured again", self.said)
+        self.assertEqual(self.verdicts(), ["warn", "warn"])
+        for flag in self.flags():
+            self.assertIn("measured again", flag["evidence"])
+
+    def test_what_does_not_come_back_is_a_note(self):
+        self.assertEqual(self.run_three(GONE), OK, self.said)
+        self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
+        [flag] = self.flags()
+        self.assertEqual(flag["severity"], "info")
+        self.assertIn("did not come back", flag["reason"])
+        self.assertEqual(self.analyze()[0], OK)
+        self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
+
+    def test_a_healthy_fleet_is_measured_once(self):
+        self.assertEqual(self.run_three("sim:gtx980"), OK, self.said)
+        self.assertNotIn("measured again", self.said)
+
+    def test_a_whole_run_that_is_resumed_is_not_measured_a_third_time(self):
+        self.assertEqual(self.run_three(GONE), OK, self.said)
+        self.assertEqual(self.run_three(GONE, "--resume"), OK, self.said)
+        self.assertNotIn("are measured again", self.said)
+        self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
+
+
+class LaterTest(AgainTest):
+    def test_the_command_that_is_printed_measures_again(self):
+        """A merge of shards whose ranks have gone, as after a job array."""
+        child = self.start_until_again(GONE)
+        found = processes.find_processes(self.folder.name)
+        for rank in processes.targets(found, "rank"):
+            os.kill(rank.pid, signal.SIGKILL)
+        self.finish(child)
+        merged = subprocess.run([SONDE, "merge", "run.h5.parts", "-o", "fleet.h5"], text=True,
+                                cwd=self.folder, stdout=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(merged.returncode, VERDICT)
+        shutil.rmtree(self.folder / "run.h5.parts")
+        [command] = [line for line in merged.stdout.splitlines() if "sonde run --resume" in line]
+        words = shlex.split(command)
+        self.assertEqual(words[0], "sonde")
+
+        self.assertEqual(self.finish(self.start(["mpirun", "-n", "3", SONDE, *words[1:]])), OK,
+                         self.said)
+        self.assertIn("2 GPU(s) are measured again", self.said)
+        os.rename(self.folder / "fleet.h5", self.folder / "run.h5")
+        self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
+
+
+class DisturbedTest(AgainTest):
+    def check_resumes_to(self, backend, status):
+        self.assertEqual(self.run_three(backend, "--resume"), status, self.said)
+        self.assertIn("are measured again", self.said)
+
+    def test_a_killed_worker_costs_the_second_try(self):
+        child = self.start_until_again()
+        for worker in self.workers():
+            os.kill(worker.pid, signal.SIGKILL)
+        self.assertEqual(self.finish(child), VERDICT, self.said)
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
+        self.assertNotIn("measured again", self.flags()[0]["evidence"])
+        status, text = self.analyze()
+        self.assertEqual(status, VERDICT)
+        self.assertIn("sonde run --resume", text)
+        self.check_resumes_to(REAL, VERDICT)
+        self.assertIn("measured again", self.flags()[0]["evidence"])
+
+    def test_a_signal_ends_the_second_try_and_the_run_goes_on(self):
+        child = self.start_until_again()
+        found = processes.find_processes(self.folder.name)
+        for rank in processes.targets(found, "rank"):
+            os.kill(rank.pid, signal.SIGUSR1)
+        self.assertEqual(self.finish(child), VERDICT, self.said)
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
+        self.check_resumes_to(REAL, VERDICT)
+
+    def test_a_killed_rank_leaves_a_run_to_be_resumed(self):
+        child = self.start_until_again()
+        found = processes.find_processes(self.folder.name)
+        os.kill(processes.targets(found, "rank")[0].pid, signal.SIGKILL)
+        self.assertNotIn(self.finish(child), (OK, VERDICT), self.said)
+        self.check_resumes_to(REAL, VERDICT)
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
+
+
+@unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes more than a minute")
+class SlowTest(AgainTest):
+    def test_a_worker_that_stands_still_is_killed(self):
+        """After its time, 10 s and what its job took, and 15 s."""
+        child = self.start_until_again()
+        for worker in self.workers():
+            os.kill(worker.pid, signal.SIGSTOP)
+        begin = time.time()
+        self.assertEqual(self.finish(child, 120), VERDICT, self.said)
+        self.assertLess(time.time() - begin, 60)
+        self.assertIn("was still at work after", self.said)
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
+
+
+if __name__ == "__main__":
+    unittest.main()
