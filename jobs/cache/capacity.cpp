@@ -163,6 +163,17 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
   return find_capacity_bound(limits, ask_with(fetch_bytes));
 }
 
+CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
+                                        std::uint64_t line_bytes) {
+  const std::uint64_t step_bytes = std::max(line_bytes, common_line_bytes);
+  return find_capacity_bound(
+      {.step_bytes = step_bytes,
+       .start_bytes = scale_span(seen.fitting_bytes, 0.875, step_bytes),
+       .limit_bytes = scale_span(seen.overflowing_bytes, 1.25, step_bytes),
+       .relative_precision = 1.0 / 16},
+      [&](std::uint64_t span_bytes) { return ask_roughly(cache, span_bytes, step_bytes); });
+}
+
 bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
   return size_bytes / line_bytes > asked_positions;
 }

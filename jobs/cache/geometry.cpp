@@ -2,7 +2,6 @@
 // that the number of lines allows. The result goes to jobs/sets and jobs/cache/report.
 #include "jobs/cache/geometry.hpp"
 
-#include "analysis/statistics.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace sonde {
 namespace {
@@ -19,8 +17,30 @@ namespace {
 // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; caches with a
 // hashed index or random replacement have whole per cents.
 constexpr double step_agreement = 0.998;
-/// Of a gradual transition, to see how far it moves with the place: an odd number of draws in all.
-std::size_t further_draws(SuiteLevel level) { return level == SuiteLevel::quick ? 2 : 4; }
+/// Of a gradual transition, to see how far it moves with the place.
+std::size_t further_draws(SuiteLevel level) { return level == SuiteLevel::quick ? 1 : 4; }
+
+/// From the lowest to the highest place where a bound was met, on further SMs, at other places and
+/// in other orders, too.
+template <class Measure>
+Interval range_of_draws(const CacheUnderTest& cache, CacheGeometry& geometry,
+                        const CapacityBound& first, const Measure& measure) {
+  Interval range{static_cast<double>(first.fitting_bytes),
+                 static_cast<double>(first.overflowing_bytes)};
+  const std::size_t draws = further_draws(cache.run.level());
+  for (std::size_t number = 1; number <= draws; ++number) {
+    CacheUnderTest elsewhere = cache;
+    const Draw draw = draw_replicate(cache.run, cache.name + " size", number);
+    elsewhere.chase = at_draw(cache.chase, draw);
+    elsewhere.seed = draw.seed;
+    const CapacityBound bound = measure(elsewhere);
+    if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
+    range.low = std::min(range.low, static_cast<double>(bound.fitting_bytes));
+    range.high = std::max(range.high, static_cast<double>(bound.overflowing_bytes));
+  }
+  geometry.replicates = draws + 1;
+  return range;
+}
 
 }  // namespace
 
@@ -46,9 +66,16 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   const std::uint64_t line_bytes = geometry.line_bytes;
   CapacityBound& bound = geometry.bound;
   if (!is_large(bound.fitting_bytes, line_bytes)) {
-    bound = measure_exact_bound(cache, bound, line_bytes);
+    const CapacityBound coarse = bound;
+    bound = measure_exact_bound(cache, coarse, line_bytes);
     geometry.gradual = !holds_in_all_orders(cache, bound, line_bytes);
-    if (geometry.gradual) return;
+    if (geometry.gradual) {
+      geometry.part_range = range_of_draws(cache, geometry, bound, [&](const CacheUnderTest& at) {
+        return measure_exact_bound(at, coarse, line_bytes);
+      });
+      geometry.first_miss_range = geometry.part_range;
+      return;
+    }
     geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);
     return;
   }
@@ -59,22 +86,14 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     return;
   }
   geometry.gradual = true;
-  const CapacityBound first = measure_half_lost(cache, bound, line_bytes);
-  std::vector<double> draws{static_cast<double>(first.fitting_bytes)};
-  geometry.half_lost_range = {draws.front(), static_cast<double>(first.overflowing_bytes)};
-  for (std::size_t number = 1; number <= further_draws(cache.run.level()); ++number) {
-    CacheUnderTest elsewhere = cache;
-    const Draw draw = draw_replicate(cache.run, cache.name + " half lost", number);
-    elsewhere.chase = at_draw(cache.chase, draw);
-    elsewhere.seed = draw.seed;
-    const CapacityBound half = measure_half_lost(elsewhere, bound, line_bytes);
-    draws.push_back(static_cast<double>(half.fitting_bytes));
-    geometry.half_lost_range.low = std::min(geometry.half_lost_range.low, draws.back());
-    geometry.half_lost_range.high =
-        std::max(geometry.half_lost_range.high, static_cast<double>(half.overflowing_bytes));
-  }
-  geometry.half_lost_bytes = static_cast<std::uint64_t>(median(draws)) / line_bytes * line_bytes;
-  geometry.replicates = draws.size();
+  const CapacityBound half = measure_half_lost(cache, bound, line_bytes);
+  geometry.half_lost_bytes = half.fitting_bytes;
+  geometry.part_range = range_of_draws(cache, geometry, half, [&](const CacheUnderTest& at) {
+    return measure_half_lost(at, bound, line_bytes);
+  });
+  geometry.first_miss_range = range_of_draws(cache, geometry, bound, [&](const CacheUnderTest& at) {
+    return measure_coarse_bound_near(at, bound, line_bytes);
+  });
 }
 
 }  // namespace sonde

@@ -16,7 +16,8 @@ struct CacheGeometry {
   CapacityBound bound;                // first misses; to one line, or coarse if `gradual`
   bool gradual = false;               // no order of accesses finds the bound of another to one line
   std::uint64_t half_lost_bytes = 0;  // if gradual and large: half of all lines are lost there
-  Interval half_lost_range = {};      // of the same in all draws
+  Interval part_range = {};           // if gradual: where part_bytes() lay in all draws
+  Interval first_miss_range = {};     // likewise the bound
   std::uint64_t replicates = 1;       // draws
   std::uint64_t residents_bytes = 0;  // found again on the return pass after a fill
   std::uint64_t line_bytes = 0;
@@ -37,9 +38,9 @@ struct CacheGeometry {
   }
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {
-    if (half_lost_bytes == 0) return std::nullopt;
+    if (!gradual) return std::nullopt;
     const auto part = static_cast<double>(part_bytes());
-    return Interval{std::min(part, half_lost_range.low), std::max(part, half_lost_range.high)};
+    return Interval{std::min(part, part_range.low), std::max(part, part_range.high)};
   }
   /// The same of the size.
   std::optional<Interval> size_interval() const {

@@ -69,8 +69,8 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   Finding first_miss =
       found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
   if (geometry.gradual) {
-    first_miss.interval = Interval{static_cast<double>(first_miss_bytes),
-                                   static_cast<double>(geometry.bound.overflowing_bytes)};
+    first_miss.interval = geometry.first_miss_range;
+    first_miss.replicates = geometry.replicates;
   }
   cache.run.report(std::move(first_miss), remark);
 }

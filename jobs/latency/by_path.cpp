@@ -11,6 +11,8 @@
 #include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -55,10 +57,17 @@ struct PathChase {
   }
   /// How the metrics of a level begin: "latency.ca.l1_".
   std::string prefix(const std::string& level) const { return prefix_of(path) + level + "_"; }
-  void report_loop(const std::string& level, const ChasePlan& plan, std::uint64_t accesses) const {
-    const double cycles =
-        measure_amortised_cycles(run, chase, label(level + " loop"), plan, accesses);
-    run.report(found(prefix(level) + "amortised_cycles", cycles, 1, accesses));
+  /// @param plan_of gives the chase of a seed
+  void report_loop(const std::string& level, const std::function<ChasePlan(std::uint64_t)>& plan_of,
+                   std::uint64_t accesses) const {
+    const std::string what = label(level + " loop");
+    const Replicates loops = measure_replicates(run, what, [&](const Draw& draw) {
+      const double cycles =
+          measure_amortised_cycles(run, at_draw(chase, draw), what, plan_of(draw.seed), accesses);
+      return std::vector{cycles};
+    });
+    run.report(
+        found_replicated(prefix(level) + "amortised_cycles", summarize_replicates(loops.samples)));
   }
 };
 
@@ -71,8 +80,9 @@ struct PathLatencies {
 
 void report_l1(const PathChase& path, const Replicates& hits) {
   report_hits(path.run, path.prefix("l1") + "cycles", hits);
-  path.report_loop("l1", {.offsets = ascending_order(4 * common_line_bytes, common_line_bytes)},
-                   4096);
+  const ChasePlan plan{.offsets = ascending_order(4 * common_line_bytes, common_line_bytes)};
+  path.report_loop(
+      "l1", [&](std::uint64_t) { return plan; }, 4096);
 }
 
 /// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
@@ -102,8 +112,7 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
   }
   report_hits(path.run, prefix + "cycles", hits);
   if (first_cache_hits == 0) {
-    const ChasePlan plan = plan_of(path.run.seed());
-    path.report_loop("l2", plan, plan.offsets.size());
+    path.report_loop("l2", plan_of, plan_of(0).offsets.size());
   } else {
     path.run.report_rest(prefix, Status::not_resolvable,
                          "some lines of the chase stay in the first cache");
@@ -118,7 +127,8 @@ void report_dram(const PathChase& path, const Replicates& cold) {
                        .warmup_passes = 0,
                        .preparation = Preparation::flushed};
   report_memory(path.run, path.prefix("dram") + "cycles", cold);
-  path.report_loop("dram", plan, plan.offsets.size());
+  path.report_loop(
+      "dram", [&](std::uint64_t) { return plan; }, plan.offsets.size());
 }
 
 /// @param passing latencies of loads that pass the first caches by

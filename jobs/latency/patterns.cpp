@@ -63,45 +63,35 @@ struct PatternReplicates {
   std::array<std::vector<std::vector<double>>, pattern_count> samples;  // [pattern][replicate]
   PatternLatencies pooled;
 
-  /// @return the samples that say whether there are enough: of hits, or where there are none of
-  ///   memory
+  /// @return the samples that say whether there are enough: of memory, or where there are none of
+  ///   hits
   std::vector<double> add(PatternLatencies latencies) {
     for (std::size_t i = 0; i < pattern_count; ++i) {
       pooled[i].insert(pooled[i].end(), latencies[i].begin(), latencies[i].end());
       if (!latencies[i].empty()) samples[i].push_back(latencies[i]);
     }
     const auto& [p1, p2, p3, p4, p5, p6] = latencies;
-    return p1.empty() ? p4 : p1;
+    return p4.empty() ? p1 : p4;
   }
 };
 
-/// The finding of a pattern, by the group of latencies that its inference chose; of memory by the
-/// replicates, as in memory_replicates.hpp.
+/// The finding of a pattern that its inference says is there: the centre of its replicates, of
+/// memory as in memory_replicates.hpp.
 Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pattern kind,
                    std::span<const std::vector<double>> replicates) {
   Finding finding = as_finding(metric, pattern);
   finding.reason = pattern.reason;
   if (finding.status != Status::ok) return finding;
-  if (kind < Pattern::p4) {
-    // Medians: a few of the pages may have kept their translation. Groups of latencies are none of
-    // their own here: slices of an L2 differ by more than two patterns of an L1.
-    std::vector<std::vector<double>> medians;
-    for (const auto& samples : replicates) medians.push_back({median(samples)});
-    ReplicateSummary summary = summarize_replicates(medians);
-    summary.repeatability = finding.repeatability;
-    summary.samples = finding.samples;
-    finding.value = summary.center;
-    return with_replicates(std::move(finding), summary);
+  if (kind >= Pattern::p4) {
+    Finding of_memory = found_memory(metric, summarize_memory_replicates(replicates));
+    of_memory.confidence = finding.confidence;
+    return of_memory;
   }
-  const MemorySummary memory = summarize_memory_replicates(replicates);
-  Finding of_memory = found_memory(metric, memory);
-  of_memory.confidence = finding.confidence;
-  if (!memory.partitions) return of_memory;
-  of_memory = with_replicates(std::move(of_memory), memory.partitions->near);
-  of_memory.value = memory.partitions->near.center;
-  of_memory.reason =
-      fmt::format("the near partition; the far one takes {:.0f}", memory.partitions->far.center);
-  return of_memory;
+  // Groups of latencies are none of their own here: slices of an L2 lie further apart than two
+  // patterns of an L1.
+  const ReplicateSummary summary = summarize_replicates(replicates);
+  finding.value = summary.center;
+  return with_replicates(std::move(finding), summary);
 }
 
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {

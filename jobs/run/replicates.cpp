@@ -49,12 +49,12 @@ std::vector<double> Replicates::pooled() const {
 
 StoppingRule stopping_rule(SuiteLevel level) {
   if (level == SuiteLevel::quick) return {.least = 5, .most = 10};
-  return {.least = 8, .most = 32};
+  return {.least = 16, .most = 48};
 }
 
 Replicates measure_replicates(JobRun& run, std::string_view what,
-                              const std::function<std::vector<double>(const Draw&)>& measure) {
-  const StoppingRule rule = stopping_rule(run.level());
+                              const std::function<std::vector<double>(const Draw&)>& measure,
+                              const StoppingRule& rule) {
   Replicates replicates;
   std::vector<std::vector<double>> throttled;
   for (std::size_t number = 0; number < rule.most; ++number) {
@@ -71,6 +71,11 @@ Replicates measure_replicates(JobRun& run, std::string_view what,
   }
   for (auto& samples : throttled) replicates.samples.push_back(std::move(samples));
   return replicates;
+}
+
+Replicates measure_replicates(JobRun& run, std::string_view what,
+                              const std::function<std::vector<double>(const Draw&)>& measure) {
+  return measure_replicates(run, what, measure, stopping_rule(run.level()));
 }
 
 }  // namespace sonde

@@ -44,6 +44,11 @@ StoppingRule stopping_rule(SuiteLevel level);
 /// @param measure the samples of one draw; none if it found nothing to sample
 /// @throws whatever `measure` throws
 Replicates measure_replicates(JobRun& run, std::string_view what,
+                              const std::function<std::vector<double>(const Draw&)>& measure,
+                              const StoppingRule& rule);
+
+/// The same by the rule of the suite.
+Replicates measure_replicates(JobRun& run, std::string_view what,
                               const std::function<std::vector<double>(const Draw&)>& measure);
 
 }  // namespace sonde
