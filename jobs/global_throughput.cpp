@@ -22,7 +22,6 @@ namespace {
 
 constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
 constexpr int surface_repeats = 3;
-constexpr int best_repeats = 15;
 constexpr std::size_t finalists = 4;  // shapes of a surface that are measured again
 constexpr int l2_passes = 256;  // hundreds of microseconds: the launch is then below a percent
 
@@ -109,7 +108,8 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
   return points;
 }
 
-/// The best shapes of a surface again, with more repeats, then the best of them at other places.
+/// The best shapes of a surface again, each at drawn places in memory: which of them is the best
+/// must not depend on one place.
 Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points,
                     const StoppingRule& rule) {
   points = rank_surface(std::move(points));
@@ -117,18 +117,20 @@ Best remeasure_best(JobRun& run, const StreamProbe& stream, std::vector<SurfaceP
   Best best;
   double best_rate = 0;
   for (const SurfacePoint& point : points) {
-    const std::vector<double> rates = measure(run, stream, point.shape, best_repeats);
-    if (rates.empty() || median(rates) <= best_rate) continue;
-    best_rate = median(rates);
-    best.shape = point.shape;
+    const std::string what =
+        fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(point.shape));
+    const auto measure_at = [&](const Draw& draw) {
+      StreamProbe elsewhere = stream;
+      elsewhere.place = draw.place;
+      return measure(run, elsewhere, point.shape, surface_repeats);
+    };
+    Replicates rates = measure_replicates(run, what, measure_at, rule);
+    if (rates.samples.empty()) continue;
+    const double rate = summarize_replicates(rates.samples).center;
+    if (rate <= best_rate) continue;
+    best_rate = rate;
+    best = {point.shape, std::move(rates)};
   }
-  const std::string what = fmt::format("{} {}", to_text(stream.kind), stream.footprint_bytes);
-  const auto measure_at = [&](const Draw& draw) {
-    StreamProbe elsewhere = stream;
-    elsewhere.place = draw.place;
-    return measure(run, elsewhere, best.shape, surface_repeats);
-  };
-  best.rates = measure_replicates(run, what, measure_at, rule);
   return best;
 }
 
@@ -181,7 +183,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   const double theoretical = run.info().theoretical_bytes_per_s();
   if (theoretical > 0) {
     run.report(found("global.theoretical_bytes_per_s", theoretical, 1, 1));
-    return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, best_repeats));
+    return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, 1));
   }
   for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
     run.report_rest(metric, Status::not_resolvable,
@@ -202,9 +204,8 @@ void report_l2(JobRun& run) {
   stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
   const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
-  StoppingRule rule = stopping_rule(run.level());
-  rule.most *= 3;  // few pages hold the footprint: their homes lie in either partition by chance
-  report_rate(run, "l2.read_bytes_per_s", remeasure_best(run, stream, points, rule).rates);
+  report_rate(run, "l2.read_bytes_per_s",
+              remeasure_best(run, stream, points, stopping_rule(run.level())).rates);
 }
 
 /// Surface over a smaller footprint, best shapes over a larger one.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde {
 namespace {
@@ -40,6 +41,19 @@ Interval range_of_draws(const CacheUnderTest& cache, CacheGeometry& geometry,
   }
   geometry.replicates = draws + 1;
   return range;
+}
+
+/// Whether hits end in a step at the same place on another SM and in other pages: those of one
+/// place may fill the sets evenly by chance.
+bool holds_elsewhere(const CacheUnderTest& cache, const CapacityBound& bound,
+                     std::uint64_t line_bytes, const HitBoundary& seen) {
+  constexpr double tolerance = 1.0 / 256;
+  CacheUnderTest elsewhere = cache;
+  elsewhere.chase = at_draw(cache.chase, draw_replicate(cache.run, cache.name + " step", 1));
+  const HitBoundary other = measure_return_boundary(elsewhere, bound, line_bytes, {});
+  const auto position = static_cast<double>(seen.position);
+  return other.agreement > step_agreement &&
+         std::abs(static_cast<double>(other.position) - position) <= tolerance * position;
 }
 
 }  // namespace
@@ -80,7 +94,7 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     return;
   }
   const HitBoundary boundary = measure_return_boundary(cache, bound, line_bytes, {});
-  if (boundary.agreement > step_agreement) {
+  if (boundary.agreement > step_agreement && holds_elsewhere(cache, bound, line_bytes, boundary)) {
     bound.fitting_bytes = boundary.position * line_bytes;
     bound.overflowing_bytes = bound.fitting_bytes + line_bytes;
     return;

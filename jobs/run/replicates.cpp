@@ -49,7 +49,7 @@ std::vector<double> Replicates::pooled() const {
 
 StoppingRule stopping_rule(SuiteLevel level) {
   if (level == SuiteLevel::quick) return {.least = 5, .most = 10};
-  return {.least = 16, .most = 48};
+  return {.least = 16, .most = 64};
 }
 
 Replicates measure_replicates(JobRun& run, std::string_view what,

@@ -3,6 +3,7 @@
 
 #include "analysis/structure/latency/near_far.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -13,23 +14,35 @@ namespace {
 constexpr double least_share_of_replicates = 0.25;
 constexpr std::size_t least_replicates = 2;
 
-/// The samples of the replicates that met both partitions, parted.
+/// The samples of replicates by partition; those without any of one are left out there.
 struct Parted {
   std::vector<std::vector<double>> near;
   std::vector<std::vector<double>> far;
+
+  void add(const std::vector<double>& samples, const NearFar& partitions) {
+    const double threshold_cycles = (partitions.near_cycles + partitions.far_cycles) / 2;
+    std::vector<double> sooner;
+    std::vector<double> later;
+    for (const double cycles : samples) {
+      (cycles <= threshold_cycles ? sooner : later).push_back(cycles);
+    }
+    if (!sooner.empty()) near.push_back(std::move(sooner));
+    if (!later.empty()) far.push_back(std::move(later));
+  }
 };
 
+/// All samples together show the partitions best, if SMs do not differ as much in their distance to
+/// them; else each replicate on its own may.
 Parted part(std::span<const std::vector<double>> samples) {
+  std::vector<double> pooled;
+  for (const auto& of_replicate : samples) {
+    pooled.insert(pooled.end(), of_replicate.begin(), of_replicate.end());
+  }
+  const auto of_all = split_near_far({&pooled, 1});
   Parted parted;
   for (const std::vector<double>& of_replicate : samples) {
-    const auto partitions = split_near_far({&of_replicate, 1});
-    if (!partitions) continue;
-    const double threshold_cycles = (partitions->near_cycles + partitions->far_cycles) / 2;
-    parted.near.emplace_back();
-    parted.far.emplace_back();
-    for (const double cycles : of_replicate) {
-      (cycles <= threshold_cycles ? parted.near : parted.far).back().push_back(cycles);
-    }
+    const auto partitions = of_all ? of_all : split_near_far({&of_replicate, 1});
+    if (partitions) parted.add(of_replicate, *partitions);
   }
   return parted;
 }
@@ -43,9 +56,8 @@ MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> s
   MemorySummary summary{.all = summarize_replicates(samples)};
   const Parted parted = part(samples);
   const auto wanted = least_share_of_replicates * static_cast<double>(samples.size());
-  if (parted.near.size() < least_replicates || static_cast<double>(parted.near.size()) < wanted) {
-    return summary;
-  }
+  const std::size_t both = std::min(parted.near.size(), parted.far.size());
+  if (both < least_replicates || static_cast<double>(both) < wanted) return summary;
   const MemorySummary::Partitions partitions{.near = summarize_replicates(parted.near),
                                              .far = summarize_replicates(parted.far)};
   const auto& [near, far] = partitions;

@@ -20,9 +20,9 @@ struct MemorySummary {
   std::optional<Partitions> partitions = {};
 };
 
-/// Two groups are looked for in each replicate on its own (split_near_far), as SMs differ in their
-/// distance to both; if a quarter of the replicates shows them, values and deviations are those of
-/// the groups. @pre at least one replicate, each with a sample
+/// Two groups are looked for in all samples (split_near_far), or, as SMs differ in their distance
+/// to both, in each replicate on its own; if a quarter of the replicates has samples of both,
+/// values and deviations are those of the groups. @pre at least one replicate, each with a sample
 MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> samples);
 
 /// The finding of a metric of memory, with the partitions as modes.
