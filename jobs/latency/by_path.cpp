@@ -61,11 +61,13 @@ struct PathChase {
   void report_loop(const std::string& level, const std::function<ChasePlan(std::uint64_t)>& plan_of,
                    std::uint64_t accesses) const {
     const std::string what = label(level + " loop");
-    const Replicates loops = measure_replicates(run, what, [&](const Draw& draw) {
+    const auto measure = [&](const Draw& draw) {
       const double cycles =
           measure_amortised_cycles(run, at_draw(chase, draw), what, plan_of(draw.seed), accesses);
       return std::vector{cycles};
-    });
+    };
+    // A loop over thousands of accesses is a mean of many already.
+    const Replicates loops = measure_replicates(run, what, measure, {.least = 5, .most = 10});
     run.report(
         found_replicated(prefix(level) + "amortised_cycles", summarize_replicates(loops.samples)));
   }

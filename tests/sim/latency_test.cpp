@@ -26,9 +26,13 @@ DeclaredPatterns declared_patterns(const sim::Model& model, LoadPath path) {
       patterns.cycles[2] = hit[walk_cached];
     }
   }
-  patterns.cycles[3] = declared.dram[0];
-  if (declared.dram[walk_cold] > declared.dram[0]) patterns.cycles[4] = declared.dram[walk_cold];
-  if (pages.window_bytes > 0) patterns.cycles[5] = declared.dram[walk_cold + 1];
+  // Of a divided memory the middle of both partitions.
+  const sim::LatencyRow& near = declared.dram;
+  const sim::LatencyRow& far = declared.dram_far.empty() ? near : declared.dram_far;
+  const auto middle = [&](std::size_t walk) { return (near[walk] + far[walk]) / 2.0; };
+  patterns.cycles[3] = middle(0);
+  if (near[walk_cold] > near[0]) patterns.cycles[4] = middle(walk_cold);
+  if (pages.window_bytes > 0) patterns.cycles[5] = middle(walk_cold + 1);
   return patterns;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -85,6 +86,36 @@ TEST_F(PointerChaseTest, passes_of_a_long_list_are_recorded_piece_by_piece) {
   for (std::size_t i = 0; i < chase.cycles.size(); ++i) {
     EXPECT_EQ(chase.cycles[i], 8.0 * static_cast<double>(3 + i % 22));
   }
+}
+
+TEST_F(PointerChaseTest, a_long_list_is_dealt_to_the_lanes_of_its_sm) {
+  setup.sm = 1;
+  setup.recordable_accesses = 64;
+  const ChasePlan plan{
+      .offsets = ascending_order(8 * 40000, 8), .warmup_passes = 2, .recorded = 64};
+
+  const ChaseLatencies latencies = measure_in_lanes(run, setup, "test", plan);
+
+  ASSERT_EQ(device.probes.size(), 1U);
+  const ChaseProbe& probe = device.probes.front();
+  ASSERT_EQ(probe.lanes.size(), most_lanes_per_sm);
+  std::set<std::uint64_t> accessed;
+  for (const ChaseLane& lane : probe.lanes) {
+    EXPECT_EQ(lane.sm, 1);
+    EXPECT_EQ(lane.offsets_bytes.size(), 2500U);
+    accessed.insert(lane.offsets_bytes.begin(), lane.offsets_bytes.end());
+  }
+  EXPECT_EQ(accessed.size(), 40000U);
+  EXPECT_EQ(probe.warmup_accesses, 5000U);
+  EXPECT_EQ(latencies.cycles.size(), 64U);
+}
+
+TEST_F(PointerChaseTest, a_short_list_stays_one_chase) {
+  setup.recordable_accesses = 64;
+  measure_in_lanes(run, setup, "test", {.offsets = ascending_order(64, 8), .warmup_passes = 2});
+
+  ASSERT_EQ(device.probes.size(), 1U);
+  EXPECT_EQ(device.probes.front().lanes.size(), 1U);
 }
 
 }  // namespace
