@@ -100,16 +100,16 @@ inline constexpr Row path_rows[] = {
 };
 
 inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 bypassed"}};
-inline constexpr std::string_view walks_vary =
+inline constexpr std::string_view translations_vary =
     "what the walk of a page table finds in caches changes from run to run, by 3 to 4 % on one "
     "H200";
 inline constexpr Row pattern_rows[] = {
     {"latency.{}p1_cycles", latency, "data cache hit, L1 TLB hit{}"},
     {"latency.{}p2_cycles", latency, "data cache hit, L1 TLB miss, L2 TLB hit{}"},
-    {"latency.{}p3_cycles", cycles, "data cache hit, TLB misses{}", "", walks_vary},
+    {"latency.{}p3_cycles", cycles, "data cache hit, TLB misses{}", "", translations_vary},
     {"latency.{}p4_cycles", latency, "data cache miss, L1 TLB hit{}"},
     {"latency.{}p5_cycles", cycles, "data cache miss, TLB misses, page never touched{}", "",
-     walks_vary},
+     translations_vary},
     {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
 };
 

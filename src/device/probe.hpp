@@ -167,7 +167,7 @@ struct BypassProbe {
   std::uint64_t warmup_accesses = 0;      // per warp
   std::uint64_t accesses = 0;             // per warp, timed
   Place place = 0;
-  std::vector<int> sms;                   // empty: all
+  std::vector<int> sms;  // empty: all
 };
 
 using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,

@@ -32,7 +32,8 @@ TEST_F(DeviceGpuTest, inventory_is_complete) {
 }
 
 TEST_F(DeviceGpuTest, another_uuid_is_refused) {
-  EXPECT_THROW(open_cuda_device({"GPU-00000000-0000-0000-0000-000000000000", 0}, 1, 1), DeviceError);
+  EXPECT_THROW(open_cuda_device({"GPU-00000000-0000-0000-0000-000000000000", 0}, 1, 1),
+               DeviceError);
 }
 
 TEST_F(DeviceGpuTest, clock_windows_are_constant_and_short) {
