@@ -101,8 +101,7 @@ inline constexpr Row path_rows[] = {
 
 inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 bypassed"}};
 inline constexpr std::string_view translations_vary =
-    "what the walk of a page table finds in caches changes from run to run, by 3 to 4 % on one "
-    "H200";
+    "what page tables in caches make of a miss changes from run to run, by 3 to 4 % on one H200";
 inline constexpr Row pattern_rows[] = {
     {"latency.{}p1_cycles", latency, "data cache hit, L1 TLB hit{}"},
     {"latency.{}p2_cycles", latency, "data cache hit, L1 TLB miss, L2 TLB hit{}"},
