@@ -69,8 +69,20 @@ bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
 
-/// A shard that one thread at a time writes into: each job while the next one is measured. HDF5
-/// bears no two threads, so whoever needs the shard waits for that write.
+/// Of a job with fewer recorded windows than this the writing takes some milliseconds, and a crash
+/// of the next job shall not cost it.
+constexpr std::size_t long_record = 1'000'000;
+
+std::size_t count_windows(const JobResult& result) {
+  std::size_t count = 0;
+  for (const ProbeRecord& probe : result.probes) {
+    for (const LaneTrace& lane : probe.trace.lanes) count += lane.window_cycles.size();
+  }
+  return count;
+}
+
+/// A shard that one thread at a time writes into: a job with long records while the next one is
+/// measured. HDF5 bears no two threads, so whoever needs the shard waits for that write.
 class WrittenBehind {
  public:
   explicit WrittenBehind(Shard shard) : shard_(std::move(shard)) {}
@@ -78,6 +90,7 @@ class WrittenBehind {
   /// @throws StoreError if a job before could not be written
   void append(JobResult result) {
     get();
+    if (count_windows(result) < long_record) return shard_.append(result);
     writing_ =
         std::async(std::launch::async, [this, job = std::move(result)] { shard_.append(job); });
   }

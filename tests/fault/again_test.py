@@ -126,10 +126,13 @@ class DisturbedTest(AgainTest):
         self.assertIn("are measured again", self.said)
 
     def test_a_killed_worker_costs_the_second_try(self):
-        child = self.start_until_again()
-        for worker in self.workers():
-            os.kill(worker.pid, signal.SIGKILL)
-        self.assertEqual(self.finish(child), VERDICT, self.said)
+        for attempt in range(5):  # the second try is short: on a busy machine it may be over
+            child = self.start_until_again(REAL, *(["--force"] if attempt else []))
+            for worker in self.workers():
+                os.kill(worker.pid, signal.SIGKILL)
+            self.assertEqual(self.finish(child), VERDICT, self.said)
+            if "measured again" not in self.flags()[0]["evidence"]:
+                break
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertNotIn("measured again", self.flags()[0]["evidence"])
         status, text = self.analyze()

@@ -2,7 +2,7 @@
 <test>.py <sonde> [unittest's arguments].
 
 Launches of gtx980 in the quick suite: 5 in clock, 64 in cache.l1, 64 in cache.readonly. A fault at
-launch 68 of a process so hits cache.l1 alone: neither the next worker, which goes on with
+launch 76 of a process so hits cache.l1 alone: neither the next worker, which goes on with
 cache.readonly, nor --resume, which measures cache.l1, comes that far."""
 import os
 import resource
@@ -74,7 +74,7 @@ class FaultTest(unittest.TestCase):
         return any((self.folder / "run.h5.parts").glob("*.h5.part"))
 
     def wait_for_hang(self, child):
-        """Until launch 68 of a run with hang=68 has begun; it takes 2 s from there."""
+        """Until launch 76 of a run with hang=76 has begun; it takes 2 s from there."""
         self.wait_until(self.is_measuring, child)
         time.sleep(1)
 

@@ -72,7 +72,9 @@ limited() {
 
 limited 16 "${quick[@]}" -o limited.h5  # the shard
 rm -rf limited.h5.parts
-limited 160 "${quick[@]}" -o limited.h5  # the run file; the shard fits
+limited 110 "${quick[@]}" -o unanalysed.h5  # the analysis; shard and run file fit
+"$sonde" "${quick[@]}" --resume -o unanalysed.h5 >/dev/null 2>err.txt ||
+  fail "a run file without its analysis cannot be analysed later"
 limited 16 merge whole.h5 -o limited.h5
 limited 16 analyze whole.h5
 limited 1 report whole.h5 -o limited.html
