@@ -69,8 +69,8 @@ bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
 
-/// Of a job with fewer recorded windows than this the writing takes some milliseconds, and a crash
-/// of the next job shall not cost it.
+/// Of a job with fewer recorded windows than this the writing takes a tenth of a second, and a
+/// crash of the next job shall not cost it.
 constexpr std::size_t long_record = 1'000'000;
 
 std::size_t count_windows(const JobResult& result) {
