@@ -65,10 +65,11 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   file.close();
   std::error_code error;
   if (file) std::filesystem::rename(part, path, error);
-  if (!file || error) {
-    throw StoreError(fmt::format("cannot write '{}' ({}) choose another place with -o",
-                                 path.string(), error ? error.message() : std::strerror(errno)));
-  }
+  if (file && !error) return;
+  const std::string cause = error ? error.message() : std::strerror(errno);
+  std::filesystem::remove(part, error);
+  throw StoreError(
+      fmt::format("cannot write '{}' ({}) choose another place with -o", path.string(), cause));
 }
 
 }  // namespace sonde

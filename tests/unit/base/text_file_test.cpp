@@ -54,5 +54,13 @@ TEST_F(TextFileTest, refuses_all_but_regular_files_without_waiting) {
   EXPECT_THAT(refusal(folder_ / "absent"), HasSubstr("absent"));
 }
 
+TEST_F(TextFileTest, what_cannot_be_put_in_place_leaves_nothing_behind) {
+  fs::create_directories(folder_ / "taken" / "by a folder");
+
+  EXPECT_THROW(write_text_file(folder_ / "taken", "text"), StoreError);
+
+  EXPECT_FALSE(fs::exists(folder_ / "taken.part"));
+}
+
 }  // namespace
 }  // namespace sonde
