@@ -40,8 +40,9 @@ std::vector<ChaseLane> deal(const ChaseSetup& setup, const Offsets& offsets) {
   if (offsets.size() < long_list) return {ChaseLane{setup.sm, offsets}};
   std::vector<ChaseLane> lanes(most_lanes_per_sm, ChaseLane{.sm = setup.sm, .offsets_bytes = {}});
   const std::size_t length = offsets.size() / lanes.size();
-  for (std::size_t i = 0; i < length * lanes.size(); ++i) {
-    lanes[i % lanes.size()].offsets_bytes.push_back(offsets[i]);
+  for (ChaseLane& lane : lanes) lane.offsets_bytes.reserve(length);
+  for (std::size_t i = 0; i < length * lanes.size();) {
+    for (ChaseLane& lane : lanes) lane.offsets_bytes.push_back(offsets[i++]);
   }
   return lanes;
 }
