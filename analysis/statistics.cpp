@@ -25,6 +25,10 @@ Mode make_mode(std::span<const double> sorted) {
 
 double median_in_place(std::span<double> values) {
   if (values.empty()) return nan_value;
+  if (values.size() == 3) {  // of three passes, by the million: in half the time
+    const auto [low, high] = std::minmax(values[0], values[1]);
+    return std::max(low, std::min(high, values[2]));
+  }
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
