@@ -1,4 +1,4 @@
-// Medians, quantiles, modes and least squares; the values are sorted first where that helps.
+// Medians, quantiles, modes and least squares; the values are ordered as far as that helps.
 #include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
@@ -15,21 +15,27 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 Mode make_mode(std::span<const double> sorted) {
   if (sorted.empty()) return {};
-  return {.center = median({sorted.begin(), sorted.end()}),
-          .low = sorted.front(),
-          .high = sorted.back(),
-          .count = sorted.size()};
+  const std::size_t middle = sorted.size() / 2;
+  const double center =
+      sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return {.center = center, .low = sorted.front(), .high = sorted.back(), .count = sorted.size()};
 }
 
 }  // namespace
 
-double median(std::vector<double> values) {
+double median_in_place(std::span<double> values) {
   if (values.empty()) return nan_value;
+  if (values.size() == 3) {  // of three passes, by the million: in half the time
+    const auto [low, high] = std::minmax(values[0], values[1]);
+    return std::max(low, std::min(high, values[2]));
+  }
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
+
+double median(std::vector<double> values) { return median_in_place(values); }
 
 double median(std::span<const std::uint32_t> values) {
   return median(std::vector<double>(values.begin(), values.end()));
@@ -44,20 +50,24 @@ double median_absolute_deviation(std::span<const double> values) {
 
 double quantile(std::vector<double> values, double fraction) {
   if (values.empty()) return nan_value;
-  std::ranges::sort(values);
   const double place = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], place - std::floor(place));
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), below, values.end());
+  const auto above = below + 1 == values.end() ? below : std::min_element(below + 1, values.end());
+  return std::lerp(*below, *above, place - std::floor(place));
 }
 
 double trimmed_mean(std::vector<double> values, double cut_fraction) {
   if (values.empty()) return nan_value;
-  std::ranges::sort(values);
   auto cut = static_cast<std::size_t>(cut_fraction * static_cast<double>(values.size()));
   cut = std::min(cut, (values.size() - 1) / 2);
-  const std::span kept = std::span(values).subspan(cut, values.size() - 2 * cut);
-  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(cut);
+  const auto last = values.end() - static_cast<std::ptrdiff_t>(cut);
+  if (cut > 0) {
+    std::nth_element(values.begin(), first, values.end());
+    std::nth_element(first, last, values.end());
+  }
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 std::vector<Mode> find_modes(std::vector<double> values, double gap, double least_fraction) {

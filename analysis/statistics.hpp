@@ -11,6 +11,8 @@ namespace sonde {
 /// Middle of the values; the mean of the two middle ones if their number is even. NaN if empty.
 double median(std::vector<double> values);
 double median(std::span<const std::uint32_t> values);
+/// The same, and leaves the values in another order: for many medians in a row.
+double median_in_place(std::span<double> values);
 
 /// Median absolute deviation from the median, unscaled. NaN if empty.
 double median_absolute_deviation(std::span<const double> values);

@@ -71,8 +71,8 @@ Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geom
   constexpr std::uint64_t recorded = 2048;
   const std::string label = cache.name + " misses";
   return measure_replicates(cache.run, label, [&](const Draw& draw) {
-    const ChasePlan plan = steady_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes,
-                                       draw.seed, recorded);
+    const ChasePlan plan = overflowing_plan(cache.chase, 4 * geometry.size_bytes(),
+                                            geometry.line_bytes, draw.seed, recorded);
     std::vector<double> misses =
         measure_chase(cache.run, at_draw(cache.chase, draw), label, plan).cycles;
     std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });

@@ -32,7 +32,7 @@ cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::ui
 cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
                        std::uint32_t* sink, cudaStream_t stream);
 
-/// Queues one load from each `page_bytes` of the range by one warp on every SM: it fills TLBs at
+/// Queues one load from each `page_bytes` of the range by one block on every SM: it fills TLBs at
 /// every level with these pages. `sink` is never written.
 cudaError_t touch_pages(const void* base, std::uint64_t size_bytes, std::uint64_t page_bytes,
                         int sm_count, std::uint32_t* sink, cudaStream_t stream);

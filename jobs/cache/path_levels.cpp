@@ -71,8 +71,8 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
   if (!l2_bytes) return true;
   constexpr std::uint64_t enough = 2048;
-  const ChasePlan plan = steady_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
-                                     common_line_bytes, run.seed(), enough);
+  const ChasePlan plan = overflowing_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
+                                          common_line_bytes, run.seed(), enough);
   const std::string label = path.caches.front() + " half the L2";
   const double cycles = median(measure_chase(run, setup, label, plan).cycles);
   return std::abs(cycles - median(found.cycles)) < least_level_gap_cycles;

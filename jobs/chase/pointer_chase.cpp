@@ -132,6 +132,14 @@ ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::ui
   return plan;
 }
 
+ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
+                           std::uint64_t step_bytes, std::uint64_t seed,
+                           std::uint64_t most_recorded) {
+  ChasePlan plan = steady_plan(setup, span_bytes, step_bytes, seed, most_recorded);
+  plan.warmup_passes = 1;
+  return plan;
+}
+
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan) {
   const std::uint64_t length = plan.offsets.size();

@@ -87,6 +87,14 @@ struct ChasePlan {
 ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,
                       std::uint64_t seed, std::uint64_t most_recorded = ~std::uint64_t{0});
 
+/// The same over several times what a cache holds, to meet what lies behind it, once to warm up: in
+/// the first pass as in any other all other lines are accessed between two accesses to a line, and
+/// push it out whatever the policy; what lies behind holds all of them from then on. Under random
+/// replacement fewer lines stay than in later passes, as each of those others misses.
+ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
+                           std::uint64_t step_bytes, std::uint64_t seed,
+                           std::uint64_t most_recorded);
+
 /// Latencies of the recorded positions in every pass. Warm-up passes over long lists are
 /// overlapped.
 /// @throws DeviceError, DeviceLostError

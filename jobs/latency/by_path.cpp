@@ -94,8 +94,8 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
                      const Replicates& dram) {
   constexpr std::uint64_t recorded = 2048;
   const auto plan_of = [&](std::uint64_t seed) {
-    return steady_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
-                       recorded);
+    return overflowing_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
+                            recorded);
   };
   std::size_t first_cache_hits = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {

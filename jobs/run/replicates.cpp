@@ -13,12 +13,6 @@ namespace {
 /// Multiples of it modulo 1 are spread more evenly than those of any other number (Weyl 1916).
 constexpr double golden_ratio = 0.6180339887498949;
 
-std::vector<double> values_of(const std::vector<std::vector<double>>& samples) {
-  std::vector<double> values;
-  for (const auto& of_replicate : samples) values.push_back(value_of_replicate(of_replicate));
-  return values;
-}
-
 }  // namespace
 
 Draw draw_replicate(const JobRun& run, std::string_view what, std::size_t number) {
@@ -56,14 +50,16 @@ Replicates measure_replicates(JobRun& run, std::string_view what,
                               const std::function<std::vector<double>(const Draw&)>& measure,
                               const StoppingRule& rule) {
   Replicates replicates;
+  std::vector<double> values;  // of those replicates
   std::vector<std::vector<double>> throttled;
   for (std::size_t number = 0; number < rule.most; ++number) {
     const std::uint64_t throttled_before = run.throttled_probes();
     std::vector<double> samples = measure(draw_replicate(run, what, number));
     if (samples.empty()) continue;
     const bool well = run.throttled_probes() == throttled_before;
+    if (well) values.push_back(value_of_replicate(samples));
     (well ? replicates.samples : throttled).push_back(std::move(samples));
-    if (is_enough(values_of(replicates.samples), rule)) break;
+    if (is_enough(values, rule)) break;
   }
   if (replicates.samples.size() >= rule.least) {
     replicates.dropped = throttled.size();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace sonde {
 namespace {
@@ -55,11 +56,17 @@ Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
   return Orders(count, cyclic_trace(ways, length));
 }
 
+/// The orders of policy_orders by the longest record: sets of as many ways are asked in the same,
+/// and to find them takes longer than the chases.
+using KnownOrders = std::map<std::size_t, Orders>;
+
 ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& access_evictors,
-                           std::uint32_t ways) {
+                           std::uint32_t ways, KnownOrders& known) {
   const std::size_t longest = probe.longest_record(access_evictors.size());
+  const auto [orders, is_new] = known.try_emplace(longest);
+  if (is_new) orders->second = policy_orders(probe, ways, longest);
   const std::vector<AccessRecord> policy_records =
-      probe.record(lines, access_evictors, policy_orders(probe, ways, longest));
+      probe.record(lines, access_evictors, orders->second);
   ReplacementFit fit = match_replacement(ways, policy_records, {});
   if (fit.policy || !fit.alike.empty() || !probe.is_clear()) return fit;
   return match_replacement(ways, policy_records,
@@ -83,7 +90,8 @@ std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t
 /// nullopt with the reason in `reason` if the lines of the set are too few, or nothing pushes them
 /// out of inner levels.
 std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& found,
-                                        std::uint64_t set, std::string& reason) {
+                                        std::uint64_t set, KnownOrders& known,
+                                        std::string& reason) {
   const std::uint32_t ways = found.layout.home_ways;
   const Lines lines = lines_to_record(probe, found, set);
   if (lines.size() < policy_trace_lines(ways)) {
@@ -96,7 +104,7 @@ std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& fou
     reason = "too few lines of other sets are known to push those of one set out of inner levels";
     return std::nullopt;
   }
-  return match_lines(probe, lines, *access_evictors, ways);
+  return match_lines(probe, lines, *access_evictors, ways, known);
 }
 
 }  // namespace
@@ -106,14 +114,16 @@ ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found) {
   const bool numbered = has_numbered_sets(layout);
   const std::uint64_t home = numbered ? set_of(layout.index, layout.members.front()) : 0;
   ReplacementFit none;
-  const auto first = match_set(probe, found, home, none.reason);
+  KnownOrders known;
+  const auto first = match_set(probe, found, home, known, none.reason);
   if (!first) return none;
   std::vector<ReplacementFit> fits{*first};
   // Sets of other associativity would need chases of their own.
   if (numbered && layout.index.sets > 1 &&
       layout.ways_per_set.front() == layout.ways_per_set.back()) {
     for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home, *first)) {
-      if (auto fit = match_set(probe, found, set, none.reason)) fits.push_back(std::move(*fit));
+      auto fit = match_set(probe, found, set, known, none.reason);
+      if (fit) fits.push_back(std::move(*fit));
     }
   }
   return combine_sets(fits);

@@ -3,6 +3,7 @@
 #include "commands/worker.hpp"
 
 #include "base/error.hpp"
+#include "base/keep_memory.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
 #include "commands/measure_again.hpp"
@@ -53,6 +54,7 @@ Report list_devices(const MeasurePlan& plan, const Task& task) {
 }
 
 Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+  keep_freed_memory();
   ProgressReporter progress(rank);
   const Measured measured =
       measure_device(plan, task, [&progress](const Step& step) { progress.tell(step); });

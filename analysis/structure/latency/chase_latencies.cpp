@@ -16,7 +16,7 @@ std::vector<double> position_medians(const ChaseLatencies& chase) {
     for (std::size_t pass = 0; pass < passes; ++pass) {
       column[pass] = chase.cycles[pass * chase.positions + position];
     }
-    medians[position] = passes == 1 ? column[0] : median(column);
+    medians[position] = passes == 1 ? column[0] : median_in_place(column);
   }
   return medians;
 }

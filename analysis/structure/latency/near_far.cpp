@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <unordered_map>
 
 namespace sonde {
 namespace {
@@ -22,6 +22,23 @@ constexpr double group_reach = 3;
 constexpr double least_sm_fraction = 0.25;
 constexpr std::size_t grid_points = 128;
 
+/// Equal latencies counted together: they are whole cycles, so few differ.
+struct Count {
+  double cycles = 0;
+  double count = 0;
+};
+
+/// Ascending.
+std::vector<Count> count_equal(const std::vector<double>& values) {
+  std::unordered_map<double, double> counts;
+  for (double value : values) ++counts[value];
+  std::vector<Count> sorted;
+  sorted.reserve(counts.size());
+  for (const auto& [cycles, count] : counts) sorted.push_back({cycles, count});
+  std::ranges::sort(sorted, {}, &Count::cycles);
+  return sorted;
+}
+
 /// Density of the values over an even grid from the smallest to the largest: Epanechnikov kernel,
 /// bandwidth by Silverman's rule (Silverman 1986, eq. 3.31, and the kernel's factor of 2.34).
 struct Density {
@@ -30,23 +47,27 @@ struct Density {
 };
 
 Density estimate_density(const std::vector<double>& values) {
-  const double count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  const std::vector<Count> counts = count_equal(values);
+  const double all = static_cast<double>(values.size());
+  double mean = 0;
+  for (const auto& [cycles, count] : counts) mean += cycles * count / all;
   double variance = 0;
-  for (double value : values) variance += (value - mean) * (value - mean) / count;
+  for (const auto& [cycles, count] : counts) {
+    variance += count * (cycles - mean) * (cycles - mean) / all;
+  }
   const double quartiles = quantile(values, 0.75) - quantile(values, 0.25);
   const double deviation = std::sqrt(variance);
   const double scale = quartiles > 0 ? std::min(deviation, quartiles / 1.34) : deviation;
-  const double reach = 2.34 * 0.9 * scale * std::pow(count, -0.2);
+  const double reach = 2.34 * 0.9 * scale * std::pow(all, -0.2);
 
-  const auto [low, high] = std::ranges::minmax_element(values);
   Density density;
   for (std::size_t i = 0; i < grid_points; ++i) {
-    const double at = std::lerp(*low, *high, static_cast<double>(i) / (grid_points - 1));
+    const double at = std::lerp(counts.front().cycles, counts.back().cycles,
+                                static_cast<double>(i) / (grid_points - 1));
     double height = 0;
-    for (double value : values) {
-      const double distance = (value - at) / reach;
-      height += std::max(0.0, 1 - distance * distance);
+    for (const auto& [cycles, count] : counts) {
+      const double distance = (cycles - at) / reach;
+      height += count * std::max(0.0, 1 - distance * distance);
     }
     density.at.push_back(at);
     density.height.push_back(height);

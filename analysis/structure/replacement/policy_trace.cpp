@@ -5,6 +5,7 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace sonde {
@@ -27,6 +28,7 @@ class TraceMaker {
     for (const ModelRule& rule : all_model_rules()) {
       models_.emplace_back(rule, ways, policy_trace_lines(ways));
     }
+    missed_.resize(models_.size());
     for (std::size_t one = 0; one < models_.size(); ++one) {
       for (std::size_t other = one + 1; other < models_.size(); ++other) {
         rivals_.push_back({one, other, 0});
@@ -54,10 +56,10 @@ class TraceMaker {
   void access(std::uint64_t line) {
     if (trace_.size() == accesses_) return;
     const auto id = static_cast<std::uint16_t>(line);
+    for (std::size_t i = 0; i < models_.size(); ++i) missed_[i] = models_[i].access(id) ? 1 : 0;
     for (Rivals& pair : rivals_) {
-      if (models_[pair.one].holds(id) != models_[pair.other].holds(id)) ++pair.distinguished;
+      pair.distinguished += static_cast<std::size_t>(missed_[pair.one] ^ missed_[pair.other]);
     }
-    for (SetModel& model : models_) model.access(id);
     last_access_[line] = trace_.size();
     trace_.push_back(id);
   }
@@ -138,8 +140,20 @@ class TraceMaker {
     return chosen;
   }
 
+  /// By how often they were distinguished; those alike keep their order. Few have moved since the
+  /// last time.
+  void sort_rivals() {
+    for (auto pair = rivals_.begin(); pair != rivals_.end(); ++pair) {
+      if (pair == rivals_.begin() || std::prev(pair)->distinguished <= pair->distinguished)
+        continue;
+      const auto place = std::ranges::upper_bound(rivals_.begin(), pair, pair->distinguished, {},
+                                                  &Rivals::distinguished);
+      std::rotate(place, pair, pair + 1);
+    }
+  }
+
   void divide() {
-    std::ranges::stable_sort(rivals_, {}, &Rivals::distinguished);
+    sort_rivals();
     for (const Rivals& pair : rivals_) {
       if (const auto line = dividing_line(pair)) {
         for (std::uint64_t i = random_.below(4); i > 0; --i) access(random_.below(ways_ + 1));
@@ -155,6 +169,7 @@ class TraceMaker {
   Random random_;
   std::vector<std::size_t> last_access_;  // by line
   std::vector<SetModel> models_;
+  std::vector<unsigned char> missed_;  // by model: the last access
   std::vector<Rivals> rivals_;
   std::vector<std::uint16_t> trace_;
 };

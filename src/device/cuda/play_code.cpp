@@ -43,7 +43,8 @@ void check_additions(std::uint64_t found, std::uint64_t wanted, std::size_t lane
 }  // namespace
 
 Trace play_code(Session& session, const ChaseProbe& probe) {
-  const layout::CodeMap map = read_code_map();
+  if (!session.code_map()) session.code_map() = read_code_map();
+  const layout::CodeMap& map = *session.code_map();
   check_code(probe, map);
   const ScriptArrays scripts(session, probe.lanes);
   ChaseLaunchPlan plan(session, probe, scripts.capacity());

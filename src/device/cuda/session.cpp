@@ -20,6 +20,8 @@ using std::chrono::steady_clock;
 
 /// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
 constexpr std::uint64_t flush_factor = 3;
+/// Most probes end sooner; to be woken takes as long as a short probe.
+constexpr auto watched = std::chrono::milliseconds(10);
 constexpr auto health_period = std::chrono::milliseconds(50);
 
 /// Inventory first: it counts foreign processes, and this process joins them with its context.
@@ -106,9 +108,7 @@ void Session::wait(std::chrono::nanoseconds limit) {
           "hangs). Look at dmesg, and reset the GPU before it is used again",
           std::chrono::duration<double>(waited).count()));
     }
-    if (waited > std::chrono::milliseconds(2)) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    if (waited > watched) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 

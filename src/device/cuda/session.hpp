@@ -7,11 +7,13 @@
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/pool.hpp"
 #include "device/cuda/textures.hpp"
+#include "device/layout/code_map.hpp"
 #include "trace/trace.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace sonde::cuda {
 
@@ -53,6 +55,9 @@ class Session {
   LaunchArrays& arrays() { return arrays_; }
   Texture& texture() { return texture_; }
 
+  /// Where the blocks of code lie, for as long as the context is there; empty until it was read.
+  std::optional<layout::CodeMap>& code_map() { return code_map_; }
+
   /// The buffer of a probe, as Pool::buffer.
   std::byte* data(Place place, std::uint64_t size_bytes) { return pool_.buffer(place, size_bytes); }
 
@@ -78,6 +83,7 @@ class Session {
   Event end_;
   LaunchArrays arrays_;
   Texture texture_;
+  std::optional<layout::CodeMap> code_map_;
   Pool pool_;
   double device_s_ = 0;  // of the runs of this probe
   bool lost_ = false;

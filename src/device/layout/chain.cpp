@@ -2,44 +2,58 @@
 // memory.
 #include "device/layout/chain.hpp"
 
+#include "base/random.hpp"
 #include "device/device_error.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <unordered_map>
 
 namespace sonde::layout {
 namespace {
 
 /// Which words of a sector are taken, a bit each: a plain array where the buffer is small against
-/// the lists, else a hash table, because a buffer may span the whole memory.
+/// the lists, else a hash table, because a buffer may span the whole memory. Lists of thousands of
+/// accesses are laid out for every probe, so the table is a plain array, too, with linear probing.
 class SectorTable {
  public:
   SectorTable(std::uint64_t sectors, std::uint64_t accesses)
       : dense_(sectors <= 64 * accesses ? sectors : 0) {
-    if (dense_.empty()) sparse_.reserve(accesses);
+    if (dense_.empty()) sparse_.resize(std::bit_ceil(2 * accesses));
   }
   std::uint8_t& taken(std::uint64_t sector) {
-    return dense_.empty() ? sparse_[sector] : dense_[sector];
+    if (!dense_.empty()) return dense_[sector];
+    const std::size_t last = sparse_.size() - 1;
+    std::size_t at = mix_bits(sector) & last;
+    while (sparse_[at].sector != sector && sparse_[at].sector != Slot::free) at = (at + 1) & last;
+    sparse_[at].sector = sector;
+    return sparse_[at].taken;
   }
 
  private:
+  struct Slot {
+    static constexpr std::uint64_t free = ~std::uint64_t{0};
+    std::uint64_t sector = free;
+    std::uint8_t taken = 0;
+  };
   std::vector<std::uint8_t> dense_;
-  std::unordered_map<std::uint64_t, std::uint8_t> sparse_;
+  std::vector<Slot> sparse_;
 };
 
 /// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
+/// Divisions by powers of two as shifts: this is done for every access of lists of millions.
 std::optional<std::uint64_t> take_word(SectorTable& table, const WordLayout& layout,
                                        std::uint64_t offset_bytes) {
-  const std::uint64_t word = offset_bytes / layout.word_bytes;
-  const std::uint64_t sector = word / layout.group_words;
+  const int word_log2 = std::countr_zero(layout.word_bytes);
+  const int group_log2 = std::countr_zero(layout.group_words);
+  const std::uint64_t word = offset_bytes >> word_log2;
+  const std::uint64_t sector = word >> group_log2;
   std::uint8_t& taken = table.taken(sector);
   for (std::uint64_t k = 0; k < layout.group_words; ++k) {
-    const std::uint64_t at = (word + k) % layout.group_words;
+    const std::uint64_t at = (word + k) & (layout.group_words - 1);
     if ((taken >> at & 1) != 0) continue;
     taken = static_cast<std::uint8_t>(taken | 1u << at);
-    return (sector * layout.group_words + at) * layout.word_bytes;
+    return ((sector << group_log2) + at) << word_log2;
   }
   return std::nullopt;
 }

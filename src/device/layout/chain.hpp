@@ -11,7 +11,8 @@
 
 namespace sonde::layout {
 
-/// Words that a load may read in place of each other: they lie in one sector.
+/// Words that a load may read in place of each other: they lie in one sector. Both are powers of
+/// two.
 struct WordLayout {
   std::uint64_t word_bytes = 8;
   std::uint64_t group_words = 4;  // at most 8; 32 B are the unit of a fill since Volta

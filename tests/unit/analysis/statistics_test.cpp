@@ -1,10 +1,14 @@
 #include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -28,6 +32,25 @@ TEST(StatisticsTest, quantile_interpolates_between_order_statistics) {
 TEST(StatisticsTest, trimmed_mean_resolves_below_one_and_drops_outliers) {
   EXPECT_DOUBLE_EQ(trimmed_mean({30, 31, 31, 30, 31, 31, 30, 30, 0, 9000}, 0.1), 30.5);
   EXPECT_DOUBLE_EQ(trimmed_mean({7}, 0.5), 7);
+}
+
+TEST(StatisticsTest, quantiles_and_trimmed_means_are_those_of_sorted_values) {
+  Random random(3);
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(static_cast<double>(random.below(300)));
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  EXPECT_DOUBLE_EQ(quantile(values, 0), sorted.front());
+  EXPECT_DOUBLE_EQ(quantile(values, 0.3), 0.3 * sorted[300] + 0.7 * sorted[299]);
+  EXPECT_DOUBLE_EQ(quantile(values, 1), sorted.back());
+  EXPECT_DOUBLE_EQ(trimmed_mean(values, 0.2),
+                   std::accumulate(sorted.begin() + 200, sorted.end() - 200, 0.0) / 600);
+}
+
+TEST(StatisticsTest, median_in_place_is_the_median) {
+  std::vector<double> values{4, 1, 2, 3};
+  EXPECT_DOUBLE_EQ(median_in_place(values), 2.5);
+  EXPECT_TRUE(std::isnan(median_in_place({})));
 }
 
 TEST(StatisticsTest, modes_are_cut_at_gaps_and_rare_ones_left_out) {

@@ -33,6 +33,18 @@ TEST(ThroughputTest, surface_is_ranked_from_the_best) {
   EXPECT_EQ(ranked.back().throughput, 5);
 }
 
+TEST(ThroughputTest, candidates_that_are_faster_nowhere_are_left_out) {
+  using Rates = std::vector<std::vector<double>>;
+  // The second place is slower for all of them.
+  EXPECT_THAT(choose_contenders(Rates{{100, 90}, {102, 92}, {80, 72}}, 0.003),
+              testing::ElementsAre(1));
+  EXPECT_THAT(choose_contenders(Rates{{103, 90}, {102, 92}, {101, 93}}, 0.003),
+              testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(choose_contenders(Rates{{100, 100}, {100.2, 99.9}, {100, 100}}, 0.003),
+              testing::SizeIs(1));
+  EXPECT_THAT(choose_contenders(Rates{}, 0.003), testing::IsEmpty());
+}
+
 TEST(ThroughputTest, littles_law_gives_latency_and_bytes_in_flight) {
   std::vector<double> in_flight;
   std::vector<double> rate;
