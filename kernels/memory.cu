@@ -32,6 +32,23 @@ __global__ void scatter_kernel(unsigned char* base, const WordWrite* writes, std
   }
 }
 
+/// @return the word behind `word` in its sector of four
+__device__ std::uint64_t next_in_sector(std::uint64_t word) {
+  return (word & ~std::uint64_t{3}) | ((word + 1) & 3);
+}
+
+__global__ void link_kernel(std::uint64_t* base, LinkedList list) {
+  for (std::uint64_t i = global_thread(); i < list.count; i += grid_threads()) {
+    const std::uint64_t word = list.words[i];
+    const std::uint64_t next = i + 1 < list.count ? i + 1 : 0;
+    base[word] = reinterpret_cast<std::uint64_t>(base + list.words[next]);
+    if (list.shares == 0) continue;
+    const std::uint64_t further = i + list.shares < list.count ? i + list.shares : i % list.shares;
+    base[next_in_sector(word)] =
+        reinterpret_cast<std::uint64_t>(base + next_in_sector(list.words[further]));
+  }
+}
+
 __global__ void fill_kernel(uint4* base, std::uint64_t elements) {
   for (std::uint64_t i = global_thread(); i < elements; i += grid_threads()) {
     base[i] = pattern_element(i);
@@ -82,6 +99,12 @@ cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t cou
                           cudaStream_t stream) {
   scatter_kernel<<<blocks_for(count), block_threads, 0, stream>>>(static_cast<unsigned char*>(base),
                                                                   writes, count);
+  return cudaGetLastError();
+}
+
+cudaError_t link_words(void* base, const LinkedList& list, cudaStream_t stream) {
+  link_kernel<<<blocks_for(list.count), block_threads, 0, stream>>>(
+      static_cast<std::uint64_t*>(base), list);
   return cudaGetLastError();
 }
 

@@ -19,6 +19,18 @@ struct WordWrite {
 cudaError_t scatter_words(void* base, const WordWrite* writes, std::uint64_t count,
                           cudaStream_t stream);
 
+/// A list of words, in units of 8 bytes, each in a 32-byte sector of its own.
+struct LinkedList {
+  const std::uint32_t* words;
+  std::uint64_t count;
+  std::uint64_t shares;  // 0: none
+};
+
+/// Queues the making of a chain: each word of the list shall hold the address of the next one, and
+/// with shares the word behind it in its sector that of the one behind the word `shares` further on
+/// (from the end on, of the first one of the same share).
+cudaError_t link_words(void* base, const LinkedList& list, cudaStream_t stream);
+
 /// Queues a pattern (pattern.cuh) over `size_bytes` (a multiple of 16).
 cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stream);
 

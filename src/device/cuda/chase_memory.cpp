@@ -91,6 +91,12 @@ void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
   }
 }
 
+void ChaseMemory::add(const layout::ListPlan& list) {
+  list_ = &list;
+  listed_ = session_.arrays().add_input<std::uint32_t>(list.list.size());
+  rehearsal_ = session_.arrays().add_input<std::uint64_t>(1);
+}
+
 void ChaseMemory::fill(ChaseLaunchPlan& plan) {
   kernels::ChaseLaunch& launch = plan.launch();
   launch.texture = texture_;
@@ -103,7 +109,11 @@ void ChaseMemory::fill(ChaseLaunchPlan& plan) {
     }
     return;
   }
-  std::ranges::copy(words_, session_.arrays().host(writes_).begin());
+  if (list_ != nullptr) {
+    std::ranges::copy(list_->list, session_.arrays().host(listed_).begin());
+  } else {
+    std::ranges::copy(words_, session_.arrays().host(writes_).begin());
+  }
   if (layout::has_addresses(probe_.path)) {
     launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.arrays().device(rehearsal_));
     session_.arrays().host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
@@ -141,6 +151,9 @@ void ChaseMemory::queue() {
   const cudaStream_t stream = session_.stream();
   if (probe_.path == LoadPath::constant) {
     SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.arrays().device(bank_), stream));
+  } else if (list_ != nullptr) {
+    SONDE_CUDA_CHECK(kernels::link_words(
+        data_, {session_.arrays().device(listed_), listed_.count, list_->shares}, stream));
   } else {
     SONDE_CUDA_CHECK(
         kernels::scatter_words(data_, session_.arrays().device(writes_), writes_.count, stream));

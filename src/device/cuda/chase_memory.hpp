@@ -23,6 +23,8 @@ class ChaseMemory {
   /// Takes the words that the loads will find and adds arrays to the session's; before the launch
   /// is planned.
   void add(std::vector<kernels::WordWrite> words);
+  /// The same for a list that the device makes a chain of. @pre places are addresses
+  void add(const layout::ListPlan& list);
 
   /// Fills these arrays, and what the launch must know of them.
   void fill(ChaseLaunchPlan& plan);
@@ -41,6 +43,8 @@ class ChaseMemory {
   std::uint64_t buffer_bytes_ = 0;            // with the place of the rehearsal, if that is in it
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
   bool zeros_ = false;                        // a script's words
+  const layout::ListPlan* list_ = nullptr;    // else words
+  Input<std::uint32_t> listed_;
   std::vector<kernels::WordWrite> words_;
   Input<kernels::WordWrite> writes_;
   Input<std::uint64_t> rehearsal_;

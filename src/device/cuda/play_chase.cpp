@@ -30,10 +30,11 @@ bool is_shared_out(const ChaseProbe& probe) {
 
 /// The warm-up of a probe's only lane by a warp, each thread through its share of the accesses, in
 /// a kernel of its own. Construct it before the launch's plan.
+template <class Chains>
 class SharedWarmUp {
  public:
-  /// @param chains of layout::with_shares
-  SharedWarmUp(Session& session, const ChaseProbe& probe, const layout::ChainPlan& chains)
+  /// @param chains the lane's, and behind it those of its shares
+  SharedWarmUp(Session& session, const ChaseProbe& probe, const Chains& chains)
       : session_(session), probe_(probe), chains_(chains) {
     shares_ = session.arrays().add_input<kernels::WarmUpShare>(warp_threads);
     state_ = session.arrays().add_output<kernels::PlacementState>(1);
@@ -82,23 +83,32 @@ class SharedWarmUp {
 
   Session& session_;
   const ChaseProbe& probe_;
-  const layout::ChainPlan& chains_;
+  const Chains& chains_;
   Input<kernels::WarmUpShare> shares_;
   Output<kernels::PlacementState> state_;
   Output<kernels::LaneResult> results_;
   kernels::ChaseLaunch launch_;
 };
 
-Trace play_chains(Session& session, const ChaseProbe& probe, const layout::ChainPlan& chains) {
-  ChaseMemory memory(session, probe, kernels::Order::chain);
+void add_words(ChaseMemory& memory, const layout::ChainPlan& chains) {
   std::vector<kernels::WordWrite> words;
   words.reserve(chains.words.size() + 1);
   for (const layout::ChainWord& word : chains.words) {
     words.push_back({word.offset_bytes, memory.place(word.next_offset_bytes)});
   }
   memory.add(std::move(words));
-  std::optional<SharedWarmUp> warm_up;
-  if (chains.chains.size() > probe.lanes.size()) warm_up.emplace(session, probe, chains);
+}
+
+void add_words(ChaseMemory& memory, const layout::ListPlan& list) { memory.add(list); }
+
+enum class Shares { none, behind_the_lane };
+
+template <class Chains>
+Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chains, Shares shares) {
+  ChaseMemory memory(session, probe, kernels::Order::chain);
+  add_words(memory, chains);
+  std::optional<SharedWarmUp<Chains>> warm_up;
+  if (shares == Shares::behind_the_lane) warm_up.emplace(session, probe, chains);
   ChaseLaunchPlan plan(session, probe);
   memory.fill(plan);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
@@ -154,17 +164,23 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
 
 Trace play(Session& session, const ChaseProbe& probe) {
   if (probe.path == LoadPath::instruction) return play_code(session, probe);
-  const auto plan = [&](const std::vector<ChaseLane>& lanes) {
-    return layout::plan_chains(lanes, layout::word_layout(probe.path));
-  };
-  if (is_shared_out(probe)) {
-    // Chains of their own need further words of each sector.
-    const auto chains = plan(layout::with_shares(probe.lanes, warp_threads));
-    if (chains) return play_chains(session, probe, *chains);
+  const layout::WordLayout words = layout::word_layout(probe.path);
+  const bool shared = is_shared_out(probe);
+  const ChaseLane& lane = probe.lanes.front();
+  if (probe.lanes.size() == 1 && lane.stored_offsets_bytes.empty() &&
+      layout::has_addresses(probe.path)) {
+    const auto list = layout::plan_list(lane.offsets_bytes, shared ? warp_threads : 0, words);
+    if (list) {
+      return play_chains(session, probe, *list, shared ? Shares::behind_the_lane : Shares::none);
+    }
   }
-  // Without shares the lane warms up by itself.
-  const auto chains = plan(probe.lanes);
-  return chains ? play_chains(session, probe, *chains) : play_scripts(session, probe);
+  if (shared) {
+    // Chains of their own need further words of each sector.
+    const auto chains = layout::plan_chains(layout::with_shares(probe.lanes, warp_threads), words);
+    if (chains) return play_chains(session, probe, *chains, Shares::behind_the_lane);
+  }
+  const auto chains = layout::plan_chains(probe.lanes, words);
+  return chains ? play_chains(session, probe, *chains, Shares::none) : play_scripts(session, probe);
 }
 
 }  // namespace sonde::cuda

@@ -123,6 +123,37 @@ std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes,
   return plan;
 }
 
+std::uint64_t ListPlan::offset_bytes(std::size_t lane, std::uint64_t access) const {
+  const std::uint64_t count = list.size();
+  if (lane == 0) return list[access % count] * unit_bytes;
+  const std::uint64_t first = lane - 1;
+  const std::uint64_t of_share = (count - first + shares - 1) / shares;
+  return next_word(layout, list[first + access % of_share * shares] * unit_bytes);
+}
+
+std::optional<ListPlan> plan_list(const std::vector<std::uint64_t>& offsets_bytes,
+                                  std::size_t shares, const WordLayout& layout) {
+  constexpr std::uint64_t most_sectors_per_access = 64;  // a bit each
+  const std::uint64_t sector_bytes = layout.word_bytes * layout.group_words;
+  const std::uint64_t count = offsets_bytes.size();
+  const std::uint64_t largest = *std::ranges::max_element(offsets_bytes);
+  const std::uint64_t sectors = largest / sector_bytes + 1;
+  if (sectors > most_sectors_per_access * count || count < shares) return std::nullopt;
+  const int unit_log2 = std::countr_zero(layout.word_bytes);
+  if (largest >> unit_log2 > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  const int sector_log2 = std::countr_zero(sector_bytes);
+  std::vector<bool> taken(sectors);
+  ListPlan plan{.list = {}, .unit_bytes = layout.word_bytes, .shares = shares, .layout = layout};
+  plan.list.reserve(count);
+  for (std::uint64_t offset_bytes : offsets_bytes) {
+    const std::uint64_t sector = offset_bytes >> sector_log2;
+    if (taken[sector]) return std::nullopt;
+    taken[sector] = true;
+    plan.list.push_back(static_cast<std::uint32_t>(offset_bytes >> unit_log2));
+  }
+  return plan;
+}
+
 ScriptPlan plan_scripts(const std::vector<ChaseLane>& lanes) {
   std::uint64_t all_bits = 0;
   std::uint64_t largest = 0;

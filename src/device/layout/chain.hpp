@@ -52,6 +52,31 @@ std::vector<ChaseLane> with_shares(std::vector<ChaseLane> lanes, std::size_t sha
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes,
                                      const WordLayout& layout = {});
 
+/// A list whose accesses lie in sectors of their own. The device makes a chain of it by itself:
+/// each access leads to the next one, and in the next word of its sector, if there are shares, to
+/// the one `shares` further on.
+struct ListPlan {
+  std::vector<std::uint32_t> list;  // offsets in units
+  std::uint64_t unit_bytes = 0;
+  std::size_t shares = 0;
+  WordLayout layout = {};
+
+  /// As that of a ChainPlan of one list and its shares, lane 0 and those behind it.
+  std::uint64_t offset_bytes(std::size_t lane, std::uint64_t access) const;
+};
+
+/// The offset of the word behind that one, or of the first one of the same sector.
+inline std::uint64_t next_word(const WordLayout& layout, std::uint64_t offset_bytes) {
+  const std::uint64_t sector_bytes = layout.word_bytes * layout.group_words;
+  const std::uint64_t place = (offset_bytes + layout.word_bytes) % sector_bytes;
+  return offset_bytes / sector_bytes * sector_bytes + place;
+}
+
+/// @return nothing if two accesses share a sector, or lie so far apart in the buffer that to tell
+/// would take longer than to make chains
+std::optional<ListPlan> plan_list(const std::vector<std::uint64_t>& offsets_bytes,
+                                  std::size_t shares, const WordLayout& layout = {});
+
 /// The same lists as numbers for a script that stands in shared memory.
 struct ScriptPlan {
   std::uint32_t unit_bytes = 0;                     // an entry is an offset in these

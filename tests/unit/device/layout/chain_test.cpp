@@ -104,6 +104,35 @@ TEST(ChainTest, shares_take_turns_through_the_list_in_words_of_their_own) {
   EXPECT_EQ(end, plan->offset_bytes(2, 3));
 }
 
+TEST(ChainTest, a_list_in_sectors_of_its_own_leads_where_its_chains_do) {
+  std::vector<std::uint64_t> list;
+  for (std::uint64_t i = 0; i < 101; ++i) list.push_back(i * 37 % 101 * 128 + i % 4 * 8);
+  const auto chains = plan_chains(with_shares(one_lane(list), 32));
+
+  const auto plan = plan_list(list, 32);
+
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(chains);
+  for (std::size_t lane = 0; lane <= 32; ++lane) {
+    for (std::uint64_t access : {0u, 1u, 2u, 3u, 100u, 101u, 1000u}) {
+      const std::uint64_t offset = plan->offset_bytes(lane, access);
+      EXPECT_EQ(offset / 32, chains->offset_bytes(lane, access) / 32);
+      const std::uint64_t listed = chains->offset_bytes(lane, access) / 32 * 32;
+      EXPECT_LT(offset - listed, 32u);
+    }
+  }
+  EXPECT_EQ(plan->offset_bytes(0, 5), list[5]);
+  EXPECT_EQ(plan->offset_bytes(1 + 5, 0), next_word({}, list[5]));
+  EXPECT_NE(next_word({}, list[5]), list[5]);
+}
+
+TEST(ChainTest, lists_that_share_a_sector_or_lie_far_apart_make_no_list_plan) {
+  EXPECT_TRUE(plan_list({0, 32, 64}, 0));
+  EXPECT_FALSE(plan_list({0, 32, 56}, 0));
+  EXPECT_FALSE(plan_list({0, 32, std::uint64_t{1} << 40}, 0));
+  EXPECT_FALSE(plan_list({0, 32, 64}, 32));
+}
+
 TEST(ChainTest, wide_and_narrow_buffers_give_the_same_chain) {
   Random random(5);
   std::vector<std::uint64_t> narrow;
