@@ -81,7 +81,7 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
                                cache.seed, enough);
   plan.warmup_passes = 1;
   const std::vector<double> sample =
-      measure_in_lanes(cache, fmt::format("span {}", span_bytes), plan).cycles;
+      measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
   FarHits far{.band = band, .cycles = sample};
   std::erase_if(far.cycles, [&](double cycles) { return !band.holds(cycles); });
   far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());

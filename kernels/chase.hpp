@@ -19,6 +19,10 @@ enum class ChasePath { ca, cg, nc, cv, atomic, constant, texture_1d, texture_2d 
 /// order stands in shared memory, and a word's value, zero, is added to the next place.
 enum class Order { chain, script };
 
+/// What a chase kernel does: the warm-up of one lane by a whole warp, or the lanes' own warm-up and
+/// what they measure.
+enum class Part { shared_warm_up, windows, amortised };
+
 /// What stands between the clock reads of a timed window without a load.
 enum class Overhead { empty, sink };
 
@@ -55,6 +59,13 @@ struct ChaseTask {
   std::uint32_t turn = 0;
 };
 
+/// A thread's part of a warm-up that a warp makes together: where the chain of every 32nd access
+/// begins, from that thread's on, and how many loads it makes.
+struct WarmUpShare {
+  std::uint64_t start;
+  std::uint64_t accesses;
+};
+
 struct ChaseLaunch {
   Placement placement;
   const std::int32_t* lane_of_warp = nullptr;  // [rank * warps + warp]; -1: none
@@ -74,6 +85,7 @@ struct ChaseLaunch {
   std::uint32_t script_capacity = 0;  // entries that each warp keeps in shared memory
   std::uint32_t rounds = 2;           // a rehearsal and the measurement; not known to the compiler
   bool in_turn = false;
+  const WarmUpShare* shares = nullptr;  // [thread of the warp] of a shared warm-up
 };
 
 /// Shared memory that one block of the launch needs: sinks, and per warp histogram, record and
@@ -84,6 +96,12 @@ unsigned chase_shared_bytes(const ChaseLaunch& launch);
 /// the loop of a script would also hold its reading.
 cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
                          const LaunchShape& shape, cudaStream_t stream);
+
+/// Queues the warm-up of a launch's only lane by `launch.shares`, many loads at a time, in the
+/// order of the list but for neighbours. results[thread] tells where each share ended. The L1 is
+/// empty when the next kernel begins.
+cudaError_t launch_warm_up(const ChaseLaunch& launch, ChasePath path, const LaunchShape& shape,
+                           cudaStream_t stream);
 
 /// Queues a copy of `bank_bytes` bytes, of pinned or device memory, to the bank that chases go
 /// through.

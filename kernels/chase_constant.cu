@@ -32,8 +32,8 @@ class ConstantSource : public IndexPlaces, public ReadySource {
 
 }  // namespace
 
-ChaseKernel constant_kernel(Order order, bool timed) {
-  return chase_kernel_of<ConstantSource>(order, timed);
+ChaseKernel constant_kernel(Order order, Part part) {
+  return chase_kernel_of<ConstantSource>(order, part);
 }
 
 cudaError_t fill_constant_bank(const void* bytes, cudaStream_t stream) {

@@ -6,16 +6,16 @@
 namespace sonde::kernels {
 namespace {
 
-ChaseKernel kernel_of_path(ChasePath path, Order order, bool timed) {
+ChaseKernel kernel_of_path(ChasePath path, Order order, Part part) {
   switch (path) {
-    case ChasePath::ca: return chase_kernel_of<GlobalSource<Load::ca>>(order, timed);
-    case ChasePath::cg: return chase_kernel_of<GlobalSource<Load::cg>>(order, timed);
-    case ChasePath::nc: return chase_kernel_of<GlobalSource<Load::nc>>(order, timed);
-    case ChasePath::cv: return chase_kernel_of<GlobalSource<Load::cv>>(order, timed);
-    case ChasePath::atomic: return chase_kernel_of<AtomicSource>(order, timed);
-    case ChasePath::constant: return constant_kernel(order, timed);
-    case ChasePath::texture_1d: return texture_1d_kernel(order, timed);
-    case ChasePath::texture_2d: return texture_2d_kernel(order, timed);
+    case ChasePath::ca: return chase_kernel_of<GlobalSource<Load::ca>>(order, part);
+    case ChasePath::cg: return chase_kernel_of<GlobalSource<Load::cg>>(order, part);
+    case ChasePath::nc: return chase_kernel_of<GlobalSource<Load::nc>>(order, part);
+    case ChasePath::cv: return chase_kernel_of<GlobalSource<Load::cv>>(order, part);
+    case ChasePath::atomic: return chase_kernel_of<AtomicSource>(order, part);
+    case ChasePath::constant: return constant_kernel(order, part);
+    case ChasePath::texture_1d: return texture_1d_kernel(order, part);
+    case ChasePath::texture_2d: return texture_2d_kernel(order, part);
   }
   return nullptr;
 }
@@ -33,9 +33,16 @@ unsigned chase_shared_bytes(const ChaseLaunch& launch) {
 
 cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
                          const LaunchShape& shape, cudaStream_t stream) {
-  const ChaseKernel kernel = kernel_of_path(path, order, launch.timed > 0);
+  const Part part = launch.timed > 0 ? Part::windows : Part::amortised;
+  const ChaseKernel kernel = kernel_of_path(path, order, part);
   if (kernel == nullptr) return cudaErrorInvalidValue;
   return launch_kernel(kernel, launch, shape, stream);
+}
+
+cudaError_t launch_warm_up(const ChaseLaunch& launch, ChasePath path, const LaunchShape& shape,
+                           cudaStream_t stream) {
+  return launch_kernel(kernel_of_path(path, Order::chain, Part::shared_warm_up), launch, shape,
+                       stream);
 }
 
 cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,

@@ -13,12 +13,12 @@
 
 namespace sonde::kernels {
 
-/// The kernel of that order, of timed windows or amortised; null if there is none. Each space that
-/// is not global memory has its file.
+/// The kernel of that order and part; null if there is none. Each space that is not global memory
+/// has its file.
 using ChaseKernel = void (*)(ChaseLaunch);
-ChaseKernel constant_kernel(Order order, bool timed);
-ChaseKernel texture_1d_kernel(Order order, bool timed);
-ChaseKernel texture_2d_kernel(Order order, bool timed);
+ChaseKernel constant_kernel(Order order, Part part);
+ChaseKernel texture_1d_kernel(Order order, Part part);
+ChaseKernel texture_2d_kernel(Order order, Part part);
 
 enum class Keep { record, histogram, both };
 
@@ -256,11 +256,33 @@ __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
   write_out(launch, memory, static_cast<const std::uint16_t*>(record), lane);
 }
 
-/// The kernel for chains or scripts through a source; null: scripts are not amortised.
+/// One warp on the wanted SM, each thread through its share.
+template <class Chase>
+__global__ void __launch_bounds__(32, 1)
+    warm_up_kernel(const __grid_constant__ ChaseLaunch launch) {
+  if (hold_wanted_sm(launch.placement) < 0) return;
+  const Deadline deadline(launch.placement.limit_ns);
+  const std::uint32_t sm = read_sm();
+  const auto* share = reinterpret_cast<const unsigned long long*>(launch.shares + threadIdx.x);
+  ChaseTask task;
+  task.start = __ldcg(share);
+  const typename Chase::Source source(launch);
+  Chase chase(source, task, 0, 0);
+  const bool in_time = untimed_accesses<8>(chase, __ldcg(share + 1), deadline);
+  launch.results[threadIdx.x] = {lane_status(in_time, sm), sm, 0, chase.final_value()};
+}
+
+/// The kernel for chains or scripts through a source; null: scripts are neither shared nor
+/// amortised.
 template <class Source>
-ChaseKernel chase_kernel_of(Order order, bool timed) {
-  if (order == Order::script) return timed ? chase_kernel<ScriptChase<Source>, true> : nullptr;
-  return timed ? chase_kernel<ChainChase<Source>, true> : chase_kernel<ChainChase<Source>, false>;
+ChaseKernel chase_kernel_of(Order order, Part part) {
+  const bool chain = order == Order::chain;
+  switch (part) {
+    case Part::shared_warm_up: return chain ? warm_up_kernel<ChainChase<Source>> : nullptr;
+    case Part::amortised: return chain ? chase_kernel<ChainChase<Source>, false> : nullptr;
+    case Part::windows: break;
+  }
+  return chain ? chase_kernel<ChainChase<Source>, true> : chase_kernel<ScriptChase<Source>, true>;
 }
 
 }  // namespace sonde::kernels

@@ -77,12 +77,12 @@ class TiledTexture : public TextureHandle {
 
 }  // namespace
 
-ChaseKernel texture_1d_kernel(Order order, bool timed) {
-  return chase_kernel_of<LinearTexture>(order, timed);
+ChaseKernel texture_1d_kernel(Order order, Part part) {
+  return chase_kernel_of<LinearTexture>(order, part);
 }
 
-ChaseKernel texture_2d_kernel(Order order, bool timed) {
-  return chase_kernel_of<TiledTexture>(order, timed);
+ChaseKernel texture_2d_kernel(Order order, Part part) {
+  return chase_kernel_of<TiledTexture>(order, part);
 }
 
 }  // namespace sonde::kernels

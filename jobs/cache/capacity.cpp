@@ -166,12 +166,11 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
                                         std::uint64_t line_bytes) {
   const std::uint64_t step_bytes = std::max(line_bytes, common_line_bytes);
-  return find_capacity_bound(
+  return find_capacity_bound_near(
       {.step_bytes = step_bytes,
-       .start_bytes = scale_span(seen.fitting_bytes, 0.875, step_bytes),
        .limit_bytes = scale_span(seen.overflowing_bytes, 1.25, step_bytes),
        .relative_precision = 1.0 / 16},
-      [&](std::uint64_t span_bytes) { return ask_roughly(cache, span_bytes, step_bytes); });
+      seen, [&](std::uint64_t span_bytes) { return ask_roughly(cache, span_bytes, step_bytes); });
 }
 
 bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
@@ -216,7 +215,7 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
   return true;
 }
 
-CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& coarse,
+CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes) {
   // What random replacement keeps settles slowly: on an H200 the share of near hits at 30 MB is
   // 0.63 after one pass, 0.5 after three and after eight.
@@ -225,14 +224,12 @@ CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound
     ChasePlan plan = plan_fit(cache, span_bytes, line_bytes);
     plan.warmup_passes = settling_passes;
     sample_roughly(cache, plan);
-    const auto chase = measure_in_lanes(cache, fmt::format("half lost {}", span_bytes), plan);
+    const auto chase = measure_chase(cache, fmt::format("half lost {}", span_bytes), plan);
     return fraction_above(chase, cache.threshold_cycles) > 0.5 ? Fit::overflows : Fit::fits;
   };
-  return find_capacity_bound({.step_bytes = line_bytes,
-                              .start_bytes = coarse.overflowing_bytes,
-                              .limit_bytes = cache.limit_bytes,
-                              .relative_precision = 1.0 / 64},
-                             ask);
+  return find_capacity_bound_near(
+      {.step_bytes = line_bytes, .limit_bytes = cache.limit_bytes, .relative_precision = 1.0 / 64},
+      near, ask);
 }
 
 std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,

@@ -40,7 +40,8 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
 
 /// The footprint at which half of all lines are lost: the size of a cache with a gradual capacity
 /// transition, because its index is hashed or its replacement is random.
-CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& coarse,
+/// @param near where it ought to lie
+CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes);
 
 /// Lines that are found again on the return pass after a long fill, times line_bytes: the size of

@@ -100,10 +100,12 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     return;
   }
   geometry.gradual = true;
-  const CapacityBound half = measure_half_lost(cache, bound, line_bytes);
+  // Half of the lines are lost at a quarter more than the first ones, or beyond.
+  const CapacityBound expected{bound.overflowing_bytes, bound.overflowing_bytes / 4 * 5};
+  const CapacityBound half = measure_half_lost(cache, expected, line_bytes);
   geometry.half_lost_bytes = half.fitting_bytes;
   geometry.part_range = range_of_draws(cache, geometry, half, [&](const CacheUnderTest& at) {
-    return measure_half_lost(at, bound, line_bytes);
+    return measure_half_lost(at, half, line_bytes);
   });
   geometry.first_miss_range = range_of_draws(cache, geometry, bound, [&](const CacheUnderTest& at) {
     return measure_coarse_bound_near(at, bound, line_bytes);

@@ -41,11 +41,4 @@ inline ChaseLatencies measure_chase(const CacheUnderTest& cache, const std::stri
   return measure_chase(cache.run, cache.chase, cache.name + " " + label, plan);
 }
 
-/// The same by lanes where the list is long.
-/// @throws DeviceError, DeviceLostError
-inline ChaseLatencies measure_in_lanes(const CacheUnderTest& cache, const std::string& label,
-                                       const ChasePlan& plan) {
-  return measure_in_lanes(cache.run, cache.chase, cache.name + " " + label, plan);
-}
-
 }  // namespace sonde

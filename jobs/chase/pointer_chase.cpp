@@ -32,19 +32,13 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   return probe;
 }
 
-/// A list this long is dealt to lanes: shorter ones take a millisecond or two as they are.
-constexpr std::size_t long_list = 32768;
+/// Lists from this length on are warmed up many loads at a time: their neighbours are few against
+/// what any cache holds of them, and of accesses 32 bytes apart no first-level cache (256 KiB on
+/// Hopper), which may be empty then, would hold half.
+constexpr std::size_t long_list = 16384;
 
-/// The list as it is, or, if it is long, dealt to as many lanes as an SM holds.
-std::vector<ChaseLane> deal(const ChaseSetup& setup, const Offsets& offsets) {
-  if (offsets.size() < long_list) return {ChaseLane{setup.sm, offsets}};
-  std::vector<ChaseLane> lanes(most_lanes_per_sm, ChaseLane{.sm = setup.sm, .offsets_bytes = {}});
-  const std::size_t length = offsets.size() / lanes.size();
-  for (ChaseLane& lane : lanes) lane.offsets_bytes.reserve(length);
-  for (std::size_t i = 0; i < length * lanes.size();) {
-    for (ChaseLane& lane : lanes) lane.offsets_bytes.push_back(offsets[i++]);
-  }
-  return lanes;
+WarmUp warm_up_of(const Offsets& offsets) {
+  return offsets.size() < long_list ? WarmUp::dependent : WarmUp::overlapped;
 }
 
 /// A probe of one lane, up to the end of its warm-up.
@@ -52,6 +46,7 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
   ChaseProbe probe = prepare_probe(setup, {ChaseLane{setup.sm, plan.offsets}});
   probe.preparation = plan.preparation;
   probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
+  probe.warm_up = warm_up_of(plan.offsets);
   return probe;
 }
 
@@ -112,6 +107,7 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
   ProbeSpec spec = prepare_probe(setup, std::move(chases.lanes));  // lists are long: no copies
   auto& probe = std::get<ChaseProbe>(spec);
   probe.preparation = chases.preparation;
+  probe.warm_up = chases.warm_up;
   for (std::uint64_t done = 0; done < chases.recorded_accesses; done += probe.timed_accesses) {
     probe.warmup_accesses =
         chases.warmup_accesses + (chases.resume == Resume::behind_all ? done : done % length);
@@ -157,6 +153,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
                     .warmup_accesses = plan.warmup_passes * length + plan.skipped,
                     .most_at_once = setup.recordable_accesses,
                     .preparation = plan.preparation,
+                    .warm_up = warm_up_of(plan.offsets),
                     .evidence = plan.evidence};
   ChaseLatencies latencies{recorded, {}};
   latencies.cycles.reserve(recorded * plan.passes);
@@ -164,31 +161,6 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
     chases.recorded_accesses = recorded * std::min(passes_at_once, plan.passes - pass);
     const std::vector<double> cycles = std::move(record_lanes(run, setup, label, chases).front());
     latencies.cycles.insert(latencies.cycles.end(), cycles.begin(), cycles.end());
-  }
-  return latencies;
-}
-
-ChaseLatencies measure_in_lanes(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                const ChasePlan& plan) {
-  if (plan.offsets.size() < long_list || plan.skipped > 0) {
-    return measure_chase(run, setup, label, plan);
-  }
-  std::vector<ChaseLane> lanes = deal(setup, plan.offsets);
-  const std::size_t count = lanes.size();
-  const std::uint64_t length = lanes.front().offsets_bytes.size();
-  const std::uint64_t recorded =
-      plan.recorded > 0 ? std::max<std::uint64_t>(1, plan.recorded / count) : length;
-  LaneChases chases{.lanes = std::move(lanes),
-                    .warmup_accesses = plan.warmup_passes * length,
-                    .recorded_accesses = recorded,
-                    .most_at_once = std::max<std::uint64_t>(1, setup.recordable_accesses / count),
-                    .preparation = plan.preparation,
-                    .evidence = plan.evidence};
-  ChaseLatencies latencies{recorded * count, {}};
-  for (std::uint64_t pass = 0; pass < plan.passes; ++pass) {
-    for (const std::vector<double>& cycles : record_lanes(run, setup, label, chases)) {
-      latencies.cycles.insert(latencies.cycles.end(), cycles.begin(), cycles.end());
-    }
   }
   return latencies;
 }
@@ -207,20 +179,10 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
 
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses) {
-  std::vector<ChaseLane> lanes = deal(setup, plan.offsets);
-  const std::uint64_t length = lanes.front().offsets_bytes.size();
-  const std::uint64_t of_lane = std::max<std::uint64_t>(1, accesses / lanes.size());
-  ChaseProbe probe = prepare_probe(setup, std::move(lanes));
-  probe.preparation = plan.preparation;
-  probe.warmup_accesses = plan.warmup_passes * length;
-  probe.amortised_accesses = of_lane;
-  double mean_cycles = 0;
-  const Trace& trace = run.run(label, probe);
-  for (const LaneTrace& lane : trace.lanes) {
-    mean_cycles += static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses) /
-                   static_cast<double>(trace.lanes.size());
-  }
-  return mean_cycles;
+  ChaseProbe probe = prepare_probe(setup, plan);
+  probe.amortised_accesses = accesses;
+  const LaneTrace& lane = run.run(label, probe).lanes.at(0);
+  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
 }
 
 }  // namespace sonde

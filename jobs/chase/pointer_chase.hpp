@@ -63,6 +63,7 @@ struct LaneChases {
   std::uint64_t recorded_accesses = 0;  // of each lane, over as many launches as they take
   std::uint64_t most_at_once = 0;       // of one launch; at most what the device can record
   Preparation preparation = Preparation::as_is;  // flushed: before every launch
+  WarmUp warm_up = WarmUp::dependent;
   Resume resume = Resume::behind_all;
   Evidence evidence = Evidence::kept_whole;
 };
@@ -94,19 +95,11 @@ ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
                            std::uint64_t step_bytes, std::uint64_t seed,
                            std::uint64_t most_recorded);
 
-/// Latencies of the recorded positions in every pass.
+/// Latencies of the recorded positions in every pass. Warm-up passes over long lists are
+/// overlapped.
 /// @throws DeviceError, DeviceLostError
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan);
-
-/// As measure_chase, but where the list is long it is dealt to as many lanes as an SM holds, which
-/// chase at once: all lines are accessed in every pass, nearly in the order of the list, in a
-/// fraction of the time. For large shares of hits and misses: on an H200 one load in a hundred
-/// takes up to some hundred cycles longer beside the others. Positions are in the order of the
-/// lanes; fewer than there are lanes, at the end of the list, are left out.
-/// @throws DeviceError, DeviceLostError
-ChaseLatencies measure_in_lanes(JobRun& run, const ChaseSetup& setup, const std::string& label,
-                                const ChasePlan& plan);
 
 /// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
 /// length, counted on the device: which ones they are is not known.
@@ -114,8 +107,7 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
                             const ChasePlan& plan, double low_cycles, double high_cycles);
 
 /// Mean cycles per access of a plain loop over the list, nothing recorded, after the warm-up.
-/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most. A
-/// long list is dealt to lanes as in measure_in_lanes.
+/// Nothing is subtracted: the loop adds what a loop costs on this device, a few cycles at most.
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses);
 

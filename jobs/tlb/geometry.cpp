@@ -37,14 +37,14 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
 }
 
 std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request) {
-  constexpr std::uint64_t lines_of_page = 5;
+  constexpr std::uint64_t lines_of_page = 5;  // one pass each: its median drops outliers
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
   const std::string label = fmt::format("{} granularity {}", tlb.name, request.target_step_bytes);
-  const auto costs = measure_costs(tlb, label, lines_of_page, firsts, [&](std::uint64_t shift) {
-    request.shift = shift;
-    return ChasePlan{
-        .offsets = entry_chase(request).offsets, .skipped = firsts.front(), .passes = 3};
-  });
+  const auto costs =
+      measure_costs(tlb, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
+        request.shift = shift;
+        return ChasePlan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+      });
   std::vector<bool> missing;
   for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
   return missing;
@@ -80,12 +80,21 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return fraction_above(all, tlb.level.threshold_cycles);
 }
 
+/// Share of the pages of a span that miss. More lines are tried only where few pages seem to.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
+  constexpr double clear_share = 0.05;
   const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
-  const auto costs = measure_page_costs(tlb, span_bytes, spread).cost_cycles;
-  return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
+  const auto share_of = [&](const std::vector<double>& costs) {
+    return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
+  };
+  SteadyChase chase;
+  chase.lines.is_clear = [&](const std::vector<double>& costs) {
+    const double share = share_of(costs);
+    return share == 0 || share >= clear_share;
+  };
+  return share_of(measure_page_costs(tlb, span_bytes, spread, chase).cost_cycles);
 }
 
 }  // namespace
@@ -153,12 +162,12 @@ CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
     return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
                                                                                 : Fit::fits;
   };
-  const std::uint64_t start_bytes = std::max(search.start_bytes, 8 * step_bytes);
-  return find_capacity_bound({.step_bytes = step_bytes,
-                              .start_bytes = start_bytes / step_bytes * step_bytes,
+  const CapacityLimits limits{.step_bytes = step_bytes,
+                              .start_bytes = 8 * step_bytes,
                               .limit_bytes = tlb.level.overflowing_bytes,
-                              .relative_precision = search.relative_precision},
-                             ask);
+                              .relative_precision = search.relative_precision};
+  return search.near ? find_capacity_bound_near(limits, *search.near, ask)
+                     : find_capacity_bound(limits, ask);
 }
 
 ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,

@@ -54,9 +54,9 @@ std::uint64_t measure_entry(const TlbUnderTest& tlb);
 
 /// How to look for a reach.
 struct ReachSearch {
-  std::uint64_t start_bytes = 0;  // where doubling begins; 0: at eight steps
-  double relative_precision = 0;  // 0: to one step
-  double missing_share = 0;       // of the pages, that may miss in a chase that fits
+  std::optional<CapacityBound> near = {};  // where it ought to lie; else doubling from eight steps
+  double relative_precision = 0;           // 0: to one step
+  double missing_share = 0;                // of the pages, that may miss in a chase that fits
 };
 
 /// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many

@@ -59,9 +59,10 @@ void widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes, Reach& re
   TlbUnderTest elsewhere = tlb;
   for (std::size_t number = 1; number <= draws; ++number) {
     elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " reach", number));
-    const CapacityBound bound = measure_reach(
-        elsewhere, step_bytes,
-        {.start_bytes = reach.bytes / 8 * 7, .relative_precision = relative_precision});
+    const CapacityBound bound =
+        measure_reach(elsewhere, step_bytes,
+                      {.near = CapacityBound{reach.bytes, reach.bytes + step_bytes},
+                       .relative_precision = relative_precision});
     if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
     interval.low = std::min(interval.low, static_cast<double>(bound.fitting_bytes));
     interval.high = std::max(interval.high, static_cast<double>(bound.overflowing_bytes));

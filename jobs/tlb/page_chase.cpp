@@ -84,10 +84,15 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   return setup;
 }
 
+/// Levels show in shares of the pages: where those are many, single ones need not be sure.
 PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
+  constexpr std::uint64_t many_pages = 1024;
   const std::uint64_t step_bytes =
       std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
-  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
+  SteadyChase chase;
+  if (span_bytes / step_bytes >= many_pages) chase = {.passes = 1, .lines = {}};
+  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes),
+                            chase);
 }
 
 }  // namespace
@@ -111,40 +116,43 @@ PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_byte
 // Several lines of each page: the way to a slice of the L2 takes each its own time, and on a real
 // GPU a few cycles of that differ between the two accesses.
 std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
-                                  std::uint64_t lines, const std::vector<std::size_t>& firsts,
+                                  const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of) {
   ChaseLatencies costs{firsts.size(), {}};
-  for (std::uint64_t line = 0; line < lines; ++line) {
+  std::vector<double> medians;
+  for (std::uint64_t line = 0; line < lines.most; ++line) {
     const auto of_line = measure_differences(setup, label, plan_of(line * line_shift), firsts);
     costs.cycles.insert(costs.cycles.end(), of_line.begin(), of_line.end());
+    if (line + 1 < LinesTried::fewest) continue;
+    medians = position_medians(costs);
+    if (lines.is_clear && lines.is_clear(medians)) break;
   }
-  return position_medians(costs);
+  return medians;
 }
 
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
-                                         const std::function<Offsets(std::uint64_t)>& pairs_of) {
-  constexpr std::uint64_t fewest_lines = 3;
-  constexpr std::uint64_t most_lines = 9;
+                                         const std::function<Offsets(std::uint64_t)>& pairs_of,
+                                         const SteadyChase& chase) {
   const std::size_t accesses = pairs_of(0).size();
-  const std::uint64_t lines =
-      std::clamp(setup.chase.recordable_accesses / accesses, fewest_lines, most_lines);
+  LinesTried lines = chase.lines;
+  lines.most =
+      std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
   return measure_costs(setup, label, lines, firsts, [&](std::uint64_t shift) {
     return ChasePlan{.offsets = pairs_of(shift),
                      .warmup_passes = 2,
-                     .passes = 3,
+                     .passes = chase.passes,
                      .evidence = Evidence::of_a_search};
   });
 }
 
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                  const PageSpread& spread) {
+                                  const PageSpread& spread, const SteadyChase& chase) {
   const std::uint64_t pages = std::max<std::uint64_t>(1, span_bytes / spread.page_step_bytes);
   const std::string label = fmt::format("tlb span {} step {}", span_bytes, spread.page_step_bytes);
-  return {span_bytes, measure_steady_costs(setup, label, [&](std::uint64_t shift) {
-            return page_pairs(spread, 0, pages, shift);
-          })};
+  const auto pairs_of = [&](std::uint64_t shift) { return page_pairs(spread, 0, pages, shift); };
+  return {span_bytes, measure_steady_costs(setup, label, pairs_of, chase)};
 }
 
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {

@@ -38,22 +38,36 @@ inline constexpr std::uint64_t widest_spread_bytes = 64_KiB;
 /// in one set of a cache.
 PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_bytes);
 
+/// How many lines of each page are tried, one after the other.
+struct LinesTried {
+  static constexpr std::uint64_t fewest = 3;
+  std::uint64_t most = fewest;
+  /// Whether the costs so far answer what is asked, so that no further lines need be tried.
+  std::function<bool(const std::vector<double>& cost_cycles)> is_clear = {};
+};
+
 /// Costs of the translations at `firsts`, places of accesses that are repeated at once: the first
 /// access less the second, medians over passes and over several lines of each page.
-/// @param lines of each page, tried one after the other
 /// @param plan_of gives the chase for a shift, see page_line
 std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
-                                  std::uint64_t lines, const std::vector<std::size_t>& firsts,
+                                  const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of);
+
+/// A cyclic chase over pairs, as often as its costs need.
+struct SteadyChase {
+  std::uint64_t passes = 3;     // timed, behind two that warm up
+  LinesTried lines{.most = 9};  // fewer where the list is long
+};
 
 /// The same for every pair of a steady cyclic chase.
 /// @param pairs_of gives the list for a shift: each access twice in a row
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
-                                         const std::function<Offsets(std::uint64_t)>& pairs_of);
+                                         const std::function<Offsets(std::uint64_t)>& pairs_of,
+                                         const SteadyChase& chase = {});
 
 /// The same for one line of every page of a span.
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                  const PageSpread& spread);
+                                  const PageSpread& spread, const SteadyChase& chase = {});
 
 /// Chases over spans of 1 MiB, 2 MiB, ... up to the limit, in steps of 256 KiB or, where those
 /// would be more than most_pages, in the smallest power of two that is not. Ends early, without the

@@ -104,18 +104,26 @@ PartSource own_part(const MeasurePlan& plan, const RankContext& context, const R
   return part_of_shard(finished_shard(plan.parts, own->uuid), unaudited, Writer::this_run);
 }
 
+/// Of a rank that is alone.
+void copy_own_shard(const MeasurePlan& plan, const Roster& roster) {
+  write_run_from_shard(plan.options.output, finished_shard(plan.parts, roster.devices.front().uuid),
+                       roster.unaudited);
+}
+
 /// Collective. @throws AgreedError
 void write_file(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
                 const Supervised& mine) {
   std::string failure = mine.failure;
+  const bool alone = context.mpi.size() == 1 && !roster.devices.empty();
   PartSource part;
   try {
-    if (failure.empty()) part = own_part(plan, context, roster);
+    if (failure.empty() && !alone) part = own_part(plan, context, roster);
   } catch (const Error& error) {
     failure = error.what();
   }
   agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
   try {
+    if (alone) return copy_own_shard(plan, roster);
     write_run_together(context.mpi.world(), plan.options.output, plan.provenance, part,
                        [&context] { context.watch.step(); });
   } catch (const StoreError& error) {

@@ -27,6 +27,8 @@ static_assert(std::size(path_names) == load_path_count);
 constexpr EnumName<StreamKind> stream_names[]{
     {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
 
+constexpr EnumName<WarmUp> warm_up_names[]{{WarmUp::dependent, "dependent"},
+                                           {WarmUp::overlapped, "overlapped"}};
 constexpr EnumName<Preparation> preparation_names[]{{Preparation::as_is, "as_is"},
                                                     {Preparation::flushed, "flushed"}};
 
@@ -55,6 +57,7 @@ json describe(const ChaseProbe& probe) {
                  {"place", probe.place},
                  {"list_lengths", lists},
                  {"warmup_accesses", probe.warmup_accesses},
+                 {"warm_up", name_of(warm_up_names, probe.warm_up)},
                  {"timed_accesses", probe.timed_accesses},
                  {"recorded_accesses", probe.recorded_accesses},
                  {"amortised_accesses", probe.amortised_accesses},

@@ -45,6 +45,11 @@ using Place = std::uint32_t;
 /// data caches, TLBs and cached page tables holds other addresses.
 enum class Preparation { as_is, flushed };
 
+/// How the warm-up of a chase is made: each load after the one before, or many at a time, in the
+/// order of the list but for neighbours, in a fraction of the time; a first-level cache may be
+/// empty then. A device that cannot overlap them, or not these, takes its time.
+enum class WarmUp { dependent, overlapped };
+
 /// Lanes of a chase run all at once, or one after the other so that no lane disturbs another.
 enum class Concurrency { together, in_turn };
 
@@ -69,6 +74,7 @@ struct ChaseProbe {
   Place place = 0;
   std::vector<ChaseLane> lanes;
   std::uint64_t warmup_accesses = 0;
+  WarmUp warm_up = WarmUp::dependent;
   std::uint64_t timed_accesses = 0;
   std::uint64_t recorded_accesses = 0;
   std::uint64_t amortised_accesses = 0;

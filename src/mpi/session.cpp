@@ -18,6 +18,8 @@ constexpr MpiSetting settings[]{
     // The other ways of collective writing lose the error of a full disk on an aggregator (seen
     // with vulcan in 4.1.4: every rank is told that the write went well).
     {"OMPI_MCA_fcoll", "individual"},
+    // Without a launcher Open MPI 4 starts a daemon that could start more ranks. It takes 0.2 s.
+    {"OMPI_MCA_ess_singleton_isolated", "1"},
     // Ranks that wait give way to those that still work on the same cores.
     {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 

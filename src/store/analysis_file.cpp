@@ -1,6 +1,7 @@
 // `/analysis` of a run file, written into a copy that takes the file's place when whole.
 #include "store/analysis_file.hpp"
 
+#include "store/copy_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/table_file.hpp"
 
@@ -14,9 +15,7 @@ constexpr const char* group_name = "analysis";
 
 void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
   hdf5::File file = hdf5::File::open_to_write(path);
-  if (hdf5::has_link(file, group_name)) {
-    hdf5::check(H5Ldelete(file, group_name, H5P_DEFAULT), "replacing the analysis");
-  }
+  hdf5::remove_group(file, group_name);
   hdf5::write_fixed_attribute(hdf5::make_groups(file, group_name), "json", analysis.json);
   write_tables(
       file, {fleet_table().to_table(analysis.fleet), verdict_table().to_table(analysis.verdicts)});
@@ -55,7 +54,7 @@ void append_analysis(const fs::path& path, const AnalysisRecord& analysis) {
   const RunReader readable(path);  // only a file that sonde can read is touched
   const fs::path copy = path.string() + ".part";
   try {
-    fs::copy_file(path, copy, fs::copy_options::overwrite_existing);
+    copy_whole_file(path, copy);
     write_analysis(copy, analysis);
     fs::rename(copy, path);
   } catch (const std::exception& error) {

@@ -80,11 +80,15 @@ class BoundTable {
     const ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
     columns_.push_back(
         {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
-    put_.push_back([access](const Row& row, Values& values) {
-      std::get<std::vector<Stored>>(values).push_back(to_stored(std::invoke(access, row)));
+    put_.push_back([access](std::span<const Row> rows) -> Values {
+      std::vector<Stored> values;
+      values.reserve(rows.size());
+      for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
+      return values;
     });
-    get_.push_back([access](Row& row, const Values& values, std::size_t i) {
-      std::invoke(access, row) = from_stored<Member>(std::get<std::vector<Stored>>(values)[i]);
+    get_.push_back([access](std::span<Row> rows, const Values& values) {
+      auto value = std::get<std::vector<Stored>>(values).begin();
+      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(*value++);
     });
     return *this;
   }
@@ -105,26 +109,21 @@ class BoundTable {
 
   Table to_table(std::span<const Row> rows) const {
     Table table{.key = key_, .columns = columns_, .values = {}};
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      Values& values = table.values.emplace_back(empty_values(columns_[c].type));
-      for (const Row& row : rows) put_[c](row, values);
-    }
+    for (const auto& put : put_) table.values.push_back(put(rows));
     return table;
   }
 
   std::vector<Row> to_rows(const Table& table) const {
     std::vector<Row> rows(table.rows());
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      for (std::size_t i = 0; i < rows.size(); ++i) get_[c](rows[i], table.values[c], i);
-    }
+    for (std::size_t c = 0; c < get_.size(); ++c) get_[c](rows, table.values[c]);
     return rows;
   }
 
  private:
   TableKey key_;
   std::vector<ColumnSpec> columns_;
-  std::vector<std::function<void(const Row&, Values&)>> put_;
-  std::vector<std::function<void(Row&, const Values&, std::size_t)>> get_;
+  std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
+  std::vector<std::function<void(std::span<Row>, const Values&)>> get_;
 };
 
 }  // namespace sonde

@@ -219,6 +219,10 @@ Handle make_groups(hid_t file, const std::string& path) {
   return open_group(file, path);
 }
 
+void remove_group(hid_t file, const std::string& path) {
+  if (has_link(file, path)) check(H5Ldelete(file, path.c_str(), H5P_DEFAULT), "removing " + path);
+}
+
 Handle open_group(hid_t file, const std::string& path) {
   if (!has_link(file, path)) throw StoreError(path + " is missing");
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);

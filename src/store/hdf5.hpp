@@ -74,6 +74,8 @@ Handle open_to_read(const std::filesystem::path& path);
 
 /// Groups of a path, each made if it is missing, remembering the order of their members.
 Handle make_groups(hid_t file, const std::string& path);
+/// With all that is in it, if it is there.
+void remove_group(hid_t file, const std::string& path);
 /// @throws StoreError as has_link does, or if there is none
 Handle open_group(hid_t file, const std::string& path);
 /// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are

@@ -1,6 +1,7 @@
 // Writing and continuing the file of one rank.
 #include "store/shard.hpp"
 
+#include "store/copy_file.hpp"
 #include "store/flatten.hpp"
 #include "store/hdf5.hpp"
 #include "store/rows.hpp"
@@ -131,9 +132,7 @@ struct Shard::State {
   }
 
   void write_device() {
-    if (hdf5::has_link(*file, "devices")) {
-      hdf5::check(H5Ldelete(*file, "devices", H5P_DEFAULT), "replacing the device's row");
-    }
+    hdf5::remove_group(*file, "devices");
     write_tables(*file, flatten_device(&device));
     file->flush(hdf5::Durability::synced);
   }
@@ -192,9 +191,9 @@ Shard Shard::extend(const fs::path& parts, const DeviceResult& device) {
   state->device = device;
   for (const StoredJob& job : stored_jobs(device)) state->jobs.push_back(job.name);
   try {
-    fs::copy_file(state->finished, state->path, fs::copy_options::overwrite_existing);
+    copy_whole_file(state->finished, state->path);
     state->file = hdf5::File::open_to_write(state->path);
-  } catch (const std::exception& error) {
+  } catch (const StoreError& error) {
     fail(state->path, error.what());
   }
   return Shard(std::move(state));

@@ -204,8 +204,6 @@ void for_each_round(const TablePlan& table, std::size_t c, std::uint64_t rows,
 
 }  // namespace
 
-void run_alone(const std::function<void()>& step) { step(); }
-
 void create_table(hid_t file, const TablePlan& plan) {
   Handle group = hdf5::make_groups(file, plan.key.group);
   Handle scale = create_scale(group, plan.key.dimension, plan.rows);

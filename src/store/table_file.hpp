@@ -10,10 +10,9 @@
 
 namespace sonde {
 
-/// How a step of writing is run: directly by one process, or so that all ranks learn whether it
-/// worked on every other before anyone goes on.
+/// Runs a step of writing so that all ranks learn whether it worked on every other before anyone
+/// goes on.
 using StepRunner = std::function<void(const std::function<void()>&)>;
-void run_alone(const std::function<void()>& step);
 
 /// A column that was written, and the CRC-32 of the bytes that should be there.
 struct WrittenColumn {

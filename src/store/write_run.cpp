@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
+#include "store/copy_file.hpp"
 #include "store/flatten.hpp"
 #include "store/output.hpp"
 #include "store/run_header.hpp"
@@ -44,13 +45,6 @@ hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provena
 void finish_file(hdf5::File& file) {
   file.flush(hdf5::Durability::synced);
   file.close();
-}
-
-void write_part(hid_t file, const FilePlan& plan, std::size_t index, const PartSource& part,
-                const StepRunner& run_step) {
-  for (const TablePlan& table : plan.tables) {
-    run_step([&] { write_rows(file, plan, table, index, part.load(table)); });
-  }
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -150,18 +144,28 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
 
 /// The same by one process. @param part_at as for write_run_alone
 void write_parts(const fs::path& part_path, const Provenance& provenance, std::size_t parts,
-                 const std::function<PartSource(std::size_t)>& part_at,
-                 const StepRunner& run_step) {
+                 const std::function<PartSource(std::size_t)>& part_at) {
   std::vector<PartShape> shapes;
   for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
   const FilePlan plan = make_plan(shapes);
-  std::optional<hdf5::File> file;
-  run_step([&] { file = create_file(part_path, plan, provenance); });
-  for (std::size_t i = 0; i < parts; ++i) write_part(*file, plan, i, part_at(i), run_step);
-  run_step([&] {
-    finish_file(*file);
-    check_whole(part_path, plan.tables.front().rows);
-  });
+  hdf5::File file = create_file(part_path, plan, provenance);
+  for (std::size_t i = 0; i < parts; ++i) {
+    const PartSource part = part_at(i);
+    for (const TablePlan& table : plan.tables) write_rows(file, plan, table, i, part.load(table));
+  }
+  finish_file(file);
+  check_whole(part_path, plan.tables.front().rows);
+}
+
+/// A shard has all that a run file has but those whom nobody measured.
+void copy_shard(const fs::path& part_path, const fs::path& shard,
+                const std::vector<UnauditedDevice>& unaudited) {
+  copy_whole_file(shard, part_path);
+  hdf5::File file = hdf5::File::open_to_write(part_path);
+  hdf5::remove_group(file, "unaudited");
+  write_tables(file, flatten_unaudited(unaudited));
+  finish_file(file);
+  check_whole(part_path, 1);
 }
 
 }  // namespace
@@ -176,12 +180,7 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
   const Provenance shared =
       roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
   try {
-    if (size_of(comm) == 1) {
-      write_parts(
-          part_of(path), shared, 1, [&mine](std::size_t) { return mine; }, run_step);
-    } else {
-      write_together(comm, part_of(path), shared, mine, run_step);
-    }
+    write_together(comm, part_of(path), shared, mine, run_step);
     run_step([&] {
       if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });
@@ -189,6 +188,17 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
     throw StoreError(give_up(path, part_of(path), error));
   } catch (const CommError& error) {
     throw CommError(give_up(path, part_of(path), error));
+  }
+}
+
+void write_run_from_shard(const fs::path& path, const fs::path& shard,
+                          const std::vector<UnauditedDevice>& unaudited) {
+  prepare_store();
+  try {
+    copy_shard(part_of(path), shard, unaudited);
+    move_into_place(part_of(path), path);
+  } catch (const StoreError& error) {
+    throw StoreError(give_up(path, part_of(path), error));
   }
 }
 
@@ -204,7 +214,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     return index < devices ? load(index) : part_without_device(unaudited);
   };
   try {
-    write_parts(part, provenance, devices + 1, part_at, run_alone);
+    write_parts(part, provenance, devices + 1, part_at);
     move_into_place(part, path);
   } catch (const StoreError& error) {
     throw StoreError(give_up(path, part, error));

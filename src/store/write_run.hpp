@@ -1,5 +1,5 @@
-// The one file of a run, in two ways that give the same content: all ranks together, or one process
-// alone (merge.hpp uses it for shards and other run files).
+// The one file of a run, in three ways that give the same content: all ranks together, one rank of
+// its shard, or one process alone (merge.hpp uses it for shards and other run files).
 #pragma once
 
 #include "analysis/results.hpp"
@@ -24,6 +24,13 @@ namespace sonde {
 void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
                         const Provenance& provenance, const PartSource& mine,
                         const std::function<void()>& on_step = {});
+
+/// The same file of one rank: a copy of its shard, which has the layout of a run file. Its columns
+/// stay as they were packed, and keep the checksums that they got when they were measured.
+/// @param shard finished, of this run
+/// @throws StoreError; no part of the file is left
+void write_run_from_shard(const std::filesystem::path& path, const std::filesystem::path& shard,
+                          const std::vector<UnauditedDevice>& unaudited);
 
 /// The same file by one process. `load` is asked twice for each part, in order: once for its shape,
 /// once for its content; only one is in memory at a time.

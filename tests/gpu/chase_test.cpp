@@ -151,6 +151,29 @@ TEST_F(ChaseGpuTest, co_runners_on_one_sm_share_its_l1) {
   EXPECT_NEAR(apart, alone, 3);
 }
 
+TEST_F(ChaseGpuTest, an_overlapped_warm_up_leaves_the_list_in_the_l2) {
+  // A number of accesses that is no multiple of a warp's threads, and whole passes and a part.
+  for (LoadPath path : {LoadPath::past_l1, LoadPath::all_levels, LoadPath::texture_1d}) {
+    ChaseProbe probe = warm_chase(path, shuffled_offsets(4_MiB + 7 * 128, 128), 2000);
+    const std::uint64_t length = probe.lanes.front().offsets_bytes.size();
+    probe.preparation = Preparation::flushed;
+    for (std::uint64_t warmup : {length, 2 * length, length + 1234}) {
+      probe.warmup_accesses = warmup;
+      probe.warm_up = WarmUp::dependent;
+      const Trace dependent = device().run(probe);
+      probe.warm_up = WarmUp::overlapped;
+      const Trace overlapped = device().run(probe);
+
+      // The same lines, at the same latency, in a fraction of the time.
+      EXPECT_EQ(overlapped.lanes[0].offsets_bytes, dependent.lanes[0].offsets_bytes);
+      EXPECT_NEAR(median(overlapped.lanes[0].window_cycles),
+                  median(dependent.lanes[0].window_cycles), 12)
+          << to_text(path) << " " << warmup;
+      EXPECT_LT(overlapped.device_s, 0.7 * dependent.device_s);
+    }
+  }
+}
+
 TEST_F(ChaseGpuTest, flushed_memory_is_far) {
   ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(1_MiB, 4096), 256);
   probe.warmup_accesses = 0;

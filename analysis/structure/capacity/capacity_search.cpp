@@ -50,6 +50,31 @@ CapacityBound find_capacity_bound(const CapacityLimits& limits,
   return narrow_capacity_bound(limits, bound, ask);
 }
 
+CapacityBound find_capacity_bound_near(const CapacityLimits& limits, const CapacityBound& seen,
+                                       const std::function<Fit(std::uint64_t bytes)>& ask) {
+  const std::uint64_t step = limits.step_bytes;
+  const std::uint64_t limit = std::max(step, limits.limit_bytes / step * step);
+  std::uint64_t width = (seen.overflowing_bytes - seen.fitting_bytes + step - 1) / step * step;
+  std::uint64_t size = std::clamp(seen.fitting_bytes / step * step, step, limit);
+  CapacityBound bound;
+  if (ask(size) == Fit::fits) {
+    bound.fitting_bytes = size;
+    for (; bound.overflowing_bytes == 0 && size < limit; width *= 2) {
+      size = std::min(size + width, limit);
+      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
+    }
+    if (bound.overflowing_bytes == 0) return bound;
+  } else {
+    bound.overflowing_bytes = size;
+    for (; bound.fitting_bytes == 0 && size > step; width *= 2) {
+      size = size > width + step ? size - width : step;
+      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
+    }
+    if (bound.fitting_bytes == 0) return bound;
+  }
+  return narrow_capacity_bound(limits, bound, ask);
+}
+
 std::uint64_t round_gradual_size(std::uint64_t size_bytes) {
   const std::uint64_t resolution_bytes =
       std::max<std::uint64_t>(1, std::bit_floor(size_bytes) / 16);

@@ -27,6 +27,12 @@ struct CapacityBound {
 CapacityBound find_capacity_bound(const CapacityLimits& limits,
                                   const std::function<Fit(std::uint64_t bytes)>& ask);
 
+/// The same where the bound ought to lie about where `seen` has it: asks at both of its ends, and
+/// goes outwards in doubled steps if it lies beyond one of them. limits.start_bytes does not count.
+/// @pre seen.fitting_bytes < seen.overflowing_bytes
+CapacityBound find_capacity_bound_near(const CapacityLimits& limits, const CapacityBound& seen,
+                                       const std::function<Fit(std::uint64_t bytes)>& ask);
+
 /// Bisects between a footprint known to fit and one known to overflow.
 CapacityBound narrow_capacity_bound(const CapacityLimits& limits, CapacityBound bound,
                                     const std::function<Fit(std::uint64_t bytes)>& ask);

@@ -44,8 +44,14 @@ std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
   return fitting;
 }
 
+struct ConflictSearch {
+  std::optional<EvictionSet> conflict;
+  std::string reason;
+  bool hangs_on_order = false;  // what overflows does so in this order of accesses alone
+};
+
 /// How a prefix that overflows, and of which no part does, does in other orders of accesses.
-std::string explain_unsteady(const Lines& prefix, const MissOracle& ask) {
+ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 8;
   std::vector<Lines> lists;
   for (std::uint64_t order = 1; order <= asked_orders; ++order) {
@@ -58,7 +64,18 @@ std::string explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   if (fitting > 0) {
     text += fmt::format(": in {} of {} other orders of accesses they fit", fitting, asked_orders);
   }
-  return text;
+  return {{}, std::move(text), fitting == asked_orders};
+}
+
+ConflictSearch search_conflict(const Lines& pool, const MissOracle& ask) {
+  if (pool.size() < 2) return {.conflict = {}, .reason = "too few lines to overfill a set"};
+  const std::size_t length = find_sure_prefix(pool, ask);
+  if (length == 0) return {.conflict = {}, .reason = fmt::format("all {} lines fit", pool.size())};
+  const Lines prefix = slice(pool, 0, length);
+  Lines lines = reduce_to_one_set(prefix, ask);
+  if (lines.size() < 2) return explain_unsteady(prefix, ask);
+  return {.conflict = EvictionSet{.lines = std::move(lines), .fitting_lines = length - 1},
+          .reason = {}};
 }
 
 /// In a group some other set may have been overfull: each line found must miss alone as well.
@@ -94,34 +111,22 @@ void add_overlooked(std::set<std::uint64_t>& found, const Lines& residents, cons
 
 std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle& ask,
                                              std::string& reason) {
-  if (pool.size() < 2) {
-    reason = "too few lines to overfill a set";
-    return std::nullopt;
-  }
-  const std::size_t length = find_sure_prefix(pool, ask);
-  if (length == 0) {
-    reason = fmt::format("all {} lines fit", pool.size());
-    return std::nullopt;
-  }
-  const Lines prefix = slice(pool, 0, length);
-  Lines lines = reduce_to_one_set(prefix, ask);
-  if (lines.size() < 2) {
-    reason = explain_unsteady(prefix, ask);
-    return std::nullopt;
-  }
-  return EvictionSet{.lines = std::move(lines), .fitting_lines = length - 1};
+  ConflictSearch search = search_conflict(pool, ask);
+  if (!search.conflict) reason = std::move(search.reason);
+  return std::move(search.conflict);
 }
 
 std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const MissOracle& ask,
                                                           std::string& reason) {
   constexpr std::uint64_t orders = 3;
-  auto conflict = find_eviction_set(pool, ask, reason);
-  for (std::uint64_t order = 1; order < orders && !conflict && pool.size() > 1; ++order) {
-    if (!overflows(pool, ask)) break;
+  ConflictSearch search = search_conflict(pool, ask);
+  for (std::uint64_t order = 1; order < orders && !search.conflict && pool.size() > 1; ++order) {
+    if (search.hangs_on_order || !overflows(pool, ask)) break;
     pool = shuffled(std::move(pool), order);
-    conflict = find_eviction_set(pool, ask, reason);
+    search = search_conflict(pool, ask);
   }
-  return conflict;
+  if (!search.conflict) reason = std::move(search.reason);
+  return std::move(search.conflict);
 }
 
 std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candidates,

@@ -27,7 +27,7 @@ std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle
                                              std::string& reason);
 
 /// The same in up to three orders of the pool: an outlier in one of very many chases may have ended
-/// the search.
+/// the search. Not where what overflows does so in one order of accesses alone.
 std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const MissOracle& ask,
                                                           std::string& reason);
 

@@ -22,6 +22,8 @@ constexpr std::array failures{
               "the block on SM {} was moved while it measured (its cycles mix two clocks). Look "
               "for other processes on the GPU"}};
 
+}  // namespace
+
 void check_lane(const kernels::LaneResult& result, int sm) {
   for (const auto& [status, text] : failures) {
     if (result.status == status) throw DeviceError(fmt::format(fmt::runtime(text), sm));
@@ -29,7 +31,13 @@ void check_lane(const kernels::LaneResult& result, int sm) {
   require(result.sm == static_cast<std::uint32_t>(sm), "a lane ran on another SM than planned");
 }
 
-}  // namespace
+void check_value(const kernels::LaneResult& result, std::uint64_t wanted, std::size_t lane) {
+  if (result.final_value == wanted) return;
+  throw_device_error(
+      "wrong data: lane {} on SM {} ended at {:#x} instead of {:#x} (a load returned what nobody "
+      "wrote, so its times mean nothing). Check the GPU's memory and ECC counters",
+      lane, result.sm, result.final_value, wanted);
+}
 
 LaneLaunch::LaneLaunch(Session& session, Lanes lanes, TimeLimit limit)
     : session_(session),
@@ -65,14 +73,6 @@ LaneTrace LaneLaunch::read(std::size_t lane) const {
   trace.elapsed_cycles = result.elapsed_cycles;
   trace.accesses = lanes_.accesses;
   return trace;
-}
-
-void LaneLaunch::check_final_value(std::size_t lane, std::uint64_t wanted) const {
-  if (final_value(lane) == wanted) return;
-  throw_device_error(
-      "wrong data: lane {} on SM {} ended at {:#x} instead of {:#x} (a load returned what nobody "
-      "wrote, so its times mean nothing). Check the GPU's memory and ECC counters",
-      lane, lanes_.sms[lane], final_value(lane), wanted);
 }
 
 }  // namespace sonde::cuda

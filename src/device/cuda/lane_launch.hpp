@@ -14,6 +14,12 @@ struct Lanes {
   std::uint64_t accesses = 0;  // of each lane, in its elapsed cycles
 };
 
+/// @throws DeviceError if the lane did not run to its end on its SM
+void check_lane(const kernels::LaneResult& result, int sm);
+
+/// @throws DeviceError if the loads of that lane did not end with `wanted`
+void check_value(const kernels::LaneResult& result, std::uint64_t wanted, std::size_t lane);
+
 class LaneLaunch {
  public:
   /// Adds its arrays to those of the session.
@@ -36,7 +42,9 @@ class LaneLaunch {
             const std::function<void(const kernels::LaunchShape&)>& queue);
 
   /// After a run. @throws DeviceError if the lane's loads did not end with that value
-  void check_final_value(std::size_t lane, std::uint64_t wanted) const;
+  void check_final_value(std::size_t lane, std::uint64_t wanted) const {
+    check_value(session_.arrays().host(results_)[lane], wanted, lane);
+  }
   std::uint64_t final_value(std::size_t lane) const {
     return session_.arrays().host(results_)[lane].final_value;
   }

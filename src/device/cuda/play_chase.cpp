@@ -1,10 +1,13 @@
 // Chases through data: puts the lists into memory as chains, or into shared memory as scripts where
 // that cannot be, and checks that every lane ended where its list says.
+#include "base/gpu_facts.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/chase_memory.hpp"
 #include "device/cuda/play.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/place.hpp"
+
+#include <algorithm>
 
 namespace sonde::cuda {
 namespace {
@@ -14,13 +17,77 @@ std::uint64_t accesses_of(const ChaseProbe& probe) {
   return probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
 }
 
-Trace run_chase(Session& session, ChaseMemory& memory, ChaseLaunchPlan& plan,
-                kernels::ChasePath path, kernels::Order order) {
-  return plan.run([&](const kernels::LaunchShape& shape) {
-    memory.queue();
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), path, order, shape, session.stream()));
-  });
+/// Accesses of a warm-up that are the turn of a thread, if the threads of a warp take turns.
+std::uint64_t share_of(std::uint64_t accesses, std::uint64_t thread) {
+  return (accesses + warp_threads - 1 - thread) / warp_threads;
 }
+
+/// A warm-up is shared out to the threads of a warp if there is something for each.
+bool is_shared_out(const ChaseProbe& probe) {
+  return probe.warm_up == WarmUp::overlapped && probe.warmup_accesses >= warp_threads &&
+         probe.lanes.size() == 1 && probe.lanes.front().offsets_bytes.size() >= warp_threads;
+}
+
+/// The warm-up of a probe's only lane by a warp, each thread through its share of the accesses, in
+/// a kernel of its own. Construct it before the launch's plan.
+class SharedWarmUp {
+ public:
+  /// @param chains of layout::with_shares
+  SharedWarmUp(Session& session, const ChaseProbe& probe, const layout::ChainPlan& chains)
+      : session_(session), probe_(probe), chains_(chains) {
+    shares_ = session.arrays().add_input<kernels::WarmUpShare>(warp_threads);
+    state_ = session.arrays().add_output<kernels::PlacementState>(1);
+    results_ = session.arrays().add_output<kernels::LaneResult>(warp_threads);
+  }
+
+  /// Leaves nothing of the warm-up to the lane, which goes on behind it.
+  void fill(const ChaseMemory& memory, ChaseLaunchPlan& plan) {
+    const auto shares = session_.arrays().host(shares_);
+    for (std::size_t thread = 0; thread < warp_threads; ++thread) {
+      shares[thread] = {.start = memory.place(chains_.offset_bytes(1 + thread, 0)),
+                        .accesses = accesses_of(thread)};
+    }
+    plan.tasks()[0].start = memory.place(chains_.offset_bytes(0, probe_.warmup_accesses));
+    plan.launch().warmup = 0;
+    launch_ = plan.launch();
+    launch_.shares = session_.arrays().device(shares_);
+    launch_.placement.state = session_.arrays().device(state_);
+    launch_.results = session_.arrays().device(results_);
+  }
+
+  void queue(kernels::LaunchShape shape) const {
+    session_.arrays().clear(state_);
+    session_.arrays().clear(results_);
+    shape.block_threads = warp_threads;
+    SONDE_CUDA_CHECK(
+        kernels::launch_warm_up(launch_, to_chase_path(probe_.path), shape, session_.stream()));
+  }
+
+  /// @throws DeviceError if a thread did not run to its end, or did not end where its share does
+  void check(const ChaseMemory& memory) const {
+    const auto results = session_.arrays().host(results_);
+    for (std::size_t thread = 0; thread < warp_threads; ++thread) {
+      check_lane(results[thread], probe_.lanes.front().sm);
+      check_value(results[thread],
+                  memory.place(chains_.offset_bytes(1 + thread, accesses_of(thread))), thread);
+    }
+  }
+
+ private:
+  std::uint64_t accesses_of(std::uint64_t thread) const {
+    const std::uint64_t length = probe_.lanes.front().offsets_bytes.size();
+    const std::uint64_t rest = probe_.warmup_accesses % length;
+    return probe_.warmup_accesses / length * share_of(length, thread) + share_of(rest, thread);
+  }
+
+  Session& session_;
+  const ChaseProbe& probe_;
+  const layout::ChainPlan& chains_;
+  Input<kernels::WarmUpShare> shares_;
+  Output<kernels::PlacementState> state_;
+  Output<kernels::LaneResult> results_;
+  kernels::ChaseLaunch launch_;
+};
 
 Trace play_chains(Session& session, const ChaseProbe& probe, const layout::ChainPlan& chains) {
   ChaseMemory memory(session, probe, kernels::Order::chain);
@@ -30,14 +97,24 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const layout::Chain
     words.push_back({word.offset_bytes, memory.place(word.next_offset_bytes)});
   }
   memory.add(std::move(words));
+  std::optional<SharedWarmUp> warm_up;
+  if (chains.chains.size() > probe.lanes.size()) warm_up.emplace(session, probe, chains);
   ChaseLaunchPlan plan(session, probe);
   memory.fill(plan);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
-    plan.tasks()[lane].start = memory.place(chains.first_offsets_bytes[lane]);
+    plan.tasks()[lane].start = memory.place(chains.offset_bytes(lane, 0));
   }
-  Trace trace = run_chase(session, memory, plan, to_chase_path(probe.path), kernels::Order::chain);
+  if (warm_up) warm_up->fill(memory, plan);
+  const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
+    memory.queue();
+    if (warm_up) warm_up->queue(shape);
+    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.path),
+                                           kernels::Order::chain, shape, session.stream()));
+  });
+  if (warm_up) warm_up->check(memory);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
-    plan.lanes().check_final_value(lane, memory.place(chains.final_offsets_bytes[lane]));
+    plan.lanes().check_final_value(lane,
+                                   memory.place(chains.offset_bytes(lane, accesses_of(probe))));
   }
   return trace;
 }
@@ -62,7 +139,11 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
   plan.launch().script_unit = layout::script_unit(probe.path, scripts.unit_bytes());
   scripts.fill(plan.tasks());
   for (kernels::ChaseTask& task : plan.tasks()) task.start = memory.place(0);
-  Trace trace = run_chase(session, memory, plan, to_chase_path(probe.path), kernels::Order::script);
+  const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
+    memory.queue();
+    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.path),
+                                           kernels::Order::script, shape, session.stream()));
+  });
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.lanes().check_final_value(lane, 0);
   }
@@ -73,8 +154,16 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
 
 Trace play(Session& session, const ChaseProbe& probe) {
   if (probe.path == LoadPath::instruction) return play_code(session, probe);
-  const auto chains =
-      layout::plan_chains(probe.lanes, accesses_of(probe), layout::word_layout(probe.path));
+  const auto plan = [&](const std::vector<ChaseLane>& lanes) {
+    return layout::plan_chains(lanes, layout::word_layout(probe.path));
+  };
+  if (is_shared_out(probe)) {
+    // Chains of their own need further words of each sector.
+    const auto chains = plan(layout::with_shares(probe.lanes, warp_threads));
+    if (chains) return play_chains(session, probe, *chains);
+  }
+  // Without shares the lane warms up by itself.
+  const auto chains = plan(probe.lanes);
   return chains ? play_chains(session, probe, *chains) : play_scripts(session, probe);
 }
 

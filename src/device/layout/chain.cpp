@@ -87,7 +87,19 @@ bool append_chain(const std::vector<std::uint64_t>& list, const WordLayout& layo
 
 }  // namespace
 
-std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
+std::vector<ChaseLane> with_shares(std::vector<ChaseLane> lanes, std::size_t shares) {
+  const std::size_t count = lanes.size();
+  lanes.resize(count * (1 + shares));
+  for (std::size_t i = 0; i < count * shares; ++i) {
+    const std::vector<std::uint64_t>& list = lanes[i / shares].offsets_bytes;
+    std::vector<std::uint64_t>& share = lanes[count + i].offsets_bytes;
+    share.reserve(list.size() / shares + 1);
+    for (std::size_t at = i % shares; at < list.size(); at += shares) share.push_back(list[at]);
+  }
+  return lanes;
+}
+
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes,
                                      const WordLayout& layout) {
   const std::vector<std::size_t> first = find_equal_lists(lanes);
   std::uint64_t entries = 0;
@@ -102,15 +114,11 @@ std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::u
   plan.words.reserve(entries);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (first[i] != i) {
-      plan.first_offsets_bytes.push_back(plan.first_offsets_bytes[first[i]]);
-      plan.final_offsets_bytes.push_back(plan.final_offsets_bytes[first[i]]);
+      plan.chains.push_back(plan.chains[first[i]]);
       continue;
     }
-    const std::size_t begin = plan.words.size();
+    plan.chains.push_back({plan.words.size(), lanes[i].offsets_bytes.size()});
     if (!append_chain(lanes[i].offsets_bytes, layout, table, plan.words)) return std::nullopt;
-    plan.first_offsets_bytes.push_back(plan.words[begin].offset_bytes);
-    plan.final_offsets_bytes.push_back(
-        plan.words[begin + accesses % lanes[i].offsets_bytes.size()].offset_bytes);
   }
   return plan;
 }

@@ -25,17 +25,31 @@ struct ChainWord {
 };
 
 struct ChainPlan {
+  /// The words of one list, in its order; the last one leads back to the first.
+  struct Chain {
+    std::size_t first_word = 0;
+    std::size_t length = 0;
+  };
   std::vector<ChainWord> words;
-  std::vector<std::uint64_t> first_offsets_bytes;  // [lane] where the lane starts
-  std::vector<std::uint64_t> final_offsets_bytes;  // [lane] what its last load must return
+  std::vector<Chain> chains;  // [lane]
+
+  /// Of the word that the lane's access number `access`, from 0 on, loads: also what the access
+  /// before it returns.
+  std::uint64_t offset_bytes(std::size_t lane, std::uint64_t access) const {
+    return words[chains[lane].first_word + access % chains[lane].length].offset_bytes;
+  }
 };
+
+/// The lists of `lanes`, and behind them `shares` for each: every `shares`-th access from the first
+/// one on, from the second one on, and so on.
+/// @pre no list is shorter than that
+std::vector<ChaseLane> with_shares(std::vector<ChaseLane> lanes, std::size_t shares);
 
 /// Chains through which every lane chases its list. The k-th access to a sector reads another of
 /// its words, so the lines and sectors are the ones asked for; lanes with equal lists share one
 /// chain.
-/// @param accesses loads that each lane makes, from the start of its list
 /// @return nothing if a sector is accessed more often than it has words
-std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes, std::uint64_t accesses,
+std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes,
                                      const WordLayout& layout = {});
 
 /// The same lists as numbers for a script that stands in shared memory.

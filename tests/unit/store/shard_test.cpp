@@ -340,6 +340,23 @@ TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_ru
   EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
 }
 
+TEST_F(ShardTest, the_run_file_of_one_shard_has_the_same_content_as_their_merge) {
+  finish_shard();
+  fs::create_directories(parts_folder(folder_ / "merged.h5"));
+  fs::copy(finished(), parts_folder(folder_ / "merged.h5"));
+  const std::vector<UnauditedDevice> idle{{"node9", "GPU-idle"}};
+  write_run_from_shards(folder_ / "merged.h5",
+                        {.provenance = provenance_, .devices = {}, .unaudited = idle});
+
+  write_run_from_shard(folder_ / "run.h5", finished(), idle);
+
+  const RunResult run = read_run(folder_ / "run.h5", WithTraces::yes);
+  EXPECT_EQ(print(run), print(read_run(folder_ / "merged.h5", WithTraces::yes)));
+  EXPECT_EQ(print(run), print(RunResult{provenance_, {device_}, idle}));
+  EXPECT_FALSE(fs::exists(folder_ / "run.h5.part"));
+  EXPECT_TRUE(fs::exists(finished()));
+}
+
 TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_while_writing) {
   const fs::path run = folder_ / "run.h5";
   std::ofstream stopped(run.string() + ".part");  // it has the common file open

@@ -164,6 +164,30 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+TEST(StoreErrorTest, full_disk_leaves_no_copy_of_a_shard_and_says_why) {
+  const test::TemporaryFolder folder;
+  const DeviceResult device = test::random_device(5, 1, 200);
+  Shard shard = Shard::create(folder.path(), device, test::some_provenance());
+  for (const JobResult& job : device.jobs) shard.append(job);
+  shard.finish(device);
+  const fs::path finished = finished_shard(folder.path(), device.info.uuid);
+
+  const std::vector<UnauditedDevice> many(100, {std::string(200, 'n'), "GPU-idle"});
+  for (const auto size : {fs::file_size(finished) / 2, fs::file_size(finished)}) {
+    EXPECT_TRUE(holds_on_a_full_disk(size, [&] {
+      const std::string text =
+          store_error([&] { write_run_from_shard(folder / "run.h5", finished, many); });
+      return text.find("run.h5") != std::string::npos &&
+             text.find("File too large") != std::string::npos &&
+             text.find("sonde merge") != std::string::npos;
+    }));
+  }
+
+  EXPECT_FALSE(fs::exists(folder / "run.h5"));
+  EXPECT_FALSE(fs::exists(folder / "run.h5.part"));
+  EXPECT_EQ(read_run(finished, WithTraces::yes).devices.size(), 1U);
+}
+
 TEST(StoreErrorTest, full_disk_keeps_the_earlier_file) {
   const test::TemporaryFolder folder;
   write_run(folder / "run.h5");
@@ -183,13 +207,15 @@ TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
   const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
   const auto size = fs::file_size(folder / "run.h5");
 
-  EXPECT_TRUE(holds_on_a_full_disk(size + 5000, [&] {
-    const std::string text = store_error([&] {
-      append_analysis(folder / "run.h5", {std::string(100000, 'j'), {}, {}});
-    });
-    return text.find("untouched") != std::string::npos &&
-           text.find("File too large") != std::string::npos;
-  }));
+  for (const auto full_at : {size / 2, size + 5000}) {  // in the copy, in what is added to it
+    EXPECT_TRUE(holds_on_a_full_disk(full_at, [&] {
+      const std::string text = store_error([&] {
+        append_analysis(folder / "run.h5", {std::string(100000, 'j'), {}, {}});
+      });
+      return text.find("untouched") != std::string::npos &&
+             text.find("File too large") != std::string::npos;
+    }));
+  }
 
   EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
   EXPECT_FALSE(fs::exists(folder / "run.h5.part"));

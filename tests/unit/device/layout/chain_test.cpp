@@ -21,7 +21,7 @@ std::vector<std::uint64_t> chase_sectors(const ChainPlan& plan, std::size_t lane
   std::map<std::uint64_t, std::uint64_t> memory;
   for (const ChainWord& word : plan.words) memory[word.offset_bytes] = word.next_offset_bytes;
   std::vector<std::uint64_t> sectors;
-  std::uint64_t at = plan.first_offsets_bytes[lane];
+  std::uint64_t at = plan.offset_bytes(lane, 0);
   for (std::uint64_t i = 0; i < accesses; ++i) {
     sectors.push_back(at / 32);
     at = memory.at(at);
@@ -33,18 +33,18 @@ std::vector<std::uint64_t> chase_sectors(const ChainPlan& plan, std::size_t lane
 TEST(ChainTest, chases_the_list_cyclically) {
   const std::vector<std::uint64_t> list = {0, 4096, 128, 64, 8192};
 
-  const auto plan = plan_chains(one_lane(list), 12);
+  const auto plan = plan_chains(one_lane(list));
 
   ASSERT_TRUE(plan);
   std::uint64_t end = 0;
   const auto sectors = chase_sectors(*plan, 0, 12, end);
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(sectors[i], list[i % 5] / 32);
-  EXPECT_EQ(end, plan->final_offsets_bytes[0]);
+  EXPECT_EQ(end, plan->offset_bytes(0, 12));
   EXPECT_EQ(end, 128u);  // 12 mod 5 = 2
 }
 
 TEST(ChainTest, keeps_the_very_words_of_lists_without_repeats) {
-  const auto plan = plan_chains(one_lane({24, 8, 0, 16}), 4);
+  const auto plan = plan_chains(one_lane({24, 8, 0, 16}));
 
   ASSERT_TRUE(plan);
   EXPECT_THAT(plan->words, testing::SizeIs(4));
@@ -55,7 +55,7 @@ TEST(ChainTest, keeps_the_very_words_of_lists_without_repeats) {
 TEST(ChainTest, repeats_read_other_words_of_the_same_sector) {
   const std::vector<std::uint64_t> list = {0, 96, 0, 32, 0, 0, 96};
 
-  const auto plan = plan_chains(one_lane(list), 7);
+  const auto plan = plan_chains(one_lane(list));
 
   ASSERT_TRUE(plan);
   std::set<std::uint64_t> words;
@@ -67,21 +67,41 @@ TEST(ChainTest, repeats_read_other_words_of_the_same_sector) {
 }
 
 TEST(ChainTest, gives_up_when_a_sector_has_no_word_left) {
-  EXPECT_TRUE(plan_chains(one_lane({0, 0, 0, 0}), 4));
-  EXPECT_FALSE(plan_chains(one_lane({0, 0, 8, 16, 0}), 5));
+  EXPECT_TRUE(plan_chains(one_lane({0, 0, 0, 0})));
+  EXPECT_FALSE(plan_chains(one_lane({0, 0, 8, 16, 0})));
 }
 
 TEST(ChainTest, equal_lists_share_a_chain_and_others_do_not) {
   const std::vector<ChaseLane> lanes = {{0, {0, 128}, {}}, {1, {128, 0}, {}}, {2, {0, 128}, {}}};
 
-  const auto plan = plan_chains(lanes, 3);
+  const auto plan = plan_chains(lanes);
 
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->words.size(), 4u);
-  EXPECT_EQ(plan->first_offsets_bytes[0], plan->first_offsets_bytes[2]);
-  EXPECT_NE(plan->first_offsets_bytes[0], plan->first_offsets_bytes[1]);
+  EXPECT_EQ(plan->offset_bytes(0, 0), plan->offset_bytes(2, 0));
+  EXPECT_NE(plan->offset_bytes(0, 0), plan->offset_bytes(1, 0));
   std::uint64_t end = 0;
   EXPECT_THAT(chase_sectors(*plan, 1, 3, end), testing::ElementsAre(4, 0, 4));
+}
+
+TEST(ChainTest, shares_take_turns_through_the_list_in_words_of_their_own) {
+  const std::vector<std::uint64_t> list = {0, 128, 256, 384, 512, 640, 768};
+
+  const auto lanes = with_shares(one_lane(list), 3);
+  const auto plan = plan_chains(lanes);
+
+  ASSERT_EQ(lanes.size(), 4u);
+  EXPECT_EQ(lanes[0].offsets_bytes, list);
+  EXPECT_THAT(lanes[1].offsets_bytes, testing::ElementsAre(0, 384, 768));
+  EXPECT_THAT(lanes[2].offsets_bytes, testing::ElementsAre(128, 512));
+  EXPECT_THAT(lanes[3].offsets_bytes, testing::ElementsAre(256, 640));
+  ASSERT_TRUE(plan);
+  std::set<std::uint64_t> words;
+  for (const ChainWord& word : plan->words) words.insert(word.offset_bytes);
+  EXPECT_EQ(words.size(), 2 * list.size());
+  std::uint64_t end = 0;
+  EXPECT_THAT(chase_sectors(*plan, 2, 3, end), testing::ElementsAre(4, 16, 4));
+  EXPECT_EQ(end, plan->offset_bytes(2, 3));
 }
 
 TEST(ChainTest, wide_and_narrow_buffers_give_the_same_chain) {
@@ -96,8 +116,8 @@ TEST(ChainTest, wide_and_narrow_buffers_give_the_same_chain) {
   std::vector<std::uint64_t> wide = list;
   wide.push_back(std::uint64_t{1} << 36);  // sparse: the table is hashed
 
-  const auto dense = plan_chains(one_lane(list), list.size());
-  const auto sparse = plan_chains(one_lane(wide), wide.size());
+  const auto dense = plan_chains(one_lane(list));
+  const auto sparse = plan_chains(one_lane(wide));
 
   ASSERT_TRUE(dense && sparse);
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -41,14 +41,14 @@ TEST(PlaceTest, words_that_stand_for_each_other_share_a_sector) {
     const std::vector<ChaseLane> too_often = {
         {0, std::vector<std::uint64_t>(layout.group_words + 1, 64), {}}};
 
-    const auto plan = plan_chains(often, 1, layout);
+    const auto plan = plan_chains(often, layout);
 
     ASSERT_TRUE(plan) << to_text(path);
     for (const ChainWord& word : plan->words) {
       EXPECT_GE(word.offset_bytes, 64u);
       EXPECT_LT(word.offset_bytes, 64 + layout.group_words * layout.word_bytes);
     }
-    EXPECT_FALSE(plan_chains(too_often, 1, layout)) << to_text(path);
+    EXPECT_FALSE(plan_chains(too_often, layout)) << to_text(path);
   }
 }
 

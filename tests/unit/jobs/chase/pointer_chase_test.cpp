@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-
 namespace sonde {
 namespace {
 
@@ -88,34 +85,25 @@ TEST_F(PointerChaseTest, passes_of_a_long_list_are_recorded_piece_by_piece) {
   }
 }
 
-TEST_F(PointerChaseTest, a_long_list_is_dealt_to_the_lanes_of_its_sm) {
-  setup.sm = 1;
+TEST_F(PointerChaseTest, a_long_list_is_warmed_up_by_overlapped_loads) {
   setup.recordable_accesses = 64;
   const ChasePlan plan{
       .offsets = ascending_order(8 * 40000, 8), .warmup_passes = 2, .recorded = 64};
 
-  const ChaseLatencies latencies = measure_in_lanes(run, setup, "test", plan);
+  const ChaseLatencies latencies = measure_chase(run, setup, "test", plan);
 
   ASSERT_EQ(device.probes.size(), 1U);
-  const ChaseProbe& probe = device.probes.front();
-  ASSERT_EQ(probe.lanes.size(), most_lanes_per_sm);
-  std::set<std::uint64_t> accessed;
-  for (const ChaseLane& lane : probe.lanes) {
-    EXPECT_EQ(lane.sm, 1);
-    EXPECT_EQ(lane.offsets_bytes.size(), 2500U);
-    accessed.insert(lane.offsets_bytes.begin(), lane.offsets_bytes.end());
-  }
-  EXPECT_EQ(accessed.size(), 40000U);
-  EXPECT_EQ(probe.warmup_accesses, 5000U);
+  EXPECT_EQ(device.probes.front().warm_up, WarmUp::overlapped);
+  EXPECT_EQ(device.probes.front().warmup_accesses, 80000U);
   EXPECT_EQ(latencies.cycles.size(), 64U);
 }
 
-TEST_F(PointerChaseTest, a_short_list_stays_one_chase) {
+TEST_F(PointerChaseTest, a_short_list_is_warmed_up_load_after_load) {
   setup.recordable_accesses = 64;
-  measure_in_lanes(run, setup, "test", {.offsets = ascending_order(64, 8), .warmup_passes = 2});
+  measure_chase(run, setup, "test", {.offsets = ascending_order(64, 8), .warmup_passes = 2});
 
   ASSERT_EQ(device.probes.size(), 1U);
-  EXPECT_EQ(device.probes.front().lanes.size(), 1U);
+  EXPECT_EQ(device.probes.front().warm_up, WarmUp::dependent);
 }
 
 }  // namespace

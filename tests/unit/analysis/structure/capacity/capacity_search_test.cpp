@@ -57,6 +57,33 @@ TEST(CapacitySearchTest, says_that_nothing_fits) {
   EXPECT_EQ(bound.overflowing_bytes, 128U);
 }
 
+TEST(CapacitySearchTest, a_bound_near_the_one_seen_takes_few_questions) {
+  for (std::uint64_t size : {8000u, 8192u, 8224u, 6400u, 12800u, 320u, 40960u}) {
+    Oracle oracle{size};
+
+    const CapacityBound bound =
+        find_capacity_bound_near({.step_bytes = 32, .limit_bytes = 1 << 20}, {8192, 8256},
+                                 [&](std::uint64_t bytes) { return oracle(bytes); });
+
+    EXPECT_EQ(bound.fitting_bytes, size);
+    EXPECT_EQ(bound.overflowing_bytes, size + 32);
+    EXPECT_LT(oracle.questions, size > 8000 && size < 9000 ? 4 : 24);
+  }
+}
+
+TEST(CapacitySearchTest, a_bound_far_from_the_one_seen_may_not_be_met) {
+  const CapacityLimits limits{.step_bytes = 32, .limit_bytes = 1 << 16};
+  const CapacityBound seen{8192, 8256};
+
+  const auto all = find_capacity_bound_near(limits, seen, [](auto) { return Fit::fits; });
+  const auto none = find_capacity_bound_near(limits, seen, [](auto) { return Fit::overflows; });
+
+  EXPECT_EQ(all.fitting_bytes, 1U << 16);
+  EXPECT_EQ(all.overflowing_bytes, 0U);
+  EXPECT_EQ(none.fitting_bytes, 0U);
+  EXPECT_EQ(none.overflowing_bytes, 32U);
+}
+
 TEST(CapacitySearchTest, stops_at_the_precision_asked_for) {
   Oracle exact{1000000};
   Oracle rough{1000000};
