@@ -132,7 +132,7 @@ cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
 
 cudaError_t touch_pages(const void* base, std::uint64_t size_bytes, std::uint64_t page_bytes,
                         int sm_count, std::uint32_t* sink, cudaStream_t stream) {
-  // Nearly each load is a page walk: what counts is how many are on their way.
+  // Nearly each load misses every TLB: what counts is how many of them are on their way at once.
   touch_kernel<<<static_cast<unsigned>(sm_count), block_threads, 0, stream>>>(
       static_cast<const unsigned char*>(base), size_bytes / page_bytes, page_bytes, sink);
   return cudaGetLastError();

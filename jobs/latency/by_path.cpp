@@ -99,9 +99,11 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
   };
   std::size_t first_cache_hits = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
+    ChasePlan plan = plan_of(draw.seed);
+    // The others are there to push those recorded out of a first cache.
+    if (!l1) plan.offsets.resize(plan.recorded);
     std::vector<double> cycles =
-        measure_chase(path.run, at_draw(path.chase, draw), path.label("l2"), plan_of(draw.seed))
-            .cycles;
+        measure_chase(path.run, at_draw(path.chase, draw), path.label("l2"), plan).cycles;
     first_cache_hits += std::erase_if(
         cycles, [&](double of_load) { return l1 && of_load <= l1->threshold_cycles; });
     return cycles;
