@@ -14,21 +14,14 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <new>
 
 namespace sonde {
 namespace {
 
-/// Ranks share a command line: only the first complains about it. Before MPI runs, the launcher's
-/// variables are the only way to know (Open MPI, PMIx, Slurm).
-bool speaks_for_all() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
-  }
-  return true;
-}
+/// Ranks share a command line: only the first complains about it.
+bool speaks_for_all() { return launched_rank() == 0; }
 
 ExitStatus status_of(const std::exception& error) {
   return dynamic_cast<const ConfigError*>(&error) ? ExitStatus::usage : ExitStatus::error;
@@ -49,13 +42,16 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
       mpi_limit);
+  const int asked_as_rank = launched_rank();
+  ask_devices(keeper, asked_as_rank);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
   ExitStatus status = ExitStatus::error;
   try {
-    status = run_fleet(plan, {.mpi = mpi, .keeper = keeper, .watch = watch});
+    status = run_fleet(
+        plan, {.mpi = mpi, .keeper = keeper, .watch = watch, .asked_as_rank = asked_as_rank});
   } catch (const AgreedError& error) {
     log_world(error.what());
   } catch (const std::exception& error) {

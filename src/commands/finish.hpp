@@ -14,6 +14,7 @@ struct RankContext {
   MpiSession& mpi;
   Keeper& keeper;
   StageWatch& watch;
+  int asked_as_rank = 0;  // the rank for which ask_devices was called, before MPI told the rank
 };
 
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is

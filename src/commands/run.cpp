@@ -78,9 +78,11 @@ void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
 std::vector<DeviceChoice> see_devices(const RankContext& context) {
   std::vector<DeviceChoice> visible;
   agree_after(context, "listing the GPUs", [&] {
-    visible = ask_devices(
-        context.keeper,
-        {.kind = TaskKind::list_devices, .rank = context.mpi.rank(), .ranks = context.mpi.size()});
+    visible = hear_devices(context.keeper);
+    if (context.asked_as_rank != context.mpi.rank()) {
+      ask_devices(context.keeper, context.mpi.rank());
+      visible = hear_devices(context.keeper);
+    }
     if (visible.empty()) {
       throw DeviceError(
           "no GPU found (the driver lists none for this rank) check nvidia-smi -L and "

@@ -137,8 +137,11 @@ Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string&
 
 }  // namespace
 
-std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task) {
-  keeper.start(to_json(task));
+void ask_devices(Keeper& keeper, int rank) {
+  keeper.start(to_json({.kind = TaskKind::list_devices, .rank = rank}));
+}
+
+std::vector<DeviceChoice> hear_devices(Keeper& keeper) {
   std::optional<Report> last;
   bool killed = false;
   const auto start = Clock::now();

@@ -19,9 +19,12 @@ struct Supervised {
   std::string failure{};       // why there is no shard to build the run file from
 };
 
-/// The GPUs that a worker of this rank sees.
-/// @throws DeviceError if the driver cannot list them, or does not answer in time
-std::vector<DeviceChoice> ask_devices(Keeper& keeper, const Task& task);
+/// Has a worker list the GPUs that a rank sees: hear_devices takes its answer. The driver takes its
+/// time, in which MPI can start.
+void ask_devices(Keeper& keeper, int rank);
+
+/// @throws DeviceError if the driver cannot list them, or does not answer in time from now on
+std::vector<DeviceChoice> hear_devices(Keeper& keeper);
 
 /// Has the device measured, by a new worker after each job that took one along, up to a bounded
 /// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not.

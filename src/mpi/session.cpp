@@ -35,6 +35,13 @@ std::string mpi_library_version() {
   return version.substr(0, version.find(','));
 }
 
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::atoi(rank);
+  }
+  return 0;
+}
+
 MpiSession::MpiSession(int& argc, char**& argv) {
   for (const MpiSetting& setting : settings) setenv(setting.name, setting.value, 0);
   int provided = 0;

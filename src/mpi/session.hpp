@@ -19,6 +19,10 @@ struct MpiSetting {
 };
 std::span<const MpiSetting> mpi_settings();
 
+/// The rank that the launcher gives this process, by its variables: before MPI starts they are the
+/// only way to know. 0 if it is not known.
+int launched_rank();
+
 class MpiSession {
  public:
   /// Starts MPI with errors returned, not fatal.

@@ -256,7 +256,8 @@ TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
   });
   const auto error_of = [](Keeper& keeper) -> std::string {
     try {
-      ask_devices(keeper, {});
+      ask_devices(keeper, 0);
+      hear_devices(keeper);
     } catch (const DeviceError& error) {
       return error.what();
     }
