@@ -84,17 +84,18 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double clear_share = 0.05;
+  constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
   const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   const auto share_of = [&](const std::vector<double>& costs) {
     return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
   };
-  SteadyChase chase;
-  chase.lines.is_clear = [&](const std::vector<double>& costs) {
+  LinesTried lines;
+  lines.is_clear = [&](const std::vector<double>& costs) {
     const double share = share_of(costs);
-    return share == 0 || share >= clear_share;
+    return costs.size() >= many_pages && (share == 0 || share >= clear_share);
   };
-  return share_of(measure_page_costs(tlb, span_bytes, spread, chase).cost_cycles);
+  return share_of(measure_page_costs(tlb, span_bytes, spread, lines).cost_cycles);
 }
 
 }  // namespace

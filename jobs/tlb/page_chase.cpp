@@ -84,15 +84,10 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   return setup;
 }
 
-/// Levels show in shares of the pages: where those are many, single ones need not be sure.
 PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
-  constexpr std::uint64_t many_pages = 1024;
   const std::uint64_t step_bytes =
       std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
-  SteadyChase chase;
-  if (span_bytes / step_bytes >= many_pages) chase = {.passes = 1, .lines = {}};
-  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes),
-                            chase);
+  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
 }
 
 }  // namespace
@@ -132,9 +127,8 @@ std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string
 
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
                                          const std::function<Offsets(std::uint64_t)>& pairs_of,
-                                         const SteadyChase& chase) {
+                                         LinesTried lines) {
   const std::size_t accesses = pairs_of(0).size();
-  LinesTried lines = chase.lines;
   lines.most =
       std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
   std::vector<std::size_t> firsts(accesses / 2);
@@ -142,17 +136,17 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
   return measure_costs(setup, label, lines, firsts, [&](std::uint64_t shift) {
     return ChasePlan{.offsets = pairs_of(shift),
                      .warmup_passes = 2,
-                     .passes = chase.passes,
+                     .passes = 3,
                      .evidence = Evidence::of_a_search};
   });
 }
 
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                  const PageSpread& spread, const SteadyChase& chase) {
+                                  const PageSpread& spread, const LinesTried& lines) {
   const std::uint64_t pages = std::max<std::uint64_t>(1, span_bytes / spread.page_step_bytes);
   const std::string label = fmt::format("tlb span {} step {}", span_bytes, spread.page_step_bytes);
   const auto pairs_of = [&](std::uint64_t shift) { return page_pairs(spread, 0, pages, shift); };
-  return {span_bytes, measure_steady_costs(setup, label, pairs_of, chase)};
+  return {span_bytes, measure_steady_costs(setup, label, pairs_of, lines)};
 }
 
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {

@@ -41,7 +41,7 @@ PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_byte
 /// How many lines of each page are tried, one after the other.
 struct LinesTried {
   static constexpr std::uint64_t fewest = 3;
-  std::uint64_t most = fewest;
+  std::uint64_t most = 9;
   /// Whether the costs so far answer what is asked, so that no further lines need be tried.
   std::function<bool(const std::vector<double>& cost_cycles)> is_clear = {};
 };
@@ -53,21 +53,16 @@ std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string
                                   const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of);
 
-/// A cyclic chase over pairs, as often as its costs need.
-struct SteadyChase {
-  std::uint64_t passes = 3;     // timed, behind two that warm up
-  LinesTried lines{.most = 9};  // fewer where the list is long
-};
-
-/// The same for every pair of a steady cyclic chase.
+/// The same for every pair of a steady cyclic chase, three passes timed.
 /// @param pairs_of gives the list for a shift: each access twice in a row
+/// @param lines fewer are tried where the list is long
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
                                          const std::function<Offsets(std::uint64_t)>& pairs_of,
-                                         const SteadyChase& chase = {});
+                                         LinesTried lines = {});
 
 /// The same for one line of every page of a span.
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                  const PageSpread& spread, const SteadyChase& chase = {});
+                                  const PageSpread& spread, const LinesTried& lines = {});
 
 /// Chases over spans of 1 MiB, 2 MiB, ... up to the limit, in steps of 256 KiB or, where those
 /// would be more than most_pages, in the smallest power of two that is not. Ends early, without the
