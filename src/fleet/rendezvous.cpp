@@ -19,8 +19,8 @@ using Seconds = std::chrono::duration<double>;
 constexpr int done_tag = 7101;  // any three that nobody else uses
 constexpr int answer_tag = 7102;
 constexpr int number_tag = 7103;
-// Short against a run, long against a poll.
-constexpr auto poll_pause = std::chrono::milliseconds(20);
+// A run has four meetings: short against a hundredth of it, long against a poll.
+constexpr auto poll_pause = std::chrono::milliseconds(5);
 constexpr auto sign_pause = std::chrono::seconds(1);  // signs of life are files
 // Rank 0 needs this long to answer once it decided, on the slowest of networks.
 constexpr Seconds answer_margin{10};

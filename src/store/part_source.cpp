@@ -6,7 +6,6 @@
 #include "store/hdf5.hpp"
 #include "store/rows.hpp"
 #include "store/run_reader.hpp"
-#include "store/stored_jobs.hpp"
 #include "store/table_file.hpp"
 
 #include <fmt/format.h>
@@ -64,9 +63,9 @@ PartSource part_of_shard(const std::filesystem::path& shard,
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  const DeviceResult device = reader.read_devices({0, 1}, WithTraces::no).front();
-  std::vector<std::string> jobs;
-  for (const StoredJob& job : stored_jobs(device)) jobs.push_back(job.name);
+  // Of others, all that refers to something else is looked at first.
+  if (writer == Writer::anyone) reader.read_devices({0, 1}, WithTraces::no);
+  const std::vector<std::string> jobs = reader.job_names();
   const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   PartShape shape = shape_of_shard(*file, jobs, unaudited_rows);

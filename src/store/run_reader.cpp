@@ -296,6 +296,10 @@ RunReader::RunReader(const std::filesystem::path& path)
   });
 }
 
+std::vector<std::string> RunReader::job_names() const {
+  return reading(path_, [this] { return list_groups(file_, "jobs"); });
+}
+
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
   return reading(path_, [this] {
     const auto table = unaudited_table();

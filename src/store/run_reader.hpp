@@ -21,6 +21,8 @@ class RunReader {
 
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
+  /// In the order in which they came into the file, by the names that they have there.
+  std::vector<std::string> job_names() const;
   std::vector<UnauditedDevice> read_unaudited() const;
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
