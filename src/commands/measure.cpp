@@ -69,10 +69,10 @@ bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
 
-/// Of a job with fewer recorded windows than this the writing takes a hundredth of a second, and a
-/// crash of the next job shall not cost it. Others would be measured again after a crash in the
-/// first hundredths of a second of the next job.
-constexpr std::size_t long_record = 100'000;
+/// Of a job with fewer recorded windows than this the writing takes some hundredths of a second,
+/// and a crash of the next job shall not cost it. A longer one is lost if the next job crashes
+/// before it is written; another worker then measures it again.
+constexpr std::size_t long_record = 500'000;
 
 std::size_t count_windows(const JobResult& result) {
   std::size_t count = 0;

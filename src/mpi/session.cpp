@@ -37,7 +37,8 @@ std::string mpi_library_version() {
 
 int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::atoi(rank);
+    if (const char* rank = std::getenv(name))
+      return static_cast<int>(std::strtol(rank, nullptr, 10));
   }
   return 0;
 }
