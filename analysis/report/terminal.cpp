@@ -73,16 +73,21 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
   return text;
 }
 
+/// A job, how it ended if not well, and what to know about it.
+std::string heading_of(const JobResult& job) {
+  std::string text = job.job;
+  if (job.status != Status::ok) text += fmt::format(": {}", to_text(job.status));
+  if (!job.reason.empty()) text += fmt::format("{} {}", text == job.job ? ":" : ",", job.reason);
+  return text;
+}
+
 std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
   const DeviceResult& device = run.devices.front();
   std::string text =
       title(colour, fmt::format("{}  {}  ({}, no peers to compare with)", device.info.name,
                                 device.info.uuid, place_of(device)));
   for (const JobResult& job : device.jobs) {
-    text += title(colour, job.status == Status::ok
-                              ? job.job
-                              : fmt::format("{}: {}{}", job.job, to_text(job.status),
-                                            job.reason.empty() ? "" : ", " + job.reason));
+    text += title(colour, heading_of(job));
     if (!job.findings.empty()) text += plain_table(finding_table(job, analysis.registry), "  ");
   }
   return text;

@@ -37,8 +37,8 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
 /// Hopper), which may be empty then, would hold half.
 constexpr std::size_t long_list = 16384;
 
-WarmUp warm_up_of(const Offsets& offsets) {
-  return offsets.size() < long_list ? WarmUp::dependent : WarmUp::overlapped;
+WarmUp warm_up_of(const ChasePlan& plan) {
+  return plan.offsets.size() < long_list ? plan.warm_up : WarmUp::overlapped;
 }
 
 /// A probe of one lane, up to the end of its warm-up.
@@ -46,7 +46,7 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
   ChaseProbe probe = prepare_probe(setup, {ChaseLane{setup.sm, plan.offsets}});
   probe.preparation = plan.preparation;
   probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
-  probe.warm_up = warm_up_of(plan.offsets);
+  probe.warm_up = warm_up_of(plan);
   return probe;
 }
 
@@ -137,6 +137,7 @@ ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
                            std::uint64_t most_recorded) {
   ChasePlan plan = steady_plan(setup, span_bytes, step_bytes, seed, most_recorded);
   plan.warmup_passes = 1;
+  plan.warm_up = WarmUp::overlapped;
   return plan;
 }
 
@@ -153,7 +154,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
                     .warmup_accesses = plan.warmup_passes * length + plan.skipped,
                     .most_at_once = setup.recordable_accesses,
                     .preparation = plan.preparation,
-                    .warm_up = warm_up_of(plan.offsets),
+                    .warm_up = warm_up_of(plan),
                     .evidence = plan.evidence};
   ChaseLatencies latencies{recorded, {}};
   latencies.cycles.reserve(recorded * plan.passes);

@@ -75,9 +75,10 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
 
 struct ChasePlan {
   Offsets offsets = {};
-  std::uint64_t warmup_passes = 1;  // over the whole list
-  std::uint64_t skipped = 0;        // positions before the first recorded one, accessed untimed
-  std::uint64_t recorded = 0;       // positions; 0: all that follow
+  std::uint64_t warmup_passes = 1;     // over the whole list
+  WarmUp warm_up = WarmUp::dependent;  // long lists are overlapped in any case
+  std::uint64_t skipped = 0;           // positions before the first recorded one, accessed untimed
+  std::uint64_t recorded = 0;          // positions; 0: all that follow
   std::uint64_t passes = 1;
   Preparation preparation = Preparation::as_is;  // flushed: before every pass
   Evidence evidence = Evidence::kept_whole;
@@ -90,7 +91,8 @@ ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::ui
 /// The same over several times what a cache holds, to meet what lies behind it, once to warm up: in
 /// the first pass as in any other all other lines are accessed between two accesses to a line, and
 /// push it out whatever the policy; what lies behind holds all of them from then on. Under random
-/// replacement fewer lines stay than in later passes, as each of those others misses.
+/// replacement fewer lines stay than in later passes, as each of those others misses. Overlapped:
+/// an empty cache answers as late as one full of other lines.
 ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
                            std::uint64_t step_bytes, std::uint64_t seed,
                            std::uint64_t most_recorded);

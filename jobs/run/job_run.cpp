@@ -4,6 +4,8 @@
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -124,6 +126,11 @@ std::optional<std::vector<double>> JobRun::vector(std::string_view metric) const
 JobResult JobRun::take_result() {
   JobResult result;
   result.status = Status::ok;
+  if (dropped_replicates_ > 0) {
+    result.reason = fmt::format(
+        "{} replicate(s) do not count and were measured anew: heat or power held the clocks down",
+        dropped_replicates_);
+  }
   result.device_s = device_s_;
   result.findings = std::move(findings_);
   result.probes.assign(std::make_move_iterator(records_.begin()),

@@ -44,6 +44,9 @@ class JobRun {
   /// Probes of this job so far that ran while heat or power held clocks down.
   std::uint64_t throttled_probes() const { return throttled_probes_; }
 
+  /// So many replicates do not count, because they met a throttled GPU: the job's result says so.
+  void drop_replicates(std::uint64_t count) { dropped_replicates_ += count; }
+
   /// @throws Error if the metric is not in the registry, or was reported already
   void report(Finding finding);
   /// The same with what to know about the value.
@@ -81,6 +84,7 @@ class JobRun {
   std::uint64_t searched_accesses_ = 0;
   double device_s_ = 0;
   std::uint64_t throttled_probes_ = 0;
+  std::uint64_t dropped_replicates_ = 0;
   std::vector<Finding> findings_;
 };
 

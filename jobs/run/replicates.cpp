@@ -62,7 +62,7 @@ Replicates measure_replicates(JobRun& run, std::string_view what,
     if (is_enough(values, rule)) break;
   }
   if (replicates.samples.size() >= rule.least) {
-    replicates.dropped = throttled.size();
+    run.drop_replicates(throttled.size());
     return replicates;
   }
   for (auto& samples : throttled) replicates.samples.push_back(std::move(samples));

@@ -29,7 +29,6 @@ Draw draw_replicate(const JobRun& run, std::string_view what, std::size_t number
 /// The samples of each replicate.
 struct Replicates {
   std::vector<std::vector<double>> samples = {};
-  std::size_t dropped = 0;  // measured while clocks were held down, and left out
 
   /// All samples, replicate after replicate.
   std::vector<double> pooled() const;
@@ -40,7 +39,7 @@ StoppingRule stopping_rule(SuiteLevel level);
 
 /// Measures replicates until the rule ends it. One that met a throttled GPU is measured again with
 /// the next draw, but at most as many as the rule allows in all; if too few are left without them,
-/// they count after all.
+/// they count after all. The job says how many were dropped.
 /// @param measure the samples of one draw; none if it found nothing to sample
 /// @throws whatever `measure` throws
 Replicates measure_replicates(JobRun& run, std::string_view what,

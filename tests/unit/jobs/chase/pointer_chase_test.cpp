@@ -85,6 +85,18 @@ TEST_F(PointerChaseTest, passes_of_a_long_list_are_recorded_piece_by_piece) {
   }
 }
 
+TEST_F(PointerChaseTest, what_overflows_a_cache_is_warmed_up_once_by_overlapped_loads) {
+  const ChasePlan plan = overflowing_plan(setup, 256, 8, 1, 4);
+
+  measure_chase(run, setup, "test", plan);
+
+  ASSERT_EQ(device.probes.size(), 1U);
+  const ChaseProbe& probe = device.probes.front();
+  EXPECT_EQ(probe.warmup_accesses, 32U);
+  EXPECT_EQ(probe.warm_up, WarmUp::overlapped);
+  EXPECT_EQ(probe.recorded_accesses, 4U);
+}
+
 TEST_F(PointerChaseTest, a_long_list_is_warmed_up_by_overlapped_loads) {
   setup.recordable_accesses = 64;
   const ChasePlan plan{
