@@ -27,6 +27,8 @@ constexpr double gradual_confidence = 0.5;
 // the index is hashed (seen on H200: 1990 to 2045 entries of 2048).
 constexpr double one_set_share = 0.05;
 constexpr double one_set_confidence = 0.8;
+// Places at which a reach is measured: in each another set may overflow first.
+constexpr std::size_t reach_replicates = 3;
 // Twice as many entries in a row push out all others, also where sets are unequal.
 constexpr std::uint64_t evicting_share = 2;
 // Below this share of sets that behave in other chases as predicted, the number of entries is what
@@ -51,47 +53,67 @@ struct Reach {
 };
 
 /// The bound from other places on: where the index is hashed, each place fills another set first.
-void widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes, Reach& reach) {
-  constexpr std::size_t draws = 2;
+/// @return from the lowest to the highest place where it was met; `seen` if all have the same
+CapacityBound widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                             const CapacityBound& seen, double missing_share) {
+  constexpr std::size_t draws = reach_replicates - 1;
   constexpr double relative_precision = 1.0 / 64;
-  const auto seen = static_cast<double>(reach.bytes);
-  Interval interval{seen, seen};
+  CapacityBound widest = seen;
   TlbUnderTest elsewhere = tlb;
   for (std::size_t number = 1; number <= draws; ++number) {
     elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " reach", number));
-    const CapacityBound bound =
-        measure_reach(elsewhere, step_bytes,
-                      {.near = CapacityBound{reach.bytes, reach.bytes + step_bytes},
-                       .relative_precision = relative_precision});
+    const CapacityBound bound = measure_reach(
+        elsewhere, step_bytes,
+        {.near = seen, .relative_precision = relative_precision, .missing_share = missing_share});
     if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
-    interval.low = std::min(interval.low, static_cast<double>(bound.fitting_bytes));
-    interval.high = std::max(interval.high, static_cast<double>(bound.overflowing_bytes));
-    ++reach.replicates;
+    widest.fitting_bytes = std::min(widest.fitting_bytes, bound.fitting_bytes);
+    widest.overflowing_bytes = std::max(widest.overflowing_bytes, bound.overflowing_bytes);
   }
-  reach.interval = interval;
+  return widest;
 }
 
-/// To the entry, or, where the transition is gradual, to a sixteenth of its power of two.
+Interval to_interval(const CapacityBound& bound) {
+  return {static_cast<double>(bound.fitting_bytes), static_cast<double>(bound.overflowing_bytes)};
+}
+
+/// To a sixteenth of its power of two.
+Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_misses) {
+  const std::uint64_t step_bytes = tlb.step_bytes();
+  const CapacityBound gradual =
+      measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
+  const std::uint64_t bytes = round_gradual_size(gradual.fitting_bytes);
+  if (gradual.overflowing_bytes == 0) return {.bytes = bytes, .confidence = gradual_confidence};
+  CapacityBound widest = widen_by_draws(tlb, step_bytes, gradual, gradual_missing_share);
+  widest.fitting_bytes = std::min({widest.fitting_bytes, first_misses.fitting_bytes, bytes});
+  return {.bytes = bytes,
+          .confidence = gradual_confidence,
+          .remark = "a gradual capacity transition: below it single entries are lost now and then",
+          .interval = to_interval(widest),
+          .replicates = reach_replicates};
+}
+
+/// To the entry, or, where the transition is gradual, less exactly.
 Reach measure_checked_reach(const TlbUnderTest& tlb) {
   const std::uint64_t step_bytes = tlb.step_bytes();
   const CapacityBound bound = measure_reach(tlb, step_bytes);
   if (bound.overflowing_bytes == 0) return {.bytes = bound.fitting_bytes};
   const ReachCheck check = check_reach(tlb, bound, step_bytes);
-  if (!check.is_steady) {
-    const CapacityBound gradual =
-        measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
-    Reach reach{round_gradual_size(gradual.fitting_bytes), gradual_confidence,
-                "a gradual capacity transition: below it single entries are lost now and then"};
-    reach.interval = Interval{static_cast<double>(std::min(bound.fitting_bytes, reach.bytes)),
-                              static_cast<double>(gradual.overflowing_bytes)};
-    return reach;
+  if (!check.is_steady) return measure_gradual_reach(tlb, bound);
+  Reach reach{.bytes = bound.fitting_bytes, .replicates = reach_replicates};
+  const CapacityBound widest = widen_by_draws(tlb, step_bytes, bound, 0);
+  if (widest != bound) {
+    reach.interval = to_interval(widest);
+    reach.confidence = one_set_confidence;
+    reach.remark = "first misses, elsewhere from each place on: the index is hashed";
   }
-  if (check.overflowing_share >= one_set_share) return {.bytes = bound.fitting_bytes};
-  Reach reach{bound.fitting_bytes, one_set_confidence,
-              fmt::format("first misses: at one entry more {:.1f} % of the pages miss, one set of "
-                          "many; where the index is hashed, others overflow a little later",
-                          100 * check.overflowing_share)};
-  widen_by_draws(tlb, step_bytes, reach);
+  if (check.overflowing_share < one_set_share) {
+    reach.interval = to_interval(widest);
+    reach.confidence = one_set_confidence;
+    reach.remark = fmt::format(
+        "first misses: at one entry more {:.1f} % of the pages miss, one set of many; where the "
+        "index is hashed, others overflow a little later",
+        100 * check.overflowing_share);
+  }
   return reach;
 }
 

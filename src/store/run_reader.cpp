@@ -209,6 +209,9 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   const hdf5::Handle group = hdf5::open_group(file, path);
   H5G_info_t info{};
   hdf5::check(H5Gget_info(group, &info), "listing the group " + path);
+  constexpr hsize_t most_members = 256;  // each is read for every device: thousands take minutes
+  require_sound(info.nlinks <= most_members, fmt::format("{} has {} members, at most {} are read",
+                                                         path, info.nlinks, most_members));
   // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
   const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
     return hdf5::check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
@@ -223,7 +226,7 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
 }
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
-  throw StoreError(
+  throw UnreadableError(
       fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
                   "copied whole",
                   path.string(), reason));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "base/error.hpp"
 #include "store/bound_table.hpp"
 #include "store/hdf5.hpp"
 
@@ -12,6 +13,12 @@
 namespace sonde {
 
 enum class WithTraces { no, yes };
+
+/// A file that is there, and whose content cannot be used.
+class UnreadableError : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
 
 /// An open file of the current schema. Every function throws StoreError, naming the file, if what
 /// it should read is missing or contradicts itself.

@@ -216,6 +216,9 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
   try {
     write_parts(part, provenance, devices + 1, part_at);
     move_into_place(part, path);
+  } catch (const UnreadableError&) {  // not the writing failed
+    fs::remove(part, none);
+    throw;
   } catch (const StoreError& error) {
     throw StoreError(give_up(path, part, error));
   }

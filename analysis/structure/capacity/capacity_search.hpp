@@ -20,6 +20,7 @@ struct CapacityLimits {
 struct CapacityBound {
   std::uint64_t fitting_bytes = 0;
   std::uint64_t overflowing_bytes = 0;
+  bool operator==(const CapacityBound&) const = default;
 };
 
 /// Doubles from the start (or halves, if that overflows already) until the answer changes, then

@@ -3,6 +3,7 @@
 
 #include "base/random.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -188,6 +189,18 @@ TEST_F(HostileFileTest, one_job_under_two_names_is_refused) {
   });
 
   EXPECT_THAT(error_of_reading(), HasSubstr("copy"));
+}
+
+TEST_F(HostileFileTest, thousands_of_jobs_are_refused_before_they_are_read) {
+  change([](hid_t file) {
+    for (int i = 0; i < 300; ++i) {
+      const std::string copy = fmt::format("jobs/copy{}", i);
+      hdf5::check(H5Lcreate_hard(file, "jobs/clock", file, copy.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                  "link");
+    }
+  });
+
+  EXPECT_THAT(error_of_reading(), HasSubstr("at most 256 are read"));
 }
 
 TEST_F(HostileFileTest, groups_in_a_circle_come_to_an_end) {
