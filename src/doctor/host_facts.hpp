@@ -19,7 +19,7 @@ struct Launch {
 };
 
 struct CpuFacts {
-  int usable_cpus = 0;                 // by the affinity of this process
+  int usable_cpus = 0;                 // given to this process
   int node_cpus = 0;                   // for all processes of its cgroup on this node
   std::optional<double> quota_cpus{};  // of its cgroup; nothing: no quota
 };

@@ -3,7 +3,6 @@
 
 #include "fleet/bind_cpu.hpp"
 
-#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -122,9 +121,7 @@ Launch read_launch() {
 
 CpuFacts read_cpus(const fs::path& root) {
   CpuFacts cpus;
-  cpu_set_t set{};
-  // More CPUs than a cpu_set_t holds: the system call fails, and the count stays unknown.
-  if (sched_getaffinity(0, sizeof set, &set) == 0) cpus.usable_cpus = CPU_COUNT(&set);
+  cpus.usable_cpus = count_given_cpus();
   cpus.node_cpus = count_allowed_cpus();
   for (const fs::path& folder : cgroup_folders(root, "cpu")) {
     take_smaller(cpus.quota_cpus, read_cpu_max(folder / "cpu.max"));

@@ -23,6 +23,20 @@ Topology load_topology(hwloc_type_filter_e devices) {
   return topology;
 }
 
+/// Open MPI 4 binds ranks by default, and tells so; --bind-to shows as the policy.
+bool is_bound_by_default() {
+  return std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr &&
+         std::getenv("OMPI_MCA_hwloc_base_binding_policy") == nullptr;
+}
+
+Bitmap find_given_cpus(hwloc_topology_t topology) {
+  Bitmap given(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)), hwloc_bitmap_free);
+  if (!is_bound_by_default()) {
+    hwloc_get_cpubind(topology, given.get(), HWLOC_CPUBIND_PROCESS);
+  }
+  return given;
+}
+
 std::string print(hwloc_const_bitmap_t cpus) {
   char* text = nullptr;
   if (hwloc_bitmap_list_asprintf(&text, cpus) < 0) return "?";
@@ -53,9 +67,8 @@ Neighbourhood look_around(const std::string& pci_bus_id) {
     return place;
   }
   place.near.reset(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology, device)->cpuset));
-  place.given.reset(hwloc_bitmap_alloc());
+  place.given = find_given_cpus(topology);
   place.usable.reset(hwloc_bitmap_alloc());
-  hwloc_get_cpubind(topology, place.given.get(), HWLOC_CPUBIND_PROCESS);
   hwloc_bitmap_and(place.usable.get(), place.given.get(), place.near.get());
   return place;
 }
@@ -65,6 +78,11 @@ Neighbourhood look_around(const std::string& pci_bus_id) {
 int count_allowed_cpus() {
   const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_NONE);
   return topology ? hwloc_bitmap_weight(hwloc_topology_get_allowed_cpuset(topology.get())) : 0;
+}
+
+int count_given_cpus() {
+  const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_NONE);
+  return topology ? hwloc_bitmap_weight(find_given_cpus(topology.get()).get()) : 0;
 }
 
 NearCpus find_near_cpus(const std::string& pci_bus_id) {

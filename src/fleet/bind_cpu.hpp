@@ -12,6 +12,11 @@ struct NearCpus {
   std::string problem{};  // why they are not known; then the others are empty
 };
 
+/// CPUs that the launcher gave this process: those it is bound to, or all that the cgroup leaves it
+/// where Open MPI bound it without being asked to, each of two ranks to one core. 0 if hwloc cannot
+/// read this machine.
+int count_given_cpus();
+
 /// Which CPUs are near that PCI device, and which of them this process may use.
 NearCpus find_near_cpus(const std::string& pci_bus_id);
 

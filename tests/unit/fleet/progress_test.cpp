@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <fstream>
 #include <limits>
@@ -173,6 +174,29 @@ TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
   EXPECT_THAT(bind_near_device("00000000:FE:1F.7"), HasSubstr("not bound"));
   EXPECT_THAT(bind_near_device("nonsense"), HasSubstr("not bound"));
+}
+
+TEST(BindCpuTest, a_binding_that_nobody_asked_for_does_not_count) {
+  const int all = count_given_cpus();
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+
+  EXPECT_EQ(count_given_cpus(), 1);
+  setenv("OMPI_MCA_orte_bound_at_launch", "1", 1);
+  unsetenv("OMPI_MCA_hwloc_base_binding_policy");
+  EXPECT_EQ(count_given_cpus(), all);
+  setenv("OMPI_MCA_hwloc_base_binding_policy", "core", 1);
+  EXPECT_EQ(count_given_cpus(), 1);
+
+  unsetenv("OMPI_MCA_orte_bound_at_launch");
+  unsetenv("OMPI_MCA_hwloc_base_binding_policy");
+  sched_setaffinity(0, sizeof before, &before);
 }
 
 }  // namespace
