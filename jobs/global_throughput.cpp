@@ -21,7 +21,8 @@ namespace sonde {
 namespace {
 
 constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
-constexpr int surface_repeats = 3;
+constexpr std::size_t surface_repeats = 3;
+constexpr int place_repeats = 3;  // of a finalist
 
 /// Which shapes of a surface are tried again, and at how many places.
 struct Trial {
@@ -103,12 +104,25 @@ std::vector<Shape> choose_shapes(const DeviceInfo& gpu, Surface surface) {
   return shapes;
 }
 
-/// Runs `stream` with every shape.
+/// The rates of the repeats at the place of a draw, as `measure`.
+std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
+                               const Draw& draw, int repeats) {
+  stream.place = draw.place;
+  return measure(run, stream, shape, repeats);
+}
+
+/// Runs `stream` with every shape, each repeat at another place in memory.
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
                                           const std::vector<Shape>& shapes) {
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    const std::vector<double> rates = measure(run, stream, shape, surface_repeats);
+    std::vector<double> rates;
+    for (std::size_t repeat = 0; repeat < surface_repeats; ++repeat) {
+      const Draw draw = draw_replicate(run, "surface", repeat);
+      const std::vector<double> rate = measure_at(run, stream, shape, draw, 1);
+      if (rate.empty()) break;  // the device refuses the shape
+      rates.push_back(rate.front());
+    }
     if (!rates.empty()) points.push_back({shape, median(rates)});
   }
   if (points.empty()) {
@@ -116,13 +130,6 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
         fmt::format("no shape of a {} stream runs on this device", to_text(stream.kind)));
   }
   return points;
-}
-
-/// The rates of the repeats at the place of a draw, as `measure`.
-std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
-                               const Draw& draw, int repeats) {
-  stream.place = draw.place;
-  return measure(run, stream, shape, repeats);
 }
 
 /// The best shapes of a surface, less those that are no faster than the best of them wherever they
@@ -161,7 +168,7 @@ Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Sh
     const std::string what =
         fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
     const auto measure_draw = [&](const Draw& draw) {
-      return measure_at(run, stream, shape, draw, surface_repeats);
+      return measure_at(run, stream, shape, draw, place_repeats);
     };
     Replicates rates = measure_replicates(run, what, measure_draw, rule);
     if (rates.samples.empty()) continue;
