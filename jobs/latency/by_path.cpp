@@ -66,8 +66,7 @@ struct PathChase {
           measure_amortised_cycles(run, at_draw(chase, draw), what, plan_of(draw.seed), accesses);
       return std::vector{cycles};
     };
-    // A loop over thousands of accesses is a mean of many already.
-    const Replicates loops = measure_replicates(run, what, measure, {.least = 5, .most = 10});
+    const Replicates loops = measure_replicates(run, what, measure);
     run.report(
         found_replicated(prefix(level) + "amortised_cycles", summarize_replicates(loops.samples)));
   }
