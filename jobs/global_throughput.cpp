@@ -22,19 +22,20 @@ namespace {
 
 constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
 constexpr std::size_t surface_repeats = 3;
-constexpr int place_repeats = 3;  // of a finalist
 
-/// Which shapes of a surface are tried again, and at how many places.
+/// Which shapes of a surface are tried again, at how many places, and how often the chosen ones are
+/// run at each place.
 struct Trial {
   std::size_t finalists = 0;
   std::size_t places = 0;
+  int repeats = 1;
 };
 // On an H200 five places tell the rate of the memory to 0.3 %, 16 to 96 that of the L2: some shapes
 // make 8.2 to 8.9 TB/s of it by the place, others 8.3 to 8.4, so that one place chooses among
 // them by chance.
-constexpr Trial memory_trial{.finalists = 4, .places = 2};
-constexpr Trial l2_trial{.finalists = 12, .places = 6};
-constexpr int l2_passes = 256;  // hundreds of microseconds: the launch is then below a percent
+constexpr Trial memory_trial{.finalists = 4, .places = 2, .repeats = 3};
+constexpr Trial l2_trial{.finalists = 12, .places = 6, .repeats = 1};
+constexpr int l2_passes = 128;  // hundreds of microseconds: the launch is then below a percent
 
 struct Footprints {
   std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
@@ -162,14 +163,14 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
 /// Finalists again, each at drawn places in memory: which of them is the best must not depend on
 /// one place, and its rate not on the luck that chose it.
 Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
-                    const StoppingRule& rule) {
+                    int repeats, const StoppingRule& rule) {
   Best best;
   double best_rate = 0;
   for (const Shape& shape : shapes) {
     const std::string what =
         fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
     const auto measure_draw = [&](const Draw& draw) {
-      return measure_at(run, stream, shape, draw, place_repeats);
+      return measure_at(run, stream, shape, draw, repeats);
     };
     Replicates rates = measure_replicates(run, what, measure_draw, rule);
     if (rates.samples.empty()) continue;
@@ -245,15 +246,17 @@ void report_l2(JobRun& run) {
   if (l2_bytes <= 0) {
     return run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
   }
-  // A quarter stays whole in the L2 even if one of two partitions serves each SM.
+  // A third stays whole in the L2 even if one of two partitions serves each SM; over fewer pages
+  // the rate hangs on where they lie.
   StreamProbe stream =
-      make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4)));
+      make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 3)));
   stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
   const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, l2_trial);
-  report_rate(run, "l2.read_bytes_per_s",
-              remeasure_best(run, stream, shapes, stopping_rule(run.level())).rates);
+  report_rate(
+      run, "l2.read_bytes_per_s",
+      remeasure_best(run, stream, shapes, l2_trial.repeats, stopping_rule(run.level())).rates);
 }
 
 /// Surface over a smaller footprint, best shapes over a larger one.
@@ -263,7 +266,8 @@ std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surf
                                       choose_shapes(run.info(), surface));
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
-  const Best best = remeasure_best(run, stream, shapes, {.least = 5, .most = 10});
+  const Best best =
+      remeasure_best(run, stream, shapes, memory_trial.repeats, {.least = 5, .most = 10});
   report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rates);
   if (kind == StreamKind::read) {
     run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));
