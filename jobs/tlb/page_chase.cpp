@@ -85,13 +85,9 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
 }
 
 PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
-  constexpr std::uint64_t many_pages = 1024;  // fewer lines of each are needed
   const std::uint64_t step_bytes =
       std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
-  LinesTried lines;
-  if (span_bytes / step_bytes >= many_pages) lines.most = 5;
-  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes),
-                            lines);
+  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
 }
 
 }  // namespace
