@@ -20,8 +20,8 @@
 namespace sonde {
 namespace {
 
-constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
-constexpr std::size_t surface_repeats = 3;
+constexpr int element_bytes = 16;          // the widest load: the fewest instructions for each byte
+constexpr std::size_t surface_places = 5;  // median over them
 
 /// Which shapes of a surface are tried again, at how many places, and how often the chosen ones are
 /// run at each place.
@@ -34,7 +34,7 @@ struct Trial {
 // make 8.2 to 8.9 TB/s of it by the place, others 8.3 to 8.4, so that one place chooses among
 // them by chance.
 constexpr Trial memory_trial{.finalists = 4, .places = 2, .repeats = 3};
-constexpr Trial l2_trial{.finalists = 12, .places = 6, .repeats = 1};
+constexpr Trial l2_trial{.finalists = 24, .places = 6, .repeats = 1};
 constexpr int l2_passes = 128;  // hundreds of microseconds: the launch is then below a percent
 
 struct Footprints {
@@ -112,15 +112,14 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
   return measure(run, stream, shape, repeats);
 }
 
-/// Runs `stream` with every shape, each repeat at another place in memory.
+/// Runs `stream` with every shape, at the same places in memory for all.
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
-                                          const std::vector<Shape>& shapes) {
+                                          const std::vector<Shape>& shapes, std::size_t places) {
   std::vector<SurfacePoint> points;
-  std::size_t number = 0;  // of the draw: what is fitted to all points shall not hang on few places
   for (const Shape& shape : shapes) {
     std::vector<double> rates;
-    for (std::size_t repeat = 0; repeat < surface_repeats; ++repeat) {
-      const Draw draw = draw_replicate(run, "surface", number++);
+    for (std::size_t place = 0; place < places; ++place) {
+      const Draw draw = draw_replicate(run, "surface", place);
       const std::vector<double> rate = measure_at(run, stream, shape, draw, 1);
       if (rate.empty()) break;  // the device refuses the shape
       rates.push_back(rate.front());
@@ -198,7 +197,7 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
     ilp.push_back(point.shape.ilp);
     rates.push_back(point.throughput);
   }
-  const std::size_t samples = points.size() * surface_repeats;
+  const std::size_t samples = points.size() * surface_places;
   run.report(found("global.surface_block_threads", std::move(threads), 1, samples));
   run.report(found("global.surface_blocks", std::move(blocks), 1, samples));
   run.report(found("global.surface_ilp", std::move(ilp), 1, samples));
@@ -252,7 +251,7 @@ void report_l2(JobRun& run) {
       make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 3)));
   stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
-  const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
+  const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper), 1);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, l2_trial);
   report_rate(
       run, "l2.read_bytes_per_s",
@@ -262,8 +261,10 @@ void report_l2(JobRun& run) {
 /// Surface over a smaller footprint, best shapes over a larger one.
 std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
+  // Little's law is fitted to the whole surface; the others only choose who is tried.
+  const std::size_t places = surface == Surface::whole ? surface_places : 1;
   const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes),
-                                      choose_shapes(run.info(), surface));
+                                      choose_shapes(run.info(), surface), places);
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
   const Best best =
