@@ -28,13 +28,16 @@ constexpr std::size_t surface_places = 5;  // median over them
 struct Trial {
   std::size_t finalists = 0;
   std::size_t places = 0;
+  /// Besides the best on average, those are chosen that are faster than it at one of the places by
+  /// this part of its rate.
+  double gain = StoppingRule{}.relative_error;
   int repeats = 1;
 };
 // On an H200 five places tell the rate of the memory to 0.3 %, 16 to 96 that of the L2: some shapes
 // make 8.2 to 8.9 TB/s of it by the place, others 8.3 to 8.4, so that one place chooses among
 // them by chance.
 constexpr Trial memory_trial{.finalists = 4, .places = 2, .repeats = 3};
-constexpr Trial l2_trial{.finalists = 24, .places = 6, .repeats = 1};
+constexpr Trial l2_trial{.finalists = 24, .places = 6, .gain = 0, .repeats = 1};
 constexpr int l2_passes = 128;  // hundreds of microseconds: the launch is then below a percent
 
 struct Footprints {
@@ -153,7 +156,7 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
     rates.push_back(std::move(of_shape));
   }
   std::vector<Shape> chosen;
-  for (const std::size_t i : choose_contenders(rates, StoppingRule{}.relative_error)) {
+  for (const std::size_t i : choose_contenders(rates, trial.gain)) {
     chosen.push_back(shapes[i]);
   }
   return chosen;
@@ -261,10 +264,8 @@ void report_l2(JobRun& run) {
 /// Surface over a smaller footprint, best shapes over a larger one.
 std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
-  // Little's law is fitted to the whole surface; the others only choose who is tried.
-  const std::size_t places = surface == Surface::whole ? surface_places : 1;
   const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes),
-                                      choose_shapes(run.info(), surface), places);
+                                      choose_shapes(run.info(), surface), surface_places);
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
   const Best best =
