@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
+#include "store/copy_chunks.hpp"
 #include "store/copy_file.hpp"
 #include "store/flatten.hpp"
 #include "store/output.hpp"
@@ -33,18 +34,25 @@ std::string give_up(const fs::path& path, const fs::path& part, const std::excep
       path.string(), error.what(), parts_folder(path).string(), path.string());
 }
 
-/// With all its tables; rows are still to be written.
-hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance) {
+/// With all its tables. @param small as for create_tables
+hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance,
+                       const std::vector<std::string>& small) {
   hdf5::File file = hdf5::File::create(path);
   write_header(file, provenance);
   hdf5::make_groups(file, "jobs");
-  for (const TablePlan& table : plan.tables) create_table(file, table);
+  create_tables(file, plan, small);
   return file;
 }
 
 void finish_file(hdf5::File& file) {
   file.flush(hdf5::Durability::synced);
   file.close();
+}
+
+/// Of what was written by others, too.
+void sync_file(const fs::path& path) {
+  hdf5::File file = hdf5::File::open_to_write(path);
+  finish_file(file);
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -67,6 +75,8 @@ std::vector<PartShape> exchange_shapes(MPI_Comm comm, const PartShape& mine) {
   for (const std::string& text : gather_texts(comm, to_json(mine))) {
     shapes.push_back(shape_from_json(text));
   }
+  const std::vector<std::string> shards = gather_texts(comm, mine.shard.string());
+  for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i].shard = shards[i];
   return shapes;
 }
 
@@ -92,66 +102,94 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-void add_small_columns(const fs::path& path, const FilePlan& plan,
-                       const std::vector<std::string>& parts) {
-  hdf5::File file = hdf5::File::open_to_write(path);
-  write_small_columns(file, plan, parts);
-  finish_file(file);
+/// Rank 0 makes the file, with what is small, and what is copied from the shards of all ranks.
+void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
+                const Provenance& provenance, const PartSource& mine, const StepRunner& run_step) {
+  const int rank = rank_of(comm);
+  std::string small;
+  run_step([&] { small = pack_small_columns(plan, static_cast<std::size_t>(rank), mine.load); });
+  const std::vector<std::string> all_small = gather_texts_on(0, comm, small);
+  std::optional<hdf5::File> file;
+  run_step([&] {
+    if (rank == 0) file = create_file(part_path, plan, provenance, all_small);
+  });
+  if (plan.has(Storage::copied)) {
+    for (std::size_t part = 0; part < plan.shards.size(); ++part) {
+      run_step([&] {
+        if (rank == 0) copy_chunks(*file, plan, part);
+      });
+    }
+  }
+  run_step([&] {
+    if (rank == 0) finish_file(*file);
+  });
 }
 
-/// One process makes the tables, writes what is small, and closes the file; between the two all
-/// write their large columns into it.
-void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
-                    const PartSource& mine, const StepRunner& run_step) {
+/// All ranks write their large columns into it.
+/// @returns what was written, of each table
+std::vector<std::vector<WrittenColumn>> add_large_columns(MPI_Comm comm, const fs::path& part_path,
+                                                          const FilePlan& plan,
+                                                          const PartSource& mine,
+                                                          const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
-  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
-  run_step([&] {
-    if (rank != 0) return;
-    hdf5::File tables = create_file(part_path, plan, provenance);
-    finish_file(tables);
-  });
   const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
-
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::open_together(part_path, comm); });
-  std::string small;
-  std::vector<std::vector<WrittenColumn>> written;  // of each table
+  std::vector<std::vector<WrittenColumn>> written;
   for (const TablePlan& table : plan.tables) {
-    Table rows;
-    run_step([&] {
-      rows = mine.load(table);
-      small += pack_small_columns(plan, table, rank, rows);
-    });
-    written.push_back(write_large_columns(*file, plan, table, rank, rows, transfer, run_step));
+    written.push_back(write_large_columns(*file, plan, table, rank, mine.load, transfer, run_step));
   }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
-  const std::vector<std::string> all_small = gather_texts(comm, small);
-  run_step([&] {
-    if (rank == 0) add_small_columns(part_path, plan, all_small);
-  });
+  return written;
+}
+
+/// MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
+void check_large_columns(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
+                         const std::vector<std::vector<WrittenColumn>>& written,
+                         const StepRunner& run_step) {
+  const auto rank = static_cast<std::size_t>(rank_of(comm));
   std::optional<hdf5::Handle> back;
   run_step([&] {
-    check_whole(part_path, plan.tables.front().rows);
+    if (rank == 0) sync_file(part_path);
     back.emplace(hdf5::open_to_read(part_path));
   });
-  // MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
   for (std::size_t i = 0; i < plan.tables.size(); ++i) {
+    if (written[i].empty()) continue;
     run_step([&] { check_written(*back, plan.tables[i], rank, written[i]); });
   }
 }
 
-/// The same by one process. @param part_at as for write_run_alone
+void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
+                    const PartSource& mine, const StepRunner& run_step) {
+  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
+  begin_file(comm, part_path, plan, provenance, mine, run_step);
+  if (plan.has(Storage::large)) {
+    const auto written = add_large_columns(comm, part_path, plan, mine, run_step);
+    check_large_columns(comm, part_path, plan, written, run_step);
+  }
+  run_step([&] { check_whole(part_path, plan.tables.front().rows); });
+}
+
+/// The same by one process. Sources of a merge may be from anyone: all their chunks are looked
+/// into, also those that are copied. @param part_at as for write_run_alone
 void write_parts(const fs::path& part_path, const Provenance& provenance, std::size_t parts,
                  const std::function<PartSource(std::size_t)>& part_at) {
   std::vector<PartShape> shapes;
   for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
   const FilePlan plan = make_plan(shapes);
-  hdf5::File file = create_file(part_path, plan, provenance);
+  hdf5::File file = create_file(part_path, plan, provenance, {});
   for (std::size_t i = 0; i < parts; ++i) {
     const PartSource part = part_at(i);
-    for (const TablePlan& table : plan.tables) write_rows(file, plan, table, i, part.load(table));
+    for (const TablePlan& table : plan.tables) {
+      for (std::size_t c = 0; c < table.columns.size() && table.part_rows[i] > 0; ++c) {
+        if (table.storage_of(c) == Storage::constant) continue;
+        const Values values = part.load(table, c);
+        if (table.storage_of(c) != Storage::copied) write_column(file, plan, table, i, c, values);
+      }
+    }
+    if (plan.has(Storage::copied)) copy_chunks(file, plan, i);
   }
   finish_file(file);
   check_whole(part_path, plan.tables.front().rows);

@@ -142,7 +142,7 @@ TEST_F(WriteRunTest, shards_can_be_written_together_without_reading_them_whole) 
 
   write_run_together(comm_, at("run.h5"), test::some_provenance(), part, [&steps] { ++steps; });
 
-  EXPECT_GT(steps, part.shape.tables.size());  // one for each table, at least
+  EXPECT_GT(steps, 5U);  // reading, making the file, writing, closing, checking, at least
   if (rank_ == 0) {
     RunResult whole = expected(7, 200);
     whole.unaudited.clear();
