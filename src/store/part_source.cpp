@@ -66,16 +66,15 @@ PartSource part_of_shard(const std::filesystem::path& shard,
   const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   PartShape shape = shape_of_shard(*file, shard, jobs, unaudited_rows);
-  return {
-      .shape = std::move(shape),
-      .load = [file, writer, unaudited_rows = std::move(unaudited_rows)](const TablePlan& plan,
-                                                                         std::size_t c) {
-        if (plan.key == unaudited_rows.key) return unaudited_rows.values.at(c);
-        const ColumnSpec& column = plan.columns.at(c);
-        const std::uint64_t rows = count_rows(*file, plan.key);
-        if (rows == 0) return empty_values(column.type);
-        return std::move(read_rows(*file, plan.key, {column}, {0, rows}, writer).values.front());
-      }};
+  auto load = [file, shape, writer, unaudited_rows = std::move(unaudited_rows)](
+                  const TablePlan& plan, std::size_t c) {
+    if (plan.key == unaudited_rows.key) return unaudited_rows.values.at(c);
+    const ColumnSpec& column = plan.columns.at(c);
+    const std::uint64_t rows = shape.rows_of(plan.key);
+    return rows == 0 ? empty_values(column.type)
+                     : read_column(*file, plan.key, column, rows, writer);
+  };
+  return {.shape = std::move(shape), .load = std::move(load)};
 }
 
 }  // namespace sonde

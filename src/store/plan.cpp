@@ -21,9 +21,6 @@ namespace {
 // One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
 // cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
 constexpr std::size_t chunk_bytes = 512 << 10;
-// Smaller columns are gathered and written by one process, which takes less time than to write them
-// together: some 1,300 of them come to less than 200 MB.
-constexpr std::size_t least_large_bytes = 128 << 10;
 
 void check_job_name(const std::string& job) {
   require(!job.empty() && job != "." && job.find('/') == std::string::npos,
@@ -132,6 +129,11 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 
 }  // namespace
 
+std::uint64_t PartShape::rows_of(const TableKey& key) const {
+  const auto table = tables.find(name_of(key));
+  return table == tables.end() ? 0 : table->second.rows;
+}
+
 TableShape shape_of(const Table& table) {
   TableShape shape{.rows = table.rows(), .columns = {}};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -211,7 +213,7 @@ std::uint64_t TablePlan::most_rows() const {
 Storage TablePlan::storage_of(std::size_t column) const {
   const ColumnShape& shape = shapes.at(column);
   if (!shape.constant.empty()) return Storage::constant;
-  if (rows * shape.element_bytes < least_large_bytes) return Storage::small;
+  if (rows <= chunk_rows(shape.element_bytes)) return Storage::small;
   return chunks == Chunks::copied ? Storage::copied : Storage::large;
 }
 

@@ -34,6 +34,8 @@ struct PartShape {
   std::vector<std::string> jobs;
   std::map<std::string, TableShape> tables;
   std::filesystem::path shard;  // that holds them; empty if they are in memory
+
+  std::uint64_t rows_of(const TableKey& key) const;
 };
 
 /// @throws Error if a job occurs twice, or its name cannot be a group's
@@ -48,9 +50,9 @@ PartShape shape_from_json(const std::string& text);
 /// Rows of a whole chunk. A column with fewer rows is one chunk of as many as it has.
 std::uint64_t chunk_rows(std::size_t element_bytes);
 
-/// How a column comes into the file: not at all but for its one value; by one process, from all
-/// parts; by one process, chunk by chunk as the shards have packed them; or by those who have its
-/// rows.
+/// How a column comes into the file: not at all but for its one value; if it is one chunk, by one
+/// process, which no others could help with it; by one process, chunk by chunk as the shards have
+/// packed them; or by those who have its rows.
 enum class Storage { constant, small, copied, large };
 
 /// How the chunks of a table are made: from the rows, or by copying those of the shards.

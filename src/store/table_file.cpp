@@ -326,6 +326,12 @@ TableShape read_shape(hid_t file, const Table& empty) {
   return shape;
 }
 
+Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, std::uint64_t rows,
+                   Writer writer) {
+  const Packed packed = read_packed(file, key, column, {0, rows}, rows, writer);
+  return unpack(column.type, packed.values, packed.element_bytes);
+}
+
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range, Writer writer) {
   Table table{key, columns, {}};

@@ -121,7 +121,9 @@ void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
     }
   }
   run_step([&] {
-    if (rank == 0) finish_file(*file);
+    if (rank != 0) return;
+    file->flush();
+    file->close();
   });
 }
 
@@ -151,10 +153,7 @@ void check_large_columns(MPI_Comm comm, const fs::path& part_path, const FilePla
                          const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
   std::optional<hdf5::Handle> back;
-  run_step([&] {
-    if (rank == 0) sync_file(part_path);
-    back.emplace(hdf5::open_to_read(part_path));
-  });
+  run_step([&] { back.emplace(hdf5::open_to_read(part_path)); });
   for (std::size_t i = 0; i < plan.tables.size(); ++i) {
     if (written[i].empty()) continue;
     run_step([&] { check_written(*back, plan.tables[i], rank, written[i]); });
@@ -169,7 +168,11 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
     const auto written = add_large_columns(comm, part_path, plan, mine, run_step);
     check_large_columns(comm, part_path, plan, written, run_step);
   }
-  run_step([&] { check_whole(part_path, plan.tables.front().rows); });
+  run_step([&] {
+    if (rank_of(comm) != 0) return;
+    sync_file(part_path);
+    check_whole(part_path, plan.tables.front().rows);
+  });
 }
 
 /// The same by one process. Sources of a merge may be from anyone: all their chunks are looked
