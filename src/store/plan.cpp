@@ -35,7 +35,8 @@ TablePlan begin_plan(const Table& table) {
           .columns = table.columns,
           .shapes = std::vector<ColumnShape>(table.columns.size()),
           .first_row = {},
-          .part_rows = {}};
+          .part_rows = {},
+          .storage = {}};
 }
 
 /// The value of both columns, if it is the same; both may have more bytes than it needs.
@@ -101,6 +102,26 @@ bool has_chunks_of(const TablePlan& plan, const TableShape& part) {
          (part.columns.front().element_bytes == bytes && part.chunk_rows == chunk_rows(bytes));
 }
 
+/// @param many how columns of several chunks come into the file
+void choose_storage(TablePlan& plan, Storage many) {
+  for (const ColumnShape& shape : plan.shapes) {
+    const bool is_many = plan.rows > chunk_rows(shape.element_bytes);
+    plan.storage.push_back(!shape.constant.empty() ? Storage::constant
+                           : is_many               ? many
+                                                   : Storage::gathered);
+  }
+}
+
+std::uint64_t bytes_of(const FilePlan& plan, Storage storage) {
+  std::uint64_t bytes = 0;
+  for (const TablePlan& table : plan.tables) {
+    for (const std::size_t c : table.columns_of(storage)) {
+      bytes += table.rows * table.shapes[c].element_bytes;
+    }
+  }
+  return bytes;
+}
+
 /// A constant of rows that are counted from elsewhere comes from one part; the row of that part is
 /// known only when all tables are planned.
 void shift_constants(FilePlan& plan) {
@@ -148,6 +169,7 @@ TablePlan plan_alone(const Table& table) {
   TablePlan plan = begin_plan(table);
   add_part(plan, shape_of(table));
   place_parts(plan);
+  choose_storage(plan, Storage::shared);
   return plan;
 }
 
@@ -179,7 +201,7 @@ PartShape shape_from_json(const std::string& text) {
   return nlohmann::json::parse(text).get<PartShape>();
 }
 
-FilePlan make_plan(const std::vector<PartShape>& parts) {
+FilePlan make_plan(const std::vector<PartShape>& parts, std::uint64_t gathered_bytes) {
   FilePlan plan;
   plan.jobs = join_jobs(parts);
   for (const PartShape& part : parts) plan.shards.push_back(part.shard);
@@ -196,8 +218,13 @@ FilePlan make_plan(const std::vector<PartShape>& parts) {
         begins_at_chunks(table) && std::ranges::all_of(parts, [&](const PartShape& part) {
           return has_chunks_of(table, shape_in(part));
         });
-    table.chunks = copied ? Chunks::copied : Chunks::packed;
+    choose_storage(table, copied ? Storage::copied : Storage::shared);
   });
+  if (bytes_of(plan, Storage::gathered) + bytes_of(plan, Storage::shared) <= gathered_bytes) {
+    for (TablePlan& table : plan.tables) {
+      std::ranges::replace(table.storage, Storage::shared, Storage::gathered);
+    }
+  }
   shift_constants(plan);
   return plan;
 }
@@ -210,17 +237,10 @@ std::uint64_t TablePlan::most_rows() const {
   return part_rows.empty() ? 0 : std::ranges::max(part_rows);
 }
 
-Storage TablePlan::storage_of(std::size_t column) const {
-  const ColumnShape& shape = shapes.at(column);
-  if (!shape.constant.empty()) return Storage::constant;
-  if (rows <= chunk_rows(shape.element_bytes)) return Storage::small;
-  return chunks == Chunks::copied ? Storage::copied : Storage::large;
-}
-
-std::vector<std::size_t> TablePlan::columns_of(Storage storage) const {
+std::vector<std::size_t> TablePlan::columns_of(Storage wanted) const {
   std::vector<std::size_t> found;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (storage_of(c) == storage) found.push_back(c);
+    if (storage[c] == wanted) found.push_back(c);
   }
   return found;
 }
@@ -232,9 +252,9 @@ std::uint64_t FilePlan::shift(const ColumnSpec& column, std::size_t part) const 
   return table->first_row.at(part);
 }
 
-bool FilePlan::has(Storage storage) const {
+bool FilePlan::has(Storage wanted) const {
   return std::ranges::any_of(
-      tables, [storage](const TablePlan& table) { return !table.columns_of(storage).empty(); });
+      tables, [wanted](const TablePlan& table) { return !table.columns_of(wanted).empty(); });
 }
 
 }  // namespace sonde

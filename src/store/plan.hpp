@@ -50,13 +50,15 @@ PartShape shape_from_json(const std::string& text);
 /// Rows of a whole chunk. A column with fewer rows is one chunk of as many as it has.
 std::uint64_t chunk_rows(std::size_t element_bytes);
 
-/// How a column comes into the file: not at all but for its one value; if it is one chunk, by one
-/// process, which no others could help with it; by one process, chunk by chunk as the shards have
-/// packed them; or by those who have its rows.
-enum class Storage { constant, small, copied, large };
+/// How a column comes into the file: not at all but for its one value; gathered, and written by one
+/// process; by one process, chunk by chunk as the shards have packed them; or by those who have its
+/// rows.
+enum class Storage { constant, gathered, copied, shared };
 
-/// How the chunks of a table are made: from the rows, or by copying those of the shards.
-enum class Chunks { packed, copied };
+/// Columns of one chunk are gathered, as no others could help to pack it. The rest is, too, if all
+/// together has no more bytes than this: some 0.2 s for one process, about what it takes ranks to
+/// come together for every other column.
+constexpr std::uint64_t most_gathered_bytes = 32 << 20;
 
 /// One table of the file, with the place of each part's rows. Rows between two parts belong to
 /// nobody.
@@ -67,10 +69,9 @@ struct TablePlan {
   std::uint64_t rows = 0;
   std::vector<std::uint64_t> first_row;  // of each part
   std::vector<std::uint64_t> part_rows;  // of each part
-  Chunks chunks = Chunks::packed;
+  std::vector<Storage> storage;          // of each column
 
   std::uint64_t most_rows() const;  // of one part
-  Storage storage_of(std::size_t column) const;
   std::vector<std::size_t> columns_of(Storage storage) const;
 };
 
@@ -90,7 +91,8 @@ struct FilePlan {
 /// Of a table that no other part shares.
 TablePlan plan_alone(const Table& table);
 
-/// The same on every rank, given the same shapes.
-FilePlan make_plan(const std::vector<PartShape>& parts);
+/// The same on every rank, given the same shapes. @param gathered_bytes see most_gathered_bytes
+FilePlan make_plan(const std::vector<PartShape>& parts,
+                   std::uint64_t gathered_bytes = most_gathered_bytes);
 
 }  // namespace sonde

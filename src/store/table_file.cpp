@@ -56,7 +56,7 @@ Handle bare_layout() {
 Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   Handle creation = bare_layout();
   if (table.rows == 0) return creation;
-  if (table.storage_of(c) == Storage::constant) {
+  if (table.storage[c] == Storage::constant) {
     std::vector<std::uint8_t> value = table.shapes[c].constant;
     value.resize(table.shapes[c].element_bytes, 0);
     check(H5Pset_fill_value(creation, type, value.data()), "setting the value of a column");
@@ -201,17 +201,18 @@ void create_table(hid_t file, const TablePlan& plan, const ColumnFiller& fill) {
     hdf5::write_attribute(dataset, "units", column.units);
     hdf5::write_attribute(dataset, "long_name", column.long_name);
     check(H5DSattach_scale(dataset, scale, 0), "attaching the dimension of " + column.name);
-    if (plan.rows > 0 && plan.storage_of(c) != Storage::constant) fill(c, dataset);
+    if (plan.rows > 0 && plan.storage[c] != Storage::constant) fill(c, dataset);
   }
 }
 
 }  // namespace
 
-std::string pack_small_columns(const FilePlan& plan, std::size_t part, const ColumnLoader& load) {
+std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
+                                  const ColumnLoader& load) {
   std::string all;
   for (const TablePlan& table : plan.tables) {
     if (table.part_rows.at(part) == 0) continue;
-    for (const std::size_t c : table.columns_of(Storage::small)) {
+    for (const std::size_t c : table.columns_of(Storage::gathered)) {
       const auto packed =
           pack_slice(plan, table, part, load(table, c), c, {0, table.part_rows[part]});
       all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
@@ -220,16 +221,18 @@ std::string pack_small_columns(const FilePlan& plan, std::size_t part, const Col
   return all;
 }
 
-void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& small) {
-  std::vector<std::size_t> taken(small.size(), 0);
+void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered) {
+  std::vector<std::size_t> taken(gathered.size(), 0);
   for (const TablePlan& table : plan.tables) {
     create_table(file, table, [&](std::size_t c, hid_t dataset) {
-      if (small.empty() || table.storage_of(c) != Storage::small) return;
-      std::string column;
-      for (std::size_t part = 0; part < small.size(); ++part) {
-        const std::size_t bytes = table.part_rows.at(part) * table.shapes[c].element_bytes;
-        require(taken[part] + bytes <= small[part].size(), "a part has fewer rows than it said");
-        column.append(small[part], taken[part], bytes);
+      if (gathered.empty() || table.storage[c] != Storage::gathered) return;
+      const std::size_t element_bytes = table.shapes[c].element_bytes;
+      std::string column(table.rows * element_bytes, '\0');
+      for (std::size_t part = 0; part < gathered.size(); ++part) {
+        const std::size_t bytes = table.part_rows.at(part) * element_bytes;
+        require(taken[part] + bytes <= gathered[part].size(), "a part has fewer rows than it said");
+        gathered[part].copy(column.data() + table.first_row.at(part) * element_bytes, bytes,
+                            taken[part]);
         taken[part] += bytes;
       }
       write_packed(dataset, table, c, {0, table.rows},
@@ -247,13 +250,13 @@ void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std:
                H5P_DEFAULT);
 }
 
-std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
-                                               const TablePlan& table, std::size_t part,
-                                               const ColumnLoader& load, hid_t transfer,
-                                               const StepRunner& run_step) {
+std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
+                                                const TablePlan& table, std::size_t part,
+                                                const ColumnLoader& load, hid_t transfer,
+                                                const StepRunner& run_step) {
   std::vector<WrittenColumn> written;
   const std::uint64_t rows = table.part_rows.at(part);
-  for (const std::size_t c : table.columns_of(Storage::large)) {
+  for (const std::size_t c : table.columns_of(Storage::shared)) {
     WrittenColumn& column = written.emplace_back(WrittenColumn{.column = c});
     // Before each collective call all ranks must know that everyone comes to it, and after it that
     // nobody was left behind in it.

@@ -22,15 +22,13 @@ struct WrittenColumn {
   std::uint32_t checksum = 0;
 };
 
-/// The columns of one chunk (512 KiB) of one part: their bytes, in the order of the plan. Parallel
-/// HDF5 has one process write a chunk, too, but only when all come together for it. Some 500
-/// columns of all parts come to less than 250 MB.
-std::string pack_small_columns(const FilePlan& plan, std::size_t part, const ColumnLoader& load);
+/// One part's rows of the columns that are gathered: their bytes, in the order of the plan.
+std::string pack_gathered_columns(const FilePlan& plan, std::size_t part, const ColumnLoader& load);
 
 /// Creates all dimensions and columns. Those with one value for all rows are done then, and those
-/// for which pack_small_columns made the rows of all parts.
-/// @param small of each part; none if small columns are written later
-void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& small);
+/// that pack_gathered_columns made.
+/// @param gathered of each part; none if these columns are written later
+void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered);
 
 /// Writes one part's rows of a column where the plan puts them. One process alone.
 void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
@@ -40,10 +38,10 @@ void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std:
 /// collective `transfer` each calls it for every table, also those without rows. In several rounds,
 /// as many as the part with most rows needs.
 /// @returns what check_written needs
-std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
-                                               const TablePlan& table, std::size_t part,
-                                               const ColumnLoader& load, hid_t transfer,
-                                               const StepRunner& run_step);
+std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
+                                                const TablePlan& table, std::size_t part,
+                                                const ColumnLoader& load, hid_t transfer,
+                                                const StepRunner& run_step);
 
 /// Reads back what this part wrote of those columns. @throws StoreError if it is something else
 void check_written(hid_t file, const TablePlan& table, std::size_t part,

@@ -1,4 +1,4 @@
-// One plan, one order of writing; together and alone differ only in who holds which part.
+// One plan; together and alone differ only in who holds which part.
 #include "store/write_run.hpp"
 
 #include "base/error.hpp"
@@ -34,13 +34,13 @@ std::string give_up(const fs::path& path, const fs::path& part, const std::excep
       path.string(), error.what(), parts_folder(path).string(), path.string());
 }
 
-/// With all its tables. @param small as for create_tables
+/// With all its tables. @param gathered as for create_tables
 hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance,
-                       const std::vector<std::string>& small) {
+                       const std::vector<std::string>& gathered) {
   hdf5::File file = hdf5::File::create(path);
   write_header(file, provenance);
   hdf5::make_groups(file, "jobs");
-  create_tables(file, plan, small);
+  create_tables(file, plan, gathered);
   return file;
 }
 
@@ -102,16 +102,17 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-/// Rank 0 makes the file, with what is small, and what is copied from the shards of all ranks.
+/// Rank 0 makes the file, with what is gathered, and what is copied from the shards of all ranks.
 void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
                 const Provenance& provenance, const PartSource& mine, const StepRunner& run_step) {
   const int rank = rank_of(comm);
-  std::string small;
-  run_step([&] { small = pack_small_columns(plan, static_cast<std::size_t>(rank), mine.load); });
-  const std::vector<std::string> all_small = gather_texts_on(0, comm, small);
+  std::string gathered;
+  run_step(
+      [&] { gathered = pack_gathered_columns(plan, static_cast<std::size_t>(rank), mine.load); });
+  const std::vector<std::string> all_gathered = gather_texts_on(0, comm, gathered);
   std::optional<hdf5::File> file;
   run_step([&] {
-    if (rank == 0) file = create_file(part_path, plan, provenance, all_small);
+    if (rank == 0) file = create_file(part_path, plan, provenance, all_gathered);
   });
   if (plan.has(Storage::copied)) {
     for (std::size_t part = 0; part < plan.shards.size(); ++part) {
@@ -127,12 +128,12 @@ void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
   });
 }
 
-/// All ranks write their large columns into it.
+/// All ranks write the columns into it that they share.
 /// @returns what was written, of each table
-std::vector<std::vector<WrittenColumn>> add_large_columns(MPI_Comm comm, const fs::path& part_path,
-                                                          const FilePlan& plan,
-                                                          const PartSource& mine,
-                                                          const StepRunner& run_step) {
+std::vector<std::vector<WrittenColumn>> add_shared_columns(MPI_Comm comm, const fs::path& part_path,
+                                                           const FilePlan& plan,
+                                                           const PartSource& mine,
+                                                           const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
   const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
@@ -140,7 +141,8 @@ std::vector<std::vector<WrittenColumn>> add_large_columns(MPI_Comm comm, const f
   run_step([&] { file = hdf5::File::open_together(part_path, comm); });
   std::vector<std::vector<WrittenColumn>> written;
   for (const TablePlan& table : plan.tables) {
-    written.push_back(write_large_columns(*file, plan, table, rank, mine.load, transfer, run_step));
+    written.push_back(
+        write_shared_columns(*file, plan, table, rank, mine.load, transfer, run_step));
   }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
@@ -148,9 +150,9 @@ std::vector<std::vector<WrittenColumn>> add_large_columns(MPI_Comm comm, const f
 }
 
 /// MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
-void check_large_columns(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
-                         const std::vector<std::vector<WrittenColumn>>& written,
-                         const StepRunner& run_step) {
+void check_shared_columns(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
+                          const std::vector<std::vector<WrittenColumn>>& written,
+                          const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
   std::optional<hdf5::Handle> back;
   run_step([&] { back.emplace(hdf5::open_to_read(part_path)); });
@@ -161,12 +163,13 @@ void check_large_columns(MPI_Comm comm, const fs::path& part_path, const FilePla
 }
 
 void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
-                    const PartSource& mine, const StepRunner& run_step) {
-  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
+                    const PartSource& mine, const StepRunner& run_step,
+                    std::uint64_t gathered_bytes) {
+  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape), gathered_bytes);
   begin_file(comm, part_path, plan, provenance, mine, run_step);
-  if (plan.has(Storage::large)) {
-    const auto written = add_large_columns(comm, part_path, plan, mine, run_step);
-    check_large_columns(comm, part_path, plan, written, run_step);
+  if (plan.has(Storage::shared)) {
+    const auto written = add_shared_columns(comm, part_path, plan, mine, run_step);
+    check_shared_columns(comm, part_path, plan, written, run_step);
   }
   run_step([&] {
     if (rank_of(comm) != 0) return;
@@ -187,9 +190,9 @@ void write_parts(const fs::path& part_path, const Provenance& provenance, std::s
     const PartSource part = part_at(i);
     for (const TablePlan& table : plan.tables) {
       for (std::size_t c = 0; c < table.columns.size() && table.part_rows[i] > 0; ++c) {
-        if (table.storage_of(c) == Storage::constant) continue;
+        if (table.storage[c] == Storage::constant) continue;
         const Values values = part.load(table, c);
-        if (table.storage_of(c) != Storage::copied) write_column(file, plan, table, i, c, values);
+        if (table.storage[c] != Storage::copied) write_column(file, plan, table, i, c, values);
       }
     }
     if (plan.has(Storage::copied)) copy_chunks(file, plan, i);
@@ -212,7 +215,8 @@ void copy_shard(const fs::path& part_path, const fs::path& shard,
 }  // namespace
 
 void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
-                        const PartSource& mine, const std::function<void()>& on_step) {
+                        const PartSource& mine, const std::function<void()>& on_step,
+                        std::uint64_t gathered_bytes) {
   prepare_store();
   const StepRunner run_step = [&](const auto& step) {
     if (on_step) on_step();
@@ -221,7 +225,7 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
   const Provenance shared =
       roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
   try {
-    write_together(comm, part_of(path), shared, mine, run_step);
+    write_together(comm, part_of(path), shared, mine, run_step, gathered_bytes);
     run_step([&] {
       if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });
