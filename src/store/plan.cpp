@@ -169,7 +169,7 @@ TablePlan plan_alone(const Table& table) {
   TablePlan plan = begin_plan(table);
   add_part(plan, shape_of(table));
   place_parts(plan);
-  choose_storage(plan, Storage::shared);
+  choose_storage(plan, Storage::gathered);
   return plan;
 }
 

@@ -91,7 +91,8 @@ struct FilePlan {
 /// Of a table that no other part shares.
 TablePlan plan_alone(const Table& table);
 
-/// The same on every rank, given the same shapes. @param gathered_bytes see most_gathered_bytes
+/// The same on every rank, given the same shapes.
+/// @param gathered_bytes see most_gathered_bytes; no limit if one process writes all
 FilePlan make_plan(const std::vector<PartShape>& parts,
                    std::uint64_t gathered_bytes = most_gathered_bytes);
 

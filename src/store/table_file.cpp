@@ -64,6 +64,11 @@ Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   }
   // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
   check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
+  if (table.storage[c] == Storage::shared) {
+    // Now, by one process: ranks would do it together where they open the column, and one that
+    // cannot would leave the others behind.
+    check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "making the chunks of a column");
+  }
   const std::size_t element_bytes = table.shapes[c].element_bytes;
   const hsize_t chunk = std::min<hsize_t>(table.rows, chunk_rows(element_bytes));
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");

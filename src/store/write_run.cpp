@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace sonde {
 namespace fs = std::filesystem;
 namespace {
@@ -184,7 +186,7 @@ void write_parts(const fs::path& part_path, const Provenance& provenance, std::s
                  const std::function<PartSource(std::size_t)>& part_at) {
   std::vector<PartShape> shapes;
   for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
-  const FilePlan plan = make_plan(shapes);
+  const FilePlan plan = make_plan(shapes, std::numeric_limits<std::uint64_t>::max());
   hdf5::File file = create_file(part_path, plan, provenance, {});
   for (std::size_t i = 0; i < parts; ++i) {
     const PartSource part = part_at(i);
