@@ -21,6 +21,36 @@ int int_size(std::size_t size) {
   return static_cast<int>(size);
 }
 
+/// Of the texts of all ranks, as MPI takes them.
+struct Lengths {
+  std::vector<int> of_each;
+  std::vector<int> before_each;  // the sum over the ranks before it
+  std::size_t total = 0;
+};
+
+Lengths gather_lengths(MPI_Comm comm, const std::string& text) {
+  const auto count = static_cast<std::size_t>(size_of(comm));
+  Lengths lengths{.of_each = std::vector<int>(count), .before_each = {}};
+  const int own = int_size(text.size());
+  SONDE_MPI_CHECK(MPI_Allgather(&own, 1, MPI_INT, lengths.of_each.data(), 1, MPI_INT, comm));
+  for (const int length : lengths.of_each) {
+    lengths.before_each.push_back(int_size(lengths.total));
+    lengths.total += static_cast<std::size_t>(length);
+  }
+  int_size(lengths.total);
+  return lengths;
+}
+
+/// The texts of all ranks, one after the other, into one for each.
+std::vector<std::string> split(const std::string& all, const Lengths& lengths) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < lengths.of_each.size(); ++i) {
+    texts.push_back(all.substr(static_cast<std::size_t>(lengths.before_each[i]),
+                               static_cast<std::size_t>(lengths.of_each[i])));
+  }
+  return texts;
+}
+
 /// The lowest number of all ranks; a rank that failed gives up after its patience.
 int lowest(MPI_Comm comm, int mine, Outcome outcome, double patience_s) {
   using Clock = std::chrono::steady_clock;
@@ -76,25 +106,22 @@ std::string host_name() {
 }
 
 std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text) {
-  const auto count = static_cast<std::size_t>(size_of(comm));
-  std::vector<int> lengths(count);
-  const int length = int_size(text.size());
-  SONDE_MPI_CHECK(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, comm));
-  std::vector<int> offsets(count);
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    offsets[i] = int_size(total);
-    total += static_cast<std::size_t>(lengths[i]);
-  }
-  std::string all(static_cast<std::size_t>(int_size(total)), '\0');
-  SONDE_MPI_CHECK(MPI_Allgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(),
-                                 offsets.data(), MPI_CHAR, comm));
-  std::vector<std::string> texts(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    texts[i] =
-        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]));
-  }
-  return texts;
+  const Lengths lengths = gather_lengths(comm, text);
+  std::string all(lengths.total, '\0');
+  SONDE_MPI_CHECK(MPI_Allgatherv(text.data(), int_size(text.size()), MPI_CHAR, all.data(),
+                                 lengths.of_each.data(), lengths.before_each.data(), MPI_CHAR,
+                                 comm));
+  return split(all, lengths);
+}
+
+std::vector<std::string> gather_texts_on(int root, MPI_Comm comm, const std::string& text) {
+  const bool here = rank_of(comm) == root;
+  const Lengths lengths = gather_lengths(comm, text);
+  std::string all(here ? lengths.total : 0, '\0');
+  SONDE_MPI_CHECK(MPI_Gatherv(text.data(), int_size(text.size()), MPI_CHAR, all.data(),
+                              lengths.of_each.data(), lengths.before_each.data(), MPI_CHAR, root,
+                              comm));
+  return here ? split(all, lengths) : std::vector<std::string>{};
 }
 
 std::string broadcast_text(MPI_Comm comm, std::string text, int root) {

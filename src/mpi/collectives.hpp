@@ -22,6 +22,9 @@ std::string host_name();
 /// Collective. One text per rank, in rank order, the same everywhere. @throws CommError
 std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text);
 
+/// The same on the rank `root`; none elsewhere.
+std::vector<std::string> gather_texts_on(int root, MPI_Comm comm, const std::string& text);
+
 /// Collective. The text of the rank `root`, everywhere. @throws CommError
 std::string broadcast_text(MPI_Comm comm, std::string text, int root = 0);
 

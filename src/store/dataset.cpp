@@ -180,6 +180,16 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   return extent;
 }
 
+std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path) {
+  const Handle creation = creation_of(dataset, path);
+  const std::vector<H5Z_filter_t> own{H5Z_FILTER_FLETCHER32, H5Z_FILTER_SHUFFLE,
+                                      H5Z_FILTER_DEFLATE};
+  if (H5Pget_layout(creation) != H5D_CHUNKED || filters_of(creation) != own) return 0;
+  hsize_t rows = 0;
+  check(H5Pget_chunk(creation, 1, &rows), "reading the size of the chunks of " + path);
+  return rows;
+}
+
 std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path) {
   const Handle creation = creation_of(dataset, path);
   if (!is_constant(dataset, creation)) return {};

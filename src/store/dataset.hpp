@@ -30,6 +30,10 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path);
 void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
                    std::size_t element_bytes, RowRange range, Writer writer);
 
+/// Rows of each chunk, if they went through the filters, in their order, that sonde gives numbers
+/// of more than one byte; else 0.
+std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path);
+
 /// The value of all elements, if the file keeps only that: there are no chunks, and the value that
 /// HDF5 fills in was chosen. Else empty. @param type of the dataset
 std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path);

@@ -231,9 +231,12 @@ Handle open_group(hid_t file, const std::string& path) {
 bool has_link(hid_t file, const std::string& path) {
   for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
     const std::string so_far = path.substr(0, at);
-    if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
     H5L_info_t link{};
-    check(H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT), "reading the link " + so_far);
+    if (H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
+      const std::string reason = last_reason();
+      if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+      throw StoreError(fmt::format("reading the link {} failed: {}", so_far, reason));
+    }
     if (link.type != H5L_TYPE_HARD) throw StoreError(so_far + " leads to another place or file");
     if (at == path.npos) return true;
   }

@@ -42,7 +42,9 @@ PartSource load(const Candidate& candidate) {
 /// A damaged shard must be found before a file is begun. @throws StoreError
 void check_readable(const Candidate& candidate) {
   const PartSource part = load(candidate);
-  for (const TablePlan& table : make_plan({part.shape}).tables) part.load(table);
+  for (const TablePlan& table : make_plan({part.shape}).tables) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c);
+  }
 }
 
 void write_candidates(const fs::path& path, const Provenance& provenance,

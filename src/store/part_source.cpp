@@ -17,14 +17,9 @@
 namespace sonde {
 namespace {
 
-Table empty_table(const TablePlan& plan) {
-  Table table{.key = plan.key, .columns = plan.columns, .values = {}};
-  for (const ColumnSpec& column : plan.columns) table.values.push_back(empty_values(column.type));
-  return table;
-}
-
-PartShape shape_of_shard(hid_t file, const std::vector<std::string>& jobs, const Table& unaudited) {
-  PartShape shape{.jobs = jobs, .tables = {}};
+PartShape shape_of_shard(hid_t file, const std::filesystem::path& path,
+                         const std::vector<std::string>& jobs, const Table& unaudited) {
+  PartShape shape{.jobs = jobs, .tables = {}, .shard = path};
   const auto add_stored = [&](const std::vector<Table>& tables) {
     for (const Table& table : tables) add_table(shape, table.key, read_shape(file, table));
   };
@@ -38,9 +33,11 @@ PartSource from_memory(const RunPart& part) {
   PartShape shape = shape_of(part);
   std::map<TableKey, Table> tables;
   for_each_table(part, shape.jobs, [&tables](const Table& table) { tables[table.key] = table; });
-  return {.shape = std::move(shape), .load = [tables = std::move(tables)](const TablePlan& plan) {
+  return {.shape = std::move(shape),
+          .load = [tables = std::move(tables)](const TablePlan& plan, std::size_t c) {
             const auto own = tables.find(plan.key);
-            return own == tables.end() ? empty_table(plan) : own->second;
+            return own == tables.end() ? empty_values(plan.columns.at(c).type)
+                                       : own->second.values.at(c);
           }};
 }
 
@@ -68,15 +65,16 @@ PartSource part_of_shard(const std::filesystem::path& shard,
   const std::vector<std::string> jobs = reader.job_names();
   const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
-  PartShape shape = shape_of_shard(*file, jobs, unaudited_rows);
-  return {
-      .shape = std::move(shape),
-      .load = [file, writer, unaudited_rows = std::move(unaudited_rows)](const TablePlan& plan) {
-        if (plan.key == unaudited_rows.key) return unaudited_rows;
-        const std::uint64_t rows = count_rows(*file, plan.key);
-        if (rows == 0) return empty_table(plan);
-        return read_rows(*file, plan.key, plan.columns, {0, rows}, writer);
-      }};
+  PartShape shape = shape_of_shard(*file, shard, jobs, unaudited_rows);
+  auto load = [file, shape, writer, unaudited_rows = std::move(unaudited_rows)](
+                  const TablePlan& plan, std::size_t c) {
+    if (plan.key == unaudited_rows.key) return unaudited_rows.values.at(c);
+    const ColumnSpec& column = plan.columns.at(c);
+    const std::uint64_t rows = shape.rows_of(plan.key);
+    return rows == 0 ? empty_values(column.type)
+                     : read_column(*file, plan.key, column, rows, writer);
+  };
+  return {.shape = std::move(shape), .load = std::move(load)};
 }
 
 }  // namespace sonde

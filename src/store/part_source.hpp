@@ -1,13 +1,11 @@
-// What one rank, or one source of a merge, puts into a file, table by table, so that no more than
-// one table of its traces is in memory.
+// What one rank, or one source of a merge, puts into a file, column by column, so that no more
+// than one column of its traces need be in memory.
 #pragma once
 
 #include "store/dataset.hpp"
 #include "store/plan.hpp"
 
 #include <filesystem>
-#include <functional>
-#include <string>
 #include <vector>
 
 namespace sonde {
@@ -15,8 +13,7 @@ namespace sonde {
 /// A part of a file to be written.
 struct PartSource {
   PartShape shape;
-  /// The part's rows of one table of the file, maybe none. @throws StoreError
-  std::function<Table(const TablePlan& table)> load;
+  ColumnLoader load;
 };
 
 /// A part in memory. @throws Error if a job occurs twice
@@ -26,7 +23,7 @@ PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevic
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
 
 /// The device of a shard, finished or not, read when it is asked for.
-/// @throws StoreError if the shard cannot be read or does not hold one device, now or when a table
+/// @throws StoreError if the shard cannot be read or does not hold one device, now or when a column
 /// is loaded
 PartSource part_of_shard(const std::filesystem::path& shard,
                          const std::vector<UnauditedDevice>& unaudited,

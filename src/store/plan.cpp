@@ -13,10 +13,14 @@ namespace sonde {
 
 // The JSON library finds these by name.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ColumnShape, element_bytes, constant)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, columns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, columns, chunk_rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartShape, jobs, tables)
 
 namespace {
+
+// One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
+// cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
+constexpr std::size_t chunk_bytes = 512 << 10;
 
 void check_job_name(const std::string& job) {
   require(!job.empty() && job != "." && job.find('/') == std::string::npos,
@@ -30,7 +34,9 @@ TablePlan begin_plan(const Table& table) {
   return {.key = table.key,
           .columns = table.columns,
           .shapes = std::vector<ColumnShape>(table.columns.size()),
-          .first_row = {}};
+          .first_row = {},
+          .part_rows = {},
+          .storage = {}};
 }
 
 /// The value of both columns, if it is the same; both may have more bytes than it needs.
@@ -54,15 +60,66 @@ void add_column(ColumnShape& all, const ColumnShape& part, ElementType type, boo
   }
 }
 
-/// Gives the next part its place, after the others.
+/// The next part, which has no place yet.
 void add_part(TablePlan& plan, const TableShape& part) {
-  plan.first_row.push_back(plan.rows);
   for (std::size_t c = 0; c < plan.columns.size(); ++c) {
     if (part.rows == 0 && plan.rows > 0) continue;
     add_column(plan.shapes[c], part.columns.at(c), plan.columns[c].type, plan.rows == 0);
   }
+  plan.part_rows.push_back(part.rows);
   plan.rows += part.rows;
-  plan.most_rows = std::max(plan.most_rows, part.rows);
+}
+
+/// Whether each part begins at a whole chunk, so that chunks can be copied: where that leaves fewer
+/// rows to nobody than the part has. Only where all rows of a table lie in one column: another
+/// would have chunks of other lengths. Columns that count rows have another number in each part.
+bool begins_at_chunks(const TablePlan& plan) {
+  if (plan.columns.size() != 1 || plan.columns.front().type == ElementType::row ||
+      plan.columns.front().type == ElementType::text || !plan.shapes.front().constant.empty()) {
+    return false;
+  }
+  const std::uint64_t least = chunk_rows(plan.shapes.front().element_bytes);
+  return std::ranges::all_of(plan.part_rows,
+                             [least](std::uint64_t rows) { return rows == 0 || rows >= least; });
+}
+
+/// One after the other.
+void place_parts(TablePlan& plan) {
+  const std::uint64_t step =
+      begins_at_chunks(plan) ? chunk_rows(plan.shapes.front().element_bytes) : 1;
+  plan.rows = 0;
+  for (const std::uint64_t rows : plan.part_rows) {
+    const std::uint64_t first = rows == 0 ? plan.rows : (plan.rows + step - 1) / step * step;
+    plan.first_row.push_back(first);
+    plan.rows = first + rows;
+  }
+}
+
+/// Whether a part's chunks are those that the file is to have.
+bool has_chunks_of(const TablePlan& plan, const TableShape& part) {
+  const std::size_t bytes = plan.shapes.front().element_bytes;
+  return part.rows == 0 ||
+         (part.columns.front().element_bytes == bytes && part.chunk_rows == chunk_rows(bytes));
+}
+
+/// @param many how columns of several chunks come into the file
+void choose_storage(TablePlan& plan, Storage many) {
+  for (const ColumnShape& shape : plan.shapes) {
+    const bool is_many = plan.rows > chunk_rows(shape.element_bytes);
+    plan.storage.push_back(!shape.constant.empty() ? Storage::constant
+                           : is_many               ? many
+                                                   : Storage::gathered);
+  }
+}
+
+std::uint64_t bytes_of(const FilePlan& plan, Storage storage) {
+  std::uint64_t bytes = 0;
+  for (const TablePlan& table : plan.tables) {
+    for (const std::size_t c : table.columns_of(storage)) {
+      bytes += table.rows * table.shapes[c].element_bytes;
+    }
+  }
+  return bytes;
 }
 
 /// A constant of rows that are counted from elsewhere comes from one part; the row of that part is
@@ -72,7 +129,7 @@ void shift_constants(FilePlan& plan) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       if (table.columns[c].type != ElementType::row || table.shapes[c].constant.empty()) continue;
       std::size_t part = 0;
-      while (table.rows_of(part) == 0) ++part;
+      while (table.part_rows.at(part) == 0) ++part;
       std::uint64_t row = 0;
       std::memcpy(&row, table.shapes[c].constant.data(), sizeof(row));
       row += plan.shift(table.columns[c], part);
@@ -93,6 +150,11 @@ std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
 
 }  // namespace
 
+std::uint64_t PartShape::rows_of(const TableKey& key) const {
+  const auto table = tables.find(name_of(key));
+  return table == tables.end() ? 0 : table->second.rows;
+}
+
 TableShape shape_of(const Table& table) {
   TableShape shape{.rows = table.rows(), .columns = {}};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -106,6 +168,8 @@ TableShape shape_of(const Table& table) {
 TablePlan plan_alone(const Table& table) {
   TablePlan plan = begin_plan(table);
   add_part(plan, shape_of(table));
+  place_parts(plan);
+  choose_storage(plan, Storage::gathered);
   return plan;
 }
 
@@ -137,18 +201,48 @@ PartShape shape_from_json(const std::string& text) {
   return nlohmann::json::parse(text).get<PartShape>();
 }
 
-FilePlan make_plan(const std::vector<PartShape>& parts) {
+FilePlan make_plan(const std::vector<PartShape>& parts, std::uint64_t gathered_bytes) {
   FilePlan plan;
   plan.jobs = join_jobs(parts);
+  for (const PartShape& part : parts) plan.shards.push_back(part.shard);
   for_each_table({}, plan.jobs, [&](const Table& empty) {
     TablePlan& table = plan.tables.emplace_back(begin_plan(empty));
-    for (const PartShape& part : parts) {
-      const auto own = part.tables.find(name_of(empty.key));
-      add_part(table, own != part.tables.end() ? own->second : shape_of(empty));
-    }
+    const TableShape none = shape_of(empty);
+    const auto shape_in = [&, name = name_of(empty.key) ](const PartShape& part) -> auto& {
+      const auto own = part.tables.find(name);
+      return own != part.tables.end() ? own->second : none;
+    };
+    for (const PartShape& part : parts) add_part(table, shape_in(part));
+    place_parts(table);
+    const bool copied =
+        begins_at_chunks(table) && std::ranges::all_of(parts, [&](const PartShape& part) {
+          return has_chunks_of(table, shape_in(part));
+        });
+    choose_storage(table, copied ? Storage::copied : Storage::shared);
   });
+  if (bytes_of(plan, Storage::gathered) + bytes_of(plan, Storage::shared) <= gathered_bytes) {
+    for (TablePlan& table : plan.tables) {
+      std::ranges::replace(table.storage, Storage::shared, Storage::gathered);
+    }
+  }
   shift_constants(plan);
   return plan;
+}
+
+std::uint64_t chunk_rows(std::size_t element_bytes) {
+  return std::max<std::uint64_t>(1, chunk_bytes / element_bytes);
+}
+
+std::uint64_t TablePlan::most_rows() const {
+  return part_rows.empty() ? 0 : std::ranges::max(part_rows);
+}
+
+std::vector<std::size_t> TablePlan::columns_of(Storage wanted) const {
+  std::vector<std::size_t> found;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (storage[c] == wanted) found.push_back(c);
+  }
+  return found;
 }
 
 std::uint64_t FilePlan::shift(const ColumnSpec& column, std::size_t part) const {
@@ -156,6 +250,11 @@ std::uint64_t FilePlan::shift(const ColumnSpec& column, std::size_t part) const 
   const auto table = std::ranges::find(tables, column.counts, &TablePlan::key);
   require(table != tables.end(), "a column counts rows of no table: " + column.name);
   return table->first_row.at(part);
+}
+
+bool FilePlan::has(Storage wanted) const {
+  return std::ranges::any_of(
+      tables, [wanted](const TablePlan& table) { return !table.columns_of(wanted).empty(); });
 }
 
 }  // namespace sonde

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +23,9 @@ struct ColumnShape {
 struct TableShape {
   std::uint64_t rows = 0;
   std::vector<ColumnShape> columns;
+  /// Of the only column of a table in a shard, if its chunks are packed as those of a run file;
+  /// else 0.
+  std::uint64_t chunk_rows = 0;
 };
 TableShape shape_of(const Table& table);
 
@@ -28,6 +33,9 @@ TableShape shape_of(const Table& table);
 struct PartShape {
   std::vector<std::string> jobs;
   std::map<std::string, TableShape> tables;
+  std::filesystem::path shard;  // that holds them; empty if they are in memory
+
+  std::uint64_t rows_of(const TableKey& key) const;
 };
 
 /// @throws Error if a job occurs twice, or its name cannot be a group's
@@ -35,35 +43,57 @@ PartShape shape_of(const RunPart& part);
 void add_table(PartShape& shape, const Table& table);
 void add_table(PartShape& shape, const TableKey& key, TableShape table);
 
+/// Without the path, which need not be UTF-8.
 std::string to_json(const PartShape& shape);
 PartShape shape_from_json(const std::string& text);
 
-/// One table of the file, with the place of each part's rows.
+/// Rows of a whole chunk. A column with fewer rows is one chunk of as many as it has.
+std::uint64_t chunk_rows(std::size_t element_bytes);
+
+/// How a column comes into the file: not at all but for its one value; gathered, and written by one
+/// process; by one process, chunk by chunk as the shards have packed them; or by those who have its
+/// rows.
+enum class Storage { constant, gathered, copied, shared };
+
+/// Columns of one chunk are gathered, as no others could help to pack it. The rest is, too, if all
+/// together has no more bytes than this: some 0.2 s for one process, about what it takes ranks to
+/// come together for every other column.
+constexpr std::uint64_t most_gathered_bytes = 32 << 20;
+
+/// One table of the file, with the place of each part's rows. Rows between two parts belong to
+/// nobody.
 struct TablePlan {
   TableKey key;
   std::vector<ColumnSpec> columns;
   std::vector<ColumnShape> shapes;  // of the columns, over all parts
   std::uint64_t rows = 0;
-  std::uint64_t most_rows = 0;           // of one part
   std::vector<std::uint64_t> first_row;  // of each part
+  std::vector<std::uint64_t> part_rows;  // of each part
+  std::vector<Storage> storage;          // of each column
 
-  std::uint64_t rows_of(std::size_t part) const {
-    return (part + 1 < first_row.size() ? first_row[part + 1] : rows) - first_row[part];
-  }
+  std::uint64_t most_rows() const;  // of one part
+  std::vector<std::size_t> columns_of(Storage storage) const;
 };
+
+/// A part's rows of one column of the file, maybe none. @throws StoreError
+using ColumnLoader = std::function<Values(const TablePlan& table, std::size_t column)>;
 
 struct FilePlan {
   std::vector<std::string> jobs;  // in the order of their first appearance
   std::vector<TablePlan> tables;
+  std::vector<std::filesystem::path> shards;  // of each part; empty if it is in memory
 
   /// First row of a part in the table that a column counts; 0 for columns that count none.
   std::uint64_t shift(const ColumnSpec& column, std::size_t part) const;
+  bool has(Storage storage) const;  // any column
 };
 
 /// Of a table that no other part shares.
 TablePlan plan_alone(const Table& table);
 
 /// The same on every rank, given the same shapes.
-FilePlan make_plan(const std::vector<PartShape>& parts);
+/// @param gathered_bytes see most_gathered_bytes; no limit if one process writes all
+FilePlan make_plan(const std::vector<PartShape>& parts,
+                   std::uint64_t gathered_bytes = most_gathered_bytes);
 
 }  // namespace sonde

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace sonde {
 namespace {
@@ -15,13 +16,8 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
-// One chunk is the unit of compression and of reading: 256 KiB to 1 MiB is what HDF5's own chunk
-// cache (1 MiB) and parallel file systems' stripes (1 MiB) handle well.
-constexpr std::size_t chunk_bytes = 512 << 10;
 // Below it compression gains less than the filter's own bytes.
 constexpr std::size_t least_compressed_bytes = 1 << 10;
-// Smaller columns are written by one process (write_small_columns).
-constexpr std::size_t least_large_bytes = 32 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
 constexpr unsigned deflate_level = 1;
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
@@ -50,17 +46,6 @@ Handle make_space(std::uint64_t rows) {
   return Handle(H5Screate_simple(1, &size, nullptr), H5Sclose, "making a space");
 }
 
-/// How the file keeps a column: not at all but for its one value; written by one process; or
-/// compressed, by those who have its rows.
-enum class Storage { constant, small, large };
-
-Storage storage_of(const TablePlan& table, std::size_t c) {
-  const ColumnShape& shape = table.shapes[c];
-  if (!shape.constant.empty()) return Storage::constant;
-  const bool large = table.rows * shape.element_bytes >= least_large_bytes;
-  return large ? Storage::large : Storage::small;
-}
-
 /// For a dataset to which nothing is ever written, so that it takes no room in the file.
 Handle bare_layout() {
   Handle creation = hdf5::make_properties(H5P_DATASET_CREATE);
@@ -71,7 +56,7 @@ Handle bare_layout() {
 Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   Handle creation = bare_layout();
   if (table.rows == 0) return creation;
-  if (storage_of(table, c) == Storage::constant) {
+  if (table.storage[c] == Storage::constant) {
     std::vector<std::uint8_t> value = table.shapes[c].constant;
     value.resize(table.shapes[c].element_bytes, 0);
     check(H5Pset_fill_value(creation, type, value.data()), "setting the value of a column");
@@ -79,9 +64,13 @@ Handle layout(const TablePlan& table, std::size_t c, hid_t type) {
   }
   // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
   check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
+  if (table.storage[c] == Storage::shared) {
+    // Now, by one process: ranks would do it together where they open the column, and one that
+    // cannot would leave the others behind.
+    check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "making the chunks of a column");
+  }
   const std::size_t element_bytes = table.shapes[c].element_bytes;
-  const hsize_t chunk =
-      std::min<hsize_t>(table.rows, std::max<std::size_t>(1, chunk_bytes / element_bytes));
+  const hsize_t chunk = std::min<hsize_t>(table.rows, chunk_rows(element_bytes));
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
   // First, so that it guards what the other filters make of a damaged chunk, too.
   check(H5Pset_fletcher32(creation), "choosing checksums");
@@ -121,10 +110,8 @@ void select_rows(hid_t space, std::uint64_t first, std::uint64_t count) {
 }
 
 /// Rows that lie one after the other in `packed`.
-void write_packed(hid_t file, const TablePlan& table, std::size_t c, RowRange rows,
+void write_packed(hid_t dataset, const TablePlan& table, std::size_t c, RowRange rows,
                   const std::byte* packed, hid_t transfer) {
-  const std::string path = path_of(table.key, table.columns[c].name);
-  Handle dataset = open_dataset(file, path);
   Handle type = file_type(table.columns[c].type, table.shapes[c].element_bytes);
   Handle target = make_space(table.rows);
   select_rows(target, rows.offset, rows.length);
@@ -132,12 +119,12 @@ void write_packed(hid_t file, const TablePlan& table, std::size_t c, RowRange ro
   select_rows(source, 0, rows.length);
   const std::byte nothing{};
   check(H5Dwrite(dataset, type, source, target, transfer, rows.length == 0 ? &nothing : packed),
-        "writing " + path);
+        "writing " + path_of(table.key, table.columns[c].name));
 }
 
 std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, std::size_t part,
-                                  const Table& rows, std::size_t c, RowRange slice) {
-  return pack(rows.values[c], table.shapes[c].element_bytes, slice.offset, slice.length,
+                                  const Values& values, std::size_t c, RowRange slice) {
+  return pack(values, table.shapes[c].element_bytes, slice.offset, slice.length,
               plan.shift(table.columns[c], part));
 }
 
@@ -202,9 +189,12 @@ void for_each_round(const TablePlan& table, std::size_t c, std::uint64_t rows,
   for (std::uint64_t done = 0; done < rows; done += most) work(done, most);
 }
 
-}  // namespace
+/// Writes a column that was just created.
+using ColumnFiller = std::function<void(std::size_t column, hid_t dataset)>;
 
-void create_table(hid_t file, const TablePlan& plan) {
+/// Creates the table's dimension and columns; those with one value for all rows are done then.
+/// `fill` is called with each of the others, if there are rows.
+void create_table(hid_t file, const TablePlan& plan, const ColumnFiller& fill) {
   Handle group = hdf5::make_groups(file, plan.key.group);
   Handle scale = create_scale(group, plan.key.dimension, plan.rows);
   for (std::size_t c = 0; c < plan.columns.size(); ++c) {
@@ -216,24 +206,77 @@ void create_table(hid_t file, const TablePlan& plan) {
     hdf5::write_attribute(dataset, "units", column.units);
     hdf5::write_attribute(dataset, "long_name", column.long_name);
     check(H5DSattach_scale(dataset, scale, 0), "attaching the dimension of " + column.name);
+    if (plan.rows > 0 && plan.storage[c] != Storage::constant) fill(c, dataset);
   }
 }
 
-std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
-                                               const TablePlan& table, std::size_t part,
-                                               const Table& rows, hid_t transfer,
-                                               const StepRunner& run_step) {
+}  // namespace
+
+std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
+                                  const ColumnLoader& load) {
+  std::string all;
+  for (const TablePlan& table : plan.tables) {
+    if (table.part_rows.at(part) == 0) continue;
+    for (const std::size_t c : table.columns_of(Storage::gathered)) {
+      const auto packed =
+          pack_slice(plan, table, part, load(table, c), c, {0, table.part_rows[part]});
+      all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+    }
+  }
+  return all;
+}
+
+void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered) {
+  std::vector<std::size_t> taken(gathered.size(), 0);
+  for (const TablePlan& table : plan.tables) {
+    create_table(file, table, [&](std::size_t c, hid_t dataset) {
+      if (gathered.empty() || table.storage[c] != Storage::gathered) return;
+      const std::size_t element_bytes = table.shapes[c].element_bytes;
+      std::string column(table.rows * element_bytes, '\0');
+      for (std::size_t part = 0; part < gathered.size(); ++part) {
+        const std::size_t bytes = table.part_rows.at(part) * element_bytes;
+        require(taken[part] + bytes <= gathered[part].size(), "a part has fewer rows than it said");
+        gathered[part].copy(column.data() + table.first_row.at(part) * element_bytes, bytes,
+                            taken[part]);
+        taken[part] += bytes;
+      }
+      write_packed(dataset, table, c, {0, table.rows},
+                   reinterpret_cast<const std::byte*>(column.data()), H5P_DEFAULT);
+    });
+  }
+}
+
+void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                  std::size_t column, const Values& values) {
+  const Handle dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
+  const RowRange all{0, table.part_rows.at(part)};
+  const auto packed = pack_slice(plan, table, part, values, column, all);
+  write_packed(dataset, table, column, {table.first_row.at(part), all.length}, packed.data(),
+               H5P_DEFAULT);
+}
+
+std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
+                                                const TablePlan& table, std::size_t part,
+                                                const ColumnLoader& load, hid_t transfer,
+                                                const StepRunner& run_step) {
   std::vector<WrittenColumn> written;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (storage_of(table, c) != Storage::large) continue;
+  const std::uint64_t rows = table.part_rows.at(part);
+  for (const std::size_t c : table.columns_of(Storage::shared)) {
     WrittenColumn& column = written.emplace_back(WrittenColumn{.column = c});
-    // After each collective call all ranks must know that nobody was left behind in it.
-    for_each_round(table, c, table.most_rows, [&](std::uint64_t done, std::uint64_t most) {
+    // Before each collective call all ranks must know that everyone comes to it, and after it that
+    // nobody was left behind in it.
+    Values values;
+    std::optional<Handle> dataset;
+    run_step([&] {
+      values = load(table, c);
+      dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
+    });
+    for_each_round(table, c, table.most_rows(), [&](std::uint64_t done, std::uint64_t most) {
       run_step([&] {
-        const std::uint64_t first = std::min(done, rows.rows());
-        const std::uint64_t count = std::min(most, rows.rows() - first);
-        const auto packed = pack_slice(plan, table, part, rows, c, {first, count});
-        write_packed(file, table, c, {table.first_row[part] + first, count}, packed.data(),
+        const std::uint64_t first = std::min(done, rows);
+        const std::uint64_t count = std::min(most, rows - first);
+        const auto packed = pack_slice(plan, table, part, values, c, {first, count});
+        write_packed(*dataset, table, c, {table.first_row[part] + first, count}, packed.data(),
                      transfer);
         column.checksum = add_to_checksum(column.checksum, packed);
       });
@@ -244,15 +287,15 @@ std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
 
 void check_written(hid_t file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written) {
+  const std::uint64_t rows = table.part_rows.at(part);
   for (const WrittenColumn& column : written) {
     const std::size_t c = column.column;
     std::uint32_t checksum = 0;
-    for_each_round(table, c, table.rows_of(part), [&](std::uint64_t done, std::uint64_t most) {
-      const std::uint64_t count = std::min(most, table.rows_of(part) - done);
-      checksum = add_to_checksum(
-          checksum, read_packed(file, table.key, table.columns[c],
-                                {table.first_row[part] + done, count}, table.rows, Writer::this_run)
-                        .values);
+    for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
+      const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
+      checksum = add_to_checksum(checksum, read_packed(file, table.key, table.columns[c], round,
+                                                       table.rows, Writer::this_run)
+                                               .values);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -261,50 +304,13 @@ void check_written(hid_t file, const TablePlan& table, std::size_t part,
   }
 }
 
-std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
-                               const Table& rows) {
-  std::string all;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (storage_of(table, c) != Storage::small) continue;
-    const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
-    all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
-  }
-  return all;
-}
-
-void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std::string>& parts) {
-  std::vector<std::size_t> taken(parts.size(), 0);
-  for (const TablePlan& table : plan.tables) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (storage_of(table, c) != Storage::small) continue;
-      std::string column;
-      for (std::size_t part = 0; part < parts.size(); ++part) {
-        const std::size_t bytes = table.rows_of(part) * table.shapes[c].element_bytes;
-        require(taken[part] + bytes <= parts[part].size(), "a part has fewer rows than it said");
-        column.append(parts[part], taken[part], bytes);
-        taken[part] += bytes;
-      }
-      write_packed(file, table, c, {0, table.rows},
-                   reinterpret_cast<const std::byte*>(column.data()), H5P_DEFAULT);
-    }
-  }
-}
-
-void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                const Table& rows) {
-  if (rows.rows() == 0) return;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (storage_of(table, c) == Storage::constant) continue;
-    const auto packed = pack_slice(plan, table, part, rows, c, {0, rows.rows()});
-    write_packed(file, table, c, {table.first_row[part], rows.rows()}, packed.data(), H5P_DEFAULT);
-  }
-}
-
 void write_tables(hid_t file, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     const TablePlan plan = plan_alone(table);
-    create_table(file, plan);
-    write_rows(file, {}, plan, 0, table);
+    create_table(file, plan, [&](std::size_t c, hid_t dataset) {
+      const auto packed = pack_slice({}, plan, 0, table.values[c], c, {0, plan.rows});
+      write_packed(dataset, plan, c, {0, plan.rows}, packed.data(), H5P_DEFAULT);
+    });
   }
 }
 
@@ -321,8 +327,17 @@ TableShape read_shape(hid_t file, const Table& empty) {
     shape.columns.push_back(
         {.element_bytes = column.element_bytes,
          .constant = read_constant(column.dataset, column.type, path_of(empty.key, spec.name))});
+    if (empty.columns.size() == 1) {
+      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(empty.key, spec.name));
+    }
   }
   return shape;
+}
+
+Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, std::uint64_t rows,
+                   Writer writer) {
+  const Packed packed = read_packed(file, key, column, {0, rows}, rows, writer);
+  return unpack(column.type, packed.values, packed.element_bytes);
 }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,

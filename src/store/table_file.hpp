@@ -7,6 +7,8 @@
 #include "store/plan.hpp"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace sonde {
 
@@ -20,34 +22,30 @@ struct WrittenColumn {
   std::uint32_t checksum = 0;
 };
 
-/// Creates the table's dimension and columns; those with one value for all rows are done then.
-void create_table(hid_t file, const TablePlan& plan);
+/// One part's rows of the columns that are gathered: their bytes, in the order of the plan.
+std::string pack_gathered_columns(const FilePlan& plan, std::size_t part, const ColumnLoader& load);
 
-/// Writes one part's rows where the plan puts them. One process alone.
-void write_rows(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                const Table& rows);
+/// Creates all dimensions and columns. Those with one value for all rows are done then, and those
+/// that pack_gathered_columns made.
+/// @param gathered of each part; none if these columns are written later
+void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered);
 
-/// The same of the columns worth compressing, by all ranks together: with collective `transfer`
-/// each calls it for every table, also those without rows. In several rounds, as many as the part
-/// with most rows needs.
+/// Writes one part's rows of a column where the plan puts them. One process alone.
+void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
+                  std::size_t column, const Values& values);
+
+/// The same of the columns that are neither small nor copied, by all ranks together: with
+/// collective `transfer` each calls it for every table, also those without rows. In several rounds,
+/// as many as the part with most rows needs.
 /// @returns what check_written needs
-std::vector<WrittenColumn> write_large_columns(hid_t file, const FilePlan& plan,
-                                               const TablePlan& table, std::size_t part,
-                                               const Table& rows, hid_t transfer,
-                                               const StepRunner& run_step);
+std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
+                                                const TablePlan& table, std::size_t part,
+                                                const ColumnLoader& load, hid_t transfer,
+                                                const StepRunner& run_step);
 
 /// Reads back what this part wrote of those columns. @throws StoreError if it is something else
 void check_written(hid_t file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written);
-
-/// The other columns of one part's table, below 32 KiB each: their bytes, in the order of the plan.
-/// Parallel HDF5 writes checksums only collectively, which takes longer than to gather them.
-std::string pack_small_columns(const FilePlan& plan, const TablePlan& table, std::size_t part,
-                               const Table& rows);
-
-/// Writes what pack_small_columns made of the tables of each part, in their order. One process
-/// alone.
-void write_small_columns(hid_t file, const FilePlan& plan, const std::vector<std::string>& parts);
 
 /// Creates and writes tables that belong to one process alone.
 void write_tables(hid_t file, const std::vector<Table>& tables);
@@ -58,6 +56,10 @@ std::uint64_t count_rows(hid_t file, const TableKey& key);
 /// Rows and columns of a table of the file with that key and those columns, without reading any of
 /// its rows; of an empty one if the file has no such table.
 TableShape read_shape(hid_t file, const Table& empty);
+
+/// All rows of a column of a table of so many rows. @throws StoreError as read_rows does
+Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, std::uint64_t rows,
+                   Writer writer);
 
 /// Some rows of some columns of a table.
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is

@@ -1,8 +1,9 @@
-// One plan, one order of writing; together and alone differ only in who holds which part.
+// One plan; together and alone differ only in who holds which part.
 #include "store/write_run.hpp"
 
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
+#include "store/copy_chunks.hpp"
 #include "store/copy_file.hpp"
 #include "store/flatten.hpp"
 #include "store/output.hpp"
@@ -11,6 +12,8 @@
 #include "store/table_file.hpp"
 
 #include <fmt/format.h>
+
+#include <limits>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -33,18 +36,25 @@ std::string give_up(const fs::path& path, const fs::path& part, const std::excep
       path.string(), error.what(), parts_folder(path).string(), path.string());
 }
 
-/// With all its tables; rows are still to be written.
-hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance) {
+/// With all its tables. @param gathered as for create_tables
+hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance,
+                       const std::vector<std::string>& gathered) {
   hdf5::File file = hdf5::File::create(path);
   write_header(file, provenance);
   hdf5::make_groups(file, "jobs");
-  for (const TablePlan& table : plan.tables) create_table(file, table);
+  create_tables(file, plan, gathered);
   return file;
 }
 
 void finish_file(hdf5::File& file) {
   file.flush(hdf5::Durability::synced);
   file.close();
+}
+
+/// Of what was written by others, too.
+void sync_file(const fs::path& path) {
+  hdf5::File file = hdf5::File::open_to_write(path);
+  finish_file(file);
 }
 
 /// A file that was closed without an error must also open, and hold every device.
@@ -67,6 +77,8 @@ std::vector<PartShape> exchange_shapes(MPI_Comm comm, const PartShape& mine) {
   for (const std::string& text : gather_texts(comm, to_json(mine))) {
     shapes.push_back(shape_from_json(text));
   }
+  const std::vector<std::string> shards = gather_texts(comm, mine.shard.string());
+  for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i].shard = shards[i];
   return shapes;
 }
 
@@ -92,66 +104,100 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
-void add_small_columns(const fs::path& path, const FilePlan& plan,
-                       const std::vector<std::string>& parts) {
-  hdf5::File file = hdf5::File::open_to_write(path);
-  write_small_columns(file, plan, parts);
-  finish_file(file);
-}
-
-/// One process makes the tables, writes what is small, and closes the file; between the two all
-/// write their large columns into it.
-void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
-                    const PartSource& mine, const StepRunner& run_step) {
-  const auto rank = static_cast<std::size_t>(rank_of(comm));
-  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape));
+/// Rank 0 makes the file, with what is gathered, and what is copied from the shards of all ranks.
+void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
+                const Provenance& provenance, const PartSource& mine, const StepRunner& run_step) {
+  const int rank = rank_of(comm);
+  std::string gathered;
+  run_step(
+      [&] { gathered = pack_gathered_columns(plan, static_cast<std::size_t>(rank), mine.load); });
+  const std::vector<std::string> all_gathered = gather_texts_on(0, comm, gathered);
+  std::optional<hdf5::File> file;
+  run_step([&] {
+    if (rank == 0) file = create_file(part_path, plan, provenance, all_gathered);
+  });
+  if (plan.has(Storage::copied)) {
+    for (std::size_t part = 0; part < plan.shards.size(); ++part) {
+      run_step([&] {
+        if (rank == 0) copy_chunks(*file, plan, part);
+      });
+    }
+  }
   run_step([&] {
     if (rank != 0) return;
-    hdf5::File tables = create_file(part_path, plan, provenance);
-    finish_file(tables);
+    file->flush();
+    file->close();
   });
+}
+
+/// All ranks write the columns into it that they share.
+/// @returns what was written, of each table
+std::vector<std::vector<WrittenColumn>> add_shared_columns(MPI_Comm comm, const fs::path& part_path,
+                                                           const FilePlan& plan,
+                                                           const PartSource& mine,
+                                                           const StepRunner& run_step) {
+  const auto rank = static_cast<std::size_t>(rank_of(comm));
   const hdf5::Handle transfer = hdf5::make_properties(H5P_DATASET_XFER);
   hdf5::check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "choosing collective writes");
-
   std::optional<hdf5::File> file;
   run_step([&] { file = hdf5::File::open_together(part_path, comm); });
-  std::string small;
-  std::vector<std::vector<WrittenColumn>> written;  // of each table
+  std::vector<std::vector<WrittenColumn>> written;
   for (const TablePlan& table : plan.tables) {
-    Table rows;
-    run_step([&] {
-      rows = mine.load(table);
-      small += pack_small_columns(plan, table, rank, rows);
-    });
-    written.push_back(write_large_columns(*file, plan, table, rank, rows, transfer, run_step));
+    written.push_back(
+        write_shared_columns(*file, plan, table, rank, mine.load, transfer, run_step));
   }
   run_step([&] { file->flush(); });
   run_step([&] { file->close(); });
-  const std::vector<std::string> all_small = gather_texts(comm, small);
-  run_step([&] {
-    if (rank == 0) add_small_columns(part_path, plan, all_small);
-  });
+  return written;
+}
+
+/// MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
+void check_shared_columns(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
+                          const std::vector<std::vector<WrittenColumn>>& written,
+                          const StepRunner& run_step) {
+  const auto rank = static_cast<std::size_t>(rank_of(comm));
   std::optional<hdf5::Handle> back;
-  run_step([&] {
-    check_whole(part_path, plan.tables.front().rows);
-    back.emplace(hdf5::open_to_read(part_path));
-  });
-  // MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
+  run_step([&] { back.emplace(hdf5::open_to_read(part_path)); });
   for (std::size_t i = 0; i < plan.tables.size(); ++i) {
+    if (written[i].empty()) continue;
     run_step([&] { check_written(*back, plan.tables[i], rank, written[i]); });
   }
 }
 
-/// The same by one process. @param part_at as for write_run_alone
+void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& provenance,
+                    const PartSource& mine, const StepRunner& run_step,
+                    std::uint64_t gathered_bytes) {
+  const FilePlan plan = make_plan(exchange_shapes(comm, mine.shape), gathered_bytes);
+  begin_file(comm, part_path, plan, provenance, mine, run_step);
+  if (plan.has(Storage::shared)) {
+    const auto written = add_shared_columns(comm, part_path, plan, mine, run_step);
+    check_shared_columns(comm, part_path, plan, written, run_step);
+  }
+  run_step([&] {
+    if (rank_of(comm) != 0) return;
+    sync_file(part_path);
+    check_whole(part_path, plan.tables.front().rows);
+  });
+}
+
+/// The same by one process. Sources of a merge may be from anyone: all their chunks are looked
+/// into, also those that are copied. @param part_at as for write_run_alone
 void write_parts(const fs::path& part_path, const Provenance& provenance, std::size_t parts,
                  const std::function<PartSource(std::size_t)>& part_at) {
   std::vector<PartShape> shapes;
   for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
-  const FilePlan plan = make_plan(shapes);
-  hdf5::File file = create_file(part_path, plan, provenance);
+  const FilePlan plan = make_plan(shapes, std::numeric_limits<std::uint64_t>::max());
+  hdf5::File file = create_file(part_path, plan, provenance, {});
   for (std::size_t i = 0; i < parts; ++i) {
     const PartSource part = part_at(i);
-    for (const TablePlan& table : plan.tables) write_rows(file, plan, table, i, part.load(table));
+    for (const TablePlan& table : plan.tables) {
+      for (std::size_t c = 0; c < table.columns.size() && table.part_rows[i] > 0; ++c) {
+        if (table.storage[c] == Storage::constant) continue;
+        const Values values = part.load(table, c);
+        if (table.storage[c] != Storage::copied) write_column(file, plan, table, i, c, values);
+      }
+    }
+    if (plan.has(Storage::copied)) copy_chunks(file, plan, i);
   }
   finish_file(file);
   check_whole(part_path, plan.tables.front().rows);
@@ -171,7 +217,8 @@ void copy_shard(const fs::path& part_path, const fs::path& shard,
 }  // namespace
 
 void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
-                        const PartSource& mine, const std::function<void()>& on_step) {
+                        const PartSource& mine, const std::function<void()>& on_step,
+                        std::uint64_t gathered_bytes) {
   prepare_store();
   const StepRunner run_step = [&](const auto& step) {
     if (on_step) on_step();
@@ -180,7 +227,7 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
   const Provenance shared =
       roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
   try {
-    write_together(comm, part_of(path), shared, mine, run_step);
+    write_together(comm, part_of(path), shared, mine, run_step, gathered_bytes);
     run_step([&] {
       if (rank_of(comm) == 0) move_into_place(part_of(path), path);
     });

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -15,15 +16,19 @@
 namespace sonde {
 
 /// Collective: every rank of `comm` calls it with its part. The provenance of rank 0 is used; rows
-/// are in the order of ranks. The file is written as `<path>.part`, read back by each rank and
-/// compared, and renamed when whole; after an error no part of it is left.
+/// are in the order of ranks. The file is written as `<path>.part`, and renamed when whole; after
+/// an error no part of it is left. Rank 0 writes what it alone can: what has one chunk, and the
+/// chunks that it can copy from the shards of all ranks as they are. The rest is written by all,
+/// read back and compared.
 /// @param on_step called before each of the steps that all ranks take together
+/// @param gathered_bytes up to so many in all, rank 0 writes the rest, too
 /// @throws StoreError on all ranks alike
 /// @throws CommError on one rank alone, if HDF5 failed on it in a call that the others do not
 /// return from: the caller must abort
 void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
                         const Provenance& provenance, const PartSource& mine,
-                        const std::function<void()>& on_step = {});
+                        const std::function<void()>& on_step = {},
+                        std::uint64_t gathered_bytes = most_gathered_bytes);
 
 /// The same file of one rank: a copy of its shard, which has the layout of a run file. Its columns
 /// stay as they were packed, and keep the checksums that they got when they were measured.
