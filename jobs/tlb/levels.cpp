@@ -186,28 +186,51 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
 }
 
+/// Sets, policy and all.
+bool is_whole(const SetFindings& found) {
+  return found.confirmed() && found.replacement && found.replacement->policy &&
+         found.replacement->alike.empty();
+}
+
+/// Which of several searches to believe: one that found all; or one whose sets another one found,
+/// too. If there is none, the sets are not known.
+SetFindings choose_sets(std::vector<SetFindings> draws) {
+  if (is_whole(draws.back()) || draws.size() == 1) return std::move(draws.back());
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same = draws[i].layout.ways_per_set == draws[j].layout.ways_per_set;
+      if (draws[i].confirmed() && draws[j].confirmed() && same) return std::move(draws[i]);
+    }
+  }
+  SetFindings& first = draws.front();
+  if (first.confirmed()) {
+    first.layout.ways_per_set.clear();
+    first.layout.reason = fmt::format(
+        "{} searches, each from another place on another SM, found "
+        "different sets, or none",
+        draws.size());
+    first.reason = first.layout.reason;
+  }
+  return std::move(first);
+}
+
 /// The sets of a level. Where they are few, so that another search takes a fraction of a second,
 /// and sets or policy do not come out, they are looked for again on another SM and at another
 /// place.
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
   constexpr std::uint64_t most_entries = 128;
-  constexpr std::size_t draws = 3;
+  const std::size_t most_draws = tlb.entries <= most_entries ? 3 : 1;
   TlbProbe probe(tlb);
-  SetFindings best = find_sets(probe);
-  const auto is_whole = [](const SetFindings& found) {
-    return found.confirmed() && found.replacement && found.replacement->policy &&
-           found.replacement->alike.empty();
-  };
+  std::vector<SetFindings> draws{find_sets(probe)};
   TlbUnderTest elsewhere = tlb;
-  for (std::size_t number = 1; tlb.entries <= most_entries && number < draws && !is_whole(best);
-       ++number) {
-    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", number));
+  while (draws.size() < most_draws && !is_whole(draws.back())) {
+    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
     TlbProbe other(elsewhere);
-    SetFindings found = find_sets(other);
-    if (is_whole(found) || (found.confirmed() && !best.confirmed())) best = std::move(found);
+    draws.push_back(find_sets(other));
   }
-  report_sets(probe, best);
-  return best;
+  SetFindings chosen = choose_sets(std::move(draws));
+  report_sets(probe, chosen);
+  return chosen;
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.

@@ -22,7 +22,11 @@ constexpr std::uint64_t warmup_passes = 3;
 // Half as many again as an inner level has push all others out, whatever it replaces, unless its
 // sets are unequal.
 constexpr double overfill = 1.5;
-constexpr std::uint64_t lines_of_pair = 4;  // two blocks next to each other, see SecondAccess
+// From one line under an entry to the next that is tried: 12,800 bytes, another slice of the L2. By
+// lines of one slice three entries of an H200 seemed to push each other out, again and again: the
+// way there takes some of the ten cycles that a miss costs. A multiple of two blocks next to each
+// other (see SecondAccess).
+constexpr std::uint64_t next_line = 100;
 
 /// Entries to search with: a power of two of them, which shows most address bits, unless memory
 /// would then hold too few to overfill the level.
@@ -221,7 +225,7 @@ MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_e
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
     Offsets places;  // other lines each time: the way to its slice takes each its own time
     for (std::uint64_t entry : accessed) {
-      places.push_back(line_under(tlb_, entry, outcome * lines_of_pair));
+      places.push_back(line_under(tlb_, entry, outcome * next_line));
     }
     const std::vector<double> medians = median_costs("conflicts", places, repeats);
     bool missed_any = false;
@@ -278,7 +282,7 @@ std::vector<AccessRecord> TlbProbe::record(const Lines& lines, const Lines& acce
     for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
       Offsets places;
       for (std::uint16_t line : order) {
-        const std::uint64_t shift = (fresh ? places.size() : repeat) * lines_of_pair;
+        const std::uint64_t shift = (fresh ? places.size() : repeat) * next_line;
         places.push_back(line_under(tlb_, lines[line], shift));
         for (std::uint64_t other : access_evictors) places.push_back(line_under(tlb_, other));
       }
