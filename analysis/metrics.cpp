@@ -191,7 +191,8 @@ constexpr Row global_rows[] = {
     {"global.littles_law_latency_ns", Quantity{"ns", continuous, lower},
      "latency that the rise of throughput with bytes in flight implies", littles_law},
     {"global.littles_law_r2", number,
-     "how well throughput below half of the best follows that line", global_page},
+     "how well throughput below half of the best follows that line", global_page,
+     "it tells how good a fit is, not what a device is"},
     {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, all SMs", global_page},
 };
 

@@ -19,6 +19,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace sonde {
@@ -47,12 +49,24 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
   return {highest_hit + margin_cycles, lowest_miss - margin_cycles};
 }
 
-/// Lines all over a span that every L2 holds.
+/// Lines here and there in a span that every L2 holds: of a large one so wide that lines of all
+/// slices, near and far, are among them.
+Offsets choose_hit_lines(const JobRun& run, std::uint64_t seed) {
+  constexpr std::uint64_t lines = 512;
+  constexpr std::uint64_t narrow_bytes = lines * common_line_bytes;
+  const std::uint64_t span_bytes =
+      std::clamp(std::bit_floor(run.info().l2_bytes / 16), narrow_bytes, large_page_bytes);
+  Offsets offsets = shuffled_order(span_bytes, span_bytes / lines, seed);
+  Random random(derive_seed(seed, "hit lines"));
+  const std::uint64_t lines_of_step = span_bytes / lines / common_line_bytes;
+  for (std::uint64_t& offset : offsets) offset += random.below(lines_of_step) * common_line_bytes;
+  return offsets;
+}
+
 std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup, std::uint64_t seed,
                                  std::uint64_t passes) {
-  const ChasePlan plan{.offsets = shuffled_order(64_KiB, common_line_bytes, seed),
-                       .warmup_passes = 2,
-                       .passes = passes};
+  const ChasePlan plan{
+      .offsets = choose_hit_lines(run, seed), .warmup_passes = 2, .passes = passes};
   return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
 }
 

@@ -20,20 +20,25 @@
 namespace sonde {
 namespace {
 
-constexpr int element_bytes = 16;  // the widest load: the fewest instructions for each byte
-constexpr int surface_repeats = 3;
+constexpr int element_bytes = 16;          // the widest load: the fewest instructions for each byte
+constexpr std::size_t surface_places = 5;  // median over them
 
-/// Which shapes of a surface are tried again, and at how many places.
+/// Which shapes of a surface are tried again, at how many places, and how often the chosen ones are
+/// run at each place.
 struct Trial {
   std::size_t finalists = 0;
   std::size_t places = 0;
+  /// Besides the best on average, those are chosen that are faster than it at one of the places by
+  /// this part of its rate.
+  double gain = StoppingRule{}.relative_error;
+  int repeats = 1;
 };
-// On an H200 five places tell the rate of the memory to 0.3 %, 16 to 64 that of the L2: some shapes
+// On an H200 five places tell the rate of the memory to 0.3 %, 16 to 96 that of the L2: some shapes
 // make 8.2 to 8.9 TB/s of it by the place, others 8.3 to 8.4, so that one place chooses among
 // them by chance.
-constexpr Trial memory_trial{.finalists = 4, .places = 2};
-constexpr Trial l2_trial{.finalists = 12, .places = 6};
-constexpr int l2_passes = 256;  // hundreds of microseconds: the launch is then below a percent
+constexpr Trial memory_trial{.finalists = 4, .places = 2, .repeats = 3};
+constexpr Trial l2_trial{.finalists = 24, .places = 6, .gain = 0, .repeats = 1};
+constexpr int l2_passes = 128;  // hundreds of microseconds: the launch is then below a percent
 
 struct Footprints {
   std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
@@ -103,12 +108,25 @@ std::vector<Shape> choose_shapes(const DeviceInfo& gpu, Surface surface) {
   return shapes;
 }
 
-/// Runs `stream` with every shape.
+/// The rates of the repeats at the place of a draw, as `measure`.
+std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
+                               const Draw& draw, int repeats) {
+  stream.place = draw.place;
+  return measure(run, stream, shape, repeats);
+}
+
+/// Runs `stream` with every shape, at the same places in memory for all.
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
-                                          const std::vector<Shape>& shapes) {
+                                          const std::vector<Shape>& shapes, std::size_t places) {
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    const std::vector<double> rates = measure(run, stream, shape, surface_repeats);
+    std::vector<double> rates;
+    for (std::size_t place = 0; place < places; ++place) {
+      const Draw draw = draw_replicate(run, "surface", place);
+      const std::vector<double> rate = measure_at(run, stream, shape, draw, 1);
+      if (rate.empty()) break;  // the device refuses the shape
+      rates.push_back(rate.front());
+    }
     if (!rates.empty()) points.push_back({shape, median(rates)});
   }
   if (points.empty()) {
@@ -116,13 +134,6 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
         fmt::format("no shape of a {} stream runs on this device", to_text(stream.kind)));
   }
   return points;
-}
-
-/// The rates of the repeats at the place of a draw, as `measure`.
-std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
-                               const Draw& draw, int repeats) {
-  stream.place = draw.place;
-  return measure(run, stream, shape, repeats);
 }
 
 /// The best shapes of a surface, less those that are no faster than the best of them wherever they
@@ -145,7 +156,7 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
     rates.push_back(std::move(of_shape));
   }
   std::vector<Shape> chosen;
-  for (const std::size_t i : choose_contenders(rates, StoppingRule{}.relative_error)) {
+  for (const std::size_t i : choose_contenders(rates, trial.gain)) {
     chosen.push_back(shapes[i]);
   }
   return chosen;
@@ -154,14 +165,14 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
 /// Finalists again, each at drawn places in memory: which of them is the best must not depend on
 /// one place, and its rate not on the luck that chose it.
 Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
-                    const StoppingRule& rule) {
+                    int repeats, const StoppingRule& rule) {
   Best best;
   double best_rate = 0;
   for (const Shape& shape : shapes) {
     const std::string what =
         fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
     const auto measure_draw = [&](const Draw& draw) {
-      return measure_at(run, stream, shape, draw, surface_repeats);
+      return measure_at(run, stream, shape, draw, repeats);
     };
     Replicates rates = measure_replicates(run, what, measure_draw, rule);
     if (rates.samples.empty()) continue;
@@ -189,7 +200,7 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
     ilp.push_back(point.shape.ilp);
     rates.push_back(point.throughput);
   }
-  const std::size_t samples = points.size() * surface_repeats;
+  const std::size_t samples = points.size() * surface_places;
   run.report(found("global.surface_block_threads", std::move(threads), 1, samples));
   run.report(found("global.surface_blocks", std::move(blocks), 1, samples));
   run.report(found("global.surface_ilp", std::move(ilp), 1, samples));
@@ -237,25 +248,28 @@ void report_l2(JobRun& run) {
   if (l2_bytes <= 0) {
     return run.report(not_resolvable("l2.read_bytes_per_s", "the size of the L2 is not known"));
   }
-  // A quarter stays whole in the L2 even if one of two partitions serves each SM.
+  // A third stays whole in the L2 even if one of two partitions serves each SM; over fewer pages
+  // the rate hangs on where they lie.
   StreamProbe stream =
-      make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 4)));
+      make_stream(StreamKind::read, std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 3)));
   stream.path = LoadPath::past_l1;
   stream.passes = l2_passes;
-  const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper));
+  const auto points = measure_surface(run, stream, choose_shapes(run.info(), Surface::upper), 1);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, l2_trial);
-  report_rate(run, "l2.read_bytes_per_s",
-              remeasure_best(run, stream, shapes, stopping_rule(run.level())).rates);
+  report_rate(
+      run, "l2.read_bytes_per_s",
+      remeasure_best(run, stream, shapes, l2_trial.repeats, stopping_rule(run.level())).rates);
 }
 
 /// Surface over a smaller footprint, best shapes over a larger one.
 std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
   const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes),
-                                      choose_shapes(run.info(), surface));
+                                      choose_shapes(run.info(), surface), surface_places);
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
-  const Best best = remeasure_best(run, stream, shapes, {.least = 5, .most = 10});
+  const Best best =
+      remeasure_best(run, stream, shapes, memory_trial.repeats, {.least = 5, .most = 10});
   report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best.rates);
   if (kind == StreamKind::read) {
     run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));

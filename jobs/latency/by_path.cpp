@@ -67,7 +67,9 @@ struct PathChase {
       return std::vector{cycles};
     };
     // A loop over thousands of accesses is a mean of many already.
-    const Replicates loops = measure_replicates(run, what, measure, {.least = 5, .most = 10});
+    StoppingRule rule = stopping_rule(run.level());
+    rule.most = std::min<std::size_t>(rule.most, 32);
+    const Replicates loops = measure_replicates(run, what, measure, rule);
     run.report(
         found_replicated(prefix(level) + "amortised_cycles", summarize_replicates(loops.samples)));
   }

@@ -43,7 +43,7 @@ std::vector<double> Replicates::pooled() const {
 
 StoppingRule stopping_rule(SuiteLevel level) {
   if (level == SuiteLevel::quick) return {.least = 5, .most = 10};
-  return {.least = 16, .most = 64};
+  return {.least = 16, .most = 96};
 }
 
 Replicates measure_replicates(JobRun& run, std::string_view what,

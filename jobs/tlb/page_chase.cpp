@@ -199,9 +199,12 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
                                             const PairPasses& passes) {
   const std::uint64_t places = lanes.front().offsets_bytes.size();
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
+  // Of so many entries the few that are asked for at the same time matter little.
+  constexpr std::uint64_t many_places = 512;
   LaneChases chases{.warmup_accesses = passes.warmup * 2 * places,
                     .recorded_accesses = 2 * pairs,
                     .most_at_once = setup.chase.recordable_accesses / 2 * 2,
+                    .warm_up = places < many_places ? WarmUp::dependent : WarmUp::overlapped,
                     .resume = Resume::within_pass,
                     .evidence = Evidence::of_a_search};
   std::vector<std::vector<double>> costs(lanes.size(), std::vector<double>(pairs));

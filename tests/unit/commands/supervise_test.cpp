@@ -199,7 +199,7 @@ class SuperviseAgainTest : public SuperviseTest {
     task_.limit_s = 20;
     first_ = test::print(shard());
   }
-  void supervise_again_with(Keeper::Work work) {
+  void supervise_again_with(const Keeper::Work& work) {
     Keeper keeper(work);
     RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
     supervise_again(plan_, task_, keeper, progress);

@@ -15,7 +15,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 Progress at_work(int rank, int jobs_done) {
   Progress progress;

@@ -36,7 +36,7 @@ std::string store_error(Work&& work) {
   return "no StoreError";
 }
 
-void write_run(const fs::path& path, Provenance provenance = test::some_provenance(),
+void write_run(const fs::path& path, const Provenance& provenance = test::some_provenance(),
                std::uint64_t seed = 1, int size_factor = 1) {
   write_run_alone(path, provenance, {}, 2, [=](std::size_t i) {
     DeviceResult device = test::random_device(seed, static_cast<int>(i), size_factor);
