@@ -55,9 +55,9 @@ std::uint64_t chunk_rows(std::size_t element_bytes);
 /// rows.
 enum class Storage { constant, gathered, copied, shared };
 
-/// Columns of one chunk are gathered, as no others could help to pack it. The rest is, too, if all
-/// together has no more bytes than this: some 0.2 s for one process, about what it takes ranks to
-/// come together for every other column.
+/// Columns of one chunk are gathered, as no others could help to pack it: some 500, below 250 MB.
+/// The rest is, too, if all together has no more bytes than this: 0.2 s for one process, about what
+/// it takes ranks to come together for each of the rest.
 constexpr std::uint64_t most_gathered_bytes = 32 << 20;
 
 /// One table of the file, with the place of each part's rows. Rows between two parts belong to

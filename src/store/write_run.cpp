@@ -124,9 +124,7 @@ void begin_file(MPI_Comm comm, const fs::path& part_path, const FilePlan& plan,
     }
   }
   run_step([&] {
-    if (rank != 0) return;
-    file->flush();
-    file->close();
+    if (rank == 0) finish_file(*file);
   });
 }
 
@@ -172,11 +170,12 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   if (plan.has(Storage::shared)) {
     const auto written = add_shared_columns(comm, part_path, plan, mine, run_step);
     check_shared_columns(comm, part_path, plan, written, run_step);
+    run_step([&] {
+      if (rank_of(comm) == 0) sync_file(part_path);
+    });
   }
   run_step([&] {
-    if (rank_of(comm) != 0) return;
-    sync_file(part_path);
-    check_whole(part_path, plan.tables.front().rows);
+    if (rank_of(comm) == 0) check_whole(part_path, plan.tables.front().rows);
   });
 }
 
