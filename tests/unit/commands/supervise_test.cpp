@@ -210,7 +210,7 @@ class SuperviseAgainTest : public SuperviseTest {
 
 TEST_F(SuperviseAgainTest, a_worker_that_is_lost_leaves_the_reason_and_what_was_measured_at_first) {
   supervise_again_with([](const std::string&, const RankLink&) {
-    raise(SIGSEGV);
+    crash();
     return 0;
   });
 
