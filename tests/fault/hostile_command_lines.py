@@ -134,10 +134,9 @@ def make_toml(rng):
 
 
 def places_in(value, path=()):
-    """The way to every value of a JSON text, less those that a mutation put too deep to go to."""
-    deepest = 100
+    """The way to every value of a JSON text."""
     yield path
-    if isinstance(value, (dict, list)) and len(path) < deepest:
+    if isinstance(value, (dict, list)):
         for key in (value if isinstance(value, dict) else range(len(value))):
             yield from places_in(value[key], (*path, key))
 
@@ -160,11 +159,12 @@ def make_model(rng, model):
             case 1 if isinstance(parent, list):
                 parent.extend(parent * rng.choice([1, 10, 100]))
             case 2 if isinstance(parent, dict):
-                parent[rng.choice(["gpcs", "lines", "\x1b", "\u202e", ""])] = rng.choice(JSON_VALUES)
+                key = rng.choice(["gpcs", "lines", "\x1b", "\u202e", ""])
+                parent[key] = copy.deepcopy(rng.choice(JSON_VALUES))
             case 3 if isinstance(parent[path[-1]], (int, float)):
                 parent[path[-1]] *= rng.choice([0, -1, 2, 16, 1000, 10**6, 10**12])
             case _:
-                parent[path[-1]] = rng.choice(JSON_VALUES)
+                parent[path[-1]] = copy.deepcopy(rng.choice(JSON_VALUES))
     return json.dumps(model).encode()
 
 
