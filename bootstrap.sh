@@ -229,7 +229,20 @@ run_tests() {
   lint
   set_mpi_environment
   say "testing"
-  ctest --preset ci
+  ctest --preset ci || {
+    local status=$?
+    show_failed_tests build/ci/Testing/Temporary/LastTest.log
+    return "$status"
+  }
+}
+
+# show_failed_tests <log of ctest>: again at the end, where hundreds of passed and skipped tests do not hide it.
+show_failed_tests() {
+  say "what the failed tests printed"
+  awk '/^[0-9]+\/[0-9]+ Testing: / { block = "" }
+       { block = block $0 "\n" }
+       /^Test (Failed|Timeout)/ { failed = 1 }
+       / end time: / { if (failed) printf "%s", block; failed = 0 }' "$1" | tail -n 150 >&2
 }
 
 # On machines without apt a tool may be missing: then its check is left out, and it is said.
