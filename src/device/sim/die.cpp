@@ -139,6 +139,11 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   for (const SlowPart& slow : faults.slow_sms) {
     die.slow_sm_cycles[static_cast<std::size_t>(slow.part)] += slow.cycles;
   }
+  die.tpc_port_bytes_per_cycle.assign(static_cast<std::size_t>(model.chip.enabled_tpcs),
+                                      model.units.throughput.tpc_port_bytes_per_cycle);
+  for (const SlowPort& slow : faults.slow_tpcs) {
+    die.tpc_port_bytes_per_cycle[static_cast<std::size_t>(slow.tpc)] *= slow.share;
+  }
   std::vector<std::uint64_t> bases(die.sms.size());
   for (std::uint64_t& base : bases) base = random.below(clock_base_range_cycles);
   for (std::size_t sm = 0; sm < die.sms.size(); ++sm) {

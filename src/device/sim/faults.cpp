@@ -13,7 +13,8 @@ namespace sonde::sim {
 namespace {
 
 constexpr const char* known_faults =
-    "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, bandwidth_dip=factor, "
+    "slow_sm=SM:cycles, slow_slice=slice:cycles, slow_tpc=TPC:share, low_bandwidth=factor, "
+    "bandwidth_dip=factor, "
     "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
@@ -63,6 +64,13 @@ SlowPart parse_slow_part(std::string_view fault, std::string_view value, int par
           parse_number<std::uint32_t>(fault, value.substr(colon + 1), 1, 10000)};
 }
 
+SlowPort parse_slow_port(std::string_view fault, std::string_view value, int tpcs) {
+  const std::size_t colon = value.find(':');
+  if (colon == std::string_view::npos) refuse(fault, "needs number:share");
+  return {parse_number<int>(fault, value.substr(0, colon), 0, tpcs - 1),
+          parse_number<double>(fault, value.substr(colon + 1), 0.01, 1.0)};
+}
+
 void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const std::size_t equals = fault.find('=');
   const std::string_view name = fault.substr(0, equals);
@@ -83,6 +91,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     if (!model.slices) refuse(fault, "needs a model that declares slices");
     faults.slow_slices.push_back(
         parse_slow_part(fault, value, model.slices->count * model.partitions.count));
+  } else if (name == "slow_tpc") {
+    faults.slow_tpcs.push_back(parse_slow_port(fault, value, model.chip.enabled_tpcs));
   } else if (name == "low_bandwidth") {
     faults.bandwidth_factor = factor(value);
   } else if (name == "throttle") {

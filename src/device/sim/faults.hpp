@@ -12,10 +12,17 @@ struct SlowPart {
   std::uint32_t cycles = 0;
 };
 
+/// The port of a TPC that moves bytes at a part of its rate.
+struct SlowPort {
+  int tpc = 0;
+  double share = 1;
+};
+
 /// Launches count from 1, anew in each process that opens the GPU; 0: none.
 struct Faults {
-  std::vector<SlowPart> slow_sms;       // every load of this SM takes so much longer
-  std::vector<SlowPart> slow_slices;    // every load that this L2 slice serves
+  std::vector<SlowPart> slow_sms;     // every load of this SM takes so much longer
+  std::vector<SlowPart> slow_slices;  // every load that this L2 slice serves
+  std::vector<SlowPort> slow_tpcs;
   double bandwidth_factor = 1;          // of the DRAM
   double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <queue>
+#include <utility>
 
 namespace sonde::sim {
 namespace {
@@ -33,43 +33,69 @@ struct Server {
   }
 };
 
+/// When the last of some turns ended, and how long a round of theirs takes once it is settled.
+struct Pace {
+  double end = 0;
+  double round_cycles = 0;
+
+  /// Cycles for `rounds` rounds, of which `played` were played.
+  double cycles_for(double rounds, int played) const {
+    return std::max(end * std::min(1.0, rounds), end + (rounds - played) * round_cycles);
+  }
+};
+
+Pace pace_of(std::vector<double> ends, int warps) {
+  std::sort(ends.begin(), ends.end());
+  const auto turns = static_cast<double>(ends.size() - 1);
+  const auto from = static_cast<std::size_t>(settled_from * turns);
+  const auto to = static_cast<std::size_t>(settled_to * turns);
+  const double pace = (ends[to] - ends[from]) / std::max(1.0, static_cast<double>(to - from));
+  return {ends.back(), pace * warps};
+}
+
 class StreamQueue {
  public:
   StreamQueue(const StreamRates& rates, const StreamTraffic& traffic, std::uint64_t seed)
       : rates_(rates),
         traffic_(traffic),
         random_(seed),
-        sms_(traffic.warps.size()),
-        tpcs_(traffic.warps.size() / static_cast<std::size_t>(traffic.sms_per_tpc) + 1),
+        sms_(traffic.sms.size()),
+        tpcs_(rates.tpc_port.size()),
+        gpcs_(rates.tpc_port.size()),
         row_left_(rates.row_bytes) {}
 
   struct Result {
-    double end = 0;
-    double round_cycles = 0;  // once settled
+    Pace all;
+    std::vector<Pace> of;  // by SM
   };
 
   Result run(int rounds) {
     int warp = 0;
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
-      for (int i = 0; i < traffic_.warps[sm]; ++i) turns_.push({0, warp++, sm, 0, traffic_.reads});
+      for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
+        turns_.push({0, warp++, sm, 0, traffic_.reads});
+      }
     }
     std::vector<double> ends;
+    std::vector<std::vector<double>> ends_of(sms_.size());
     ends.reserve(static_cast<std::size_t>(warp) * static_cast<std::size_t>(rounds));
     while (!turns_.empty()) {
       Turn turn = turns_.top();
       turns_.pop();
       turn.time = turn.is_read ? read(turn.sm, turn.time) : write(turn.sm, turn.time);
       const bool goes_on = turn.is_read && traffic_.writes;
-      if (!goes_on) ends.push_back(turn.time);
+      if (!goes_on) {
+        ends.push_back(turn.time);
+        if (traffic_.each_sm) ends_of[turn.sm].push_back(turn.time);
+      }
       turn.is_read = goes_on ? false : traffic_.reads;
       if (goes_on || ++turn.round < rounds) turns_.push(turn);
     }
-    std::sort(ends.begin(), ends.end());
-    const auto turns = static_cast<double>(ends.size() - 1);
-    const auto from = static_cast<std::size_t>(settled_from * turns);
-    const auto to = static_cast<std::size_t>(settled_to * turns);
-    const double pace = (ends[to] - ends[from]) / std::max(1.0, static_cast<double>(to - from));
-    return {ends.back(), pace * warp};
+    Result result{pace_of(std::move(ends), warp), {}};
+    for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
+      result.of.push_back(pace_of(std::move(ends_of[sm]), traffic_.sms[sm].warps));
+    }
+    return result;
   }
 
  private:
@@ -89,11 +115,14 @@ class StreamQueue {
 
   double batch_bytes() const { return traffic_.ilp * traffic_.element_bytes; }
 
-  /// Through the ports of SM and TPC to the L2.
+  /// Through the ports of SM, TPC and GPC to the L2.
   double reach_l2(std::size_t sm, double time, double& end) {
+    const StreamSm& place = traffic_.sms[sm];
     time = sms_[sm].port.serve(time, batch_bytes() / rates_.sm_port, end);
-    Server& tpc = tpcs_[sm / static_cast<std::size_t>(traffic_.sms_per_tpc)];
-    time = tpc.serve(time, batch_bytes() / rates_.tpc_port, end);
+    time = tpcs_[place.tpc].serve(time, batch_bytes() / rates_.tpc_port[place.tpc], end);
+    if (rates_.gpc_port > 0) {
+      time = gpcs_[place.gpc].serve(time, batch_bytes() / rates_.gpc_port, end);
+    }
     return l2_.serve(time, batch_bytes() / rates_.l2, end);
   }
 
@@ -137,6 +166,7 @@ class StreamQueue {
   Random random_;
   std::vector<Sm> sms_;
   std::vector<Server> tpcs_;
+  std::vector<Server> gpcs_;  // by number, of which there are fewer than of TPCs
   Server l2_;
   Server dram_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
@@ -146,14 +176,16 @@ class StreamQueue {
 
 }  // namespace
 
-double run_stream_queue(const StreamRates& rates, const StreamTraffic& traffic, double rounds,
-                        std::uint64_t seed) {
-  const int warps = std::accumulate(traffic.warps.begin(), traffic.warps.end(), 0);
+StreamCycles run_stream_queue(const StreamRates& rates, const StreamTraffic& traffic, double rounds,
+                              std::uint64_t seed) {
+  int warps = 0;
+  for (const StreamSm& sm : traffic.sms) warps += sm.warps;
   const int played = std::clamp(played_turns / warps, least_rounds, most_rounds);
   const int wanted = static_cast<int>(std::min<double>(std::ceil(rounds), played));
   const StreamQueue::Result result = StreamQueue(rates, traffic, seed).run(std::max(wanted, 1));
-  return std::max(result.end * std::min(1.0, rounds),
-                  result.end + (rounds - wanted) * result.round_cycles);
+  StreamCycles cycles{result.all.cycles_for(rounds, wanted), {}};
+  for (const Pace& pace : result.of) cycles.of.push_back(pace.cycles_for(rounds, wanted));
+  return cycles;
 }
 
 }  // namespace sonde::sim

@@ -11,12 +11,13 @@
 namespace sonde::sim {
 
 /// Bytes per cycle of everything on the way; for a part of the SMs only their share of the parts
-/// that all use.
+/// that all use. A `gpc_port` of 0 holds nothing up.
 struct StreamRates {
   double issue_cycles = 1;
   double l1 = 0;
   double sm_port = 0;
-  double tpc_port = 0;
+  std::vector<double> tpc_port;  // by number of the TPC
+  double gpc_port = 0;
   double l2 = 0;
   double dram = 0;
   double row_bytes = 0;  // of all channels
@@ -25,10 +26,17 @@ struct StreamRates {
   double turnaround_cycles = 0;
 };
 
+/// One SM at work, and the ports that it shares with others of the same numbers.
+struct StreamSm {
+  int warps = 0;
+  std::size_t tpc = 0;
+  std::size_t gpc = 0;
+};
+
 /// What the warps ask for, and how often a cache has it.
 struct StreamTraffic {
-  std::vector<int> warps;  // by SM
-  int sms_per_tpc = 1;
+  std::vector<StreamSm> sms;
+  bool each_sm = false;  // asks for the cycles of each, too
   int ilp = 1;
   double element_bytes = 0;  // of one load of a whole warp
   bool reads = true;
@@ -41,9 +49,15 @@ struct StreamTraffic {
   double dram_latency_cycles = 0;
 };
 
-/// Cycles until every warp has asked `rounds` times, and been answered. Long runs are extrapolated
-/// at the settled pace. @param seed of which requests hit
-double run_stream_queue(const StreamRates& rates, const StreamTraffic& traffic, double rounds,
-                        std::uint64_t seed);
+/// Cycles until warps have asked `rounds` times, and been answered. Long runs are extrapolated at
+/// the settled pace.
+struct StreamCycles {
+  double all = 0;          // every warp
+  std::vector<double> of;  // the warps of each SM, while all others work, too; if asked for
+};
+
+/// @param seed of which requests hit
+StreamCycles run_stream_queue(const StreamRates& rates, const StreamTraffic& traffic, double rounds,
+                              std::uint64_t seed);
 
 }  // namespace sonde::sim

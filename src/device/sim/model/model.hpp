@@ -173,6 +173,12 @@ enum class Numbering {
   round_robin,  // TPCs are dealt over the GPCs that still have one
 };
 
+/// In which order the scheduler fills thread block clusters with the SMs of a GPC.
+enum class ClusterOrder {
+  by_tpc,  // TPC after TPC, from another one on in each launch
+  any,     // one that changes from launch to launch: clusters of two say nothing of TPCs
+};
+
 struct ChipModel {
   int gpcs = 1;
   int tpcs_per_gpc = 1;  // on the full chip
@@ -180,6 +186,8 @@ struct ChipModel {
   int enabled_tpcs = 1;  // which are off is chosen at random for each die
   int min_tpcs_per_gpc = 1;
   Numbering numbering = Numbering::tpc_major;
+  ClusterOrder cluster_order = ClusterOrder::by_tpc;
+  int lone_tpcs = 0;  // so many TPCs, those numbered last, share no cluster with another TPC
 };
 
 struct ClockModel {

@@ -65,6 +65,11 @@ ChipModel read_chip(Fields& fields) {
   }
   chip.numbering = fields.one_of<Numbering>(
       "numbering", {{"tpc_major", Numbering::tpc_major}, {"round_robin", Numbering::round_robin}});
+  if (fields.has("cluster_order")) {
+    chip.cluster_order = fields.one_of<ClusterOrder>(
+        "cluster_order", {{"by_tpc", ClusterOrder::by_tpc}, {"any", ClusterOrder::any}});
+  }
+  chip.lone_tpcs = fields.count_or("lone_tpcs", {0, static_cast<double>(chip.enabled_tpcs)}, 0);
   return chip;
 }
 

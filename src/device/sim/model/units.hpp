@@ -35,8 +35,9 @@ struct ThroughputModel {
   double l1_bytes_per_cycle = 0;
   double sm_port_bytes_per_cycle = 0;
   double tpc_port_bytes_per_cycle = 0;
-  double l2_bytes_per_cycle = 0;  // of the whole L2
-  double launch_ns = 0;           // wall time of an empty launch
+  double gpc_port_bytes_per_cycle = 0;  // 0: it holds nothing up
+  double l2_bytes_per_cycle = 0;        // of the whole L2
+  double launch_ns = 0;                 // wall time of an empty launch
 
   static ThroughputModel read(Fields& fields) {
     constexpr double least_rate = 1e-3;
@@ -48,6 +49,8 @@ struct ThroughputModel {
                 fields.number("sm_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .tpc_port_bytes_per_cycle =
                 fields.number("tpc_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .gpc_port_bytes_per_cycle =
+                fields.number_or("gpc_port_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0),
             .l2_bytes_per_cycle =
                 fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};

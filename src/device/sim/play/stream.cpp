@@ -123,7 +123,7 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   const int count = static_cast<int>(plan.sms.size());
   for (int i = 0; i < count; ++i) plan.blocks.push_back(blocks / count + (i < blocks % count));
   plan.block_bytes = stream_bytes(probe) / blocks / (probe.kind == StreamKind::copy ? 2 : 1);
-  plan.traffic.sms_per_tpc = probe.sms.empty() ? launch.model.chip.sms_per_tpc : 1;
+  plan.traffic.each_sm = !probe.sms.empty();
   plan.traffic.ilp = probe.ilp;
   plan.traffic.element_bytes = warp_threads * static_cast<double>(probe.element_bytes);
   plan.traffic.reads = probe.kind != StreamKind::write;
@@ -132,37 +132,58 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   return plan;
 }
 
-/// Rates for a part of the SMs that uses the same part of the L2 and the DRAM.
+/// Rates of the whole GPU, or for a part of the SMs that uses the same part of the GPC ports, the
+/// L2 and the DRAM.
 StreamRates make_rates(const Launch& launch, double part) {
   const ThroughputModel& rates = launch.model.units.throughput;
   const DramModel& dram = launch.model.units.dram;
   const double cycles_per_ns = launch.sm_clock_hz / 1e9;
   const double slow = 1 / launch.faults.bandwidth_factor;
   const double channels = dram.channels * part;
-  return {.issue_cycles = rates.issue_cycles,
-          .l1 = rates.l1_bytes_per_cycle,
-          .sm_port = rates.sm_port_bytes_per_cycle,
-          .tpc_port = rates.tpc_port_bytes_per_cycle,
-          .l2 = rates.l2_bytes_per_cycle * part,
-          .dram = launch.die.info.theoretical_bytes_per_s() / launch.sm_clock_hz * part / slow,
-          .row_bytes = static_cast<double>(dram.row_bytes) * channels,
-          .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns * slow,
-          .write_batch_bytes = static_cast<double>(dram.write_batch_bytes) * channels,
-          .turnaround_cycles = dram.turnaround_ns * cycles_per_ns * slow};
+  return {
+      .issue_cycles = rates.issue_cycles,
+      .l1 = rates.l1_bytes_per_cycle,
+      .sm_port = rates.sm_port_bytes_per_cycle,
+      .tpc_port = launch.die.tpc_port_bytes_per_cycle,
+      .gpc_port = rates.gpc_port_bytes_per_cycle * (part < 1 ? launch.model.chip.gpcs * part : 1),
+      .l2 = rates.l2_bytes_per_cycle * part,
+      .dram = launch.die.info.theoretical_bytes_per_s() / launch.sm_clock_hz * part / slow,
+      .row_bytes = static_cast<double>(dram.row_bytes) * channels,
+      .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns * slow,
+      .write_batch_bytes = static_cast<double>(dram.write_batch_bytes) * channels,
+      .turnaround_cycles = dram.turnaround_ns * cycles_per_ns * slow};
 }
 
-/// Cycles of one wave, in which each SM runs so many blocks.
-double play_wave(const Launch& launch, const StreamPlan& plan, std::vector<int> blocks) {
+/// Whether some of the SMs can stand for all: no lane of its own is asked for, all have the same
+/// work, and no port is slower than others.
+bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<int>& blocks) {
+  const std::vector<double>& ports = launch.die.tpc_port_bytes_per_cycle;
+  return !plan.traffic.each_sm &&
+         std::ranges::count(blocks, blocks.front()) == std::ssize(blocks) &&
+         std::ranges::count(ports, ports.front()) == std::ssize(ports);
+}
+
+/// One wave, in which each SM of the plan runs so many blocks. `of` is by place among those that
+/// run any.
+StreamCycles play_wave(const Launch& launch, const StreamPlan& plan,
+                       const std::vector<int>& blocks) {
   StreamTraffic traffic = plan.traffic;
-  std::erase(blocks, 0);
-  const bool equal = std::count(blocks.begin(), blocks.end(), blocks.front()) ==
-                     static_cast<std::ptrdiff_t>(blocks.size());
   double part = 1;
-  if (equal && blocks.size() > most_played_sms) {
+  if (are_alike(launch, plan, blocks) && blocks.size() > most_played_sms) {
     part = static_cast<double>(most_played_sms) / static_cast<double>(blocks.size());
-    blocks.resize(most_played_sms);
+    const auto sms_per_tpc = static_cast<std::size_t>(launch.model.chip.sms_per_tpc);
+    for (std::size_t i = 0; i < most_played_sms; ++i) {
+      traffic.sms.push_back(
+          {.warps = blocks[i] * plan.warps_per_block, .tpc = i / sms_per_tpc, .gpc = 0});
+    }
   }
-  for (int count : blocks) traffic.warps.push_back(count * plan.warps_per_block);
+  for (std::size_t i = 0; part == 1 && i < blocks.size(); ++i) {
+    if (blocks[i] == 0) continue;
+    const SmPlace& place = launch.die.sms[static_cast<std::size_t>(plan.sms[i])];
+    traffic.sms.push_back({.warps = blocks[i] * plan.warps_per_block,
+                           .tpc = static_cast<std::size_t>(place.tpc),
+                           .gpc = static_cast<std::size_t>(place.gpc)});
+  }
   const double batch_bytes = traffic.ilp * traffic.element_bytes;
   const double rounds = plan.block_bytes / (plan.warps_per_block * batch_bytes);
   return run_stream_queue(make_rates(launch, part), traffic, rounds, launch.seed);
@@ -173,16 +194,19 @@ std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
   std::vector<double> cycles(plan.sms.size(), 0);
   std::vector<int> left = plan.blocks;
   std::vector<int> last_wave;
-  double last_cycles = 0;
+  StreamCycles last;
   while (std::accumulate(left.begin(), left.end(), 0) > 0) {
     std::vector<int> wave;
     for (int& blocks : left) {
       wave.push_back(std::min(blocks, plan.resident));
       blocks -= wave.back();
     }
-    if (wave != last_wave) last_cycles = play_wave(launch, plan, wave);
+    if (wave != last_wave) last = play_wave(launch, plan, wave);
     last_wave = wave;
-    for (std::size_t i = 0; i < wave.size(); ++i) cycles[i] += wave[i] > 0 ? last_cycles : 0;
+    auto of = last.of.begin();
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      if (wave[i] > 0) cycles[i] += last.of.empty() ? last.all : *of++;
+    }
   }
   return cycles;
 }
