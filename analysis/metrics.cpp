@@ -119,13 +119,16 @@ constexpr Row staircase_rows[] = {
      stairs_page},
 };
 
-constexpr Row placement_rows[] = {
+constexpr Row topology_rows[] = {
     {"topology.sm_count", count, "SMs, each of which ran probes", "driver"},
     {"topology.tpc_count", count, "texture processing clusters with an SM"},
     {"topology.gpc_count", count, "graphics processing clusters seen"},
     {"topology.gpc_sizes", list, "SMs of each GPC, largest first"},
-    {"placement.tpc_of_sm", list, "TPC of each SM; -1: not seen"},
-    {"placement.gpc_of_sm", list, "GPC of each SM; -1: not seen"},
+    {"topology.tpc_of_sm", list, "TPC of each SM; -1: not known"},
+    {"topology.gpc_of_sm", list, "GPC of each SM; -1: not known"},
+};
+
+constexpr Row placement_rows[] = {
     {"placement.l1_latency_cycles", sm_map, "L1 hit latency by SM"},
     {"placement.l2_latency_cycles", sm_map, "L2 hit latency by SM, over the same lines"},
     {"placement.dram_latency_cycles", sm_map, "latency of cold lines by SM"},
@@ -217,6 +220,7 @@ constexpr Section sections[] = {
     {"latency", latency_page, path_rows, paths},
     {"latency", mei_5_2, pattern_rows, pattern_paths},
     {"latency", "Saavedra 1992", staircase_rows},
+    {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},

@@ -1,5 +1,5 @@
 // Job `placement`: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM at
-// a time; which SMs form TPCs and GPCs; the SM that stands out. Method: docs/methods/placement.md.
+// a time; the SM that stands out. Method: docs/methods/placement.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "analysis/topology.hpp"
@@ -8,7 +8,6 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/access_order.hpp"
-#include "jobs/cores/parts.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -221,9 +220,6 @@ void report_latencies(JobRun& run) {
 
 }  // namespace
 
-void run_placement(JobRun& run) {
-  report_topology(run);
-  report_latencies(run);
-}
+void run_placement(JobRun& run) { report_latencies(run); }
 
 }  // namespace sonde

@@ -29,6 +29,7 @@ void run_cache_constant_l3(JobRun& run);
 void run_cache_instruction(JobRun& run);
 void run_tlb(JobRun& run);
 void run_latency(JobRun& run);
+void run_topology(JobRun& run);
 void run_placement(JobRun& run);
 void run_shared(JobRun& run);
 void run_global_throughput(JobRun& run);
@@ -74,8 +75,10 @@ constexpr std::array jobs{
     make_job("latency", quick, run_latency,
              "hit latency of each level per load path, the access patterns P1 to P6", "clock",
              "cache.l1", "cache.readonly", "cache.l2", "tlb"),
+    make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock"),
     make_job("placement", standard, run_placement,
-             "latencies by SM, and which SMs form TPCs and GPCs", "clock", "cache.l1", "cache.l2"),
+             "latencies and bandwidth by SM, and units that stand out", "clock", "cache.l1",
+             "cache.l2", "topology"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
     make_job("global.throughput", quick, run_global_throughput,

@@ -24,8 +24,8 @@ std::string place_text(const DeviceResult& device, int sm) {
     if (map == nullptr || index >= map->size() || (*map)[index] < 0) return;
     parts.push_back(fmt::format("{} {:.0f}", name, (*map)[index]));
   };
-  add("placement.tpc_of_sm", "TPC");
-  add("placement.gpc_of_sm", "GPC");
+  add("topology.tpc_of_sm", "TPC");
+  add("topology.gpc_of_sm", "GPC");
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 

@@ -30,8 +30,8 @@ std::vector<double> map_values(const DeviceResult& device, std::string_view metr
 
 /// SMs by GPC; within one by TPC, with a gap of a fifth of a cell between TPCs.
 std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
-  const std::vector<double> gpcs = map_values(device, "placement.gpc_of_sm");
-  const std::vector<double> tpcs = map_values(device, "placement.tpc_of_sm");
+  const std::vector<double> gpcs = map_values(device, "topology.gpc_of_sm");
+  const std::vector<double> tpcs = map_values(device, "topology.tpc_of_sm");
   std::vector<Cell> cells;
   for (std::size_t sm = 0; sm < sms; ++sm) {
     const int number = static_cast<int>(sm);
@@ -51,7 +51,7 @@ std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
 
 Json map_json(const DeviceResult& device, const Metric& metric, const std::set<int>& outlying_sms) {
   const std::vector<double> values = map_values(device, metric.name);
-  const bool known = map_values(device, "placement.gpc_of_sm").size() == values.size();
+  const bool known = map_values(device, "topology.gpc_of_sm").size() == values.size();
   Json cells = Json::array();
   for (const Cell& cell : lay_out(device, values.size())) {
     const double value = values[static_cast<std::size_t>(cell.sm)];

@@ -45,6 +45,7 @@ TEST(PlacementSimTest, h200_map_of_the_l2_is_like_those_measured) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed);
     sim.run("clock");
+    sim.run("topology");
     sim.run("placement");
 
     const std::vector<double> map = sim.vector("placement.l2_latency_cycles");
@@ -64,11 +65,12 @@ TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed);
     sim.run("clock");
+    sim.run("topology");
     sim.run("placement");
 
     const sim::Die die = die_of("h200", seed);
-    EXPECT_EQ(sim.vector("placement.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
-    EXPECT_EQ(sim.vector("placement.gpc_of_sm"), numbered(die.sms, &sim::SmPlace::gpc));
+    EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
+    EXPECT_EQ(sim.vector("topology.gpc_of_sm"), numbered(die.sms, &sim::SmPlace::gpc));
     EXPECT_EQ(sim.number("topology.sm_count"), 132);
     EXPECT_EQ(sim.number("topology.tpc_count"), 66);
     EXPECT_EQ(sim.number("topology.gpc_count"), 8);
@@ -84,10 +86,11 @@ TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
 TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
   JobOnSim sim("gtx280");
   sim.run("clock");
+  sim.run("topology");
   sim.run("placement");
 
   EXPECT_EQ(sim.number("topology.tpc_count"), 10);
-  EXPECT_EQ(sim.vector("placement.tpc_of_sm"),
+  EXPECT_EQ(sim.vector("topology.tpc_of_sm"),
             numbered(die_of("gtx280", 1).sms, &sim::SmPlace::tpc));
   EXPECT_EQ(sim.status("topology.gpc_count"), Status::not_resolvable);
   EXPECT_EQ(sim.status("placement.l1_latency_cycles"), Status::not_present);
@@ -97,6 +100,7 @@ TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) 
 TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
   JobOnSim sim("gtx980");
   sim.run("clock");
+  sim.run("topology");
   sim.run("placement");
 
   for (double latency : sim.vector("placement.l1_latency_cycles")) EXPECT_NEAR(latency, 82, 0.5);
@@ -110,6 +114,7 @@ TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
 TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
   JobOnSim sim("h200");
   sim.run("clock");
+  sim.run("topology");
   sim.run("placement");
 
   const sim::Die die = die_of("h200", 1);
@@ -127,6 +132,7 @@ TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
 TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
   JobOnSim sim("h200");
   sim.run("clock");
+  sim.run("topology");
   sim.run("placement");
 
   const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::past_l1)];
@@ -140,6 +146,7 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
 TEST(PlacementSimTest, slow_sm_is_named_with_its_excess) {
   JobOnSim sim("h200+slow_sm=17:3", 5);
   sim.run("clock");
+  sim.run("topology");
   sim.run("placement");
 
   EXPECT_EQ(sim.number("placement.slowest_sm"), 17);

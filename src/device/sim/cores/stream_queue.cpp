@@ -73,7 +73,13 @@ class StreamQueue {
     int warp = 0;
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
-        turns_.push({0, warp++, sm, 0, traffic_.reads});
+        turns_.push({.time = 0,
+                     .end = 0,
+                     .warp = warp++,
+                     .sm = sm,
+                     .round = 0,
+                     .is_read = traffic_.reads,
+                     .stage = Stage::issue});
       }
     }
     std::vector<double> ends;
@@ -82,7 +88,19 @@ class StreamQueue {
     while (!turns_.empty()) {
       Turn turn = turns_.top();
       turns_.pop();
-      turn.time = turn.is_read ? read(turn.sm, turn.time) : write(turn.sm, turn.time);
+      while (!advance(turn) && !traffic_.each_sm) {
+      }
+      if (turn.stage != Stage::done) {
+        turns_.push(turn);
+        continue;
+      }
+      turn = {.time = turn.end,
+              .end = 0,
+              .warp = turn.warp,
+              .sm = turn.sm,
+              .round = turn.round,
+              .is_read = turn.is_read,
+              .stage = Stage::issue};
       const bool goes_on = turn.is_read && traffic_.writes;
       if (!goes_on) {
         ends.push_back(turn.time);
@@ -99,12 +117,17 @@ class StreamQueue {
   }
 
  private:
+  /// Where a request stands on its way.
+  enum class Stage { issue, tpc, gpc, l2, dram, done };
+
   struct Turn {
-    double time;
+    double time;  // when it is there
+    double end;   // when all before has served it
     int warp;
     std::size_t sm;
     int round;
     bool is_read;
+    Stage stage;
     bool operator>(const Turn& other) const {
       return time != other.time ? time > other.time : warp > other.warp;
     }
@@ -115,42 +138,71 @@ class StreamQueue {
 
   double batch_bytes() const { return traffic_.ilp * traffic_.element_bytes; }
 
-  /// Through the ports of SM, TPC and GPC to the L2.
-  double reach_l2(std::size_t sm, double time, double& end) {
-    const StreamSm& place = traffic_.sms[sm];
-    time = sms_[sm].port.serve(time, batch_bytes() / rates_.sm_port, end);
-    time = tpcs_[place.tpc].serve(time, batch_bytes() / rates_.tpc_port[place.tpc], end);
-    if (rates_.gpc_port > 0) {
-      time = gpcs_[place.gpc].serve(time, batch_bytes() / rates_.gpc_port, end);
+  /// One stage further: requests of SMs that differ must meet each part in the order in which they
+  /// come to it. Those of SMs that are all alike may go all the way at once.
+  /// @return whether it has been answered
+  bool advance(Turn& turn) {
+    const StreamSm& place = traffic_.sms[turn.sm];
+    switch (turn.stage) {
+      case Stage::issue: return leave_sm(turn);
+      case Stage::tpc:
+        turn.time =
+            tpcs_[place.tpc].serve(turn.time, batch_bytes() / rates_.tpc_port[place.tpc], turn.end);
+        turn.stage = rates_.gpc_port > 0 ? Stage::gpc : Stage::l2;
+        return false;
+      case Stage::gpc:
+        turn.time = gpcs_[place.gpc].serve(turn.time, batch_bytes() / rates_.gpc_port, turn.end);
+        turn.stage = Stage::l2;
+        return false;
+      case Stage::l2: return reach_l2(turn);
+      case Stage::dram: return reach_dram(turn);
+      case Stage::done: break;
     }
-    return l2_.serve(time, batch_bytes() / rates_.l2, end);
+    return true;
   }
 
-  double read(std::size_t sm, double time) {
-    double end = 0;
-    time = sms_[sm].issue.serve(time, traffic_.ilp * rates_.issue_cycles, end);
-    time = sms_[sm].l1.serve(time, batch_bytes() / rates_.l1, end);
-    if (random_.unit() < traffic_.l1_hit_rate) return end + traffic_.l1_latency_cycles;
-    time = reach_l2(sm, time, end);
-    if (random_.unit() < traffic_.l2_hit_rate) return end + traffic_.l2_latency_cycles;
-    dram_.serve(time, dram_cycles(batch_bytes()), end);
-    return end + traffic_.dram_latency_cycles;
+  bool answer(Turn& turn, double latency_cycles) {
+    turn.end += latency_cycles;
+    turn.stage = Stage::done;
+    return true;
+  }
+
+  /// What an SM has for itself.
+  bool leave_sm(Turn& turn) {
+    Sm& sm = sms_[turn.sm];
+    turn.time = sm.issue.serve(turn.time, traffic_.ilp * rates_.issue_cycles, turn.end);
+    if (turn.is_read) {
+      turn.time = sm.l1.serve(turn.time, batch_bytes() / rates_.l1, turn.end);
+      if (random_.unit() < traffic_.l1_hit_rate) return answer(turn, traffic_.l1_latency_cycles);
+    }
+    turn.time = sm.port.serve(turn.time, batch_bytes() / rates_.sm_port, turn.end);
+    turn.stage = Stage::tpc;
+    return false;
   }
 
   /// A store is done for its warp when the L2 has taken it, and what the L2 throws out for it has
   /// found a place in the write queue of the DRAM.
-  double write(std::size_t sm, double time) {
-    double end = 0;
-    time = sms_[sm].issue.serve(time, traffic_.ilp * rates_.issue_cycles, end);
-    time = reach_l2(sm, time, end);
-    if (!traffic_.write_through && random_.unit() < traffic_.l2_hit_rate) return end;
+  bool reach_l2(Turn& turn) {
+    turn.time = l2_.serve(turn.time, batch_bytes() / rates_.l2, turn.end);
+    turn.stage = Stage::dram;
+    if (!turn.is_read && traffic_.write_through) return false;
+    if (random_.unit() >= traffic_.l2_hit_rate) return false;
+    return answer(turn, turn.is_read ? traffic_.l2_latency_cycles : 0);
+  }
+
+  bool reach_dram(Turn& turn) {
+    if (turn.is_read) {
+      dram_.serve(turn.time, dram_cycles(batch_bytes()), turn.end);
+      return answer(turn, traffic_.dram_latency_cycles);
+    }
     waiting_write_bytes_ += batch_bytes();
     if (waiting_write_bytes_ >= rates_.write_batch_bytes) {
-      const double turns = traffic_.reads ? 2 * rates_.turnaround_cycles : 0;
-      dram_.serve(time, turns + dram_cycles(waiting_write_bytes_), end);
+      const double turnarounds = traffic_.reads ? 2 * rates_.turnaround_cycles : 0;
+      dram_.serve(turn.time, turnarounds + dram_cycles(waiting_write_bytes_), turn.end);
       waiting_write_bytes_ = 0;
     }
-    return std::max(end, dram_.free);
+    turn.end = std::max(turn.end, dram_.free);
+    return answer(turn, 0);
   }
 
   double dram_cycles(double bytes) {

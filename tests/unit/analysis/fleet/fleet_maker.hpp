@@ -33,8 +33,8 @@ inline constexpr std::array registry{
            "-"},
     Metric{"global.write_bytes_per_s", "byte/s", continuous, higher, "global.throughput", "write",
            "-"},
-    Metric{"placement.tpc_of_sm", "1", fingerprint, neither, "placement", "TPC by SM", "-"},
-    Metric{"placement.gpc_of_sm", "1", fingerprint, neither, "placement", "GPC by SM", "-"},
+    Metric{"topology.tpc_of_sm", "1", fingerprint, neither, "placement", "TPC by SM", "-"},
+    Metric{"topology.gpc_of_sm", "1", fingerprint, neither, "placement", "GPC by SM", "-"},
     Metric{"placement.l1_latency_cycles", "cycle", fingerprint, lower, "placement", "L1 by SM",
            "-"},
     Metric{"placement.l2_latency_cycles", "cycle", fingerprint, lower, "placement", "L2 by SM",
@@ -80,8 +80,8 @@ inline JobResult placement_job(Random& random) {
         std::round(280 + gpc_offset_cycles[static_cast<std::size_t>(gpc)] + gauss(random)));
   }
   return job("placement", {found("topology.gpc_count", 8.0, 1, 132),
-                           found("placement.tpc_of_sm", tpc_of_sm, 1, 132),
-                           found("placement.gpc_of_sm", gpc_of_sm, 1, 132),
+                           found("topology.tpc_of_sm", tpc_of_sm, 1, 132),
+                           found("topology.gpc_of_sm", gpc_of_sm, 1, 132),
                            found("placement.l1_latency_cycles", l1_cycles, 1, 64, 0.5),
                            found("placement.l2_latency_cycles", l2_cycles, 1, 64, 2)});
 }

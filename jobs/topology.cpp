@@ -1,0 +1,208 @@
+// Job `topology`: which SMs form TPCs and GPCs. Thread block clusters, shared clocks and the ports
+// that SMs share each say a part of it. Method: docs/methods/topology.md.
+#include "analysis/structure/cores/chip_map.hpp"
+#include "analysis/structure/cores/clock.hpp"
+#include "base/random.hpp"
+#include "jobs/cores/port_search.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr int pair_launches = 24;  // a partner by chance does not come back this often
+// Launches of all larger sizes together, and the fewest of one: where few sizes exist, each has to
+// be seen in many arrangements before all parts of a GPC have met.
+constexpr int larger_launches = 160;
+constexpr int least_launches = 8;
+
+// One method alone is not certain: which it is was chosen by what could deceive it. A scheduler may
+// pair SMs for another reason than their TPC; clocks of two groups may be set alike; ports are seen
+// by times.
+constexpr double by_clusters = 0.9;
+constexpr double by_clocks = 0.95;
+constexpr double by_ports = 0.95;
+
+struct ClusterEvidence {
+  std::vector<Cluster> pairs;  // clusters of two blocks
+  std::vector<Cluster> all;
+};
+
+/// Clusters of every size that the device runs. A size that it refuses is left out: large ones may
+/// not fit into any of its GPCs.
+ClusterEvidence gather_clusters(JobRun& run) {
+  ClusterEvidence evidence;
+  const int most = run.info().max_cluster_blocks;
+  const int launches = std::max(least_launches, larger_launches / std::max(1, most - 2));
+  for (int blocks = 2; blocks <= most; ++blocks) {
+    const ClusterProbe probe{blocks, blocks == 2 ? std::max(pair_launches, launches) : launches};
+    const Attempt result = attempt(run, fmt::format("clusters of {}", blocks), probe);
+    if (result.trace == nullptr) continue;
+    const auto clusters = collect_clusters(result.trace->lanes, blocks);
+    if (blocks == 2) evidence.pairs = clusters;
+    evidence.all.insert(evidence.all.end(), clusters.begin(), clusters.end());
+  }
+  return evidence;
+}
+
+/// Groups of SMs that share a clock register, if those are what `scope` says.
+MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
+  MapEvidence evidence{"clocks", {}, by_clocks};
+  const auto groups = run.vector("clock.group_of_sm");
+  if (!groups) return evidence;
+  const std::vector<int> numbers(groups->begin(), groups->end());
+  if (name_clock_scope(numbers) == scope) evidence.groups = make_groups(numbers, Singles::keep);
+  return evidence;
+}
+
+void report_groups(JobRun& run, const std::string& unit, const MapVerdict& map) {
+  const auto report = [&](const std::string& metric, Value value) {
+    run.report(found(metric, std::move(value), map.confidence,
+                     static_cast<std::uint64_t>(run.info().sm_count)),
+               map.remark);
+  };
+  const SmGroups& groups = map.groups;
+  report(fmt::format("topology.{}_of_sm", unit),
+         std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
+  report(fmt::format("topology.{}_count", unit), static_cast<double>(groups.sizes.size()));
+}
+
+/// SMs of each TPC; an SM without a TPC stands alone.
+std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
+  std::vector<std::vector<int>> sms(tpcs.sizes.size());
+  for (int sm = 0; sm < sm_count; ++sm) {
+    const int tpc = tpcs.sizes.empty() ? -1 : tpcs.group_of_sm[static_cast<std::size_t>(sm)];
+    if (tpc < 0) {
+      sms.push_back({sm});
+    } else {
+      sms[static_cast<std::size_t>(tpc)].push_back(sm);
+    }
+  }
+  return sms;
+}
+
+MapVerdict find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
+  const int sm_count = run.info().sm_count;
+  MapEvidence ports{"ports", {}, by_ports};
+  const auto refusal = refusal_of([&] {
+    PortTrials sms(run, sms_of_units({}, sm_count));
+    const PortGroups pairs = find_port_pairs(sms, derive_seed(run.seed(), "ports of TPCs"));
+    if (pairs.any_seen) {
+      ports.groups = expand_units(pairs.group_of_unit, sms.sms_of_unit(), sm_count);
+      ports.groups = make_groups(ports.groups.group_of_sm, Singles::drop);
+    }
+  });
+  const MapEvidence evidence[] = {
+      clock_groups(run, "tpc"),
+      {"clusters", tpcs_of_clusters(clusters.pairs, clusters.all, sm_count), by_clusters},
+      ports};
+  MapVerdict map = combine_maps(evidence, sm_count);
+  if (!map.groups.sizes.empty()) return map;
+  map.remark = fmt::format(
+      "{}, their clocks are not shared by TPCs, and {}",
+      clusters.pairs.empty() ? "the GPU has no thread block clusters"
+                             : "clusters of two do not tell TPCs from other pairs of SMs",
+      refusal ? "no streams told of ports: " + *refusal
+              : "no two SMs hold each other up when both read: each has a port of its own, or "
+                "theirs is wide enough");
+  return map;
+}
+
+/// Groups of TPCs as groups of SMs, or back.
+std::vector<int> groups_of_units(const SmGroups& groups,
+                                 const std::vector<std::vector<int>>& sms_of_unit) {
+  std::vector<int> result;
+  for (const std::vector<int>& sms : sms_of_unit) {
+    result.push_back(groups.group_of_sm[static_cast<std::size_t>(sms.front())]);
+  }
+  return result;
+}
+
+/// The same by ports alone, where there are neither clusters nor clocks of GPCs.
+MapEvidence gpcs_by_ports(JobRun& run, PortTrials& tpcs) {
+  MapEvidence evidence{"ports", {}, by_ports};
+  const PortGroups found = find_overloaded_ports(tpcs, derive_seed(run.seed(), "ports of GPCs"));
+  if (!found.any_seen) return evidence;
+  evidence.groups = expand_units(found.group_of_unit, tpcs.sms_of_unit(), run.info().sm_count);
+  return evidence;
+}
+
+/// Asks the ports about a map that something else gave; SMs without a group may get one.
+void check_by_ports(JobRun& run, PortTrials& tpcs, MapVerdict& map) {
+  std::vector<int> groups = groups_of_units(map.groups, tpcs.sms_of_unit());
+  const PortCheck check = check_ports(tpcs, groups, derive_seed(run.seed(), "check of ports"));
+  if (check.seen == 0) return;
+  const int sm_count = run.info().sm_count;
+  if (check.contradicted > 0) {
+    map.confidence *= 0.4;
+    map.remark += fmt::format("; of {} ports that a group overloads, {} hold up others, too",
+                              check.seen, check.contradicted);
+    return;
+  }
+  place_by_port(tpcs, groups);
+  const MapEvidence evidence[] = {
+      {map.remark, expand_units(groups, tpcs.sms_of_unit(), sm_count), by_clocks},
+      {fmt::format("{} of its {} ports", check.seen, map.groups.sizes.size()), map.groups, 0}};
+  map = combine_maps(evidence, sm_count);
+}
+
+MapVerdict find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups& tpcs) {
+  const int sm_count = run.info().sm_count;
+  const MapEvidence evidence[] = {
+      clock_groups(run, "gpc"),
+      {"clusters", gpcs_of_clusters(clusters.all, tpcs, sm_count), by_clusters}};
+  MapVerdict map = combine_maps(evidence, sm_count);
+  const bool is_known = !map.groups.sizes.empty();
+  const auto refusal = refusal_of([&] {
+    PortTrials units(run, sms_of_units(tpcs, sm_count));
+    if (is_known) return check_by_ports(run, units, map);
+    const MapEvidence ports[] = {gpcs_by_ports(run, units)};
+    map = combine_maps(ports, sm_count);
+  });
+  if (map.groups.sizes.empty()) {
+    map.remark = fmt::format(
+        "{}, clocks are not shared by GPCs, and {}",
+        clusters.all.empty() ? "the GPU has no thread block clusters"
+                             : "its clusters do not reach beyond TPCs, or change from one half of "
+                               "the launches to the other",
+        refusal ? "no streams told of ports: " + *refusal
+                : "no group of SMs held itself up before all of them did");
+  } else if (!tpcs.sizes.empty() && !refines(tpcs, map.groups) &&
+             std::ranges::find(map.groups.group_of_sm, -1) == map.groups.group_of_sm.end()) {
+    map.confidence *= 0.4;
+    map.remark += "; TPCs reach across GPCs";
+  }
+  return map;
+}
+
+}  // namespace
+
+void run_topology(JobRun& run) {
+  const ClusterEvidence clusters = gather_clusters(run);
+  run.report(found("topology.sm_count", static_cast<double>(run.info().sm_count), 1, 1));
+  const MapVerdict tpcs = find_tpcs(run, clusters);
+  if (tpcs.groups.sizes.empty()) {
+    run.report_rest("topology.tpc_", Status::not_resolvable, tpcs.remark);
+  } else {
+    report_groups(run, "tpc", tpcs);
+  }
+  const MapVerdict gpcs = find_gpcs(run, clusters, tpcs.groups);
+  if (gpcs.groups.sizes.empty()) {
+    return run.report_rest("topology.gpc_", Status::not_resolvable, gpcs.remark);
+  }
+  report_groups(run, "gpc", gpcs);
+  std::vector<double> sizes(gpcs.groups.sizes.begin(), gpcs.groups.sizes.end());
+  std::ranges::sort(sizes, std::greater<>());
+  run.report(
+      found("topology.gpc_sizes", std::move(sizes), gpcs.confidence, gpcs.groups.sizes.size()),
+      gpcs.remark);
+}
+
+}  // namespace sonde
