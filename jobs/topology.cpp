@@ -62,17 +62,11 @@ MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
   return evidence;
 }
 
-void report_groups(JobRun& run, const std::string& unit, const MapVerdict& map) {
-  const auto report = [&](const std::string& metric, Value value) {
-    run.report(found(metric, std::move(value), map.confidence,
-                     static_cast<std::uint64_t>(run.info().sm_count)),
-               map.remark);
-  };
-  const SmGroups& groups = map.groups;
-  report(fmt::format("topology.{}_of_sm", unit),
-         std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
-  report(fmt::format("topology.{}_count", unit), static_cast<double>(groups.sizes.size()));
-}
+/// A map, or why there is none.
+struct MapAnswer {
+  MapVerdict map;
+  std::string why_none;
+};
 
 /// SMs of each TPC; an SM without a TPC stands alone.
 std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
@@ -88,34 +82,31 @@ std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
   return sms;
 }
 
-MapVerdict find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
+MapAnswer find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
   const int sm_count = run.info().sm_count;
   MapEvidence ports{"ports", {}, by_ports};
   const auto refusal = refusal_of([&] {
     PortTrials sms(run, sms_of_units({}, sm_count));
     const PortGroups pairs = find_port_pairs(sms, derive_seed(run.seed(), "ports of TPCs"));
-    if (pairs.any_seen) {
-      ports.groups = expand_units(pairs.group_of_unit, sms.sms_of_unit(), sm_count);
-      ports.groups = make_groups(ports.groups.group_of_sm, Singles::drop);
-    }
+    if (!pairs.any_seen) return;
+    const SmGroups groups = expand_units(pairs.group_of_unit, sms.sms_of_unit(), sm_count);
+    ports.groups = make_groups(groups.group_of_sm, Singles::drop);
   });
   const MapEvidence evidence[] = {
       clock_groups(run, "tpc"),
       {"clusters", tpcs_of_clusters(clusters.pairs, clusters.all, sm_count), by_clusters},
       ports};
-  MapVerdict map = combine_maps(evidence, sm_count);
-  if (!map.groups.sizes.empty()) return map;
-  map.remark = fmt::format(
-      "{}, their clocks are not shared by TPCs, and {}",
-      clusters.pairs.empty() ? "the GPU has no thread block clusters"
-                             : "clusters of two do not tell TPCs from other pairs of SMs",
-      refusal ? "no streams told of ports: " + *refusal
-              : "no two SMs hold each other up when both read: each has a port of its own, or "
-                "theirs is wide enough");
-  return map;
+  return {combine_maps(evidence),
+          fmt::format("{}, its clocks are not shared by TPCs, and {}",
+                      clusters.pairs.empty()
+                          ? "the GPU has no thread block clusters"
+                          : "clusters of two do not tell TPCs from other pairs of SMs",
+                      refusal ? "no streams tell of ports: " + *refusal
+                              : "no two SMs hold each other up when both read: each has a port of "
+                                "its own, or theirs is wide enough")};
 }
 
-/// Groups of TPCs as groups of SMs, or back.
+/// Group of each unit by that of its first SM.
 std::vector<int> groups_of_units(const SmGroups& groups,
                                  const std::vector<std::vector<int>>& sms_of_unit) {
   std::vector<int> result;
@@ -125,13 +116,10 @@ std::vector<int> groups_of_units(const SmGroups& groups,
   return result;
 }
 
-/// The same by ports alone, where there are neither clusters nor clocks of GPCs.
-MapEvidence gpcs_by_ports(JobRun& run, PortTrials& tpcs) {
-  MapEvidence evidence{"ports", {}, by_ports};
+SmGroups gpcs_by_ports(JobRun& run, PortTrials& tpcs) {
   const PortGroups found = find_overloaded_ports(tpcs, derive_seed(run.seed(), "ports of GPCs"));
-  if (!found.any_seen) return evidence;
-  evidence.groups = expand_units(found.group_of_unit, tpcs.sms_of_unit(), run.info().sm_count);
-  return evidence;
+  if (!found.any_seen) return {};
+  return expand_units(found.group_of_unit, tpcs.sms_of_unit(), run.info().sm_count);
 }
 
 /// Asks the ports about a map that something else gave; SMs without a group may get one.
@@ -139,47 +127,66 @@ void check_by_ports(JobRun& run, PortTrials& tpcs, MapVerdict& map) {
   std::vector<int> groups = groups_of_units(map.groups, tpcs.sms_of_unit());
   const PortCheck check = check_ports(tpcs, groups, derive_seed(run.seed(), "check of ports"));
   if (check.seen == 0) return;
-  const int sm_count = run.info().sm_count;
+  const std::string ports = fmt::format("{} of {} ports", check.seen, map.groups.sizes.size());
   if (check.contradicted > 0) {
-    map.confidence *= 0.4;
-    map.remark += fmt::format("; of {} ports that a group overloads, {} hold up others, too",
-                              check.seen, check.contradicted);
+    map.contradict.push_back(
+        fmt::format("{}, of which {} hold up others, too", ports, check.contradicted));
     return;
   }
+  map.agree.push_back(ports);
   place_by_port(tpcs, groups);
-  const MapEvidence evidence[] = {
-      {map.remark, expand_units(groups, tpcs.sms_of_unit(), sm_count), by_clocks},
-      {fmt::format("{} of its {} ports", check.seen, map.groups.sizes.size()), map.groups, 0}};
-  map = combine_maps(evidence, sm_count);
+  map.groups = expand_units(groups, tpcs.sms_of_unit(), run.info().sm_count);
+  if (std::ranges::find(groups, -1) == groups.end()) return;
+  const SmGroups all = gpcs_by_ports(run, tpcs);
+  if (all.sizes.empty()) return;
+  if (same_groups(map.groups, all)) {
+    map.groups = fill_groups(map.groups, all);
+  } else {
+    map.contradict.push_back("the ports of all TPCs");
+  }
 }
 
-MapVerdict find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups& tpcs) {
+MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups& tpcs) {
   const int sm_count = run.info().sm_count;
   const MapEvidence evidence[] = {
       clock_groups(run, "gpc"),
       {"clusters", gpcs_of_clusters(clusters.all, tpcs, sm_count), by_clusters}};
-  MapVerdict map = combine_maps(evidence, sm_count);
-  const bool is_known = !map.groups.sizes.empty();
+  MapVerdict map = combine_maps(evidence);
   const auto refusal = refusal_of([&] {
     PortTrials units(run, sms_of_units(tpcs, sm_count));
-    if (is_known) return check_by_ports(run, units, map);
-    const MapEvidence ports[] = {gpcs_by_ports(run, units)};
-    map = combine_maps(ports, sm_count);
+    if (!map.groups.sizes.empty()) return check_by_ports(run, units, map);
+    const MapEvidence ports[] = {{"ports", gpcs_by_ports(run, units), by_ports}};
+    map = combine_maps(ports);
   });
-  if (map.groups.sizes.empty()) {
-    map.remark = fmt::format(
-        "{}, clocks are not shared by GPCs, and {}",
-        clusters.all.empty() ? "the GPU has no thread block clusters"
-                             : "its clusters do not reach beyond TPCs, or change from one half of "
-                               "the launches to the other",
-        refusal ? "no streams told of ports: " + *refusal
-                : "no group of SMs held itself up before all of them did");
-  } else if (!tpcs.sizes.empty() && !refines(tpcs, map.groups) &&
-             std::ranges::find(map.groups.group_of_sm, -1) == map.groups.group_of_sm.end()) {
-    map.confidence *= 0.4;
-    map.remark += "; TPCs reach across GPCs";
+  if (!tpcs.sizes.empty() && !map.groups.sizes.empty() && !maps_into(tpcs, map.groups)) {
+    map.contradict.push_back("TPCs that reach across them");
   }
-  return map;
+  return {std::move(map),
+          fmt::format("{}, its clocks are not shared by GPCs, and {}",
+                      clusters.all.empty() ? "the GPU has no thread block clusters"
+                                           : "its clusters do not reach beyond TPCs, or join "
+                                             "other SMs in one half of the launches",
+                      refusal ? "no streams tell of ports: " + *refusal
+                              : "no group of SMs holds itself up before all of them do")};
+}
+
+void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer) {
+  const int sm_count = run.info().sm_count;
+  const std::string prefix = fmt::format("topology.{}_", unit);
+  const SmGroups& groups = answer.map.groups;
+  if (groups.sizes.empty()) {
+    return run.report_rest(prefix, Status::not_resolvable, answer.why_none);
+  }
+  const auto report = [&](const char* metric, Value value) {
+    run.report(found(prefix + metric, std::move(value), answer.map.confidence(sm_count),
+                     static_cast<std::uint64_t>(sm_count)),
+               answer.map.remark(sm_count));
+  };
+  std::vector<double> sizes(groups.sizes.begin(), groups.sizes.end());
+  std::ranges::sort(sizes, std::greater<>());
+  report("of_sm", std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
+  report("count", static_cast<double>(sizes.size()));
+  if (unit == "gpc") report("sizes", std::move(sizes));
 }
 
 }  // namespace
@@ -187,22 +194,10 @@ MapVerdict find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroup
 void run_topology(JobRun& run) {
   const ClusterEvidence clusters = gather_clusters(run);
   run.report(found("topology.sm_count", static_cast<double>(run.info().sm_count), 1, 1));
-  const MapVerdict tpcs = find_tpcs(run, clusters);
-  if (tpcs.groups.sizes.empty()) {
-    run.report_rest("topology.tpc_", Status::not_resolvable, tpcs.remark);
-  } else {
-    report_groups(run, "tpc", tpcs);
-  }
-  const MapVerdict gpcs = find_gpcs(run, clusters, tpcs.groups);
-  if (gpcs.groups.sizes.empty()) {
-    return run.report_rest("topology.gpc_", Status::not_resolvable, gpcs.remark);
-  }
+  const MapAnswer tpcs = find_tpcs(run, clusters);
+  report_groups(run, "tpc", tpcs);
+  const MapAnswer gpcs = find_gpcs(run, clusters, tpcs.map.groups);
   report_groups(run, "gpc", gpcs);
-  std::vector<double> sizes(gpcs.groups.sizes.begin(), gpcs.groups.sizes.end());
-  std::ranges::sort(sizes, std::greater<>());
-  run.report(
-      found("topology.gpc_sizes", std::move(sizes), gpcs.confidence, gpcs.groups.sizes.size()),
-      gpcs.remark);
 }
 
 }  // namespace sonde

@@ -14,14 +14,16 @@ using Units = std::vector<std::size_t>;
 
 // Pairs that nothing has set apart are tried alone once a unit has no more of them.
 constexpr std::size_t few_partners = 2;
-// Sets of a search for overloaded ports: parts of the most that stream at once, in turn, since
-// nobody knows how many a port bears.
-constexpr double set_parts[] = {1, 0.8, 0.6, 0.45};
-constexpr std::uint64_t widest_stride = 16;  // TPCs dealt over GPCs: more than any GPU has
-// A group is left alone when so many sets of its members, of changing size, did not part it. As
-// long as it is too large to stream at once, few sets overload a port, and more are needed.
+// Sets of a search for overloaded ports: parts of the most that stream at once, since nobody knows
+// how many a port bears.
+constexpr double set_parts[] = {1, 1, 0.8, 0.6};
+constexpr std::size_t widest_stride = 16;  // TPCs dealt over GPCs: more than any GPU has
+// A group is left alone when so many sets of its members, of changing size, did not part it.
 constexpr int quiet_sets = 12;
-constexpr int quiet_sets_of_large = 36;
+// The search ends when so many sets in a row parted nothing, and some for each unit: two of every
+// kind and stride.
+constexpr std::size_t quiet_turns = 3 * (widest_stride - 1) * 2;
+constexpr std::size_t quiet_turns_of_unit = 4;
 // Of each kind, with drawn members: one that is no group would have to be late as a whole every
 // time.
 constexpr int confirming_sets = 6;
@@ -53,13 +55,11 @@ Units first_of(const Units& units, std::size_t count) {
           units.begin() + static_cast<std::ptrdiff_t>(std::min(count, units.size()))};
 }
 
-/// The unit with the most partners that are open; `units` if there is none with any.
-std::size_t most_open(const ApartTable& table, const std::vector<char>& settled,
-                      const Units& units) {
+/// The unit with the most partners that are open; `units.size()` if there is none with any.
+std::size_t most_open(const ApartTable& table, const Units& units) {
   std::size_t chosen = units.size();
   std::size_t most = 0;
   for (const std::size_t unit : units) {
-    if (settled[unit] != 0) continue;
     const std::size_t open = table.open_partners(unit, units).size();
     if (open > most) chosen = unit;
     most = std::max(most, open);
@@ -70,52 +70,72 @@ std::size_t most_open(const ApartTable& table, const std::vector<char>& settled,
 /// The search for groups of units that share ports which only many of them overload.
 class OverloadSearch {
  public:
-  OverloadSearch(PortTrials& trials, std::uint64_t seed)
+  /// @param most that stream at once  @param units of the trials that are looked at
+  OverloadSearch(PortTrials& trials, std::size_t most, Units units, std::uint64_t seed)
       : trials_(trials),
         random_(seed),
-        most_(trials.find_most_at_once(random_())),
-        units_(all_units(trials)),
+        most_(most),
+        units_(std::move(units)),
         table_(trials.units()),
-        late_(trials.units(), 0) {}
+        late_(trials.units(), 0),
+        settled_(trials.units(), 0),
+        asked_(trials.units(), 0) {}
 
-  PortGroups run() {
-    std::vector<char> settled(units_.size(), 0);
-    std::vector<int> quiet(units_.size(), 0);
-    for (std::size_t turn = 0; most_ > 2; ++turn) {
-      const std::size_t pivot = most_open(table_, settled, units_);
-      if (pivot == units_.size()) break;
+  /// Group of each unit of the trials, -1 where none is seen.
+  std::vector<int> run() {
+    const std::size_t enough = quiet_turns + quiet_turns_of_unit * units_.size();
+    std::size_t quiet = 0;
+    for (std::size_t turn = 0; most_ > 2 && quiet < enough; ++turn) {
+      const std::size_t pivot = next_pivot();
+      if (pivot == trials_.units()) break;
       const Units open = table_.open_partners(pivot, units_);
-      Units set = first_of(ordered(open, pivot), set_size(open.size() + 1, turn) - 1);
+      Units set = first_of(ordered(open, pivot, turn), set_size(open.size() + 1) - 1);
       set.push_back(pivot);
+      ++asked_[pivot];
       if (play(std::move(set))) {
-        quiet[pivot] = 0;
-        continue;
-      }
-      const int enough = open.size() < most_ ? quiet_sets : quiet_sets_of_large;
-      if (++quiet[pivot] < enough) continue;
-      settled[pivot] = 1;
-      for (const std::size_t unit : open) {
-        if (table_.open_partners(unit, units_).size() == open.size()) settled[unit] = 1;
+        quiet = 0;
+        std::ranges::fill(asked_, 0);
+      } else {
+        ++quiet;
+        settle(pivot, open);
       }
     }
     return confirmed();
   }
 
  private:
-  std::size_t set_size(std::size_t pool, std::size_t turn) const {
-    const double part = set_parts[turn % std::size(set_parts)];
+  /// Of the units that are not settled and have partners that are open, the one that was asked
+  /// least since the last news.
+  std::size_t next_pivot() const {
+    std::size_t chosen = trials_.units();
+    for (const std::size_t unit : units_) {
+      if (settled_[unit] != 0 || table_.open_partners(unit, units_).empty()) continue;
+      if (chosen == trials_.units() || asked_[unit] < asked_[chosen]) chosen = unit;
+    }
+    return chosen;
+  }
+
+  /// All of a group that can stream at once, if sets with this member of it parted it no more.
+  void settle(std::size_t pivot, const Units& open) {
+    if (asked_[pivot] < quiet_sets || open.size() >= most_) return;
+    settled_[pivot] = 1;
+    for (const std::size_t unit : open) settled_[unit] = 1;
+  }
+
+  std::size_t set_size(std::size_t pool) {
+    const double part = set_parts[random_.below(std::size(set_parts))];
     const auto size =
         static_cast<std::size_t>(part * static_cast<double>(std::min(pool, most_)) + 0.5);
     return std::max<std::size_t>(size, 2);
   }
 
   /// Partners of a unit, those first that shall stream with it: any, those with the nearest
-  /// numbers, or those in steps of a drawn stride from it. TPCs of a GPC have numbers in a row, or
+  /// numbers, or those in steps of a stride from it. TPCs of a GPC have numbers in a row, or
   /// dealt over all GPCs, so that such sets meet more of them than drawn ones.
-  Units ordered(Units open, std::size_t pivot) {
+  Units ordered(Units open, std::size_t pivot, std::size_t turn) {
     shuffle(open, random_);
-    const std::uint64_t kind = random_.below(3);
-    const std::uint64_t stride = 2 + random_.below(widest_stride - 1);
+    const std::size_t kind = turn % 3;
+    const std::size_t stride = 2 + turn / 3 % (widest_stride - 1);
     const auto distance = [&](std::size_t unit) {
       const std::size_t apart = unit > pivot ? unit - pivot : pivot - unit;
       if (kind == 0) return std::size_t{0};
@@ -141,41 +161,35 @@ class OverloadSearch {
     return is_new;
   }
 
-  PortGroups confirmed() {
+  std::vector<int> confirmed() {
     Units late;
     std::ranges::copy_if(units_, std::back_inserter(late),
                          [&](std::size_t unit) { return late_[unit] != 0; });
-    PortGroups found{group_together(table_, late), false};
-    for (const int group : group_numbers(found.group_of_unit)) {
-      const bool holds = is_one_port(members_of(found.group_of_unit, group));
-      found.any_seen |= holds;
-      if (!holds) std::ranges::replace(found.group_of_unit, group, -1);
+    std::vector<int> groups = group_together(table_, late);
+    for (const int group : group_numbers(groups)) {
+      if (!is_one_port(members_of(groups, group))) std::ranges::replace(groups, group, -1);
     }
-    if (found.any_seen) place_by_port(trials_, found.group_of_unit);
-    return found;
+    return groups;
   }
 
-  enum class Outcome { all_late, none_late, mixed, unclear };
-
-  Outcome draw_set(Units& members, std::size_t size) {
+  Paces draw_set(Units& members, std::size_t size) {
     shuffle(members, random_);
-    const Paces paces = split_paces(trials_.play(first_of(members, size)), trials_.limits());
-    if (paces.slow.size() == size) return Outcome::all_late;
-    if (paces.fast.size() == size) return Outcome::none_late;
-    return paces.slow.empty() || paces.fast.empty() ? Outcome::unclear : Outcome::mixed;
+    return split_paces(trials_.play(first_of(members, size)), trials_.limits());
   }
 
   /// From one number of members on all are late, below it none is, whichever they are.
   bool is_one_port(Units members) {
     if (members.size() > most_ || members.size() < 2) return false;
     std::size_t least_late = members.size() + 1;
-    while (least_late > 2 && draw_set(members, least_late - 1) == Outcome::all_late) --least_late;
+    while (least_late > 2 && draw_set(members, least_late - 1).slow.size() == least_late - 1) {
+      --least_late;
+    }
     if (least_late > members.size()) return false;
     for (int i = 0; i < confirming_sets; ++i) {
-      if (draw_set(members, least_late) != Outcome::all_late) return false;
+      if (!draw_set(members, least_late).fast.empty()) return false;
       if (least_late == 2) continue;
-      const Outcome below = draw_set(members, least_late - 1);
-      if (below == Outcome::mixed || below == Outcome::all_late) return false;
+      const Paces below = draw_set(members, least_late - 1);
+      if (!below.slow.empty() && !below.fast.empty()) return false;
     }
     return true;
   }
@@ -186,6 +200,8 @@ class OverloadSearch {
   Units units_;
   ApartTable table_;
   std::vector<char> late_;  // units that some port held up
+  std::vector<char> settled_;
+  std::vector<int> asked_;  // sets with a unit as pivot since the last news
 };
 
 }  // namespace
@@ -197,9 +213,8 @@ PortGroups find_port_pairs(PortTrials& trials, std::uint64_t seed) {
   ApartTable unknown = table;  // pairs neither apart nor confirmed
   std::size_t size = trials.find_most_at_once(random());
   PortGroups found{std::vector<int>(units.size(), -1), false};
-  const std::vector<char> none_settled(units.size(), 0);
   while (size > 1) {
-    const std::size_t pivot = most_open(unknown, none_settled, units);
+    const std::size_t pivot = most_open(unknown, units);
     if (pivot == units.size()) break;
     Units open = unknown.open_partners(pivot, units);
     shuffle(open, random);
@@ -224,7 +239,20 @@ PortGroups find_port_pairs(PortTrials& trials, std::uint64_t seed) {
 }
 
 PortGroups find_overloaded_ports(PortTrials& trials, std::uint64_t seed) {
-  return OverloadSearch(trials, seed).run();
+  Random random(seed);
+  const std::size_t most = trials.find_most_at_once(random());
+  PortGroups found{std::vector<int>(trials.units(), -1), false};
+  // What a search left over is looked at again, without all that it found.
+  for (Units left = all_units(trials); left.size() > 1;) {
+    const std::vector<int> groups = OverloadSearch(trials, most, left, random()).run();
+    for (const std::size_t unit : left) found.group_of_unit[unit] = groups[unit];
+    Units still_left = members_of(found.group_of_unit, -1);
+    if (still_left.size() == left.size()) break;
+    found.any_seen = true;
+    left = std::move(still_left);
+  }
+  if (found.any_seen) place_by_port(trials, found.group_of_unit);
+  return found;
 }
 
 PortCheck check_ports(PortTrials& trials, const std::vector<int>& group_of_unit,

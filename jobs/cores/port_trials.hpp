@@ -34,7 +34,7 @@ class PortTrials {
   PortTrial play(std::vector<std::size_t> units);
 
   /// Most units that stream at once before what all SMs share (L2, memory) holds them all up:
-  /// random sets grow until even the fastest quarter is late.
+  /// random sets grow until not one of their units is undisturbed.
   std::size_t find_most_at_once(std::uint64_t seed);
 
  private:

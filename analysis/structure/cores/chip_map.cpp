@@ -21,6 +21,16 @@ int known_sms(const SmGroups& groups) {
   return std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
 }
 
+/// Whether all SMs of a group belong to one TPC, as far as is known.
+bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
+  if (tpcs.sizes.empty()) return sms.size() <= most_sms_of_tpc;
+  std::set<int> here;
+  for (const int sm : sms) here.insert(tpcs.group_of_sm[static_cast<std::size_t>(sm)]);
+  return here.size() == 1 && !here.contains(-1);
+}
+
+}  // namespace
+
 bool maps_into(const SmGroups& a, const SmGroups& b) {
   std::map<int, int> image;
   for (std::size_t sm = 0; sm < a.group_of_sm.size(); ++sm) {
@@ -32,48 +42,56 @@ bool maps_into(const SmGroups& a, const SmGroups& b) {
   return true;
 }
 
-/// Whether all SMs of a group belong to one TPC, as far as is known.
-bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
-  if (tpcs.sizes.empty()) return sms.size() <= most_sms_of_tpc;
-  std::set<int> here;
-  for (const int sm : sms) here.insert(tpcs.group_of_sm[static_cast<std::size_t>(sm)]);
-  return here.size() == 1 && !here.contains(-1);
-}
-
-}  // namespace
-
 bool same_groups(const SmGroups& a, const SmGroups& b) {
   return maps_into(a, b) && maps_into(b, a);
 }
 
-MapVerdict combine_maps(std::span<const MapEvidence> evidence, int sm_count) {
+double MapVerdict::confidence(int sm_count) const {
+  double confidence = agree.size() > 1 ? 1 : alone_confidence;
+  if (!contradict.empty()) confidence = when_contradicted;
+  return confidence * known_sms(groups) / sm_count;
+}
+
+std::string MapVerdict::remark(int sm_count) const {
+  std::string text = fmt::format("by {}", fmt::join(agree, " and "));
+  if (!contradict.empty()) {
+    text += fmt::format("; contradicted by {}", fmt::join(contradict, " and "));
+  }
+  const int known = known_sms(groups);
+  if (known < sm_count) {
+    text += fmt::format("; {} of {} SMs are in no group", sm_count - known, sm_count);
+  }
+  return text;
+}
+
+MapVerdict combine_maps(std::span<const MapEvidence> evidence) {
   MapVerdict verdict;
-  std::vector<std::string> agree, contradict;
   for (const MapEvidence& one : evidence) {
     if (one.groups.sizes.empty()) continue;
     if (verdict.groups.sizes.empty()) {
       verdict.groups = one.groups;
-      verdict.confidence = one.confidence;
-      agree.push_back(one.source);
-    } else if (same_groups(verdict.groups, one.groups)) {
-      agree.push_back(one.source);
-    } else {
-      contradict.push_back(one.source);
+      verdict.alone_confidence = one.confidence;
     }
-  }
-  if (agree.empty()) return verdict;
-  const int known = known_sms(verdict.groups);
-  if (agree.size() > 1) verdict.confidence = 1;
-  if (!contradict.empty()) verdict.confidence = when_contradicted;
-  verdict.confidence *= static_cast<double>(known) / sm_count;
-  verdict.remark = fmt::format("by {}", fmt::join(agree, " and "));
-  if (!contradict.empty()) {
-    verdict.remark += fmt::format("; contradicted by {}", fmt::join(contradict, " and "));
-  }
-  if (known < sm_count) {
-    verdict.remark += fmt::format("; {} of {} SMs are in no group", sm_count - known, sm_count);
+    auto& side = same_groups(verdict.groups, one.groups) ? verdict.agree : verdict.contradict;
+    side.push_back(one.source);
   }
   return verdict;
+}
+
+SmGroups fill_groups(const SmGroups& map, const SmGroups& other) {
+  std::map<int, int> number;  // in `map`, or behind all of its numbers, of a group of `other`
+  for (std::size_t sm = 0; sm < map.group_of_sm.size(); ++sm) {
+    if (map.group_of_sm[sm] >= 0) number[other.group_of_sm[sm]] = map.group_of_sm[sm];
+  }
+  const auto numbers = static_cast<int>(map.sizes.size());
+  std::vector<int> filled = map.group_of_sm;
+  for (std::size_t sm = 0; sm < filled.size(); ++sm) {
+    const int group = other.group_of_sm[sm];
+    if (filled[sm] >= 0 || group < 0) continue;
+    const auto known = number.find(group);
+    filled[sm] = known != number.end() ? known->second : numbers + group;
+  }
+  return make_groups(filled, Singles::keep);
 }
 
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {

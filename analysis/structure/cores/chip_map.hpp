@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace sonde {
 
@@ -16,18 +17,32 @@ struct MapEvidence {
   double confidence = 0;  // in it alone
 };
 
+/// A map, and which methods stand for it.
 struct MapVerdict {
-  SmGroups groups;  // empty: nobody found any
-  double confidence = 0;
-  std::string remark;  // who says so, who contradicts, how many SMs have no group
+  SmGroups groups;              // empty: nobody found any
+  double alone_confidence = 0;  // of the first method alone
+  std::vector<std::string> agree;
+  std::vector<std::string> contradict;
+
+  /// Methods that agree make a map certain, one that contradicts makes it doubtful; SMs without a
+  /// group lower the confidence by their share.
+  double confidence(int sm_count) const;
+  /// Who says so, who contradicts, how many SMs have no group.
+  std::string remark(int sm_count) const;
 };
+
+/// Whether SMs that share a group of `a` share one of `b`, among those that both know.
+bool maps_into(const SmGroups& a, const SmGroups& b);
 
 /// Whether two maps put the same SMs together, among those that both know.
 bool same_groups(const SmGroups& a, const SmGroups& b);
 
-/// The map of the first method that has one. Others that agree make it certain, one that
-/// contradicts makes it doubtful; SMs without a group lower the confidence by their share.
-MapVerdict combine_maps(std::span<const MapEvidence> evidence, int sm_count);
+/// The map of the first method that has one, and what the others say of it.
+MapVerdict combine_maps(std::span<const MapEvidence> evidence);
+
+/// `map` with groups from `other` for SMs that have none: with the others of their group there. The
+/// maps must put the same SMs together.
+SmGroups fill_groups(const SmGroups& map, const SmGroups& other);
 
 /// GPCs that clusters tell of. SMs that only ever shared a cluster within one TPC lie in some GPC,
 /// but not in one of their own: they get no group. Nor does any SM if the first half of the

@@ -1,0 +1,26 @@
+// How well the job topology finds the map of a drawn chip: for its test and for the score of 200.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sonde::test {
+
+enum class MapScore {
+  exact,    // each SM in its group
+  partial,  // some SMs without a group, the others right
+  none,     // no map, with a reason
+  doubted,  // wrong, and the confidence says so (below 0.5)
+  wrong
+};
+
+struct FloorMapScore {
+  MapScore gpcs = MapScore::none;
+  MapScore tpcs = MapScore::none;
+  std::string text;  // the chip, and what was found
+};
+
+/// Runs the jobs clock and topology on the chip drawn from `seed`.
+FloorMapScore score_floor_map(std::uint64_t seed);
+
+}  // namespace sonde::test
