@@ -1,10 +1,7 @@
-// Groups of SMs by union and by constant partners, and the SM with the largest summed deviation.
+// Groups of SMs by union and by constant partners.
 #include "analysis/topology.hpp"
 
-#include "analysis/statistics.hpp"
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -54,17 +51,6 @@ SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles) {
   return result;
 }
 
-bool refines(const SmGroups& fine, const SmGroups& coarse) {
-  std::map<int, int> coarse_of_fine;
-  for (std::size_t sm = 0; sm < fine.group_of_sm.size(); ++sm) {
-    const int group = fine.group_of_sm[sm];
-    if (group < 0) continue;
-    const int expected = coarse_of_fine.try_emplace(group, coarse.group_of_sm[sm]).first->second;
-    if (expected < 0 || coarse.group_of_sm[sm] != expected) return false;
-  }
-  return true;
-}
-
 SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
   std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
   std::iota(parent.begin(), parent.end(), std::size_t{0});
@@ -97,36 +83,6 @@ SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count) {
     }
   }
   return make_groups(group_of_sm, Singles::drop);
-}
-
-OutstandingSm find_slowest_sm(std::span<const std::vector<double>> latencies_by_kind,
-                              double floor_cycles) {
-  OutstandingSm slowest;
-  std::map<std::size_t, OutstandingSm> totals;
-  std::map<std::size_t, double> largest_deviation;
-  for (const std::vector<double>& latencies : latencies_by_kind) {
-    std::vector<double> known;
-    std::ranges::copy_if(latencies, std::back_inserter(known),
-                         [](double value) { return !std::isnan(value); });
-    if (known.empty()) continue;
-    const double middle = median(known);
-    const double scale = std::max(floor_cycles, normal_scale * median_absolute_deviation(known));
-    for (std::size_t sm = 0; sm < latencies.size(); ++sm) {
-      if (std::isnan(latencies[sm])) continue;
-      const double deviation = (latencies[sm] - middle) / scale;
-      OutstandingSm& total = totals[sm];
-      total.sm = static_cast<int>(sm);
-      total.score += deviation;
-      if (deviation > largest_deviation[sm]) {
-        largest_deviation[sm] = deviation;
-        total.excess_cycles = latencies[sm] - middle;
-      }
-    }
-  }
-  for (const auto& [sm, total] : totals) {
-    if (slowest.sm < 0 || total.score > slowest.score) slowest = total;
-  }
-  return slowest;
 }
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
 // Which SMs belong together: TPCs and GPCs from the clusters that the hardware formed, and from the
-// clocks that SMs share. Input of jobs/placement.cpp.
+// clocks that SMs share. Input of jobs/topology.cpp.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -30,22 +30,8 @@ SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count);
 /// get no group; the hardware then does not place pairs by TPC.
 SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count);
 
-/// Whether every group of `fine` lies inside one group of `coarse`.
-bool refines(const SmGroups& fine, const SmGroups& coarse);
-
 /// Group numbers to groups, without groups of one SM if `singles` says so.
 enum class Singles { keep, drop };
 SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles);
-
-/// The SM that stands out most among per-SM latencies: for each kind of memory the distance from
-/// the median in robust standard deviations (at least `floor_cycles`, since jitter is never zero),
-/// summed over the kinds. NaN entries do not count.
-struct OutstandingSm {
-  int sm = -1;
-  double score = 0;          // in robust standard deviations, the sum
-  double excess_cycles = 0;  // over the median, in the kind where it stands out most
-};
-OutstandingSm find_slowest_sm(std::span<const std::vector<double>> latencies_by_kind,
-                              double floor_cycles);
 
 }  // namespace sonde

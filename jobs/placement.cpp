@@ -1,13 +1,13 @@
 // Job `placement`: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM at
-// a time; the SM that stands out. Method: docs/methods/placement.md.
+// a time; what TPCs read; units that stand out. Method: docs/methods/placement.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
-#include "analysis/topology.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/access_order.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +30,6 @@ constexpr std::uint64_t dram_lines = 768;  // for each SM
 constexpr std::uint64_t dram_pages = 4;    // for each SM: 16 first-level TLB entries on GT200
 constexpr std::uint64_t l1_loads = 128;
 constexpr std::uint64_t shared_loads = 128;
-/// Latencies of a map are means over hundreds of windows: differences below this are noise.
-constexpr double map_noise_cycles = 0.25;
 
 struct LatencyMap {
   std::vector<std::vector<double>> lines;  // [sm][access]: medians over the passes
@@ -157,13 +155,11 @@ LatencyMap measure_shared(JobRun& run, double overhead_cycles) {
   return measure_map(run, "shared memory by SM", overhead_cycles, probe);
 }
 
-/// A map of the metric placement.<level>_latency_cycles, kept for the search of the slowest SM.
-void report_map(JobRun& run, const std::string& level, const LatencyMap& map,
-                std::vector<std::vector<double>>& kinds) {
+/// A map of the metric placement.<level>_latency_cycles.
+void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
   const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
   run.report(found(fmt::format("placement.{}_latency_cycles", level), map.averages, 1, samples,
                    map.repeat_spread_cycles));
-  kinds.push_back(map.averages);
 }
 
 /// A level whose loads are as slow as the next level's is not there for this load path.
@@ -183,14 +179,6 @@ void report_near_far(JobRun& run, const std::string& level, const LatencyMap& ma
   run.report(found(prefix + "far_cycles", partitions->far_cycles, 1, samples));
 }
 
-void report_slowest(JobRun& run, const std::vector<std::vector<double>>& kinds) {
-  const OutstandingSm slowest = find_slowest_sm(kinds, map_noise_cycles);
-  run.report(found("placement.slowest_sm", static_cast<double>(slowest.sm),
-                   std::clamp(slowest.score / 10, 0.0, 1.0), kinds.size()),
-             fmt::format("{:+.1f} cycles over the median, score {:.1f}", slowest.excess_cycles,
-                         slowest.score));
-}
-
 void report_latencies(JobRun& run) {
   const double overhead_cycles = window_overhead_cycles(run);
   const LatencyMap l2 = measure_l2(run, overhead_cycles);
@@ -198,28 +186,29 @@ void report_latencies(JobRun& run) {
   const LatencyMap dram = measure_dram(run, overhead_cycles);
   const LatencyMap shared = measure_shared(run, overhead_cycles);
 
-  std::vector<std::vector<double>> kinds;
-  report_map(run, "dram", dram, kinds);
+  report_map(run, "dram", dram);
   report_near_far(run, "dram", dram);
-  report_map(run, "shared", shared, kinds);
+  report_map(run, "shared", shared);
   if (is_own_level(l2, dram)) {
-    report_map(run, "l2", l2, kinds);
+    report_map(run, "l2", l2);
     report_near_far(run, "l2", l2);
   } else {
     run.report_rest("placement.l2_", Status::not_present,
                     "repeated loads are as slow as cold ones: no L2 serves them");
   }
   if (is_own_level(l1, l2)) {
-    report_map(run, "l1", l1, kinds);
+    report_map(run, "l1", l1);
   } else {
     run.report_rest("placement.l1_", Status::not_present,
                     "ca loads are as slow as cg loads: no L1 serves them");
   }
-  report_slowest(run, kinds);
 }
 
 }  // namespace
 
-void run_placement(JobRun& run) { report_latencies(run); }
+void run_placement(JobRun& run) {
+  report_latencies(run);
+  report_slow_units(run);
+}
 
 }  // namespace sonde

@@ -1,0 +1,125 @@
+// Units that are slower than their peers, and what TPCs read: findings of the job placement.
+// Method: docs/methods/placement.md.
+#include "analysis/structure/cores/slow_units.hpp"
+#include "analysis/replication.hpp"
+#include "analysis/statistics.hpp"
+#include "base/random.hpp"
+#include "jobs/cores/parts.hpp"
+#include "jobs/cores/read_map.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Latencies of a map are means over hundreds of windows: differences below this are noise.
+constexpr double map_noise_cycles = 0.25;
+/// Reads of equal SMs differ by so much of their rate: that of streams of an H200 is 0.1 %, and
+/// their ways to the L2 differ.
+constexpr double read_noise = 0.005;
+/// Below it (a contradiction, many SMs without a group) a map of the chip is not built on.
+constexpr double least_map_confidence = 0.5;
+
+/// Groups that the job topology was sure enough of; none if it was not.
+SmGroups known_groups(const JobRun& run, const char* metric) {
+  const Finding* finding = run.finding(metric);
+  if (finding == nullptr || finding->confidence < least_map_confidence) return {};
+  const auto& numbers = std::get<std::vector<double>>(finding->value);
+  return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
+}
+
+void report_reads(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
+  const std::string metric = "placement.read_bytes_per_cycle";
+  ReadMap map;
+  const auto refusal = refusal_of(
+      [&] { map = measure_read_map(run, tpcs, gpcs, derive_seed(run.seed(), "read map")); });
+  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  std::vector<double> deviations;
+  for (std::size_t sm = 0; sm < map.bytes_per_cycle.size(); ++sm) {
+    std::vector<double> values;
+    for (const auto& rates : map.replicates) values.push_back(rates[sm]);
+    if (!std::isnan(map.bytes_per_cycle[sm])) deviations.push_back(deviation_between(values));
+  }
+  Finding finding =
+      found(metric, map.bytes_per_cycle, 1, map.replicates.size() * map.bytes_per_cycle.size());
+  finding.replicates = map.replicates.size();
+  finding.reproducibility = median(std::move(deviations));
+  run.report(std::move(finding),
+             tpcs.sizes.empty() ? "each SM alone: TPCs are not known" : "all SMs of a TPC at once");
+}
+
+/// What a map of SMs that was found says, if it was; `groups` empty: of SMs.
+void add_slow_units(const JobRun& run, const char* metric, UnitMap map, const SmGroups* groups,
+                    std::vector<SlowUnit>& slow) {
+  const auto values = run.vector(metric);
+  if (!values) return;
+  map.values = *values;
+  if (groups != nullptr) map = by_group(map, *groups);
+  if (map.better == Better::higher) map.floor = read_noise * median(map.values);
+  const std::vector<SlowUnit> found = find_slow_units(map);
+  slow.insert(slow.end(), found.begin(), found.end());
+}
+
+/// The worst unit of a kind; what else is out stands behind it.
+void report_slow_unit(JobRun& run, const char* metric, const char* kind,
+                      std::vector<SlowUnit> slow) {
+  if (slow.empty()) {
+    return run.report(
+        not_present(metric, fmt::format("no {} stands out from the scatter of its peers", kind)));
+  }
+  std::ranges::stable_sort(slow, std::greater<>(), &SlowUnit::score);
+  std::vector<std::string> texts;
+  for (const SlowUnit& unit : slow) {
+    texts.push_back(fmt::format("{} {}: {}", kind, unit.number, describe_slow_unit(unit)));
+  }
+  run.report(
+      found(metric, static_cast<double>(slow.front().number), slow.front().confidence, slow.size()),
+      fmt::format("{}", fmt::join(texts, "; ")));
+}
+
+}  // namespace
+
+/// SMs by what each has for itself. What it shares, the way to the L2 above all, differs from TPC
+/// to TPC and from GPC to GPC in healthy devices, too: these are compared with their like.
+void report_slow_units(JobRun& run) {
+  const SmGroups tpcs = known_groups(run, "topology.tpc_of_sm");
+  const SmGroups gpcs = known_groups(run, "topology.gpc_of_sm");
+  report_reads(run, tpcs, gpcs);
+  const auto cycles = [](const char* what) {
+    return UnitMap{.what = what, .unit = "cycles", .floor = map_noise_cycles, .values = {}};
+  };
+  const UnitMap reads{
+      .what = "reads per SM", .unit = "B/cycle", .better = Better::higher, .values = {}};
+  const auto add_shared = [&](const SmGroups* groups, std::vector<SlowUnit>& slow) {
+    add_slow_units(run, "placement.read_bytes_per_cycle", reads, groups, slow);
+    if (groups == nullptr) return;
+    add_slow_units(run, "placement.l2_latency_cycles", cycles("L2 latency"), groups, slow);
+  };
+  std::vector<SlowUnit> sms, slow_tpcs, slow_gpcs;
+  add_slow_units(run, "placement.l1_latency_cycles", cycles("L1 latency"), nullptr, sms);
+  add_slow_units(run, "placement.shared_latency_cycles", cycles("shared memory latency"), nullptr,
+                 sms);
+  if (tpcs.sizes.empty()) add_shared(nullptr, sms);
+  if (!tpcs.sizes.empty()) add_shared(&tpcs, slow_tpcs);
+  if (!gpcs.sizes.empty()) add_shared(&gpcs, slow_gpcs);
+  report_slow_unit(run, "placement.slowest_sm", "SM", std::move(sms));
+  const auto report_groups = [&](const char* metric, const char* kind, const SmGroups& groups,
+                                 std::vector<SlowUnit> slow) {
+    if (groups.sizes.empty()) {
+      return run.report(not_resolvable(metric, fmt::format("{}s are not known", kind)));
+    }
+    report_slow_unit(run, metric, kind, std::move(slow));
+  };
+  report_groups("placement.slowest_tpc", "TPC", tpcs, std::move(slow_tpcs));
+  report_groups("placement.slowest_gpc", "GPC", gpcs, std::move(slow_gpcs));
+}
+
+}  // namespace sonde
