@@ -1,6 +1,7 @@
 // How many of so many drawn chips get their GPCs and TPCs exactly, and how many wrongly. Ends with
 // 1 if fewer than 99 % of the GPC maps are exact, or if any map is wrong.
 #include "sim/floor_map_score.hpp"
+#include "support/random_floor_map.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -18,7 +19,8 @@ int main(int argc, char** argv) {
   std::array<std::size_t, 5> gpcs{};
   std::array<std::size_t, 5> tpcs{};
   for (std::uint64_t seed = first_seed; seed < first_seed + maps; ++seed) {
-    const sonde::test::FloorMapScore score = sonde::test::score_floor_map(seed);
+    const sonde::test::FloorMapScore score =
+        sonde::test::score_floor_map(sonde::test::draw_floor_map(seed), seed);
     ++gpcs[static_cast<std::size_t>(score.gpcs)];
     ++tpcs[static_cast<std::size_t>(score.tpcs)];
     if (score.gpcs != MapScore::exact || score.tpcs > MapScore::none) {

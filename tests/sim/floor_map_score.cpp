@@ -6,7 +6,6 @@
 #include "device/sim/model/readers.hpp"
 #include "device/sim/sim_device.hpp"
 #include "jobs/suite.hpp"
-#include "support/random_floor_map.hpp"
 
 #include <fmt/format.h>
 
@@ -51,8 +50,8 @@ std::string describe(const Finding& found) {
 
 }  // namespace
 
-FloorMapScore score_floor_map(std::uint64_t seed) {
-  const sim::Model model = sim::parse_model(draw_floor_map(seed), "drawn chip");
+FloorMapScore score_floor_map(const std::string& model_text, std::uint64_t seed) {
+  const sim::Model model = sim::parse_model(model_text, "drawn chip");
   const std::uint64_t die_seed = sim::die_seed(seed, 0);
   sim::SimDevice device({model, {}}, die_seed);
   std::vector<JobResult> results;

@@ -20,7 +20,7 @@ struct FloorMapScore {
   std::string text;  // the chip, and what was found
 };
 
-/// Runs the jobs clock and topology on the chip drawn from `seed`.
-FloorMapScore score_floor_map(std::uint64_t seed);
+/// Runs the jobs clock and topology on a GPU of this model file, on the die that `seed` draws.
+FloorMapScore score_floor_map(const std::string& model_text, std::uint64_t seed);
 
 }  // namespace sonde::test

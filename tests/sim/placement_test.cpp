@@ -21,17 +21,6 @@ sim::Die die_of(const std::string& model, std::uint64_t seed) {
   return sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0));
 }
 
-/// Group numbers by lowest SM, as the job gives them.
-std::vector<double> numbered(const std::vector<sim::SmPlace>& places, int sim::SmPlace::*unit) {
-  std::map<int, int> number;
-  std::vector<double> result;
-  for (const sim::SmPlace& place : places) {
-    result.push_back(
-        number.try_emplace(place.*unit, static_cast<int>(number.size())).first->second);
-  }
-  return result;
-}
-
 std::size_t place_of_l2(const sim::Model& model) {
   std::size_t place = 0;
   while (model.caches[place].name != "l2") ++place;
@@ -45,7 +34,6 @@ TEST(PlacementSimTest, h200_map_of_the_l2_is_like_those_measured) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed);
     sim.run("clock");
-    sim.run("topology");
     sim.run("placement");
 
     const std::vector<double> map = sim.vector("placement.l2_latency_cycles");
@@ -61,38 +49,11 @@ TEST(PlacementSimTest, h200_map_of_the_l2_is_like_those_measured) {
   }
 }
 
-TEST(PlacementSimTest, h200_map_of_tpcs_and_gpcs_is_recovered) {
-  for (std::uint64_t seed : {1u, 2u, 3u}) {
-    JobOnSim sim("h200", seed);
-    sim.run("clock");
-    sim.run("topology");
-    sim.run("placement");
-
-    const sim::Die die = die_of("h200", seed);
-    EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
-    EXPECT_EQ(sim.vector("topology.gpc_of_sm"), numbered(die.sms, &sim::SmPlace::gpc));
-    EXPECT_EQ(sim.number("topology.sm_count"), 132);
-    EXPECT_EQ(sim.number("topology.tpc_count"), 66);
-    EXPECT_EQ(sim.number("topology.gpc_count"), 8);
-    std::map<int, double> sizes;
-    for (const sim::SmPlace& place : die.sms) ++sizes[place.gpc];
-    std::vector<double> sorted;
-    for (const auto& [gpc, size] : sizes) sorted.push_back(size);
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    EXPECT_EQ(sim.vector("topology.gpc_sizes"), sorted);
-  }
-}
-
-TEST(PlacementSimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
+TEST(PlacementSimTest, gt200_has_no_cache_for_plain_loads) {
   JobOnSim sim("gtx280");
   sim.run("clock");
-  sim.run("topology");
   sim.run("placement");
 
-  EXPECT_EQ(sim.number("topology.tpc_count"), 10);
-  EXPECT_EQ(sim.vector("topology.tpc_of_sm"),
-            numbered(die_of("gtx280", 1).sms, &sim::SmPlace::tpc));
-  EXPECT_EQ(sim.status("topology.gpc_count"), Status::not_resolvable);
   EXPECT_EQ(sim.status("placement.l1_latency_cycles"), Status::not_present);
   EXPECT_EQ(sim.status("placement.l2_latency_cycles"), Status::not_present);
 }
@@ -108,7 +69,6 @@ TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
   for (double latency : sim.vector("placement.dram_latency_cycles")) EXPECT_NEAR(latency, 383, 2);
   EXPECT_EQ(sim.status("placement.l2_near_cycles"), Status::not_resolvable);
   EXPECT_EQ(sim.status("placement.dram_near_cycles"), Status::not_resolvable);
-  EXPECT_EQ(sim.status("topology.tpc_count"), Status::not_resolvable);
 }
 
 TEST(PlacementSimTest, spread_of_the_sms_over_the_l2_is_resolved) {
@@ -143,15 +103,61 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
   EXPECT_NEAR(sim.number("placement.dram_far_cycles"), cg.dram_far[0] + middle_of_sms, 5);
 }
 
-TEST(PlacementSimTest, slow_sm_is_named_with_its_excess) {
-  JobOnSim sim("h200+slow_sm=17:3", 5);
-  sim.run("clock");
-  sim.run("topology");
-  sim.run("placement");
+/// A simulated GPU of that model after all that the job needs to name units.
+JobOnSim placed(const std::string& model, std::uint64_t seed) {
+  JobOnSim sim(model, seed);
+  for (const char* job : {"clock", "topology", "placement"}) sim.run(job);
+  return sim;
+}
 
-  EXPECT_EQ(sim.number("placement.slowest_sm"), 17);
-  const auto l1 = sim.vector("placement.l1_latency_cycles");
-  EXPECT_NEAR(l1[17] - l1[16], 3, 0.3);
+constexpr std::uint64_t seeds_of_faults = 10;
+
+TEST(PlacementSimTest, slow_sm_is_named_and_nobody_else) {
+  for (std::uint64_t seed = 1; seed <= seeds_of_faults; ++seed) {
+    const JobOnSim sim = placed("h200+slow_sm=17:3", seed);
+
+    EXPECT_EQ(sim.number("placement.slowest_sm"), 17) << seed;
+    EXPECT_EQ(sim.status("placement.slowest_tpc"), Status::not_present) << seed;
+    EXPECT_EQ(sim.status("placement.slowest_gpc"), Status::not_present) << seed;
+    EXPECT_EQ(sim.find("placement.slowest_sm").reason.find("SM 16"), std::string::npos) << seed;
+    const auto l1 = sim.vector("placement.l1_latency_cycles");
+    EXPECT_NEAR(l1[17] - l1[16], 3, 0.3);
+  }
+}
+
+TEST(PlacementSimTest, slow_port_of_a_tpc_is_named_and_nobody_else) {
+  for (std::uint64_t seed = 1; seed <= seeds_of_faults; ++seed) {
+    const JobOnSim sim = placed("h200+slow_tpc=31:0.9", seed);
+
+    EXPECT_EQ(sim.number("placement.slowest_tpc"), 31) << seed;
+    EXPECT_EQ(sim.status("placement.slowest_sm"), Status::not_present) << seed;
+    EXPECT_EQ(sim.status("placement.slowest_gpc"), Status::not_present) << seed;
+    const std::string reason = sim.find("placement.slowest_tpc").reason;
+    EXPECT_EQ(reason.find("TPC 31"), reason.rfind("TPC")) << reason;
+    const auto rates = sim.vector("placement.read_bytes_per_cycle");
+    EXPECT_NEAR(rates[62] / rates[60], 0.9, 0.01) << seed;
+    EXPECT_NEAR(rates[63] / rates[60], 0.9, 0.01) << seed;
+  }
+}
+
+TEST(PlacementSimTest, healthy_dies_name_nobody) {
+  for (const char* model : {"gtx280", "c2070", "gtx560ti", "gtx780", "gtx980", "h200"}) {
+    for (std::uint64_t seed = 1; seed <= seeds_of_faults; ++seed) {
+      const JobOnSim sim = placed(model, seed);
+      for (const char* metric :
+           {"placement.slowest_sm", "placement.slowest_tpc", "placement.slowest_gpc"}) {
+        EXPECT_NE(sim.status(metric), Status::ok) << sim.find(metric).reason << model << seed;
+      }
+    }
+  }
+}
+
+TEST(PlacementSimTest, sms_of_a_gpu_without_known_tpcs_read_alone) {
+  const JobOnSim sim = placed("gtx980", 1);
+
+  // The port of an SM moves 64 bytes in a cycle; the first loads wait for their latency.
+  for (double rate : sim.vector("placement.read_bytes_per_cycle")) EXPECT_NEAR(rate, 62.5, 1.5);
+  EXPECT_EQ(sim.status("placement.slowest_tpc"), Status::not_resolvable);
 }
 
 }  // namespace
