@@ -95,7 +95,6 @@ SmGroups fill_groups(const SmGroups& map, const SmGroups& other) {
 }
 
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {
-  // Launches of each size alternate between the halves.
   std::vector<Cluster> half;
   for (std::size_t i = 0; i < clusters.size(); i += 2) half.push_back(clusters[i]);
   SmGroups groups = join_clusters(clusters, sm_count);

@@ -34,10 +34,10 @@ struct SlowUnit {
 };
 
 /// Units that stand apart from their peers for the worse, the worst first: by more than the scatter
-/// of the peers and the floor explain, given how many units there are (one of 10,000 healthy
-/// devices shows one by chance, were its units normal), by 2 %, and so far that nothing lies
-/// between them and the rest. They are few: one in thirty, or one. A map of fewer than four units
-/// names none.
+/// of the peers and the floor explain, given how many units there are (less than one of
+/// 1000 healthy devices shows one by chance, were its units normal), by 2 %, and so far that
+/// nothing lies between them and the rest. They are few: one in thirty, or one. A map of fewer than
+/// four units names none.
 std::vector<SlowUnit> find_slow_units(const UnitMap& map);
 
 /// "<value> where its peers have <usual>, <fraction> worse: <what>"

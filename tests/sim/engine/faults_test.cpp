@@ -37,28 +37,41 @@ TEST(FaultsTest, unknown_ones_list_the_known) {
 }
 
 TEST(FaultsTest, values_must_make_sense) {
-  for (const char* text : {"h200+slow_sm=132:3",
-                           "h200+slow_sm=3",
-                           "h200+slow_slice=64:9",
-                           "gtx980+slow_slice=0:9",
-                           "h200+low_bandwidth=1.5",
-                           "h200+low_bandwidth=",
-                           "h200+bandwidth_dip",
-                           "h200+bandwidth_dip=2",
-                           "h200+throttle=0",
-                           "h200+hang=0",
-                           "h200+hang",
-                           "h200+sticky=x",
-                           "h200+",
-                           "h200++ecc=1",
-                           "h200+crash",
-                           "h200+gone=0",
-                           "h200+clock_drop",
-                           "h200+clock_drop=:0.5",
-                           "h200+clock_drop=3:",
+  for (const char* text : {"h200+slow_sm=132:3",   "h200+slow_sm=3",
+                           "h200+slow_slice=64:9", "gtx980+slow_slice=0:9",
+                           "h200+slow_tpc=66:0.9", "h200+slow_tpc=3:1.5",
+                           "h200+slow_tpc=3",      "h200+low_bandwidth=1.5",
+                           "h200+low_bandwidth=",  "h200+bandwidth_dip",
+                           "h200+bandwidth_dip=2", "h200+throttle=0",
+                           "h200+hang=0",          "h200+hang",
+                           "h200+sticky=x",        "h200+",
+                           "h200++ecc=1",          "h200+crash",
+                           "h200+gone=0",          "h200+clock_drop",
+                           "h200+clock_drop=:0.5", "h200+clock_drop=3:",
                            "h200+clock_drop=3:2"}) {
     EXPECT_THROW(load_faulty_model(text), ConfigError) << text;
   }
+}
+
+TEST(FaultsTest, a_slow_tpc_moves_its_share_of_the_bytes_of_others) {
+  const auto device =
+      open_sim(quiet_json("h200"), 1, load_faulty_model("h200+slow_tpc=5:0.5").faults);
+  StreamProbe probe;
+  probe.path = LoadPath::past_l1;
+  probe.blocks = 132;
+  probe.block_threads = 256;
+  probe.ilp = 8;
+  probe.footprint_bytes = 4 * 32 << 10;
+  probe.passes = 64;
+  probe.sms = {8, 9, 10, 11};  // TPCs 4 and 5
+
+  const Trace trace = device->run(probe);
+
+  const auto cycles = [&](std::size_t i) {
+    return static_cast<double>(trace.lanes[i].elapsed_cycles);
+  };
+  EXPECT_NEAR(cycles(2) / cycles(0), 2, 0.05);
+  EXPECT_NEAR(cycles(3) / cycles(1), 2, 0.05);
 }
 
 TEST(FaultsTest, a_slow_sm_is_slow_and_the_others_are_not) {

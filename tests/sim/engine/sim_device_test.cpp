@@ -193,17 +193,45 @@ TEST(SimDeviceTest, clusters_lie_inside_a_gpc) {
   }
 }
 
-TEST(SimDeviceTest, only_small_clusters_reach_the_sms_of_uneven_gpcs) {
+std::set<std::set<int>> clusters_of(Device& device, const ClusterProbe& probe) {
+  std::map<int, std::set<int>> sms;
+  for (const LaneTrace& lane : device.run(probe).lanes) sms[lane.cluster].insert(lane.sm);
+  std::set<std::set<int>> clusters;
+  for (const auto& [number, members] : sms) clusters.insert(members);
+  return clusters;
+}
+
+/// As a real H200: its pairs are its TPCs, and six TPCs share no cluster with another.
+TEST(SimDeviceTest, clusters_of_the_h200_pair_by_tpc_and_leave_some_tpcs_alone) {
   const auto device = open_sim(quiet_json("h200"));
-  const auto reached = [&](int blocks) {
-    std::set<int> sms;
-    for (const LaneTrace& lane : device->run(ClusterProbe{blocks, 2}).lanes) sms.insert(lane.sm);
-    return sms.size();
-  };
-  EXPECT_EQ(reached(2), 132u);
-  EXPECT_EQ(reached(16), 128u);
+  EXPECT_EQ(clusters_of(*device, {2, 24}).size(), 66u);
+  std::set<int> reached;
+  for (const auto& cluster : clusters_of(*device, {4, 24})) {
+    reached.insert(cluster.begin(), cluster.end());
+  }
+  EXPECT_EQ(reached.size(), 120u);
   EXPECT_THROW(device->run(ClusterProbe{32, 1}), DeviceError);
   EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(ClusterProbe{2, 1}), DeviceError);
+}
+
+TEST(SimDeviceTest, larger_clusters_begin_elsewhere_in_each_launch) {
+  const auto device = open_sim(quiet_json("h200"));
+  const auto first = clusters_of(*device, {6, 1});
+  bool changed = false;
+  for (int launch = 0; launch < 8; ++launch) changed |= clusters_of(*device, {6, 1}) != first;
+  EXPECT_TRUE(changed);
+}
+
+TEST(SimDeviceTest, clusters_in_any_order_change_partners) {
+  nlohmann::json model = quiet_json("h200");
+  model["chip"]["cluster_order"] = "any";
+  EXPECT_GT(clusters_of(*open_sim(model), {2, 8}).size(), 2 * 66u);
+}
+
+TEST(SimDeviceTest, a_cluster_that_no_gpc_has_room_for_is_refused) {
+  nlohmann::json model = quiet_json("h200");
+  model["chip"]["lone_tpcs"] = 66;
+  EXPECT_THROW(open_sim(model)->run(ClusterProbe{4, 1}), DeviceError);
 }
 
 TEST(SimDeviceTest, the_floor_map_is_drawn_for_each_die) {

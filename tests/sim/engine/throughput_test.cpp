@@ -108,6 +108,44 @@ TEST(ThroughputTest, one_sm_alone_is_bound_by_its_port) {
   EXPECT_LE(bytes_per_cycle, 64.5);
 }
 
+/// Bytes per cycle of each of some SMs that read 32 KiB each again and again out of the L2.
+std::vector<double> rates_together(Device& device, const std::vector<int>& sms) {
+  StreamProbe probe = stream(device, StreamKind::read, 256, 1, 8, sms.size() * (32 << 10));
+  probe.path = LoadPath::past_l1;
+  probe.passes = 64;
+  probe.sms = sms;
+  std::vector<double> rates;
+  for (const LaneTrace& lane : device.run(probe).lanes) {
+    rates.push_back(64.0 * (32 << 10) / static_cast<double>(lane.elapsed_cycles));
+  }
+  return rates;
+}
+
+TEST(ThroughputTest, sms_of_a_tpc_share_its_port_and_others_do_not) {
+  const auto device = open_sim(quiet_json("h200"));  // 64 bytes a cycle for an SM, 112 for a TPC
+  for (double rate : rates_together(*device, {0, 2, 4})) EXPECT_NEAR(rate, 63.5, 1);
+  const std::vector<double> mixed = rates_together(*device, {0, 1, 4});
+  EXPECT_NEAR(mixed[0], 56, 1);
+  EXPECT_NEAR(mixed[1], 56, 1);
+  EXPECT_NEAR(mixed[2], 63.5, 1);
+}
+
+TEST(ThroughputTest, tpcs_of_a_gpc_share_its_port) {
+  nlohmann::json model = quiet_json("h200");
+  model["throughput"]["gpc_port_bytes_per_cycle"] = 160;
+  const auto device = open_sim(model);
+  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
+  std::vector<int> sms;  // the first of each of four TPCs of the GPC of SM 0
+  for (int sm = 0; sms.size() < 4; sm += 2) {
+    if (die.sms[static_cast<std::size_t>(sm)].gpc == die.sms[0].gpc) sms.push_back(sm);
+  }
+  for (double rate : rates_together(*device, sms)) EXPECT_NEAR(rate, 40, 1);
+  sms.back() = 2;  // of another GPC
+  const std::vector<double> mixed = rates_together(*device, sms);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(mixed[i], 160.0 / 3, 1);
+  EXPECT_NEAR(mixed[3], 63.5, 1);
+}
+
 double best_shared_copy(Device& device) {
   const DeviceInfo& gpu = device.info();
   double best = 0;

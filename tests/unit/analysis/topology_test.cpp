@@ -63,31 +63,6 @@ TEST(TopologyTest, constant_partners_are_tpcs_and_changing_ones_are_not) {
   EXPECT_EQ(tpcs.sizes, (std::vector<int>{2, 2}));
 }
 
-TEST(TopologyTest, groups_refine_others_if_none_is_cut) {
-  const SmGroups whole = make_groups({0, 0, 0, 1, 1, 1}, Singles::keep);
-  EXPECT_TRUE(refines(make_groups({0, 0, -1, 1, 2, 2}, Singles::keep), whole));
-  EXPECT_FALSE(refines(make_groups({0, 0, 1, 1, 2, 2}, Singles::keep), whole));
-  EXPECT_FALSE(refines(whole, make_groups({0, 0, -1, 1, 1, 1}, Singles::keep)));
-}
-
-TEST(TopologyTest, slow_sm_stands_out_in_all_kinds) {
-  Random random(3);
-  std::vector<std::vector<double>> kinds(3);
-  for (int sm = 0; sm < 40; ++sm) {
-    kinds[0].push_back(37);
-    kinds[1].push_back(280 + 20 * random.unit());
-    kinds[2].push_back(700 + 30 * random.unit());
-  }
-  kinds[0][17] += 3;
-  kinds[1][17] += 3;
-  kinds[2][17] += 3;
-  kinds[2][5] = NAN;
-  const OutstandingSm slowest = find_slowest_sm(kinds, 0.25);
-  EXPECT_EQ(slowest.sm, 17);
-  EXPECT_NEAR(slowest.excess_cycles, 3, 0.01);
-  EXPECT_GT(slowest.score, 10);
-}
-
 std::vector<std::vector<double>> line_latencies(double far_excess, double slice_spread) {
   Random random(11);
   std::vector<std::vector<double>> map;

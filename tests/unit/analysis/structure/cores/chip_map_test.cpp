@@ -1,0 +1,95 @@
+// Maps of SMs from several methods: agreement, contradiction, and what clusters cannot tell.
+#include "analysis/structure/cores/chip_map.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SmGroups groups(std::vector<int> numbers) { return make_groups(numbers, Singles::keep); }
+
+TEST(ChipMapTest, maps_are_the_same_if_they_part_the_same_sms) {
+  EXPECT_TRUE(same_groups(groups({0, 0, 1, 1}), groups({5, 5, 2, 2})));
+  EXPECT_TRUE(same_groups(groups({0, 0, 1, -1}), groups({0, 0, 1, 1})));
+  EXPECT_FALSE(same_groups(groups({0, 0, 1, 1}), groups({0, 0, 0, 0})));
+  EXPECT_FALSE(same_groups(groups({0, 0, 0, 0}), groups({0, 0, 1, 1})));
+  EXPECT_TRUE(maps_into(groups({0, 0, 1, 1, 2, 2}), groups({0, 0, 0, 0, 1, 1})));
+  EXPECT_FALSE(maps_into(groups({0, 0, 0, 1, 1, 1}), groups({0, 0, 1, 1, 2, 2})));
+}
+
+TEST(ChipMapTest, methods_that_agree_are_certain) {
+  const MapEvidence evidence[] = {{"clocks", groups({0, 0, 1, 1}), 0.9},
+                                  {"ports", groups({1, 1, 0, 0}), 0.8}};
+  const MapVerdict verdict = combine_maps(evidence);
+  EXPECT_EQ(verdict.confidence(4), 1);
+  EXPECT_EQ(verdict.remark(4), "by clocks and ports");
+}
+
+TEST(ChipMapTest, one_method_alone_is_as_sure_as_it_is) {
+  const MapEvidence evidence[] = {{"clocks", {}, 0.9}, {"ports", groups({0, 0, 1, 1}), 0.8}};
+  EXPECT_EQ(combine_maps(evidence).confidence(4), 0.8);
+}
+
+TEST(ChipMapTest, a_contradiction_is_doubted_and_said) {
+  const MapEvidence evidence[] = {{"clocks", groups({0, 0, 1, 1}), 0.95},
+                                  {"clusters", groups({0, 0, 1, 1}), 0.9},
+                                  {"ports", groups({0, 1, 0, 1}), 0.95}};
+  const MapVerdict verdict = combine_maps(evidence);
+  EXPECT_LT(verdict.confidence(4), 0.5);
+  EXPECT_THAT(verdict.remark(4), HasSubstr("contradicted by ports"));
+}
+
+TEST(ChipMapTest, sms_without_a_group_cost_confidence) {
+  const MapEvidence evidence[] = {{"clusters", groups({0, 0, -1, -1}), 0.9}};
+  const MapVerdict verdict = combine_maps(evidence);
+  EXPECT_DOUBLE_EQ(verdict.confidence(4), 0.45);
+  EXPECT_THAT(verdict.remark(4), HasSubstr("2 of 4 SMs are in no group"));
+}
+
+TEST(ChipMapTest, a_second_map_fills_what_the_first_does_not_know) {
+  EXPECT_THAT(
+      fill_groups(groups({0, 0, -1, 1, 1, -1, -1}), groups({0, 0, 0, 1, 1, 2, 2})).group_of_sm,
+      ElementsAre(0, 0, 0, 1, 1, 2, 2));
+}
+
+/// GPCs {0, 1, 2, 3} and {4, 5, 6, 7}, often enough for both halves; SMs 8 and 9 only ever pair.
+std::vector<Cluster> some_clusters() {
+  std::vector<Cluster> clusters;
+  for (int i = 0; i < 4; ++i) {
+    clusters.insert(clusters.end(),
+                    {{0, 1}, {0, 1}, {2, 3}, {2, 3}, {4, 5}, {4, 5}, {6, 7}, {6, 7}});
+    clusters.insert(clusters.end(), {{8, 9}, {8, 9}, {0, 1, 2}, {0, 1, 2}, {1, 2, 3}, {1, 2, 3}});
+    clusters.insert(clusters.end(), {{4, 5, 6}, {4, 5, 6}, {5, 6, 7}, {5, 6, 7}});
+  }
+  return clusters;
+}
+
+TEST(ChipMapTest, a_tpc_that_shares_no_cluster_with_others_is_no_gpc) {
+  const SmGroups tpcs = groups({0, 0, 1, 1, 2, 2, 3, 3, 4, 4});
+  for (const SmGroups& known : {tpcs, SmGroups{}}) {
+    EXPECT_THAT(gpcs_of_clusters(some_clusters(), known, 10).group_of_sm,
+                ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, -1, -1));
+  }
+}
+
+TEST(ChipMapTest, clusters_of_which_half_say_less_tell_no_gpcs) {
+  std::vector<Cluster> clusters = some_clusters();
+  clusters.insert(clusters.end(), {{8, 9}, {3, 4}});  // the second is not among every second one
+  EXPECT_TRUE(gpcs_of_clusters(clusters, {}, 10).sizes.empty());
+}
+
+TEST(ChipMapTest, pairs_are_tpcs_if_all_sms_have_one_partner_and_larger_clusters_join_them) {
+  const std::vector<Cluster> pairs{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}};
+  EXPECT_EQ(tpcs_of_clusters(pairs, some_clusters(), 10).sizes, (std::vector<int>(5, 2)));
+  EXPECT_TRUE(tpcs_of_clusters(pairs, pairs, 10).sizes.empty()) << "pairs may be whole GPCs";
+  EXPECT_TRUE(tpcs_of_clusters(pairs, some_clusters(), 11).sizes.empty()) << "SM 10 has none";
+  const std::vector<Cluster> changing{{0, 1}, {2, 3}, {1, 2}, {3, 0}, {4, 5}, {6, 7}, {8, 9}};
+  EXPECT_TRUE(tpcs_of_clusters(changing, some_clusters(), 10).sizes.empty());
+}
+
+}  // namespace
+}  // namespace sonde
