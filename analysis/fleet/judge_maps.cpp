@@ -10,23 +10,52 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 namespace sonde {
 namespace {
 
-/// " (TPC 8, GPC 3)" where the placement job found out.
-std::string place_text(const DeviceResult& device, int sm) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* metric, const char* name) {
-    const std::vector<double>* map = vector_of(device, metric);
-    const auto index = static_cast<std::size_t>(sm);
-    if (map == nullptr || index >= map->size() || (*map)[index] < 0) return;
-    parts.push_back(fmt::format("{} {:.0f}", name, (*map)[index]));
-  };
-  add("topology.tpc_of_sm", "TPC");
-  add("topology.gpc_of_sm", "GPC");
-  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+/// Number of the TPC or GPC of an SM by such a map; -1: not known.
+int group_of(const std::vector<double>* map, int sm) {
+  const auto index = static_cast<std::size_t>(sm);
+  return map == nullptr || index >= map->size() ? -1 : static_cast<int>((*map)[index]);
+}
+
+/// The SMs that are out with their values: "SM 17 (TPC 8, GPC 3) 40 cycle", or, where all SMs of a
+/// TPC are out, "TPC 31 (SM 62, SM 63, GPC 3) 49 byte/cycle" with the worst of them.
+std::vector<std::string> name_units(const DeviceResult& device, const std::vector<OutlyingSm>& out,
+                                    std::string_view unit) {
+  const std::vector<double>* tpcs = vector_of(device, "topology.tpc_of_sm");
+  const std::vector<double>* gpcs = vector_of(device, "topology.gpc_of_sm");
+  std::vector<std::string> names;
+  std::set<int> named_tpcs;
+  for (const OutlyingSm& sm : out) {
+    const int tpc = group_of(tpcs, sm.sm);
+    const int gpc = group_of(gpcs, sm.sm);
+    std::vector<OutlyingSm> of_tpc;
+    std::ranges::copy_if(out, std::back_inserter(of_tpc), [&](const OutlyingSm& other) {
+      return tpc >= 0 && group_of(tpcs, other.sm) == tpc;
+    });
+    const bool is_whole = of_tpc.size() > 1 && std::ranges::count(*tpcs, tpc) == std::ssize(of_tpc);
+    std::vector<std::string> place;
+    double value = sm.value;
+    if (is_whole) {
+      if (!named_tpcs.insert(tpc).second) continue;
+      const auto worse = [](const OutlyingSm& one) { return std::abs(one.deviation_fraction); };
+      value = std::ranges::max(of_tpc, {}, worse).value;
+      for (const OutlyingSm& one : of_tpc) place.push_back(fmt::format("SM {}", one.sm));
+    } else if (tpc >= 0) {
+      place.push_back(fmt::format("TPC {}", tpc));
+    }
+    if (gpc >= 0) place.push_back(fmt::format("GPC {}", gpc));
+    std::string name = is_whole ? fmt::format("TPC {}", tpc) : fmt::format("SM {}", sm.sm);
+    if (!place.empty()) name += fmt::format(" ({})", fmt::join(place, ", "));
+    names.push_back(fmt::format("{} {}", name, format_quantity(value, unit)));
+  }
+  return names;
 }
 
 FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& metric,
@@ -39,11 +68,9 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
   finding.fault = FaultClass::sm;
   finding.n = values.size();
   finding.reference = format_quantity(median(values), metric.unit);
-  std::vector<std::string> names;
+  const std::vector<std::string> names = name_units(run.devices[device], out, metric.unit);
   for (const OutlyingSm& sm : out) {
     finding.sms.push_back(sm.sm);
-    names.push_back(fmt::format("SM {}{} {}", sm.sm, place_text(run.devices[device], sm.sm),
-                                format_quantity(sm.value, metric.unit)));
     if (std::abs(sm.score) <= std::abs(finding.score)) continue;
     finding.value = format_quantity(sm.value, metric.unit);
     finding.deviation_fraction = sm.deviation_fraction;
