@@ -18,11 +18,13 @@ constexpr std::size_t few_partners = 2;
 // how many a port bears.
 constexpr double set_parts[] = {1, 1, 0.8, 0.6};
 constexpr std::size_t widest_stride = 16;  // TPCs dealt over GPCs: more than any GPU has
+constexpr std::size_t longest_run = 3;     // SMs of a TPC (GT200: Wong 2010), if units are SMs
 // A group is left alone when so many sets of its members, of changing size, did not part it.
 constexpr int quiet_sets = 12;
-// The search ends when so many sets in a row parted nothing, and some for each unit: two of every
-// kind and stride.
-constexpr std::size_t quiet_turns = 3 * (widest_stride - 1) * 2;
+// The search ends when so many sets in a row parted nothing, and some for each unit: one of every
+// kind, stride and run.
+constexpr std::size_t set_kinds = 3;
+constexpr std::size_t quiet_turns = set_kinds * (widest_stride - 1) * longest_run;
 constexpr std::size_t quiet_turns_of_unit = 4;
 // Of each kind, with drawn members: one that is no group would have to be late as a whole every
 // time.
@@ -130,16 +132,17 @@ class OverloadSearch {
   }
 
   /// Partners of a unit, those first that shall stream with it: any, those with the nearest
-  /// numbers, or those in steps of a stride from it. TPCs of a GPC have numbers in a row, or
-  /// dealt over all GPCs, so that such sets meet more of them than drawn ones.
+  /// numbers, or runs of numbers in steps of a stride from it. TPCs of a GPC have numbers in a row,
+  /// or dealt over all GPCs, so that such sets meet more of them than drawn ones.
   Units ordered(Units open, std::size_t pivot, std::size_t turn) {
     shuffle(open, random_);
-    const std::size_t kind = turn % 3;
-    const std::size_t stride = 2 + turn / 3 % (widest_stride - 1);
+    const std::size_t kind = turn % set_kinds;
+    const std::size_t stride = 2 + turn / set_kinds % (widest_stride - 1);
+    const std::size_t run = 1 + turn / set_kinds / (widest_stride - 1) % longest_run;
     const auto distance = [&](std::size_t unit) {
-      const std::size_t apart = unit > pivot ? unit - pivot : pivot - unit;
       if (kind == 0) return std::size_t{0};
-      return kind == 1 ? apart : static_cast<std::size_t>(apart % stride != 0);
+      if (kind == 1) return std::max(unit, pivot) - std::min(unit, pivot);
+      return static_cast<std::size_t>(unit / run % stride != pivot / run % stride);
     };
     std::ranges::stable_sort(open, {}, distance);
     return open;
