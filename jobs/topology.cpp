@@ -52,13 +52,18 @@ ClusterEvidence gather_clusters(JobRun& run) {
   return evidence;
 }
 
-/// Groups of SMs that share a clock register, if those are what `scope` says.
+/// Groups of SMs that share a clock register, if those are what `scope` says. TPCs of a GPU are of
+/// one size: groups that are not may be small GPCs.
 MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
   MapEvidence evidence{"clocks", {}, by_clocks};
   const auto groups = run.vector("clock.group_of_sm");
   if (!groups) return evidence;
   const std::vector<int> numbers(groups->begin(), groups->end());
-  if (name_clock_scope(numbers) == scope) evidence.groups = make_groups(numbers, Singles::keep);
+  if (name_clock_scope(numbers) != scope) return evidence;
+  SmGroups shared = make_groups(numbers, Singles::keep);
+  const bool alike =
+      std::ranges::count(shared.sizes, shared.sizes.front()) == std::ssize(shared.sizes);
+  if (scope != "tpc" || alike) evidence.groups = std::move(shared);
   return evidence;
 }
 
