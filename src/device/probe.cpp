@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -64,6 +65,9 @@ json describe(const ChaseProbe& probe) {
                  {"preparation", name_of(preparation_names, probe.preparation)},
                  {"concurrency", name_of(concurrency_names, probe.concurrency)}};
   if (stores > 0) result["stores"] = stores;
+  for (const CoRunner& runner : probe.co_runners) {
+    result["co_runners"].push_back({{"sm", runner.sm}, {"offset_bytes", runner.offset_bytes}});
+  }
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
@@ -142,6 +146,18 @@ void check_offsets(const ChaseProbe& probe, const std::vector<std::uint64_t>& of
   }
 }
 
+void check_co_runners(const ChaseProbe& probe, int sm_count) {
+  std::set<int> taken;
+  for (const ChaseLane& lane : probe.lanes) taken.insert(lane.sm);
+  for (const CoRunner& runner : probe.co_runners) {
+    check_sms({runner.sm}, sm_count);
+    check_offsets(probe, {runner.offset_bytes});
+    require(taken.insert(runner.sm).second, "a co-runner needs an SM of its own");
+  }
+  require(probe.co_runners.empty() || reads_global_memory(probe.path),
+          "co-runners need a path that reads global memory");
+}
+
 void check(const ChaseProbe& probe, int sm_count) {
   require(!probe.lanes.empty(), "a chase needs a lane");
   require(probe.timed_accesses + probe.amortised_accesses > 0, "a chase must time something");
@@ -159,6 +175,7 @@ void check(const ChaseProbe& probe, int sm_count) {
   }
   require(probe.path != LoadPath::constant || probe.buffer_bytes <= constant_bank_bytes,
           "a chase through the constant bank must stay within its 64 KiB");
+  check_co_runners(probe, sm_count);
 }
 
 void check_samples(std::uint64_t samples, const std::vector<int>& sms, int sm_count) {

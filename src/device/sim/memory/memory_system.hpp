@@ -47,6 +47,11 @@ class MemorySystem {
   /// One load by one thread.
   Load load(int sm, const Access& access);
 
+  /// From now on, until the next probe begins, these SMs make reductions on their lines.
+  void start_co_runners(const std::vector<CoRunner>& runners);
+  /// How long a load waits because of them.
+  std::uint32_t wait_cycles(int sm, const Access& access) const;
+
   /// One store by one thread: what it does to each cache of the path, by its write policy.
   void store(int sm, std::uint64_t offset_bytes);
 
@@ -55,11 +60,15 @@ class MemorySystem {
 
  private:
   std::uint64_t address_of(std::uint64_t offset_bytes) const;
+  std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
   Load answer(const Source& source, std::size_t outcome) const {
     return {source.latency_cycles[outcome], source.jitter_cycles};
+  }
+  std::size_t slice_number(std::uint32_t partition, std::uint64_t physical) const {
+    return partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
   }
   Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
                      std::uint64_t physical, std::uint32_t partition) const;
@@ -75,6 +84,8 @@ class MemorySystem {
   bool copied_ = false;        // the partition of an SM may hold copies for this path
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // by SM
+  std::vector<int> reducing_sms_by_slice_;
+  std::vector<int> reducing_sms_by_gpc_;
 };
 
 }  // namespace sonde::sim
