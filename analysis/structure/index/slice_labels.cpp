@@ -48,10 +48,10 @@ SliceLabels no_slices(std::string reason) {
 
 }  // namespace
 
-Sharers find_sharers(std::span<const double> alone, std::span<const double> beside,
+Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
                      std::size_t own) {
   std::vector<double> excess;
-  for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(beside[i] - alone[i]);
+  for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(contended[i] - alone[i]);
   // Of two slices half of the lines wait: what lies below the lower quarter surely does not.
   const double common = quantile(excess, 0.25);
   std::vector<double> below;
@@ -69,7 +69,7 @@ Sharers find_sharers(std::span<const double> alone, std::span<const double> besi
   return sharers;
 }
 
-SliceLabels label_lines(std::span<const double> alone, const LatenciesBeside& ask) {
+SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask) {
   SliceLabels slices{.labels = std::vector(alone.size(), unknown_slice), .reason = {}};
   std::vector<std::size_t> left(alone.size());
   std::iota(left.begin(), left.end(), std::size_t{0});

@@ -14,7 +14,7 @@ std::vector<int> sms_of(const std::vector<CoRunner>& runners) {
 }
 
 /// What the lanes do between begin() and end(), and a while more.
-TimeLimit limit_beside(const ChaseProbe& probe) {
+TimeLimit limit_of(const ChaseProbe& probe) {
   const std::uint64_t accesses =
       probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
   const bool in_turn = probe.concurrency == Concurrency::in_turn;
@@ -34,7 +34,7 @@ kernels::LaunchShape shape_on(const DeviceInfo& info) {
 CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
     : session_(session),
       runners_(probe.co_runners),
-      placed_(session, sms_of(probe.co_runners), limit_beside(probe)),
+      placed_(session, sms_of(probe.co_runners), limit_of(probe)),
       lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
       stop_(session.arrays().add_output<std::uint32_t>(1)) {
   if (!layout::has_addresses(probe.path)) {

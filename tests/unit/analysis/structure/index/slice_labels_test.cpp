@@ -24,7 +24,7 @@ struct ToyL2 {
     }
     return latencies;
   }
-  LatenciesBeside beside() {
+  ContendedLatencies contended() {
     return [this](const std::vector<std::size_t>& lines, std::size_t own) {
       std::vector<double> latencies;
       for (const std::size_t line : lines) {
@@ -50,7 +50,7 @@ TEST(SliceLabelsTest, lines_of_a_slice_get_one_label) {
     ToyL2 l2 = draw_l2(slices, 4096);
     l2.common_cycles = 90;
 
-    const SliceLabels found = label_lines(l2.alone(), l2.beside());
+    const SliceLabels found = label_lines(l2.alone(), l2.contended());
 
     EXPECT_EQ(found.slices, slices) << found.reason;
     EXPECT_EQ(agreement(found.labels, l2.slice_of_line), 1);
@@ -61,7 +61,7 @@ TEST(SliceLabelsTest, lines_of_a_slice_get_one_label) {
 TEST(SliceLabelsTest, one_slice_is_none) {
   ToyL2 l2 = draw_l2(1, 1024);
 
-  const SliceLabels found = label_lines(l2.alone(), l2.beside());
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
 
   EXPECT_EQ(found.slices, 0u);
   EXPECT_FALSE(found.reason.empty());
@@ -72,14 +72,14 @@ TEST(SliceLabelsTest, waits_within_the_scatter_are_none) {
   l2.wait_cycles = 30;
   l2.noise_cycles = 100;
 
-  EXPECT_EQ(label_lines(l2.alone(), l2.beside()).slices, 0u);
+  EXPECT_EQ(label_lines(l2.alone(), l2.contended()).slices, 0u);
 }
 
 TEST(SliceLabelsTest, a_line_that_nobody_waits_with_stays_unknown) {
   ToyL2 l2 = draw_l2(8, 4096);
   l2.slice_of_line[17] = 8;
 
-  const SliceLabels found = label_lines(l2.alone(), l2.beside());
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
 
   EXPECT_EQ(found.slices, 8u) << found.reason;
   EXPECT_EQ(found.labels[17], unknown_slice);
@@ -89,7 +89,7 @@ TEST(SliceLabelsTest, many_such_lines_mean_that_there_are_no_slices) {
   ToyL2 l2 = draw_l2(8, 4096);
   for (std::uint32_t line = 0; line < 60; ++line) l2.slice_of_line[line * 7] = 8 + line;
 
-  const SliceLabels found = label_lines(l2.alone(), l2.beside());
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
 
   EXPECT_EQ(found.slices, 0u);
   EXPECT_NE(found.reason.find("60 of 4096"), std::string::npos) << found.reason;
