@@ -30,6 +30,7 @@ void run_cache_instruction(JobRun& run);
 void run_tlb(JobRun& run);
 void run_latency(JobRun& run);
 void run_placement(JobRun& run);
+void run_slices(JobRun& run);
 void run_shared(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
@@ -76,6 +77,9 @@ constexpr std::array jobs{
              "cache.l1", "cache.readonly", "cache.l2", "tlb"),
     make_job("placement", standard, run_placement,
              "latencies by SM, and which SMs form TPCs and GPCs", "clock", "cache.l1", "cache.l2"),
+    make_job("slices", standard, run_slices,
+             "which lines lie in which slice of the L2, by what function, and how far each is",
+             "clock", "cache.l2", "placement"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
     make_job("global.throughput", quick, run_global_throughput,

@@ -20,6 +20,7 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   ChaseProbe probe;
   probe.place = setup.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
+  probe.co_runners = setup.co_runners;
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
     for (const ChaseLane& lane : lanes) {

@@ -26,6 +26,7 @@ struct ChaseSetup {
   double overhead_cycles = 0;      // of a timed window without its load
   std::optional<std::uint64_t> shared_carveout_bytes;
   std::uint64_t recordable_accesses = 0;
+  std::vector<CoRunner> co_runners = {};
 };
 
 /// What one access covers: a word, or a block of code.

@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -69,6 +70,9 @@ json describe(const ChaseProbe& probe) {
     for (const ChaseLane& lane : probe.lanes) result["paths"].push_back(to_text(lane.path));
   }
   if (stores > 0) result["stores"] = stores;
+  for (const CoRunner& runner : probe.co_runners) {
+    result["co_runners"].push_back({{"sm", runner.sm}, {"offset_bytes", runner.offset_bytes}});
+  }
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
@@ -148,6 +152,20 @@ void check_offsets(std::uint64_t buffer_bytes, LoadPath path,
   }
 }
 
+void check_co_runners(const ChaseProbe& probe, int sm_count) {
+  std::set<int> taken;
+  for (const ChaseLane& lane : probe.lanes) {
+    require(probe.co_runners.empty() || reads_global_memory(lane.path),
+            "co-runners need lanes whose paths read global memory");
+    taken.insert(lane.sm);
+  }
+  for (const CoRunner& runner : probe.co_runners) {
+    check_sms({runner.sm}, sm_count);
+    check_offsets(probe.buffer_bytes, LoadPath::past_l1, {runner.offset_bytes});
+    require(taken.insert(runner.sm).second, "a co-runner needs an SM of its own");
+  }
+}
+
 void check(const ChaseProbe& probe, int sm_count) {
   require(!probe.lanes.empty(), "a chase needs a lane");
   require(probe.timed_accesses + probe.amortised_accesses > 0, "a chase must time something");
@@ -166,6 +184,7 @@ void check(const ChaseProbe& probe, int sm_count) {
                 std::ranges::max(lane.offsets_bytes) < constant_bank_bytes,
             "a chase through the constant bank must stay within its 64 KiB");
   }
+  check_co_runners(probe, sm_count);
 }
 
 void check_samples(std::uint64_t samples, const std::vector<int>& sms, int sm_count) {

@@ -64,6 +64,13 @@ struct ChaseLane {
   LoadPath path = LoadPath::all_levels;
 };
 
+/// An SM that adds nothing to the words of one line, without waiting for answers and as fast as it
+/// can, while the lanes of a chase run. Loads that pass the same slice of the L2 wait behind it.
+struct CoRunner {
+  int sm = 0;
+  std::uint64_t offset_bytes = 0;  // of the line, in the buffer
+};
+
 /// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained
 /// P-chase). Every lane makes `warmup_accesses` untimed loads from the start of its list, then
 /// `timed_accesses` from where it stands. The first `recorded_accesses` of the timed ones are kept
@@ -75,6 +82,7 @@ struct ChaseProbe {
   std::uint64_t buffer_bytes = 0;  // span of all offsets, whatever their space
   Place place = 0;
   std::vector<ChaseLane> lanes;
+  std::vector<CoRunner> co_runners = {};  // on SMs of their own, on paths that read global memory
   std::uint64_t warmup_accesses = 0;
   WarmUp warm_up = WarmUp::dependent;
   std::uint64_t timed_accesses = 0;

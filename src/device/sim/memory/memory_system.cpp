@@ -78,6 +78,7 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
                                std::uint64_t seed) {
   constexpr std::size_t many_lanes = 8;
   crowded_ = lanes.size() >= many_lanes;
+  buffer_offset_bytes_ = buffer_offset_bytes;
   arrays_.begin_probe(seed);
   std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
   for (const ChaseLane& lane : lanes) {
@@ -93,6 +94,11 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
   if (tail_bytes) pages_.begin_probe(buffer_offset_bytes, buffer_bytes + *tail_bytes);
 }
 
+std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
+  if (model_.partitions.count == 1) return 0;
+  return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
+}
+
 /// Only global memory is translated.
 Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) const {
   const Route& route = routes_[number];
@@ -100,9 +106,7 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
                     route.base + (route.tile != nullptr ? find_in_tiles(*route.tile, offset_bytes)
                                                         : offset_bytes)};
   access.physical = route.translated ? pages_.to_physical(access.address) : access.address;
-  if (model_.partitions.count > 1) {
-    access.home = __builtin_parityll(access.physical & model_.partitions.home_mask) != 0 ? 1 : 0;
-  }
+  access.home = home_of(access.physical);
   if (route.level_count > 0) {
     const bool is_virtual = route.virtual_levels == route.level_count;
     access.last_set = route.last().array->set_of(is_virtual ? access.address : access.physical);
@@ -136,9 +140,8 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
                                            std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
-    const auto slice =
-        partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
-    load.latency_cycles = add_cycles(load.latency_cycles, die_.slice_offset_cycles[slice]);
+    load.latency_cycles = add_cycles(load.latency_cycles,
+                                     die_.slice_offset_cycles[slice_number(partition, physical)]);
   }
   return load;
 }
@@ -194,6 +197,38 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
   return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
+}
+
+/// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
+/// side, on to the one there.
+void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
+  if (!slice_of_) return;
+  reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size(), 0);
+  reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
+  for (const CoRunner& runner : runners) {
+    const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];
+    const std::uint64_t physical = pages_.to_physical(buffer_offset_bytes_ + runner.offset_bytes);
+    const auto near = static_cast<std::uint32_t>(place.partition);
+    ++reducing_sms_by_slice_[slice_number(near, physical)];
+    const std::uint32_t home = home_of(physical);
+    if (home != near) ++reducing_sms_by_slice_[slice_number(home, physical)];
+    ++reducing_sms_by_gpc_[static_cast<std::size_t>(place.gpc)];
+  }
+}
+
+std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& access) const {
+  if (!slice_of_) return 0;
+  const ReductionModel& reductions = model_.slices->reductions;
+  const SmPlace& place = die_.sms[static_cast<std::size_t>(lane.sm)];
+  const auto queue_cycles = [&](std::uint32_t partition) {
+    const int sms = reducing_sms_by_slice_[slice_number(partition, access.physical)];
+    return reductions.wait_cycles * std::max(0.0, sms - reductions.served_sms);
+  };
+  const auto near = static_cast<std::uint32_t>(place.partition);
+  double cycles = queue_cycles(near);
+  if (!routes_[route_of(lane)].copied && access.home != near) cycles += queue_cycles(access.home);
+  cycles += reductions.port_wait_cycles * reducing_sms_by_gpc_[static_cast<std::size_t>(place.gpc)];
+  return static_cast<std::uint32_t>(cycles);
 }
 
 void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {

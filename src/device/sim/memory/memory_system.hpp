@@ -53,6 +53,11 @@ class MemorySystem {
   /// One load by one thread.
   Load load(std::size_t number, const Access& access);
 
+  /// From now on, until the next probe begins, these SMs make reductions on their lines.
+  void start_co_runners(const std::vector<CoRunner>& runners);
+  /// How long a load of the lane waits because of them.
+  std::uint32_t wait_cycles(const ChaseLane& lane, const Access& access) const;
+
   /// One store by one thread: what it does to each cache of the path, by its write policy.
   void store(std::size_t number, std::uint64_t offset_bytes);
 
@@ -60,11 +65,15 @@ class MemorySystem {
   const PathModel& path(LoadPath path) const;
 
  private:
+  std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
   Load answer(const Source& source, std::size_t outcome) const {
     return {source.latency_cycles[outcome], source.jitter_cycles};
+  }
+  std::size_t slice_number(std::uint32_t partition, std::uint64_t physical) const {
+    return partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
   }
   Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
                      std::uint64_t physical, std::uint32_t partition) const;
@@ -76,6 +85,9 @@ class MemorySystem {
   std::optional<SetIndex> slice_of_;
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts
+  std::uint64_t buffer_offset_bytes_ = 0;
+  std::vector<int> reducing_sms_by_slice_;
+  std::vector<int> reducing_sms_by_gpc_;
 };
 
 }  // namespace sonde::sim

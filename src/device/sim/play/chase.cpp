@@ -73,6 +73,14 @@ struct Player {
   MemorySystem& memory;
   const ChaseProbe& probe;
   Noise noise;
+  bool contended = false;  // there are co-runners
+
+  [[gnu::noinline]] void wait_for_co_runners(const LaneChase& chase, Load& load) const {
+    constexpr double scatter = 0.05;  // of a queue's length
+    const std::uint32_t wait_cycles = memory.wait_cycles(chase.lane(), chase.current());
+    load.latency_cycles += wait_cycles;
+    load.jitter_cycles += scatter * wait_cycles;
+  }
 
   void time(LaneChase& chase, std::uint64_t access, const Load& load) {
     LaneTrace& trace = chase.trace();
@@ -130,7 +138,8 @@ struct Player {
   }
   template <class Act>
   SONDE_HOT void take_turn(LaneChase& chase, std::uint64_t turn, Act& act) {
-    const Load load = memory.load(chase.route(), chase.current());
+    Load load = memory.load(chase.route(), chase.current());
+    if (contended) wait_for_co_runners(chase, load);
     memory.expect(chase.route(), chase.ahead());
     chase.advance();
     act(chase, turn, load);
@@ -184,7 +193,12 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
   }
   launch.memory.begin_probe(trace.buffer_offset_bytes, probe.buffer_bytes,
                             trace.shared_carveout_bytes, probe.lanes, launch.seed);
-  Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
+  launch.memory.start_co_runners(probe.co_runners);
+  Player player{.model = launch.model,
+                .memory = launch.memory,
+                .probe = probe,
+                .noise = Noise(launch.model, launch.seed),
+                .contended = !probe.co_runners.empty()};
   const std::size_t count = probe.lanes.size();
   const std::size_t step = probe.concurrency == Concurrency::together ? count : 1;
   for (std::size_t first = 0; first < count; first += step) {
