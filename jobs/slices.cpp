@@ -122,14 +122,15 @@ std::vector<std::vector<double>> measure_map(JobRun& run, const PageSlices& page
   const Offsets offsets = lines_of_slices(page.slices, line_bytes);
   const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
   ChaseProbe probe;
-  probe.path = LoadPath::past_l1;
   probe.buffer_bytes = large_page_bytes;
   probe.place = draw_replicate(run, "slices", 0).place;
   probe.warmup_accesses = 2 * offsets.size();
   probe.timed_accesses = probe.recorded_accesses = map_passes * offsets.size();
   probe.concurrency = Concurrency::in_turn;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
-  for (int sm = 0; sm < run.info().sm_count; ++sm) probe.lanes.push_back({sm, offsets});
+  for (int sm = 0; sm < run.info().sm_count; ++sm) {
+    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets, .path = LoadPath::past_l1});
+  }
   const Trace& trace = run.run("slices: L2 hits by SM and slice", probe);
   std::vector<std::vector<double>> map;
   for (const LaneTrace& lane : trace.lanes) {

@@ -113,7 +113,7 @@ TEST_F(ChaseGpuTest, every_sm_can_be_measured_at_once_and_in_turn) {
   const ChaseLane lane = probe.lanes.front();
   probe.lanes.clear();
   for (int sm = 0; sm < device().info().sm_count; ++sm) {
-    probe.lanes.push_back({sm, lane.offsets_bytes, {}});
+    probe.lanes.push_back({sm, lane.offsets_bytes, {}, lane.path});
   }
   for (Concurrency concurrency : {Concurrency::together, Concurrency::in_turn}) {
     probe.concurrency = concurrency;

@@ -37,11 +37,11 @@ CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
       placed_(session, sms_of(probe.co_runners), limit_of(probe)),
       lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
       stop_(session.arrays().add_output<std::uint32_t>(1)) {
-  if (!layout::has_addresses(probe.path)) {
+  if (!layout::has_addresses(probe.lanes.front().path)) {
     throw_device_error(
         "co-runners beside a chase on the path {} (it has no addresses that reductions could be "
         "made on). Chase through global memory",
-        to_text(probe.path));
+        to_text(probe.lanes.front().path));
   }
 }
 

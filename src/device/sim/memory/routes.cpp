@@ -67,6 +67,9 @@ Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
 Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
   const auto at = static_cast<std::size_t>(sm);
   Route route;
+  route.tile = path.tile ? &*path.tile : nullptr;
+  route.translated = path.space == AddressSpace::global;
+  route.copied = model_.partitions.replicate && !path.at_home;
   for (std::size_t i = 0; i < path.caches.size(); ++i) {
     route.levels.push_back(open_level(sm, path.caches[i], path.hit[i], shared_bytes));
     const bool is_virtual = model_.caches[path.caches[i]].addressing == Addressing::virtual_address;
