@@ -149,6 +149,19 @@ constexpr Row placement_rows[] = {
      "Luo et al., arXiv 2501.12084"},
 };
 
+constexpr Row slice_rows[] = {
+    {"cache.l2.slices", count,
+     "slices that the lines of a page lie in; of a divided L2, in each partition"},
+    {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
+    {"cache.l2.slice_wait_cycles", cycles,
+     "what a load waits for reductions of other SMs on another line of its slice"},
+    {"cache.l2.slice_latency_cycles", curve, "L2 hit latency by slice, over all SMs"},
+    {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},
+     "share of the variance of L2 hits by SM and slice that a sum of both explains",
+     "Alpay and Basaran, arXiv 2606.22588"},
+    {"cache.l2.slowest_slice", Quantity{"1", inventory, neither}, "slice that stands out"},
+};
+
 constexpr Row shared_latency_rows[] = {
     {"shared.latency_cycles", latency, "load to use without conflict"},
     {"shared.amortised_latency_cycles", latency,
@@ -227,6 +240,7 @@ constexpr Section sections[] = {
     {"latency", "Saavedra 1992", staircase_rows},
     {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
+    {"slices", "docs/methods/slices.md", slice_rows},
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},

@@ -14,8 +14,7 @@ constexpr std::uint64_t least_code_bytes = 8_KiB;
 /// As much code as the device has, as far as wanted; 0 with the reason if there is none.
 std::uint64_t find_code(JobRun& run, std::string& reason) {
   ChaseProbe probe;
-  probe.path = LoadPath::instruction;
-  probe.lanes = {{.sm = 0, .offsets_bytes = {0}}};
+  probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::instruction}};
   probe.timed_accesses = 1;
   probe.recorded_accesses = 1;
   for (std::uint64_t bytes = most_code_bytes; bytes >= least_code_bytes; bytes /= 2) {

@@ -51,9 +51,10 @@ std::vector<std::uint64_t> window_differences(const LaneTrace& lane) {
 void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& sink,
                         const LaneTrace& stamps) {
   ChaseProbe cold;
-  cold.path = LoadPath::past_l1;
   cold.buffer_bytes = cold_loads * cold_step_bytes;
-  cold.lanes.push_back({empty.sm, ascending_order(cold.buffer_bytes, cold_step_bytes)});
+  cold.lanes.push_back({.sm = empty.sm,
+                        .offsets_bytes = ascending_order(cold.buffer_bytes, cold_step_bytes),
+                        .path = LoadPath::past_l1});
   cold.timed_accesses = cold.recorded_accesses = cold_loads;
   const std::vector kinds{window_differences(empty), window_differences(sink),
                           counter_moves(stamps.clock_cycles),

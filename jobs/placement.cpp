@@ -70,7 +70,7 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
 ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
                       std::uint64_t warmup_accesses, std::uint64_t timed_accesses) {
   ChaseProbe probe;
-  probe.path = path;
+  for (ChaseLane& lane : lanes) lane.path = path;
   probe.buffer_bytes = buffer_bytes;
   probe.lanes = std::move(lanes);
   probe.warmup_accesses = warmup_accesses;

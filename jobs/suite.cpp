@@ -31,6 +31,7 @@ void run_tlb(JobRun& run);
 void run_latency(JobRun& run);
 void run_topology(JobRun& run);
 void run_placement(JobRun& run);
+void run_slices(JobRun& run);
 void run_shared(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
@@ -79,6 +80,9 @@ constexpr std::array jobs{
     make_job("placement", standard, run_placement,
              "latencies and bandwidth by SM, and units that stand out", "clock", "cache.l1",
              "cache.l2", "topology"),
+    make_job("slices", standard, run_slices,
+             "which lines lie in which slice of the L2, by what function, and how far each is",
+             "clock", "cache.l2", "topology"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
     make_job("global.throughput", quick, run_global_throughput,

@@ -67,11 +67,12 @@ Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
 
 /// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
 template <class Ask>
-void in_groups(const std::vector<int>& sms, const std::vector<Offsets>& chases, Ask&& ask) {
+void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Offsets>& chases,
+               Ask&& ask) {
   for (std::size_t first = 0; first < chases.size(); first += sms.size()) {
     std::vector<ChaseLane> lanes;
     for (std::size_t i = first; i < std::min(first + sms.size(), chases.size()); ++i) {
-      lanes.push_back({.sm = sms[i - first], .offsets_bytes = chases[i]});
+      lanes.push_back({.sm = sms[i - first], .offsets_bytes = chases[i], .path = path});
     }
     ask(std::move(lanes), first);
   }
@@ -139,11 +140,12 @@ std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
       Offsets& chase = chases.emplace_back(lists[i]);
       chase.insert(chase.end(), pass_evictors.accessed.begin(), pass_evictors.accessed.end());
     }
-    in_groups(sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
-      for (MissCounts& counts : count_misses(std::move(lanes), length)) {
-        answers[numbers[first++]] = std::move(counts);
-      }
-    });
+    in_groups(cache_.chase.path, sms_, chases,
+              [&](std::vector<ChaseLane> lanes, std::size_t first) {
+                for (MissCounts& counts : count_misses(std::move(lanes), length)) {
+                  answers[numbers[first++]] = std::move(counts);
+                }
+              });
   }
   return answers;
 }
@@ -221,7 +223,7 @@ std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& ac
     }
   }
   std::vector<AccessRecord> records;
-  in_groups(sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+  in_groups(cache_.chase.path, sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),

@@ -33,11 +33,10 @@ double hits_after_stores(const CacheUnderTest& cache, LinesBefore before,
   const std::uint64_t stored_lines = lines_to_store(cache);
   const std::uint64_t distance_bytes = resident ? line_bytes : line_distance_bytes;
   ChaseProbe probe;
-  probe.path = cache.chase.path;
   probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
   probe.buffer_bytes = stored_lines * distance_bytes;
   const Offsets offsets = descending_order(probe.buffer_bytes, distance_bytes);
-  probe.lanes = {{cache.chase.sm, offsets, offsets}};
+  probe.lanes = {{cache.chase.sm, offsets, offsets, cache.chase.path}};
   probe.warmup_accesses = resident ? 2 * stored_lines : 0;
   probe.timed_accesses = probe.recorded_accesses = stored_lines;
   probe.preparation = resident ? Preparation::as_is : Preparation::flushed;

@@ -18,14 +18,14 @@ constexpr std::uint64_t list_entry_bytes = 4;
 
 ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
   ChaseProbe probe;
-  probe.path = setup.path;
   probe.place = setup.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
+  probe.co_runners = setup.co_runners;
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
     for (const ChaseLane& lane : lanes) {
       const auto last = std::max_element(lane.offsets_bytes.begin(), lane.offsets_bytes.end());
-      probe.buffer_bytes = std::max(probe.buffer_bytes, *last + access_bytes(setup.path));
+      probe.buffer_bytes = std::max(probe.buffer_bytes, *last + access_bytes(lane.path));
     }
   }
   probe.lanes = std::move(lanes);
@@ -41,9 +41,13 @@ WarmUp warm_up_of(const ChasePlan& plan) {
   return plan.offsets.size() < long_list ? plan.warm_up : WarmUp::overlapped;
 }
 
+ChaseLane lane_of(const ChaseSetup& setup, const ChasePlan& plan) {
+  return {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path};
+}
+
 /// A probe of one lane, up to the end of its warm-up.
 ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
-  ChaseProbe probe = prepare_probe(setup, {ChaseLane{setup.sm, plan.offsets}});
+  ChaseProbe probe = prepare_probe(setup, {lane_of(setup, plan)});
   probe.preparation = plan.preparation;
   probe.warmup_accesses = plan.warmup_passes * plan.offsets.size();
   probe.warm_up = warm_up_of(plan);
@@ -150,7 +154,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   const bool passes_run_on = plan.preparation == Preparation::as_is && recorded == length;
   const std::uint64_t passes_at_once =
       passes_run_on ? std::max<std::uint64_t>(1, setup.recordable_accesses / length) : 1;
-  LaneChases chases{.lanes = {ChaseLane{setup.sm, plan.offsets}},
+  LaneChases chases{.lanes = {lane_of(setup, plan)},
                     .warmup_accesses = plan.warmup_passes * length + plan.skipped,
                     .most_at_once = setup.recordable_accesses,
                     .preparation = plan.preparation,

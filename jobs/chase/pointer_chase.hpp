@@ -26,6 +26,7 @@ struct ChaseSetup {
   double overhead_cycles = 0;      // of a timed window without its load
   std::optional<std::uint64_t> shared_carveout_bytes;
   std::uint64_t recordable_accesses = 0;
+  std::vector<CoRunner> co_runners = {};
 };
 
 /// What one access covers: a word, or a block of code.
@@ -58,7 +59,7 @@ enum class Resume { behind_all, within_pass };
 
 /// Chases on several SMs at once, recorded from the end of the warm-up on.
 struct LaneChases {
-  std::vector<ChaseLane> lanes = {};  // with lists of one length
+  std::vector<ChaseLane> lanes = {};  // with lists of one length, each through its own path
   std::uint64_t warmup_accesses = 0;
   std::uint64_t recorded_accesses = 0;  // of each lane, over as many launches as they take
   std::uint64_t most_at_once = 0;       // of one launch; at most what the device can record

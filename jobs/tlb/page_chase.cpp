@@ -216,7 +216,8 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
       for (std::uint64_t place : lane.offsets_bytes) offsets.insert(offsets.end(), 2, place);
       chases.lanes.push_back(
           {.sm = lane.sm,
-           .offsets_bytes = place_second_accesses(std::move(offsets), setup.second_access, turn)});
+           .offsets_bytes = place_second_accesses(std::move(offsets), setup.second_access, turn),
+           .path = setup.chase.path});
     }
     const auto cycles = record_lanes(setup.run, setup.chase, label, chases);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {

@@ -82,7 +82,7 @@ struct PairPasses {
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All
 /// lanes chase at once. For the many chases of a search.
-/// @param lanes with lists of one length: places of pairs, each once
+/// @param lanes with lists of one length: places of pairs, each once; all take the setup's path
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
                                             const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <iterator>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -52,8 +54,7 @@ json describe(const ChaseProbe& probe) {
     lists.push_back(lane.offsets_bytes.size());
     stores += lane.stored_offsets_bytes.size();
   }
-  json result = {{"path", to_text(probe.path)},
-                 {"buffer_bytes", probe.buffer_bytes},
+  json result = {{"buffer_bytes", probe.buffer_bytes},
                  {"place", probe.place},
                  {"list_lengths", lists},
                  {"warmup_accesses", probe.warmup_accesses},
@@ -63,7 +64,15 @@ json describe(const ChaseProbe& probe) {
                  {"amortised_accesses", probe.amortised_accesses},
                  {"preparation", name_of(preparation_names, probe.preparation)},
                  {"concurrency", name_of(concurrency_names, probe.concurrency)}};
+  if (const auto path = common_path(probe)) {
+    result["path"] = to_text(*path);
+  } else {
+    for (const ChaseLane& lane : probe.lanes) result["paths"].push_back(to_text(lane.path));
+  }
   if (stores > 0) result["stores"] = stores;
+  for (const CoRunner& runner : probe.co_runners) {
+    result["co_runners"].push_back({{"sm", runner.sm}, {"offset_bytes", runner.offset_bytes}});
+  }
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   return result;
 }
@@ -132,13 +141,28 @@ bool reads_global_memory(LoadPath path) {
   return path != LoadPath::constant && path != LoadPath::instruction;
 }
 
-void check_offsets(const ChaseProbe& probe, const std::vector<std::uint64_t>& offsets) {
-  const std::uint64_t unit = probe.path == LoadPath::instruction ? code_block_bytes : 8;
+void check_offsets(std::uint64_t buffer_bytes, LoadPath path,
+                   const std::vector<std::uint64_t>& offsets) {
+  const std::uint64_t unit = path == LoadPath::instruction ? code_block_bytes : 8;
   static_assert(std::has_single_bit(code_block_bytes));  // a division by it would take long
   for (std::uint64_t offset : offsets) {
-    if ((offset & (unit - 1)) == 0 && offset + unit <= probe.buffer_bytes) continue;
+    if ((offset & (unit - 1)) == 0 && offset + unit <= buffer_bytes) continue;
     // The text is made only when needed: lists are long, and every probe is checked.
     throw Error(fmt::format("offset {} must be a multiple of {} inside the buffer", offset, unit));
+  }
+}
+
+void check_co_runners(const ChaseProbe& probe, int sm_count) {
+  std::set<int> taken;
+  for (const ChaseLane& lane : probe.lanes) {
+    require(probe.co_runners.empty() || reads_global_memory(lane.path),
+            "co-runners need lanes whose paths read global memory");
+    taken.insert(lane.sm);
+  }
+  for (const CoRunner& runner : probe.co_runners) {
+    check_sms({runner.sm}, sm_count);
+    check_offsets(probe.buffer_bytes, LoadPath::past_l1, {runner.offset_bytes});
+    require(taken.insert(runner.sm).second, "a co-runner needs an SM of its own");
   }
 }
 
@@ -152,13 +176,15 @@ void check(const ChaseProbe& probe, int sm_count) {
   for (const ChaseLane& lane : probe.lanes) {
     check_sms({lane.sm}, sm_count);
     require(!lane.offsets_bytes.empty(), "offsets_bytes of a lane is empty");
-    check_offsets(probe, lane.offsets_bytes);
-    check_offsets(probe, lane.stored_offsets_bytes);
-    require(lane.stored_offsets_bytes.empty() || reads_global_memory(probe.path),
+    check_offsets(probe.buffer_bytes, lane.path, lane.offsets_bytes);
+    check_offsets(probe.buffer_bytes, lane.path, lane.stored_offsets_bytes);
+    require(lane.stored_offsets_bytes.empty() || reads_global_memory(lane.path),
             "stored_offsets_bytes need a path that reads global memory");
+    require(lane.path != LoadPath::constant ||
+                std::ranges::max(lane.offsets_bytes) < constant_bank_bytes,
+            "a chase through the constant bank must stay within its 64 KiB");
   }
-  require(probe.path != LoadPath::constant || probe.buffer_bytes <= constant_bank_bytes,
-          "a chase through the constant bank must stay within its 64 KiB");
+  check_co_runners(probe, sm_count);
 }
 
 void check_samples(std::uint64_t samples, const std::vector<int>& sms, int sm_count) {
@@ -227,6 +253,12 @@ std::string describe_probe(const ProbeSpec& spec) {
 double stream_bytes(const StreamProbe& probe) {
   // A copy reads one half of the footprint and writes the other, so each kind touches it once.
   return static_cast<double>(probe.footprint_bytes) * probe.passes;
+}
+
+std::optional<LoadPath> common_path(const ChaseProbe& probe) {
+  const auto differs = [&](const ChaseLane& lane) { return lane.path != probe.lanes.front().path; };
+  if (probe.lanes.empty() || std::ranges::any_of(probe.lanes, differs)) return std::nullopt;
+  return probe.lanes.front().path;
 }
 
 void validate_probe(const ProbeSpec& spec, int sm_count) {

@@ -53,13 +53,22 @@ enum class WarmUp { dependent, overlapped };
 /// Lanes of a chase run all at once, or one after the other so that no lane disturbs another.
 enum class Concurrency { together, in_turn };
 
-/// One thread's chase: SM, and the offsets to access, cyclically, one dependent load each.
+/// One thread's chase: SM, and the offsets to access, cyclically, one dependent load each, in the
+/// space of the lane's path: the buffer, the constant bank, or the code.
 struct ChaseLane {
   int sm = 0;
   std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
   /// Written by plain stores between the warm-up and the timed loads; what they hold stays the
   /// same.
   std::vector<std::uint64_t> stored_offsets_bytes = {};
+  LoadPath path = LoadPath::all_levels;
+};
+
+/// An SM that adds nothing to the words of one line, without waiting for answers and as fast as it
+/// can, while the lanes of a chase run. Loads that pass the same slice of the L2 wait behind it.
+struct CoRunner {
+  int sm = 0;
+  std::uint64_t offset_bytes = 0;  // of the line, in the buffer
 };
 
 /// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained
@@ -67,12 +76,13 @@ struct ChaseLane {
 /// `timed_accesses` from where it stands. The first `recorded_accesses` of the timed ones are kept
 /// one by one; if there are more timed ones, the histogram counts all of them. With
 /// timed_accesses == 0 nothing is timed one by one: `amortised_accesses` are run as a plain loop
-/// and only elapsed_cycles is kept (Saavedra 1992, Wong 2010).
+/// and only elapsed_cycles is kept (Saavedra 1992, Wong 2010). Lanes may take different paths, to
+/// see which caches the paths share.
 struct ChaseProbe {
-  LoadPath path = LoadPath::all_levels;
-  std::uint64_t buffer_bytes = 0;  // span of all offsets
+  std::uint64_t buffer_bytes = 0;  // span of all offsets, whatever their space
   Place place = 0;
   std::vector<ChaseLane> lanes;
+  std::vector<CoRunner> co_runners = {};  // on SMs of their own, on paths that read global memory
   std::uint64_t warmup_accesses = 0;
   WarmUp warm_up = WarmUp::dependent;
   std::uint64_t timed_accesses = 0;
@@ -185,11 +195,15 @@ std::string_view to_text(StreamKind kind);
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);
 
-/// Every parameter but the lists of offsets, as JSON text; chases add the length of each list.
+/// Every parameter but the lists of offsets, as JSON text; chases add the length of each list, and
+/// the path of their lanes or, where lanes differ, `paths` with one for each.
 std::string describe_probe(const ProbeSpec& spec);
 
 /// Bytes that one repeat of the stream moves: a copy counts what it reads and what it writes.
 double stream_bytes(const StreamProbe& probe);
+
+/// The path that all lanes of a chase take; nothing if they differ.
+std::optional<LoadPath> common_path(const ChaseProbe& probe);
 
 /// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples
 /// of 8 (of code_block_bytes for code), a constant buffer within its bank, stores only where a path

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 namespace sonde {
 namespace {
@@ -84,7 +85,8 @@ std::string describe_end(int wait_status) {
   return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
 }
 
-/// Forks workers and tells of their end until the rank closes the connection.
+/// Forks workers and tells of their end until the rank closes the connection. A rank whose end is
+/// bounded is watched until it is gone: it may be stopped while it leaves.
 class KeeperLoop {
  public:
   KeeperLoop(const Keeper::Work& work, int socket, std::optional<std::chrono::seconds> limit)
@@ -108,16 +110,24 @@ class KeeperLoop {
       tell_end();
       pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
       const timespec second{.tv_sec = 1, .tv_nsec = 0};
-      if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // and this process with it
+      end_late_rank();
       if (ppoll(&ready, 1, end_ ? &second : nullptr, &mask_) <= 0) continue;
       const auto message = receive_message(socket_);
       if (!message) break;
       obey(message->front(), message->substr(1));
     }
     if (worker_ > 0) ::kill(worker_, SIGKILL);
+    while (end_) {
+      end_late_rank();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
   }
 
  private:
+  void end_late_rank() const {
+    if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // and this process with it
+  }
+
   void obey(char letter, const std::string& text) {
     if (letter == start_letter) start(text);
     if (letter == bound_letter) end_ = Clock::now() + std::chrono::seconds(std::stoi(text));
@@ -162,7 +172,8 @@ void RankLink::mention(const std::string& text) const {
   send_message(socket_, said_letter, text, MSG_DONTWAIT);
 }
 
-Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit) {
+Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit)
+    : bounded_(limit.has_value()) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw Error(fmt::format("cannot make a socket ({})", std::strerror(errno)));
@@ -183,6 +194,7 @@ Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit) {
 
 Keeper::~Keeper() {
   close(socket_);
+  if (bounded_) return;
   ::kill(keeper_, SIGKILL);  // and with it its worker
   waitpid(keeper_, nullptr, 0);
 }
@@ -191,9 +203,13 @@ void Keeper::start(const std::string& task) { send_message(socket_, start_letter
 void Keeper::stop() { send_message(socket_, stop_letter, ""); }
 void Keeper::kill() { send_message(socket_, kill_letter, ""); }
 void Keeper::bound_end(std::chrono::seconds limit) {
+  bounded_ = true;
   send_message(socket_, bound_letter, std::to_string(limit.count()));
 }
-void Keeper::unbound_end() { send_message(socket_, unbound_letter, ""); }
+void Keeper::unbound_end() {
+  bounded_ = false;
+  send_message(socket_, unbound_letter, "");
+}
 
 std::optional<WorkerEvent> Keeper::next(std::chrono::milliseconds wait) {
   pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};

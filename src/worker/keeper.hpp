@@ -41,6 +41,7 @@ class Keeper {
   /// @param limit as of bound_end, in force before the keeper could be told of one
   /// @throws Error if the system refuses
   explicit Keeper(const Work& work, std::optional<std::chrono::seconds> limit = {});
+  /// Ends the worker; the keeper, too, unless it bounds the end of this process.
   ~Keeper();
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
@@ -65,6 +66,7 @@ class Keeper {
  private:
   int socket_ = -1;
   int keeper_ = -1;  // its process
+  bool bounded_ = false;
 };
 
 }  // namespace sonde

@@ -105,9 +105,8 @@ std::vector<std::uint64_t> spans_of(LoadPath path) {
 /// Lines of the span chosen at random; the first half of the accesses warm up.
 ChaseProbe random_chase(LoadPath path, std::uint64_t span_bytes, std::uint64_t accesses) {
   ChaseProbe probe;
-  probe.path = path;
   probe.buffer_bytes = span_bytes;
-  probe.lanes.resize(1);
+  probe.lanes = {{.sm = 0, .offsets_bytes = {}, .path = path}};
   probe.warmup_accesses = accesses / 2;
   probe.timed_accesses = accesses - probe.warmup_accesses;
   Random random(span_bytes);

@@ -43,12 +43,11 @@ inline std::vector<std::uint64_t> shuffled_offsets(std::uint64_t size_bytes,
 inline ChaseProbe warm_chase(LoadPath path, std::vector<std::uint64_t> offsets_bytes,
                              std::uint64_t accesses, int sm = 0) {
   ChaseProbe probe;
-  probe.path = path;
   probe.buffer_bytes = *std::ranges::max_element(offsets_bytes) + 8;
   probe.warmup_accesses = 2 * offsets_bytes.size();
   probe.timed_accesses = accesses;
   probe.recorded_accesses = accesses;
-  probe.lanes = {{sm, std::move(offsets_bytes), {}}};
+  probe.lanes = {{sm, std::move(offsets_bytes), {}, path}};
   return probe;
 }
 

@@ -90,7 +90,7 @@ TEST_F(PathsGpuTest, textures_that_do_not_exist_are_refused_and_do_no_harm) {
   ChaseProbe probe = warm_chase(LoadPath::texture_2d, shuffled_offsets(8_KiB, 128), 100);
   probe.buffer_bytes = 1_GiB;
   EXPECT_THROW(device().run(probe), DeviceError);
-  probe.path = LoadPath::texture_1d;
+  probe.lanes[0].path = LoadPath::texture_1d;
   probe.buffer_bytes = 8_GiB;
   EXPECT_THROW(device().run(probe), DeviceError);
   probe.buffer_bytes = 8_KiB;
@@ -125,6 +125,15 @@ TEST_F(PathsGpuTest, stores_into_a_two_dimensional_texture_are_refused) {
   ChaseProbe probe = warm_chase(LoadPath::texture_2d, shuffled_offsets(8_KiB, 128), 100);
   probe.lanes[0].stored_offsets_bytes = {0};
   EXPECT_THROW(device().run(probe), DeviceError);
+}
+
+TEST_F(PathsGpuTest, lanes_of_different_paths_are_refused_and_do_no_harm) {
+  ChaseProbe probe = warm_chase(LoadPath::past_l1, shuffled_offsets(8_KiB, 128), 100);
+  probe.lanes.push_back(probe.lanes.front());
+  probe.lanes.back().path = LoadPath::constant;
+  EXPECT_THROW(device().run(probe), DeviceError);
+  probe.lanes.pop_back();
+  EXPECT_NO_THROW(device().run(probe));
 }
 
 ChaseProbe code_chase(std::uint64_t size_bytes, std::uint64_t accesses) {

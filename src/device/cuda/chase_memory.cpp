@@ -42,34 +42,35 @@ kernels::ChasePath to_chase_path(LoadPath path) {
 ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order)
     : session_(session),
       probe_(probe),
+      path_(probe.lanes.front().path),
       buffer_bytes_(probe.buffer_bytes),
       zeros_(order == kernels::Order::script) {
-  if (probe.path == LoadPath::constant) return;
-  if (probe.path == LoadPath::texture_1d) {
+  if (path_ == LoadPath::constant) return;
+  if (path_ == LoadPath::texture_1d) {
     rehearsal_offset_bytes_ = round_up(probe.buffer_bytes, apart_bytes) + apart_bytes;
     buffer_bytes_ = rehearsal_offset_bytes_ + apart_bytes;
   }
-  if (probe.path == LoadPath::texture_2d) {
+  if (path_ == LoadPath::texture_2d) {
     rehearsal_offset_bytes_ =
         round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
     buffer_bytes_ = rehearsal_offset_bytes_ + texture_row_bytes;
   }
   data_ = session.data(probe.place, buffer_bytes_);
-  if (probe.path == LoadPath::texture_1d) {
+  if (path_ == LoadPath::texture_1d) {
     texture_ = session.texture().over_memory(data_, buffer_bytes_);
   }
-  if (probe.path == LoadPath::texture_2d) {
+  if (path_ == LoadPath::texture_2d) {
     texture_ = session.texture().over_rows(buffer_bytes_ / texture_row_bytes);
   }
 }
 
 std::uint64_t ChaseMemory::place(std::uint64_t offset_bytes) const {
-  return layout::place_of(probe_.path, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
+  return layout::place_of(path_, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
 }
 
 void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
   words_ = std::move(words);
-  if (probe_.path == LoadPath::constant) {
+  if (path_ == LoadPath::constant) {
     std::vector<std::uint64_t> taken;
     for (const kernels::WordWrite& word : words_) taken.push_back(word.offset_bytes);
     rehearsal_offset_bytes_ = layout::free_bank_offset(taken);
@@ -79,7 +80,7 @@ void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
     bank_ = session_.arrays().add_input<std::uint32_t>(kernels::bank_bytes / 4);
     return;
   }
-  if (layout::has_addresses(probe_.path)) {
+  if (layout::has_addresses(path_)) {
     rehearsal_ = session_.arrays().add_input<std::uint64_t>(1);
   } else {
     words_.push_back({rehearsal_offset_bytes_, zeros_ ? 0 : place(rehearsal_offset_bytes_)});
@@ -101,7 +102,7 @@ void ChaseMemory::fill(ChaseLaunchPlan& plan) {
   kernels::ChaseLaunch& launch = plan.launch();
   launch.texture = texture_;
   launch.rehearsal_place = place(rehearsal_offset_bytes_);
-  if (probe_.path == LoadPath::constant) {
+  if (path_ == LoadPath::constant) {
     const auto bank = session_.arrays().host(bank_);
     std::ranges::fill(bank, 0u);
     for (const kernels::WordWrite& word : words_) {
@@ -114,7 +115,7 @@ void ChaseMemory::fill(ChaseLaunchPlan& plan) {
   } else {
     std::ranges::copy(words_, session_.arrays().host(writes_).begin());
   }
-  if (layout::has_addresses(probe_.path)) {
+  if (layout::has_addresses(path_)) {
     launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.arrays().device(rehearsal_));
     session_.arrays().host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
   }
@@ -124,7 +125,7 @@ void ChaseMemory::fill(ChaseLaunchPlan& plan) {
 void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
   const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
   if (std::ranges::none_of(probe_.lanes, stores_some)) return;
-  if (probe_.path == LoadPath::texture_2d) {
+  if (path_ == LoadPath::texture_2d) {
     throw_device_error(
         "a chase stores into a two-dimensional texture (plain stores do not reach its array). "
         "Store through another path");
@@ -149,7 +150,7 @@ std::uint64_t ChaseMemory::held_value(std::uint64_t offset_bytes) const {
 
 void ChaseMemory::queue() {
   const cudaStream_t stream = session_.stream();
-  if (probe_.path == LoadPath::constant) {
+  if (path_ == LoadPath::constant) {
     SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.arrays().device(bank_), stream));
   } else if (list_ != nullptr) {
     SONDE_CUDA_CHECK(kernels::link_words(
@@ -158,7 +159,7 @@ void ChaseMemory::queue() {
     SONDE_CUDA_CHECK(
         kernels::scatter_words(data_, session_.arrays().device(writes_), writes_.count, stream));
   }
-  if (probe_.path == LoadPath::texture_2d) session_.texture().fill_rows(data_, stream);
+  if (path_ == LoadPath::texture_2d) session_.texture().fill_rows(data_, stream);
   if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes_);
 }
 

@@ -14,7 +14,9 @@ kernels::ChasePath to_chase_path(LoadPath path);
 
 class ChaseMemory {
  public:
-  /// Has the memory that the path reads. @throws DeviceError if it cannot span the probe's buffer
+  /// Has the memory that the path of the lanes reads.
+  /// @pre all take the same one
+  /// @throws DeviceError if it cannot span the probe's buffer
   ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order);
 
   /// What a word holds that leads to an offset.
@@ -38,6 +40,7 @@ class ChaseMemory {
 
   Session& session_;
   const ChaseProbe& probe_;
+  LoadPath path_;
   std::byte* data_ = nullptr;
   std::uint64_t texture_ = 0;
   std::uint64_t buffer_bytes_ = 0;            // with the place of the rehearsal, if that is in it

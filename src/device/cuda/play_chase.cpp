@@ -3,11 +3,13 @@
 #include "base/gpu_facts.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/chase_memory.hpp"
+#include "device/cuda/co_runners.hpp"
 #include "device/cuda/play.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/place.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sonde::cuda {
 namespace {
@@ -60,8 +62,8 @@ class SharedWarmUp {
     session_.arrays().clear(state_);
     session_.arrays().clear(results_);
     shape.block_threads = warp_threads;
-    SONDE_CUDA_CHECK(
-        kernels::launch_warm_up(launch_, to_chase_path(probe_.path), shape, session_.stream()));
+    SONDE_CUDA_CHECK(kernels::launch_warm_up(launch_, to_chase_path(probe_.lanes.front().path),
+                                             shape, session_.stream()));
   }
 
   /// @throws DeviceError if a thread did not run to its end, or did not end where its share does
@@ -109,8 +111,11 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
   add_words(memory, chains);
   std::optional<SharedWarmUp<Chains>> warm_up;
   if (shares == Shares::behind_the_lane) warm_up.emplace(session, probe, chains);
+  std::optional<CoRunners> co_runners;
+  if (!probe.co_runners.empty()) co_runners.emplace(session, probe);
   ChaseLaunchPlan plan(session, probe);
   memory.fill(plan);
+  if (co_runners) co_runners->fill(memory);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.tasks()[lane].start = memory.place(chains.offset_bytes(lane, 0));
   }
@@ -118,9 +123,12 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
     if (warm_up) warm_up->queue(shape);
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.path),
+    if (co_runners) co_runners->begin();
+    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.lanes.front().path),
                                            kernels::Order::chain, shape, session.stream()));
+    if (co_runners) co_runners->end();
   });
+  if (co_runners) co_runners->check();
   if (warm_up) warm_up->check(memory);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.lanes().check_final_value(lane,
@@ -130,12 +138,13 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
 }
 
 Trace play_scripts(Session& session, const ChaseProbe& probe) {
+  const LoadPath path = probe.lanes.front().path;
   if (probe.amortised_accesses > 0) {
     throw_device_error(
         "an amortised chase reads a sector more often than the {} words it has on the path {} (its "
         "loop would hold the reading of the order, too). Read each sector less often, or time the "
         "accesses one by one",
-        layout::word_layout(probe.path).group_words, to_text(probe.path));
+        layout::word_layout(path).group_words, to_text(path));
   }
   const ScriptArrays scripts(session, probe.lanes);
   ChaseMemory memory(session, probe, kernels::Order::script);
@@ -144,16 +153,22 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
     for (std::uint64_t offset_bytes : lane.offsets_bytes) words.push_back({offset_bytes, 0});
   }
   memory.add(std::move(words));
+  std::optional<CoRunners> co_runners;
+  if (!probe.co_runners.empty()) co_runners.emplace(session, probe);
   ChaseLaunchPlan plan(session, probe, scripts.capacity());
   memory.fill(plan);
-  plan.launch().script_unit = layout::script_unit(probe.path, scripts.unit_bytes());
+  if (co_runners) co_runners->fill(memory);
+  plan.launch().script_unit = layout::script_unit(path, scripts.unit_bytes());
   scripts.fill(plan.tasks());
   for (kernels::ChaseTask& task : plan.tasks()) task.start = memory.place(0);
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.path),
+    if (co_runners) co_runners->begin();
+    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(path),
                                            kernels::Order::script, shape, session.stream()));
+    if (co_runners) co_runners->end();
   });
+  if (co_runners) co_runners->check();
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.lanes().check_final_value(lane, 0);
   }
@@ -163,12 +178,18 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
 }  // namespace
 
 Trace play(Session& session, const ChaseProbe& probe) {
-  if (probe.path == LoadPath::instruction) return play_code(session, probe);
-  const layout::WordLayout words = layout::word_layout(probe.path);
+  const std::optional<LoadPath> path = common_path(probe);
+  if (!path) {
+    throw_device_error(
+        "the lanes of a chase take different load paths (a kernel loads through one, and two "
+        "kernels do not run side by side yet). Ask for lanes of one path");
+  }
+  if (*path == LoadPath::instruction) return play_code(session, probe);
+  const layout::WordLayout words = layout::word_layout(*path);
   const bool shared = is_shared_out(probe);
   const ChaseLane& lane = probe.lanes.front();
   if (probe.lanes.size() == 1 && lane.stored_offsets_bytes.empty() &&
-      layout::has_addresses(probe.path)) {
+      layout::has_addresses(*path)) {
     const auto list = layout::plan_list(lane.offsets_bytes, shared ? warp_threads : 0, words);
     if (list) {
       return play_chains(session, probe, *list, shared ? Shares::behind_the_lane : Shares::none);

@@ -143,8 +143,7 @@ TEST(BufferPlaceTest, traces_say_where_the_buffer_lay) {
   stream.footprint_bytes = 1_MiB;
   stream.place = 5;
   EXPECT_EQ(device->run(stream).buffer_offset_bytes, draw_buffer_offset(model, seed, 5, 1_MiB));
-  probe.path = LoadPath::constant;
-  probe.lanes[0].offsets_bytes = {0};
+  probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::constant}};
   probe.buffer_bytes = 8;
   EXPECT_EQ(device->run(probe).buffer_offset_bytes, 0u) << "not in global memory";
 }

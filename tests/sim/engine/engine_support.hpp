@@ -46,10 +46,9 @@ inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64
 inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup,
                         std::uint64_t timed, LoadPath path = LoadPath::all_levels) {
   ChaseProbe probe;
-  probe.path = path;
   probe.buffer_bytes = *std::max_element(offsets.begin(), offsets.end()) +
                        (path == LoadPath::instruction ? code_block_bytes : 8);
-  probe.lanes = {{0, std::move(offsets)}};
+  probe.lanes = {{.sm = 0, .offsets_bytes = std::move(offsets), .path = path}};
   probe.warmup_accesses = warmup;
   probe.timed_accesses = probe.recorded_accesses = timed;
   probe.preparation = Preparation::flushed;

@@ -60,11 +60,51 @@ TEST(LoadPathsTest, two_sms_share_the_cache_that_both_reach) {
   ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(testing::Le(81u)));
   probe.buffer_bytes = 16 * kib;
-  probe.lanes.push_back({1, {}});
+  probe.lanes.push_back({.sm = 1, .offsets_bytes = {}, .path = LoadPath::constant});
   for (std::uint64_t offset : steps(32, 256)) {
     probe.lanes[1].offsets_bytes.push_back(8 * kib + offset);
   }
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(220u));
+}
+
+/// On SM 0: 32 lines of constants, which fill the cache that both paths reach, and as many of code
+/// beside them.
+ChaseProbe constants_beside_code() {
+  ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
+  probe.lanes.push_back({.sm = 0, .offsets_bytes = steps(32, 256), .path = LoadPath::instruction});
+  probe.buffer_bytes = 8 * kib;
+  return probe;
+}
+
+TEST(LoadPathsTest, lanes_of_different_paths_meet_in_the_cache_that_both_reach) {
+  json model = with_constants();
+  const Trace both = open_sim(model)->run(constants_beside_code());
+  EXPECT_THAT(latencies(both, model, 0), Each(220u));
+  EXPECT_THAT(latencies(both, model, 1), Each(300u));
+
+  model["caches"].push_back(cache("code below", "device", 256, 8, 4));
+  model["paths"]["instruction"] = {
+      {"caches", {"code", "code below"}},
+      {"latency_cycles", {{"code", 5}, {"code below", 50}, {"dram", 300}}}};
+  const Trace apart = open_sim(model)->run(constants_beside_code());
+  EXPECT_THAT(latencies(apart, model, 0), Each(testing::Le(81u)));
+  EXPECT_THAT(latencies(apart, model, 1), Each(testing::Le(50u)));
+}
+
+TEST(LoadPathsTest, each_lane_has_the_addresses_and_translations_of_its_path) {
+  const json model = with_constants();
+  ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
+  probe.buffer_bytes = 8 * mib;
+  probe.lanes.push_back({.sm = 0, .offsets_bytes = {6 * mib}, .path = LoadPath::past_l1});
+  const Trace trace = open_sim(model)->run(probe);
+  EXPECT_THAT(latencies(trace, model, 0), Each(testing::Le(81u))) << "global loads are elsewhere";
+  EXPECT_THAT(latencies(trace, model, 1), Each(214u)) << "and hit the L2";
+}
+
+TEST(LoadPathsTest, a_lane_through_a_path_that_the_gpu_lacks_is_refused) {
+  ChaseProbe probe = chase({0}, 0, 1, LoadPath::past_l1);
+  probe.lanes.push_back({.sm = 0, .offsets_bytes = {0}, .path = LoadPath::atomic});
+  EXPECT_THROW(open_sim(with_constants())->run(probe), DeviceError);
 }
 
 /// A GTX 980 with textures past a small cache and TLBs of their own.
@@ -130,7 +170,7 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   int other = 0;
   while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
-  probe.lanes.push_back({other, lines});
+  probe.lanes.push_back({.sm = other, .offsets_bytes = lines, .path = LoadPath::atomic});
   const Trace trace = device->run(probe);
 
   const auto here = latencies(trace, model, 0);

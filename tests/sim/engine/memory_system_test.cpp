@@ -69,7 +69,6 @@ TEST(MemorySystemTest, the_l1_asks_the_l2_for_whole_lines) {
   // The L1 misses at 0 and brings 128 bytes; past it all four 32-byte lines are in the L2.
   ChaseProbe probe = chase({0, 96}, 0, 1);
   probe.lanes = {{0, {0}}, {1, {96}}};
-  probe.path = LoadPath::all_levels;
   probe.concurrency = Concurrency::in_turn;
   const Trace trace = open_sim(model)->run(probe);
   EXPECT_EQ(latencies(trace, model, 0).at(0), 1184u);
@@ -149,7 +148,7 @@ TEST(MemorySystemTest, sides_see_each_others_homes) {
   int other = 0;
   while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
   ChaseProbe probe = chase(steps(512, 4096), 512, 512, LoadPath::past_l1);
-  probe.lanes.push_back({other, probe.lanes[0].offsets_bytes});
+  probe.lanes.push_back({other, probe.lanes[0].offsets_bytes, {}, LoadPath::past_l1});
 
   const Trace trace = open_sim(model)->run(probe);
 

@@ -174,7 +174,8 @@ TEST(PublishedGpusTest, h200_l2_latency_differs_by_sm_within_the_measured_band) 
   auto model = quiet_json("h200");
   ChaseProbe probe = chase(steps(256, 4096), 256, 256, LoadPath::past_l1);
   probe.concurrency = Concurrency::in_turn;
-  for (int sm = 1; sm < 132; ++sm) probe.lanes.push_back({sm, probe.lanes[0].offsets_bytes});
+  probe.lanes.resize(132, probe.lanes[0]);
+  for (int sm = 1; sm < 132; ++sm) probe.lanes[static_cast<std::size_t>(sm)].sm = sm;
   const Trace trace = open_sim(model)->run(probe);
   double least = 1e9, most = 0;
   for (std::size_t lane = 0; lane < 132; ++lane) {

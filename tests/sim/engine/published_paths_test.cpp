@@ -85,7 +85,7 @@ TEST(PublishedPathsTest, gtx280_constant_caches_belong_to_sm_tpc_and_device) {
                                  std::uint32_t least) {
     ChaseProbe probe = chase(steps(bytes / line, line), 800, bytes / line, LoadPath::constant);
     probe.buffer_bytes = 2 * bytes;
-    probe.lanes.push_back({other, {}});
+    probe.lanes.push_back({.sm = other, .offsets_bytes = {}, .path = LoadPath::constant});
     for (std::uint64_t offset : probe.lanes[0].offsets_bytes) {
       probe.lanes[1].offsets_bytes.push_back(offset + bytes);
     }

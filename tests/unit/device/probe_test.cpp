@@ -10,6 +10,8 @@ namespace sonde {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 ChaseProbe small_chase() {
   ChaseProbe probe;
@@ -77,6 +79,38 @@ TEST(ProbeTest, refuses_an_sm_that_does_not_exist_and_mixed_timing) {
 
   EXPECT_THROW(device.run(elsewhere), Error);
   EXPECT_THROW(device.run(mixed), Error);
+}
+
+TEST(ProbeTest, offsets_lie_in_the_space_of_the_path_of_their_lane) {
+  EchoDevice device;
+  ChaseProbe probe = small_chase();
+  probe.buffer_bytes = 1 << 20;
+  probe.lanes = {{.sm = 0, .offsets_bytes = {(1 << 20) - 8}},
+                 {.sm = 0, .offsets_bytes = {constant_bank_bytes - 8}, .path = LoadPath::constant},
+                 {.sm = 1, .offsets_bytes = {256}, .path = LoadPath::instruction}};
+  EXPECT_NO_THROW(device.run(probe));
+
+  ChaseProbe outside_the_bank = probe;
+  outside_the_bank.lanes[1].offsets_bytes.push_back(constant_bank_bytes);
+  EXPECT_THROW(device.run(outside_the_bank), Error);
+  ChaseProbe inside_a_block = probe;
+  inside_a_block.lanes[2].offsets_bytes.push_back(64);
+  EXPECT_THROW(device.run(inside_a_block), Error);
+  ChaseProbe stored_code = probe;
+  stored_code.lanes[2].stored_offsets_bytes = {128};
+  EXPECT_THROW(device.run(stored_code), Error);
+}
+
+TEST(ProbeTest, description_names_one_path_or_that_of_each_lane) {
+  ChaseProbe probe = small_chase();
+  probe.lanes.push_back(probe.lanes.front());
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("path":"ca")"));
+  EXPECT_THAT(describe_probe(probe), Not(HasSubstr("paths")));
+
+  probe.lanes[1].path = LoadPath::constant;
+
+  EXPECT_EQ(common_path(probe), std::nullopt);
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("paths":["ca","constant"])"));
 }
 
 TEST(ProbeTest, description_holds_lengths_instead_of_offsets) {

@@ -208,6 +208,26 @@ TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_i
   EXPECT_GT(Clock::now() - start, 3s);
 }
 
+TEST(KeeperTest, a_process_that_is_stopped_after_its_last_word_is_ended_too) {
+  const pid_t rank = fork();
+  if (rank == 0) {
+    {
+      Keeper keeper(play_task);
+      keeper.bound_end(1s);
+    }
+    raise(SIGSTOP);  // as one that is stopped while it leaves
+    _exit(0);
+  }
+  int status = 0;
+  const auto start = Clock::now();
+  while (waitpid(rank, &status, WNOHANG) == 0 && Clock::now() - start < 20s) {
+    std::this_thread::sleep_for(10ms);
+  }
+
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  ::kill(rank, SIGKILL);
+}
+
 TEST(KeeperTest, keeper_and_worker_end_with_the_process_that_forked_them) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

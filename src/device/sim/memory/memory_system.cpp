@@ -58,7 +58,7 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       die_(die),
       arrays_(model, die),
       pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
-      routes_(die.sms.size()) {
+      routes_(load_path_count * die.sms.size()) {
   if (model.slices) {
     slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
   }
@@ -73,36 +73,40 @@ const PathModel& MemorySystem::path(LoadPath path) const {
   return *found;
 }
 
-void MemorySystem::begin_probe(const PathModel& path, std::uint64_t buffer_offset_bytes,
-                               std::uint64_t buffer_bytes, std::uint64_t shared_bytes,
-                               const std::vector<int>& sms, std::uint64_t seed) {
-  path_ = &path;
-  base_ = base_of(path.space, buffer_offset_bytes);
-  translated_ = path.space == AddressSpace::global;
-  copied_ = model_.partitions.replicate && !path.at_home;
-  constexpr std::size_t many_sms = 8;
-  crowded_ = sms.size() >= many_sms;
+void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t buffer_bytes,
+                               std::uint64_t shared_bytes, const std::vector<ChaseLane>& lanes,
+                               std::uint64_t seed) {
+  constexpr std::size_t many_lanes = 8;
+  crowded_ = lanes.size() >= many_lanes;
+  buffer_offset_bytes_ = buffer_offset_bytes;
   arrays_.begin_probe(seed);
-  for (int sm : sms) {
-    routes_[static_cast<std::size_t>(sm)] = arrays_.open_route(path, sm, shared_bytes);
+  std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
+  for (const ChaseLane& lane : lanes) {
+    const PathModel& through = path(lane.path);
+    Route& route = routes_[route_of(lane)];
+    route = arrays_.open_route(through, lane.sm, shared_bytes);
+    route.base = base_of(through.space, buffer_offset_bytes);
+    if (!route.translated) continue;
+    // The last rows of a texture end with whole tiles.
+    const std::uint64_t rows = through.tile ? through.tile->rows : 0;
+    tail_bytes = std::max(tail_bytes.value_or(0), rows * texture_row_bytes);
   }
-  // The last rows of a texture end with whole tiles.
-  const std::uint64_t tail_bytes = path.tile ? path.tile->rows * texture_row_bytes : 0;
-  if (translated_) pages_.begin_probe(base_, buffer_bytes + tail_bytes);
+  if (tail_bytes) pages_.begin_probe(buffer_offset_bytes, buffer_bytes + *tail_bytes);
 }
 
-SONDE_HOT std::uint64_t MemorySystem::address_of(std::uint64_t offset_bytes) const {
-  return base_ + (path_->tile ? find_in_tiles(*path_->tile, offset_bytes) : offset_bytes);
+std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
+  if (model_.partitions.count == 1) return 0;
+  return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 
 /// Only global memory is translated.
-Access MemorySystem::locate(int sm, std::uint64_t offset_bytes) const {
-  const Route& route = routes_[static_cast<std::size_t>(sm)];
-  Access access{.address = address_of(offset_bytes)};
-  access.physical = translated_ ? pages_.to_physical(access.address) : access.address;
-  if (model_.partitions.count > 1) {
-    access.home = __builtin_parityll(access.physical & model_.partitions.home_mask) != 0 ? 1 : 0;
-  }
+Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) const {
+  const Route& route = routes_[number];
+  Access access{.address =
+                    route.base + (route.tile != nullptr ? find_in_tiles(*route.tile, offset_bytes)
+                                                        : offset_bytes)};
+  access.physical = route.translated ? pages_.to_physical(access.address) : access.address;
+  access.home = home_of(access.physical);
   if (route.level_count > 0) {
     const bool is_virtual = route.virtual_levels == route.level_count;
     access.last_set = route.last().array->set_of(is_virtual ? access.address : access.physical);
@@ -114,19 +118,19 @@ Access MemorySystem::locate(int sm, std::uint64_t offset_bytes) const {
   return access;
 }
 
-void MemorySystem::expect(int sm, const Access& access) const {
-  const Route& route = routes_[static_cast<std::size_t>(sm)];
+void MemorySystem::expect(std::size_t number, const Access& access) const {
+  const Route& route = routes_[number];
   if (crowded_ && route.level_count > 1) {
     route.levels.front().array->fetch_set_ahead(access.first_set);
   }
   if (!route.is_large || !route.asked_last) return;
   const Level& level = route.last();
   level.by_home[access.home]->fetch_set_ahead(access.last_set);
-  if (copied_) level.array->fetch_set_ahead(access.last_set);
+  if (route.copied) level.array->fetch_set_ahead(access.last_set);
 }
 
 SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
-  if (!translated_) return {.physical = access.physical};
+  if (!route.translated) return {.physical = access.physical};
   return pages_.translate(route.tlbs, access.address, access.physical);
 }
 
@@ -136,9 +140,8 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
                                            std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
-    const auto slice =
-        partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
-    load.latency_cycles = add_cycles(load.latency_cycles, die_.slice_offset_cycles[slice]);
+    load.latency_cycles = add_cycles(load.latency_cycles,
+                                     die_.slice_offset_cycles[slice_number(partition, physical)]);
   }
   return load;
 }
@@ -148,7 +151,7 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
                                               std::size_t outcome, std::uint64_t span_bytes) const {
   const Level& level = route.last();
   const bool home_is_near = access.home == route.partition;
-  if (copied_ || home_is_near) {
+  if (route.copied || home_is_near) {
     const bool hit = level.array->access(access.last_set, access.physical, span_bytes);
     if (hit) return answer_sliced(route, level.hit, outcome, access.physical, route.partition);
   }
@@ -160,8 +163,8 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   return answer_sliced(route, source, outcome, access.physical, access.home);
 }
 
-Load MemorySystem::load(int sm, const Access& access) {
-  Route& route = routes_[static_cast<std::size_t>(sm)];
+Load MemorySystem::load(std::size_t number, const Access& access) {
+  Route& route = routes_[number];
   const std::size_t count = route.level_count;
   std::uint64_t span_bytes = 1;
   std::size_t at = 0;
@@ -196,9 +199,41 @@ Load MemorySystem::load(int sm, const Access& access) {
   return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
 }
 
-void MemorySystem::store(int sm, std::uint64_t offset_bytes) {
-  const Route& route = routes_[static_cast<std::size_t>(sm)];
-  const Access access = locate(sm, offset_bytes);
+/// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
+/// side, on to the one there.
+void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
+  if (!slice_of_) return;
+  reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size(), 0);
+  reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
+  for (const CoRunner& runner : runners) {
+    const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];
+    const std::uint64_t physical = pages_.to_physical(buffer_offset_bytes_ + runner.offset_bytes);
+    const auto near = static_cast<std::uint32_t>(place.partition);
+    ++reducing_sms_by_slice_[slice_number(near, physical)];
+    const std::uint32_t home = home_of(physical);
+    if (home != near) ++reducing_sms_by_slice_[slice_number(home, physical)];
+    ++reducing_sms_by_gpc_[static_cast<std::size_t>(place.gpc)];
+  }
+}
+
+std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& access) const {
+  if (!slice_of_) return 0;
+  const ReductionModel& reductions = model_.slices->reductions;
+  const SmPlace& place = die_.sms[static_cast<std::size_t>(lane.sm)];
+  const auto queue_cycles = [&](std::uint32_t partition) {
+    const int sms = reducing_sms_by_slice_[slice_number(partition, access.physical)];
+    return reductions.wait_cycles * std::max(0.0, sms - reductions.served_sms);
+  };
+  const auto near = static_cast<std::uint32_t>(place.partition);
+  double cycles = queue_cycles(near);
+  if (!routes_[route_of(lane)].copied && access.home != near) cycles += queue_cycles(access.home);
+  cycles += reductions.port_wait_cycles * reducing_sms_by_gpc_[static_cast<std::size_t>(place.gpc)];
+  return static_cast<std::uint32_t>(cycles);
+}
+
+void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {
+  const Route& route = routes_[number];
+  const Access access = locate(number, offset_bytes);
   for (std::size_t at = 0; at < route.virtual_levels; ++at) {
     route.levels[at].array->store(access.address);
   }

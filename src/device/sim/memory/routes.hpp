@@ -1,5 +1,5 @@
 // The routes of loads: for each SM the cache arrays and TLBs along one path of the model, with the
-// latencies that this SM sees. MemorySystem sends each load down the route of its SM.
+// latencies that this SM sees. MemorySystem sends each load down the route of its SM and path.
 #pragma once
 
 #include "device/sim/die.hpp"
@@ -38,8 +38,12 @@ struct Stream {
   std::uint64_t end = 0;
 };
 
-/// What the loads of one SM go through.
+/// What the loads of one SM through one path go through.
 struct Route {
+  std::uint64_t base = 0;      // of the addresses of the path's space
+  const Tile* tile = nullptr;  // of a texture of rows
+  bool translated = true;      // addresses of global memory
+  bool copied = false;         // the partition of the SM may hold copies for this path
   std::vector<Level> levels;
   std::size_t level_count = 0;     // of levels; asked many times for each load
   std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
@@ -65,6 +69,8 @@ class Arrays {
   /// All arrays that are opened from now on are empty; `seed` for random replacement.
   void begin_probe(std::uint64_t seed);
 
+  /// The route without its base. Routes of one probe meet in whatever arrays the model says.
+  /// @param path must outlive the route
   /// @param shared_bytes carve-out in force
   Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes);
 
@@ -78,12 +84,15 @@ class Arrays {
   CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
                     const Geometry& geometry);
   Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
+  /// That of this SM, which may have lost ways.
+  const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes);
 
   const Model& model_;
   const Die& die_;
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
   std::map<const Geometry*, SetIndex> indexes_;
+  std::map<std::pair<int, const Geometry*>, Geometry> faulty_geometries_;  // by SM
   std::uint64_t probe_ = 0;
   std::uint64_t seed_ = 0;
 };

@@ -10,7 +10,7 @@ SetIndex::SetIndex(const DeclaredIndex& function, std::uint32_t set_count)
   using Kind = DeclaredIndex::Kind;
   if (kind_ == Kind::bit_field) {
     bit_mask_ = function.bits >= 32 ? ~0u : (1u << function.bits) - 1;
-  } else if (kind_ == Kind::xor_masks) {
+  } else if (kind_ == Kind::xor_masks || kind_ == Kind::xor_modulo) {
     make_shares(function.masks);
   } else {
     if (std::has_single_bit(function.granularity_bytes)) {

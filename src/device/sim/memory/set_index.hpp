@@ -12,7 +12,7 @@ namespace sonde::sim {
 /// A DeclaredIndex ready to be evaluated on every access. Copies share its tables.
 class SetIndex {
  public:
-  /// @param set_count divisor of the modulo kind
+  /// @param set_count divisor of the kinds that have one
   SetIndex(const DeclaredIndex& function, std::uint32_t set_count);
   explicit SetIndex(const Geometry& geometry)
       : SetIndex(geometry.index, static_cast<std::uint32_t>(geometry.ways_per_set.size())) {}
@@ -20,6 +20,7 @@ class SetIndex {
   std::uint32_t operator()(std::uint64_t address) const {
     using Kind = DeclaredIndex::Kind;
     if (kind_ == Kind::xor_masks) return fold(address);
+    if (kind_ == Kind::xor_modulo) return static_cast<std::uint32_t>(fold(address) % divisor_);
     if (kind_ == Kind::bit_field)
       return static_cast<std::uint32_t>(address >> low_bit_) & bit_mask_;
     const std::uint64_t place = divide(address) % divisor_;

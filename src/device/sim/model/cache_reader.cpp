@@ -33,13 +33,15 @@ DeclaredIndex read_index(Fields& fields) {
   index.kind = fields.one_of<Kind>("kind", {{"bit_field", Kind::bit_field},
                                             {"xor_masks", Kind::xor_masks},
                                             {"modulo", Kind::modulo},
-                                            {"table", Kind::table}});
+                                            {"table", Kind::table},
+                                            {"xor_modulo", Kind::xor_modulo}});
   switch (index.kind) {
     case Kind::bit_field:
       index.low_bit = fields.count<int>("low_bit", {0, 47});
       index.bits = fields.count<int>("bits", {0, 24});
       break;
     case Kind::xor_masks:
+    case Kind::xor_modulo:
       index.masks = fields.mask_list("masks");
       if (index.masks.size() > 24) fields.fail("masks", "must be at most 24 masks");
       break;
@@ -273,10 +275,22 @@ Partitions read_partitions(Fields& fields) {
           .replicate = fields.flag_or("replicate", false)};
 }
 
+namespace {
+
+ReductionModel read_reductions(Fields& fields) {
+  return {.served_sms = fields.number("served_sms", {0, limits::sms}),
+          .wait_cycles = fields.number("wait_cycles", {0, limits::cycles}),
+          .port_wait_cycles = fields.number("port_wait_cycles", {0, limits::cycles})};
+}
+
+}  // namespace
+
 Slices read_slices(Fields& fields) {
   Slices slices{.count = fields.count<int>("count", {1, limits::slices}),
                 .index = fields.object("index", read_index),
-                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles})};
+                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles}),
+                .reductions = {}};
+  if (fields.has("reductions")) slices.reductions = fields.object("reductions", read_reductions);
   check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
   return slices;
 }

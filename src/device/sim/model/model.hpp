@@ -24,10 +24,11 @@ enum class Scope { sm, tpc, gpc, partition, device };
 /// From an address (virtual or physical, in bytes) to a set or a slice.
 struct DeclaredIndex {
   enum class Kind {
-    bit_field,  // bits low_bit .. low_bit + bits - 1
-    xor_masks,  // bit i is the parity of address & masks[i]
-    modulo,     // (address / granularity_bytes) mod the number of sets
-    table,      // table[(address / granularity_bytes) mod the length of the table]
+    bit_field,   // bits low_bit .. low_bit + bits - 1
+    xor_masks,   // bit i is the parity of address & masks[i]
+    modulo,      // (address / granularity_bytes) mod the number of sets
+    table,       // table[(address / granularity_bytes) mod the length of the table]
+    xor_modulo,  // what xor_masks gives, mod the number of sets
   };
   Kind kind = Kind::bit_field;
   int low_bit = 0;
@@ -118,11 +119,20 @@ struct Partitions {
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
 };
 
+/// What SMs that make reductions on one line cost others.
+struct ReductionModel {
+  double served_sms = 0;   // whose reductions a slice takes without a queue
+  double wait_cycles = 0;  // in the queue of a slice, for each SM beyond those
+  double port_wait_cycles =
+      0;  // of any load of an SM, for each SM of its GPC that makes reductions
+};
+
 /// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
 struct Slices {
   int count = 1;  // in each partition; those of partition 1 follow those of partition 0
   DeclaredIndex index;
   double spread_cycles = 0;
+  ReductionModel reductions;
 };
 
 enum class PageMapping { contiguous, random };

@@ -20,12 +20,13 @@ constexpr std::size_t most_in_block = 1 << 8;
 class LaneChase {
  public:
   LaneChase(const MemorySystem& memory, const ChaseLane& lane, LaneTrace& trace, std::size_t most)
-      : memory_(&memory), lane_(&lane), trace_(&trace) {
+      : memory_(&memory), lane_(&lane), trace_(&trace), route_(memory.route_of(lane)) {
     accesses_.reserve(std::min(most, lane.offsets_bytes.size()) + accesses_ahead);
     fill_block();
   }
 
   const ChaseLane& lane() const { return *lane_; }
+  std::size_t route() const { return route_; }
   LaneTrace& trace() const { return *trace_; }
   const Access& current() const { return accesses_[at_]; }
   const Access& ahead() const { return accesses_[at_ + accesses_ahead]; }
@@ -49,7 +50,7 @@ class LaneChase {
   }
   void fill_block() {
     while (accesses_.size() < accesses_.capacity()) {
-      accesses_.push_back(memory_->locate(lane_->sm, lane_->offsets_bytes[located_]));
+      accesses_.push_back(memory_->locate(route_, lane_->offsets_bytes[located_]));
       located_ = located_ + 1 == lane_->offsets_bytes.size() ? 0 : located_ + 1;
     }
   }
@@ -57,6 +58,7 @@ class LaneChase {
   const MemorySystem* memory_;
   const ChaseLane* lane_;
   LaneTrace* trace_;
+  std::size_t route_;
   std::vector<Access> accesses_;
   std::size_t at_ = 0;                 // of the next load, in accesses_
   std::size_t located_ = 0;            // place in the list behind the last of accesses_
@@ -71,6 +73,14 @@ struct Player {
   MemorySystem& memory;
   const ChaseProbe& probe;
   Noise noise;
+  bool contended = false;  // there are co-runners
+
+  [[gnu::noinline]] void wait_for_co_runners(const LaneChase& chase, Load& load) const {
+    constexpr double scatter = 0.05;  // of a queue's length
+    const std::uint32_t wait_cycles = memory.wait_cycles(chase.lane(), chase.current());
+    load.latency_cycles += wait_cycles;
+    load.jitter_cycles += scatter * wait_cycles;
+  }
 
   void time(LaneChase& chase, std::uint64_t access, const Load& load) {
     LaneTrace& trace = chase.trace();
@@ -128,8 +138,9 @@ struct Player {
   }
   template <class Act>
   SONDE_HOT void take_turn(LaneChase& chase, std::uint64_t turn, Act& act) {
-    const Load load = memory.load(chase.lane().sm, chase.current());
-    memory.expect(chase.lane().sm, chase.ahead());
+    Load load = memory.load(chase.route(), chase.current());
+    if (contended) wait_for_co_runners(chase, load);
+    memory.expect(chase.route(), chase.ahead());
     chase.advance();
     act(chase, turn, load);
   }
@@ -143,7 +154,7 @@ struct Player {
     for (std::size_t i = 0; i < most; ++i) {
       for (const LaneChase& chase : lanes) {
         const std::vector<std::uint64_t>& stored = chase.lane().stored_offsets_bytes;
-        if (i < stored.size()) memory.store(chase.lane().sm, stored[i]);
+        if (i < stored.size()) memory.store(chase.route(), stored[i]);
       }
     }
   }
@@ -174,15 +185,20 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
   Trace trace = make_trace(probe);
   trace.shared_carveout_bytes =
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
-  std::vector<int> sms;
-  for (const ChaseLane& lane : probe.lanes) sms.push_back(lane.sm);
-  const PathModel& path = launch.memory.path(probe.path);
-  if (path.space == AddressSpace::global) {
+  const auto reads_buffer = [&launch](const ChaseLane& lane) {
+    return launch.memory.path(lane.path).space == AddressSpace::global;
+  };
+  if (std::ranges::any_of(probe.lanes, reads_buffer)) {
     trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.buffer_bytes);
   }
-  launch.memory.begin_probe(path, trace.buffer_offset_bytes, probe.buffer_bytes,
-                            trace.shared_carveout_bytes, sms, launch.seed);
-  Player player{launch.model, launch.memory, probe, Noise(launch.model, launch.seed)};
+  launch.memory.begin_probe(trace.buffer_offset_bytes, probe.buffer_bytes,
+                            trace.shared_carveout_bytes, probe.lanes, launch.seed);
+  launch.memory.start_co_runners(probe.co_runners);
+  Player player{.model = launch.model,
+                .memory = launch.memory,
+                .probe = probe,
+                .noise = Noise(launch.model, launch.seed),
+                .contended = !probe.co_runners.empty()};
   const std::size_t count = probe.lanes.size();
   const std::size_t step = probe.concurrency == Concurrency::together ? count : 1;
   for (std::size_t first = 0; first < count; first += step) {

@@ -1,0 +1,241 @@
+// A hash with a remainder shows by what a change of the offset does to slices. Where it changes no
+// bit of x, every line stays in its slice; where it changes one bit of x, each slice goes to two
+// others, those 2^i before and behind it; where it changes more, to more.
+#include "analysis/structure/index/slice_function.hpp"
+
+#include "analysis/structure/index/gf2.hpp"
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Of all lines: some may be labelled wrongly.
+constexpr double least_explained = 0.99;
+
+using Labels = std::vector<std::uint32_t>;
+
+/// Whether hardly any line leaves its slice when its number changes by `change`.
+bool keeps_slices(std::span<const std::uint32_t> labels, std::uint32_t change) {
+  std::size_t moved = 0;
+  const auto most_moved =
+      static_cast<std::size_t>(2 * (1 - least_explained) * static_cast<double>(labels.size()));
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    const std::uint32_t before = labels[line];
+    const std::uint32_t after = labels[line ^ change];
+    if (before == unknown_slice || after == unknown_slice || before == after) continue;
+    if (++moved > most_moved) return false;
+  }
+  return true;
+}
+
+/// The changes of line numbers that change no bit of the hash.
+Gf2Basis find_idle_changes(std::span<const std::uint32_t> labels) {
+  Gf2Basis idle;
+  for (std::uint32_t change = 1; change < labels.size(); ++change) {
+    if (idle.reduce(change) != 0 && keeps_slices(labels, change)) idle.insert(change);
+  }
+  return idle;
+}
+
+std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& votes) {
+  return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+}
+
+/// Vectors that complete a basis to one of all line numbers, single bits all.
+std::vector<std::uint64_t> complete(Gf2Basis basis, std::size_t dimensions) {
+  std::vector<std::uint64_t> added;
+  for (std::size_t bit = 0; bit < dimensions; ++bit) {
+    const std::uint64_t vector = std::uint64_t{1} << bit;
+    if (basis.insert(vector)) added.push_back(vector);
+  }
+  return added;
+}
+
+/// The mask whose parity on each vector is the value asked. @pre the vectors are a basis of as many
+/// dimensions
+std::uint64_t solve_mask(std::vector<std::uint64_t> vectors, std::vector<int> values) {
+  std::uint64_t mask = 0;
+  for (std::size_t bit = 0; bit < vectors.size(); ++bit) {
+    std::size_t pivot = bit;
+    while ((vectors[pivot] >> bit & 1) == 0) ++pivot;
+    std::swap(vectors[bit], vectors[pivot]);
+    std::swap(values[bit], values[pivot]);
+    for (std::size_t row = 0; row < vectors.size(); ++row) {
+      if (row == bit || (vectors[row] >> bit & 1) == 0) continue;
+      vectors[row] ^= vectors[bit];
+      values[row] ^= values[bit];
+    }
+  }
+  for (std::size_t bit = 0; bit < vectors.size(); ++bit) {
+    if (values[bit] != 0) mask |= std::uint64_t{1} << bit;
+  }
+  return mask;
+}
+
+/// The space of line numbers in three parts: changes that do nothing, those that each change one
+/// bit of the slice number that is an XOR, and those of the number behind which a remainder stands.
+struct Parts {
+  std::vector<std::uint64_t> idle = {};
+  std::vector<std::uint64_t> linear = {};
+  Remainder remainder = {};
+};
+
+/// Masks of line numbers, those of XOR bits first.
+std::vector<std::uint64_t> make_masks(const Parts& parts) {
+  std::vector<std::uint64_t> basis = parts.linear;
+  basis.insert(basis.end(), parts.remainder.changes.begin(), parts.remainder.changes.end());
+  const std::size_t hashed = basis.size();
+  basis.insert(basis.end(), parts.idle.begin(), parts.idle.end());
+  std::vector<std::uint64_t> masks;
+  for (std::size_t bit = 0; bit < hashed; ++bit) {
+    std::vector<int> values(basis.size());
+    values[bit] = 1;
+    masks.push_back(solve_mask(basis, std::move(values)));
+  }
+  // With an XOR bit, all bits of the remainder may change at once: of both ways, the smaller mask.
+  if (parts.remainder.changes.empty()) return masks;
+  const std::size_t first = parts.linear.size();
+  for (std::size_t linear = 0; linear < first; ++linear) {
+    if ((masks[first] ^ masks[linear]) >= masks[first]) continue;
+    for (std::size_t bit = first; bit < masks.size(); ++bit) masks[bit] ^= masks[linear];
+  }
+  return masks;
+}
+
+/// Takes for each remainder the label that most lines have, and counts those that have it.
+void fill_order(SliceFunction& function, std::span<const std::uint32_t> labels,
+                std::uint64_t line_bytes) {
+  std::vector<std::map<std::uint32_t, std::size_t>> votes(function.divisor);
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    if (labels[line] == unknown_slice) continue;
+    const std::uint64_t x = fold_bits(line * line_bytes, function.masks) ^ function.constant;
+    ++votes[x % function.divisor][labels[line]];
+  }
+  for (const auto& of_remainder : votes) {
+    const std::uint32_t label = of_remainder.empty() ? unknown_slice : most_frequent(of_remainder);
+    function.order.push_back(label);
+    if (label != unknown_slice) function.explained_lines += of_remainder.at(label);
+  }
+}
+
+/// Each line's label, or that of the lines that no change of the hash parts from it.
+Labels vote_by_hash(std::span<const std::uint32_t> labels, const Gf2Basis& idle) {
+  std::map<std::uint64_t, std::map<std::uint32_t, std::size_t>> votes;
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    if (labels[line] != unknown_slice) ++votes[idle.reduce(line)][labels[line]];
+  }
+  Labels voted;
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    const auto place = votes.find(idle.reduce(line));
+    voted.push_back(place == votes.end() ? unknown_slice : most_frequent(place->second));
+  }
+  return voted;
+}
+
+/// What lines of one slice differ by. Masks that are even on all of it are XOR bits of the slice
+/// number.
+Gf2Basis differences_within_slices(const Labels& labels) {
+  std::map<std::uint32_t, std::size_t> first;
+  Gf2Basis differences;
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    differences.insert(first.try_emplace(labels[line], line).first->second ^ line);
+  }
+  return differences;
+}
+
+/// nullopt if the slices are not those of a hash with a remainder.
+std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle) {
+  const Gf2Basis differences = differences_within_slices(labels);
+  const auto dimensions = static_cast<std::size_t>(std::countr_zero(labels.size()));
+  const std::uint64_t linear_slices = std::uint64_t{1} << (dimensions - differences.rank());
+  if (slices % linear_slices != 0) return std::nullopt;
+  Parts parts{.idle = idle.rows(), .linear = complete(differences, dimensions)};
+  if (slices == linear_slices) {
+    return differences.rank() == idle.rank() ? std::optional(std::move(parts)) : std::nullopt;
+  }
+  std::vector<std::uint64_t> hashed;  // of the differences within slices those that are not idle
+  Gf2Basis spanned = idle;
+  for (const std::uint64_t row : differences.rows()) {
+    if (spanned.insert(row)) hashed.push_back(row);
+  }
+  auto remainder = find_remainder(labels, hashed);
+  if (!remainder || remainder->divisor * linear_slices != slices) return std::nullopt;
+  for (std::uint64_t& change : parts.linear) {
+    const auto cleared = clear_of_remainder(labels, change, *remainder);
+    if (!cleared) return std::nullopt;
+    change = *cleared;
+  }
+  parts.remainder = std::move(*remainder);
+  return parts;
+}
+
+SliceFunction no_function(std::size_t known_lines, std::string reason) {
+  SliceFunction function;
+  function.known_lines = known_lines;
+  function.reason = std::move(reason);
+  return function;
+}
+
+}  // namespace
+
+SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes) {
+  require(std::has_single_bit(labels.size()), "a page must have 2^n lines");
+  const auto known = static_cast<std::size_t>(
+      std::ranges::count_if(labels, [](auto label) { return label != unknown_slice; }));
+  const Gf2Basis idle = find_idle_changes(labels);
+  const Labels voted = vote_by_hash(labels, idle);
+  const std::set<std::uint32_t> slices(voted.begin(), voted.end());
+  if (slices.contains(unknown_slice) || slices.size() < 2) {
+    return no_function(known, "too few lines have a known slice");
+  }
+  const auto parts = take_apart(voted, slices.size(), idle);
+  if (!parts) {
+    return no_function(known, fmt::format("{} slices by no hash with a remainder", slices.size()));
+  }
+  SliceFunction function;
+  function.divisor = static_cast<std::uint32_t>(slices.size());
+  function.known_lines = known;
+  for (const std::uint64_t mask : make_masks(*parts)) function.masks.push_back(mask * line_bytes);
+  function.constant = parts->remainder.constant << parts->linear.size();
+  fill_order(function, labels, line_bytes);
+  const auto explained = static_cast<double>(function.explained_lines);
+  const std::set<std::uint32_t> ordered(function.order.begin(), function.order.end());
+  if (explained < least_explained * static_cast<double>(known) || ordered.size() != slices.size()) {
+    return no_function(known, fmt::format("the best hash explains {} of {} lines",
+                                          function.explained_lines, known));
+  }
+  return function;
+}
+
+std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes) {
+  const std::uint64_t x = fold_bits(offset_bytes, function.masks) ^ function.constant;
+  return function.order[x % function.divisor];
+}
+
+std::string describe(const SliceFunction& function) {
+  if (!function.is_known()) return "unresolved";
+  std::vector<std::string> bits;
+  for (const std::uint64_t mask : function.masks) {
+    std::vector<int> places;
+    for (int bit = 0; bit < 64; ++bit) {
+      if ((mask >> bit & 1) != 0) places.push_back(bit);
+    }
+    bits.push_back(fmt::format("{}", fmt::join(places, "^")));
+  }
+  const std::string hash = fmt::format("{}", fmt::join(bits, ", "));
+  if (std::has_single_bit(function.divisor)) return hash;
+  return fmt::format("x mod {}, x: {}", function.divisor, hash);
+}
+
+}  // namespace sonde

@@ -1,0 +1,142 @@
+// Excess latencies cut halfway up to that of the line itself, slice by slice.
+#include "analysis/structure/index/slice_labels.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/index/slice_function.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+// Queues seen on an H200 are hundreds of cycles long; below this, ways of different length and
+// outliers pass for one.
+constexpr double least_wait_cycles = 20;
+constexpr double least_wait_in_scatters = 8;
+/// More slices than any GPU has: 94 on an H200, 96 on an H100.
+constexpr std::uint32_t most_slices = 1024;
+/// Of the slice of the median line: labels with fewer lines are of lines that were overlooked.
+constexpr double least_lines = 0.25;
+/// Lines of overlooked labels; with more, the labels are not worth having.
+constexpr double most_unknown = 0.01;
+
+/// Gives the lines of labels with few lines up, and numbers the others from 0 on.
+void drop_small_labels(SliceLabels& slices) {
+  std::vector<double> sizes(slices.slices);
+  for (const std::uint32_t label : slices.labels) ++sizes[label];
+  std::vector<double> size_of_line;  // overlooked labels may be many, but have few lines
+  for (const std::uint32_t label : slices.labels) size_of_line.push_back(sizes[label]);
+  const double least = least_lines * median_in_place(size_of_line);
+  std::vector<std::uint32_t> number(sizes.size(), unknown_slice);
+  slices.slices = 0;
+  for (std::size_t label = 0; label < sizes.size(); ++label) {
+    if (sizes[label] >= least) number[label] = slices.slices++;
+  }
+  for (std::uint32_t& label : slices.labels) label = number[label];
+}
+
+SliceLabels no_slices(std::string reason) {
+  SliceLabels none;
+  none.reason = std::move(reason);
+  return none;
+}
+
+}  // namespace
+
+Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
+                     std::size_t own) {
+  std::vector<double> excess;
+  for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(contended[i] - alone[i]);
+  // Of two slices half of the lines wait: what lies below the lower quarter surely does not.
+  const double common = quantile(excess, 0.25);
+  std::vector<double> below;
+  for (const double cycles : excess) {
+    if (cycles <= common) below.push_back(common - cycles);
+  }
+  Sharers sharers{.waits = {},
+                  .wait_cycles = excess[own] - common,
+                  .scatter_cycles = normal_scale * median(std::move(below))};
+  sharers.is_clear = sharers.wait_cycles >=
+                     std::max(least_wait_cycles, least_wait_in_scatters * sharers.scatter_cycles);
+  for (const double cycles : excess) {
+    sharers.waits.push_back(cycles - common >= sharers.wait_cycles / 2);
+  }
+  return sharers;
+}
+
+SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask) {
+  SliceLabels slices{.labels = std::vector(alone.size(), unknown_slice), .reason = {}};
+  std::vector<std::size_t> left(alone.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  std::vector<double> waits;
+  // The last slice has no other lines to be compared with: some of known ones stand in.
+  std::vector<std::size_t> others;
+  while (!left.empty()) {
+    const std::size_t own =
+        *std::ranges::min_element(left, {}, [&](std::size_t line) { return alone[line]; });
+    std::vector<std::size_t> lines = left;
+    lines.insert(lines.end(), others.begin(), others.end());
+    std::vector<double> alone_of_lines;
+    for (const std::size_t line : lines) alone_of_lines.push_back(alone[line]);
+    const auto place = static_cast<std::size_t>(std::ranges::find(lines, own) - lines.begin());
+    const Sharers sharers = find_sharers(alone_of_lines, ask(lines, own), place);
+    if (!sharers.is_clear) {
+      return no_slices(fmt::format(
+          "reductions on a line make loads of it wait {:.0f} cycles longer than most others, which "
+          "scatter by {:.1f}",
+          sharers.wait_cycles, sharers.scatter_cycles));
+    }
+    if (slices.slices == most_slices) {
+      return no_slices(fmt::format("more than {} groups of lines wait together", most_slices));
+    }
+    waits.push_back(sharers.wait_cycles);
+    std::vector<std::size_t> rest;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (sharers.waits[i]) {
+        slices.labels[left[i]] = slices.slices;
+      } else {
+        rest.push_back(left[i]);
+      }
+    }
+    if (slices.slices == 0) {
+      for (const std::size_t line : left) {
+        if (slices.labels[line] == 0) others.push_back(line);
+      }
+    }
+    left = std::move(rest);
+    ++slices.slices;
+  }
+  slices.wait_cycles = median(std::move(waits));
+  drop_small_labels(slices);
+  const auto unknown = std::ranges::count(slices.labels, unknown_slice);
+  if (static_cast<double>(unknown) > most_unknown * static_cast<double>(alone.size())) {
+    return no_slices(
+        fmt::format("{} of {} lines wait with hardly any other", unknown, alone.size()));
+  }
+  return slices;
+}
+
+double agreement(std::span<const std::uint32_t> first, std::span<const std::uint32_t> second) {
+  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> pairs;
+  std::size_t known = 0;
+  for (std::size_t line = 0; line < first.size(); ++line) {
+    if (first[line] == unknown_slice || second[line] == unknown_slice) continue;
+    ++pairs[first[line]][second[line]];
+    ++known;
+  }
+  std::size_t agreed = 0;
+  std::map<std::uint32_t, std::size_t> names;
+  for (const auto& [label, others] : pairs) {
+    const auto most =
+        std::ranges::max_element(others, {}, [](const auto& pair) { return pair.second; });
+    if (names.try_emplace(most->first, most->second).second) agreed += most->second;
+  }
+  return known == 0 ? 0 : static_cast<double>(agreed) / static_cast<double>(known);
+}
+
+}  // namespace sonde

@@ -1,0 +1,134 @@
+// Hashes with a remainder are drawn, the slices of the lines of a page are worked out from them,
+// and the fit has to find the same hash whatever the slices are called.
+#include "analysis/structure/index/slice_function.hpp"
+
+#include "analysis/structure/index/gf2.hpp"
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::size_t dimensions = 14;
+constexpr std::size_t lines = std::size_t{1} << dimensions;
+
+struct Hash {
+  std::vector<std::uint64_t> masks;  // of line numbers
+  std::uint32_t slices = 0;
+};
+
+/// Independent masks: enough of them that all slices have nearly as many lines.
+Hash draw_hash(std::uint32_t slices, std::size_t bits, Random& random) {
+  Hash hash{.masks = {}, .slices = slices};
+  Gf2Basis basis;
+  while (hash.masks.size() < bits) {
+    const std::uint64_t mask = random.below(lines);
+    if (basis.insert(mask)) hash.masks.push_back(mask);
+  }
+  return hash;
+}
+
+std::vector<std::uint32_t> label_page(const Hash& hash, std::uint64_t constant, Random& random) {
+  std::vector<std::uint32_t> names(hash.slices);
+  std::iota(names.begin(), names.end(), 0u);
+  shuffle(names, random);
+  std::vector<std::uint32_t> labels;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    labels.push_back(names[(fold_bits(line, hash.masks) ^ constant) % hash.slices]);
+  }
+  return labels;
+}
+
+std::size_t count_right(const SliceFunction& function, const std::vector<std::uint32_t>& labels) {
+  std::size_t right = 0;
+  for (std::size_t line = 0; line < labels.size(); ++line) {
+    right += slice_of(function, line * line_bytes) == labels[line];
+  }
+  return right;
+}
+
+class SliceFunctionTest : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(SliceFunctionTest, a_hash_comes_back_from_the_slices_of_any_page) {
+  const std::uint32_t slices = GetParam();
+  Random random(slices);
+  const auto least_bits = static_cast<std::size_t>(std::bit_width(slices - 1));
+  const bool divides = std::has_single_bit(slices);
+  for (std::size_t more = divides ? 0 : 3; more <= (divides ? 0u : 5u); ++more) {
+    const Hash hash = draw_hash(slices, least_bits + more, random);
+    const std::uint64_t constants = std::uint64_t{1} << hash.masks.size();
+    const auto first_page = label_page(hash, random.below(constants), random);
+    const auto second_page = label_page(hash, random.below(constants), random);
+
+    const SliceFunction first = fit_slice_function(first_page, line_bytes);
+    const SliceFunction second = fit_slice_function(second_page, line_bytes);
+
+    ASSERT_TRUE(first.is_known()) << first.reason << ", bits " << hash.masks.size();
+    EXPECT_EQ(first.divisor, slices);
+    EXPECT_EQ(first.masks.size(), hash.masks.size());
+    EXPECT_EQ(count_right(first, first_page), lines);
+    EXPECT_EQ(describe(second), describe(first));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Slices, SliceFunctionTest,
+                         testing::Values(2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 20, 22, 24, 32, 40, 47,
+                                         48, 64, 80, 94, 96));
+
+TEST(SliceFunctionFitTest, lines_that_are_unknown_or_wrong_do_not_hide_it) {
+  Random random(5);
+  const Hash hash = draw_hash(47, 10, random);
+  const auto truth = label_page(hash, 0x155, random);
+  auto labels = truth;
+  for (int i = 0; i < 60; ++i) labels[random.below(lines)] = unknown_slice;
+  for (int i = 0; i < 60; ++i) {
+    labels[random.below(lines)] = static_cast<std::uint32_t>(random.below(47));
+  }
+
+  const SliceFunction function = fit_slice_function(labels, line_bytes);
+
+  ASSERT_TRUE(function.is_known()) << function.reason;
+  EXPECT_EQ(count_right(function, truth), lines);
+  EXPECT_LT(function.explained_lines, function.known_lines);
+}
+
+TEST(SliceFunctionFitTest, slices_drawn_at_random_have_no_function) {
+  Random random(6);
+  std::vector<std::uint32_t> labels;
+  for (std::size_t line = 0; line < lines; ++line) {
+    labels.push_back(static_cast<std::uint32_t>(random.below(47)));
+  }
+
+  const SliceFunction function = fit_slice_function(labels, line_bytes);
+
+  EXPECT_FALSE(function.is_known());
+  EXPECT_FALSE(function.reason.empty());
+}
+
+/// What a hash of another kind gives: a table of 24 slices behind 8 bits, drawn at random.
+TEST(SliceFunctionFitTest, a_table_behind_a_hash_is_no_remainder) {
+  Random random(7);
+  const Hash hash = draw_hash(256, 8, random);
+  std::vector<std::uint32_t> table;
+  for (std::uint32_t i = 0; i < 256; ++i) table.push_back(i % 24);
+  shuffle(table, random);
+  std::vector<std::uint32_t> labels = label_page(hash, 0, random);
+  for (std::uint32_t& label : labels) label = table[label];
+
+  EXPECT_FALSE(fit_slice_function(labels, line_bytes).is_known());
+}
+
+TEST(SliceFunctionFitTest, text_names_the_bits_of_the_offset) {
+  Random random(8);
+  const Hash two_bits{.masks = {0b101, 0b10}, .slices = 4};
+  EXPECT_EQ(describe(fit_slice_function(label_page(two_bits, 1, random), line_bytes)), "7^9, 8");
+}
+
+}  // namespace
+}  // namespace sonde
