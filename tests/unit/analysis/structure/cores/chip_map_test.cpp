@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-SmGroups groups(std::vector<int> numbers) { return make_groups(numbers, Singles::keep); }
+SmGroups groups(const std::vector<int>& numbers) { return make_groups(numbers, Singles::keep); }
 
 TEST(ChipMapTest, maps_are_the_same_if_they_part_the_same_sms) {
   EXPECT_TRUE(same_groups(groups({0, 0, 1, 1}), groups({5, 5, 2, 2})));

@@ -8,7 +8,6 @@ namespace sonde {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(PortSharingTest, noise_moves_the_limits) {
   EXPECT_EQ(choose_limits(0.001).slow, 1.03);
