@@ -238,6 +238,7 @@ constexpr Section sections[] = {
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"", cache_page, cache_rows, caches},
+    {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
     {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},
 };
 
