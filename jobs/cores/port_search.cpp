@@ -26,6 +26,8 @@ constexpr int quiet_sets = 12;
 constexpr std::size_t set_kinds = 3;
 constexpr std::size_t quiet_turns = set_kinds * (widest_stride - 1) * longest_run;
 constexpr std::size_t quiet_turns_of_unit = 4;
+// However often there is news: twice what drawn chips took (tests/bench/score_floor_maps).
+constexpr std::size_t most_turns_of_unit = 100;
 // Of each kind, with drawn members: one that is no group would have to be late as a whole every
 // time.
 constexpr int confirming_sets = 6;
@@ -87,7 +89,8 @@ class OverloadSearch {
   std::vector<int> run() {
     const std::size_t enough = quiet_turns + quiet_turns_of_unit * units_.size();
     std::size_t quiet = 0;
-    for (std::size_t turn = 0; most_ > 2 && quiet < enough; ++turn) {
+    const std::size_t most_turns = most_turns_of_unit * units_.size();
+    for (std::size_t turn = 0; most_ > 2 && quiet < enough && turn < most_turns; ++turn) {
       const std::size_t pivot = next_pivot();
       if (pivot == trials_.units()) break;
       const Units open = table_.open_partners(pivot, units_);
