@@ -1,6 +1,8 @@
 // Job `sharing`: which SMs share each cache, which caches of different load paths are one array,
 // and which constants lie beside code. Method: docs/methods/sharing.md.
 #include "analysis/sharing.hpp"
+#include "base/gpu_facts.hpp"
+#include "jobs/sharing/arrays.hpp"
 #include "jobs/sharing/scope.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +55,8 @@ constexpr std::uint64_t most_code_bytes = 512 * 1024;
 /// A cache, or why nothing is known of its sharing.
 struct Subject {
   std::optional<CoRunCache> cache = {};
-  bool overfills = false;  // two chases through it disturb each other
+  bool overfills = false;   // two chases through it disturb each other
+  bool holds_bank = false;  // of constants: its size is that of the bank, or more
   Status status = Status::not_resolvable;
   std::string reason = {};
 };
@@ -64,35 +67,54 @@ std::uint64_t space_of(LoadPath path) {
   return path == LoadPath::instruction ? most_code_bytes : 0;
 }
 
+/// Sets up what all chases through a cache have in common.
+CoRunCache set_up_cache(JobRun& run, const KnownCache& known, double hit_cycles) {
+  CoRunCache cache{.name = fmt::format("cache.{}", known.name),
+                   .chase = set_up_chase(run, known.path, known.record_space),
+                   .space_bytes = space_of(known.path)};
+  const auto before = run.number(fmt::format("cache.{}.hit_latency_cycles", known.before));
+  if (before) cache.inner_cycles = (*before + hit_cycles) / 2;
+  return cache;
+}
+
+/// A cache of constants of which is known that it holds the whole bank: its hits, and no misses.
+std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known) {
+  const std::string name = fmt::format("cache.{}", known.name);
+  const auto hit_cycles = run.number(name + ".hit_latency_cycles");
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  if (known.path != LoadPath::constant || !hit_cycles || !l2_cycles) return std::nullopt;
+  if (run.number(name + ".miss_latency_cycles")) return std::nullopt;
+  CoRunCache cache = set_up_cache(run, known, *hit_cycles);
+  cache.size_bytes = constant_bank_bytes;
+  cache.line_bytes = common_line_bytes;
+  cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // whatever lies between
+  return cache;
+}
+
 Subject find_subject(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto size_bytes = run.number(name + ".size_bytes");
   const auto line_bytes = run.number(name + ".line_bytes");
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
   const auto miss_cycles = run.number(name + ".miss_latency_cycles");
-  Subject subject;
+  if (auto holder = find_bank_holder(run, known)) {
+    return {.cache = std::move(holder), .holds_bank = true};
+  }
   if (!size_bytes || !line_bytes || !hit_cycles || !miss_cycles) {
     const Finding* size = run.answer(name + ".size_bytes");
     const bool absent = size != nullptr && size->status == Status::not_present;
-    subject.status = absent ? Status::not_present : Status::not_resolvable;
-    subject.reason = absent ? size->reason : "its size, line or latencies are not known";
-    return subject;
+    return {.status = absent ? Status::not_present : Status::not_resolvable,
+            .reason = absent ? size->reason : "its size, line or latencies are not known"};
   }
   if (name == "cache.l2" && run.number("cache.l2.far_hit_latency_cycles")) {
-    subject.reason =
-        "it is divided into partitions: what one of them loses may be found in the other";
-    return subject;
+    return {.reason =
+                "it is divided into partitions: what one of them loses may be found in the other"};
   }
-  CoRunCache cache{.name = name,
-                   .chase = set_up_chase(run, known.path, known.record_space),
-                   .size_bytes = *size_bytes,
-                   .miss_cycles = (*hit_cycles + *miss_cycles) / 2,
-                   .space_bytes = space_of(known.path)};
+  CoRunCache cache = set_up_cache(run, known, *hit_cycles);
+  cache.size_bytes = *size_bytes;
   cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
-  const auto before = run.number(fmt::format("cache.{}.hit_latency_cycles", known.before));
-  if (before) cache.inner_cycles = (*before + *hit_cycles) / 2;
-  subject.cache = std::move(cache);
-  return subject;
+  cache.miss_cycles = (*hit_cycles + *miss_cycles) / 2;
+  return {.cache = std::move(cache)};
 }
 
 KnownGroups known_groups(const JobRun& run) {
@@ -168,7 +190,7 @@ void report_pair(JobRun& run, const Subjects& subjects, const CachePair& pair) {
 void report_code(JobRun& run, const Subjects& subjects, const char* constants) {
   const std::string metric = fmt::format("sharing.{}_code", constants);
   const Subject& bank = subjects.find(constants)->second;
-  if (!bank.overfills) {
+  if (!bank.overfills && !bank.holds_bank) {
     return run.report(
         no_answer(metric, bank.cache ? Status::not_resolvable : bank.status, bank.reason));
   }
@@ -182,7 +204,8 @@ void report_code(JobRun& run, const Subjects& subjects, const char* constants) {
       unknown = fmt::format("cache.{}: {}", name, code.reason);
       continue;
     }
-    const ArrayVerdict verdict = compare_arrays(run, *bank.cache, *code.cache);
+    const ArrayVerdict verdict = bank.holds_bank ? compare_with_bank(run, *bank.cache, *code.cache)
+                                                 : compare_arrays(run, *bank.cache, *code.cache);
     probes += verdict.probes;
     if (verdict.one_array == true) {
       return run.report(found(metric, std::string(name), verdict.confidence, probes));

@@ -7,8 +7,6 @@
 namespace sonde {
 namespace {
 
-// Each of two chases fills so much of a cache: see CoRunCache::listed_lines.
-constexpr double filling = 0.7;
 // Accesses of a short list are timed until there are so many, that single outliers do not count.
 constexpr std::uint64_t fewest_timed = 256;
 // Lists up to this length are gone round twice before anything is timed, longer ones once.
@@ -58,14 +56,17 @@ std::uint64_t CoRunCache::listed_lines() const {
   return static_cast<std::uint64_t>(filling * size_bytes / static_cast<double>(line_bytes)) + 1;
 }
 
+CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number) {
+  const Draw draw = draw_replicate(run, what, number);
+  return {.place = draw.place, .seed = draw.seed};
+}
+
 std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
-                                 const std::vector<ListChase>& chases, const CoRunDraw& draw,
-                                 Concurrency concurrency) {
+                                 const std::vector<ListChase>& chases, const CoRunDraw& draw) {
   const ChaseSetup setup = common_setup(chases);
   ChaseProbe probe;
   probe.place = draw.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
-  probe.concurrency = concurrency;
   std::uint64_t longest = 0;
   for (const ListChase& chase : chases) {
     ChaseLane& lane = probe.lanes.emplace_back(make_lane(chase, draw));

@@ -20,10 +20,12 @@ struct CoRunCache {
   double inner_cycles = 0;        // loads up to this were answered before they came to it
   double miss_cycles = 0;         // loads above this missed it
   std::uint64_t space_bytes = 0;  // of constants or code: no offset lies beyond; 0: global memory
+  /// What a list fills of the cache: one list fits, two do not, and even if one chase is half as
+  /// fast as the other, enough of its lines come in between the accesses of the other.
+  double filling = 0.7;
 
-  /// Lines of a list that fills 0.7 of the cache: one list fits, two do not, and even if one chase
-  /// is half as fast as the other, enough of its lines come in between the accesses of the other.
   std::uint64_t listed_lines() const;
+  std::uint64_t list_bytes() const { return listed_lines() * line_bytes; }
 };
 
 /// A chase through one list.
@@ -45,10 +47,16 @@ struct CoRunDraw {
   std::uint64_t seed = 0;  // of the order of accesses
 };
 
-/// Shares of the recorded accesses of each chase, all at once or one after the other.
+/// A chase that finds so many of its lines in caches before the one in question is no chase through
+/// that one.
+inline constexpr double most_held_before = 0.25;
+
+/// What a measurement of this name draws for its replicate number `number`.
+CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number);
+
+/// Shares of the recorded accesses of each chase, all at once.
 /// @throws DeviceError, DeviceLostError
 std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
-                                 const std::vector<ListChase>& chases, const CoRunDraw& draw,
-                                 Concurrency concurrency = Concurrency::together);
+                                 const std::vector<ListChase>& chases, const CoRunDraw& draw);
 
 }  // namespace sonde
