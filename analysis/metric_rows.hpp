@@ -51,6 +51,7 @@ inline constexpr Quantity gain{"1", continuous, higher};
 inline constexpr Quantity footprints{"byte", fingerprint, neither};
 inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
 inline constexpr Quantity label{"", inventory, neither};
+inline constexpr Quantity of_one_die{"1", inventory, neither};  // GPCs differ in their SMs
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
@@ -197,7 +198,8 @@ inline constexpr Factor shared_caches[] = {
 inline constexpr Row sharing_rows[] = {
     {"sharing.{}.scope", text,
      "which SMs share it: sm, tpc, gpc, part of a gpc, partition or device ({})", wong_fig_20},
-    {"sharing.{}.sms", count, "SMs that share it with SM 0, that one counted ({})", wong_fig_20},
+    {"sharing.{}.sms", of_one_die, "SMs that share it with SM 0, that one counted ({})",
+     wong_fig_20},
 };
 inline constexpr Row array_rows[] = {
     {"sharing.l1_readonly", text, "whether plain and read-only loads have one first cache"},

@@ -147,7 +147,7 @@ constexpr Row slice_rows[] = {
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", cycles,
      "what a load waits for reductions of other SMs on another line of its slice"},
-    {"cache.l2.slice_latency_cycles", sm_map, "L2 hit latency by slice, over all SMs"},
+    {"cache.l2.slice_latency_cycles", curve, "L2 hit latency by slice, over all SMs"},
     {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},
      "share of the variance of L2 hits by SM and slice that a sum of both explains",
      "Alpay and Basaran, arXiv 2606.22588"},

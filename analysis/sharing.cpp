@@ -70,14 +70,12 @@ std::optional<std::string> name_by_gpcs(const std::vector<int>& sharing,
 
 }  // namespace
 
-Loss judge_loss(double alone, double beside) {
+Loss judge_loss(double alone, double together) {
   if (alone > most_missed_alone) return Loss::unclear;
-  const double lost = beside - alone;
+  const double lost = together - alone;
   if (lost >= least_lost) return Loss::some;
   return lost <= most_noise ? Loss::none : Loss::unclear;
 }
-
-Loss worst_of(Loss one, Loss other) { return std::max(one, other); }
 
 Sharers find_sharers(const std::vector<int>& others,
                      const std::function<Loss(const std::vector<int>&)>& disturbs) {

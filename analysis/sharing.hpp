@@ -14,12 +14,9 @@ namespace sonde {
 enum class Loss { none, unclear, some };
 
 /// Chases that fill 0.7 of a cache each: alone they hit, two in one cache lose a good part.
-/// @param alone, beside shares of accesses that miss, alone and while another one chases
+/// @param alone, together shares of accesses that miss, alone and while another one chases
 /// @return unclear, too, if the chase misses much when it is alone
-Loss judge_loss(double alone, double beside);
-
-/// The verdict on several chases at once: some, if one of them lost some.
-Loss worst_of(Loss one, Loss other);
+Loss judge_loss(double alone, double together);
 
 /// SMs that disturb a chase.
 struct Sharers {

@@ -53,14 +53,14 @@ constexpr std::array pairs{
 constexpr std::uint64_t most_code_bytes = 512 * 1024;
 
 /// A cache, or why nothing is known of its sharing.
-struct Subject {
+struct Candidate {
   std::optional<CoRunCache> cache = {};
   bool overfills = false;   // two chases through it disturb each other
   bool holds_bank = false;  // of constants: its size is that of the bank, or more
   Status status = Status::not_resolvable;
   std::string reason = {};
 };
-using Subjects = std::map<std::string, Subject, std::less<>>;
+using Candidates = std::map<std::string, Candidate, std::less<>>;
 
 std::uint64_t space_of(LoadPath path) {
   if (path == LoadPath::constant) return constant_bank_bytes;
@@ -91,7 +91,7 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   return cache;
 }
 
-Subject find_subject(JobRun& run, const KnownCache& known) {
+Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto size_bytes = run.number(name + ".size_bytes");
   const auto line_bytes = run.number(name + ".line_bytes");
@@ -144,42 +144,48 @@ void report_scope(JobRun& run, const std::string& name, const CacheSharing& shar
                   sharing.sms.size(), sm_count)));
 }
 
-Subjects report_scopes(JobRun& run) {
-  Subjects subjects;
+Candidates report_scopes(JobRun& run) {
+  Candidates candidates;
   for (const KnownCache& known : known_caches) {
     const std::string name(known.name);
-    Subject& subject = subjects[name] = find_subject(run, known);
-    if (!subject.cache) {
-      run.report_rest("sharing." + name + ".", subject.status, subject.reason);
+    Candidate& candidate = candidates[name] = find_candidate(run, known);
+    if (!candidate.cache) {
+      run.report_rest("sharing." + name + ".", candidate.status, candidate.reason);
       continue;
     }
-    const CacheSharing sharing = find_cache_sharing(run, *subject.cache);
-    subject.overfills = sharing.overfills;
-    subject.reason = sharing.reason;
+    const CacheSharing sharing = find_cache_sharing(run, *candidate.cache);
+    candidate.overfills = sharing.overfills;
+    candidate.reason = sharing.reason;
     report_scope(run, name, sharing);
   }
-  return subjects;
+  return candidates;
 }
 
-/// Why two caches cannot be compared; nothing if they can.
-std::optional<Subject> find_obstacle(const Subjects& subjects, const std::string& one,
-                                     const std::string& other) {
+/// Why two caches cannot be compared.
+struct Obstacle {
+  Status status;
+  std::string reason;
+};
+
+/// Nothing if they can.
+std::optional<Obstacle> find_obstacle(const Candidates& candidates, const std::string& one,
+                                      const std::string& other) {
   for (const std::string& name : {one, other}) {
-    const Subject& subject = subjects.find(name)->second;
-    if (subject.overfills) continue;
-    return Subject{.status = subject.cache ? Status::not_resolvable : subject.status,
-                   .reason = fmt::format("cache.{}: {}", name, subject.reason)};
+    const Candidate& candidate = candidates.find(name)->second;
+    if (candidate.overfills) continue;
+    return Obstacle{.status = candidate.cache ? Status::not_resolvable : candidate.status,
+                    .reason = fmt::format("cache.{}: {}", name, candidate.reason)};
   }
   return std::nullopt;
 }
 
-void report_pair(JobRun& run, const Subjects& subjects, const CachePair& pair) {
+void report_pair(JobRun& run, const Candidates& candidates, const CachePair& pair) {
   const std::string metric = fmt::format("sharing.{}_{}", pair.one, pair.other);
-  if (const auto obstacle = find_obstacle(subjects, pair.one, pair.other)) {
+  if (const auto obstacle = find_obstacle(candidates, pair.one, pair.other)) {
     return run.report(no_answer(metric, obstacle->status, obstacle->reason));
   }
-  const ArrayVerdict verdict = compare_arrays(run, *subjects.find(pair.one)->second.cache,
-                                              *subjects.find(pair.other)->second.cache);
+  const ArrayVerdict verdict = compare_arrays(run, *candidates.find(pair.one)->second.cache,
+                                              *candidates.find(pair.other)->second.cache);
   if (!verdict.one_array) return run.report(not_resolvable(metric, verdict.reason));
   run.report(found(metric, std::string(*verdict.one_array ? "yes" : "no"), verdict.confidence,
                    verdict.probes),
@@ -187,9 +193,9 @@ void report_pair(JobRun& run, const Subjects& subjects, const CachePair& pair) {
 }
 
 /// Which cache of code is the same array as a cache of constants (Wong 2010, figure 21).
-void report_code(JobRun& run, const Subjects& subjects, const char* constants) {
+void report_code(JobRun& run, const Candidates& candidates, const char* constants) {
   const std::string metric = fmt::format("sharing.{}_code", constants);
-  const Subject& bank = subjects.find(constants)->second;
+  const Candidate& bank = candidates.find(constants)->second;
   if (!bank.overfills && !bank.holds_bank) {
     return run.report(
         no_answer(metric, bank.cache ? Status::not_resolvable : bank.status, bank.reason));
@@ -198,7 +204,7 @@ void report_code(JobRun& run, const Subjects& subjects, const char* constants) {
   std::uint64_t probes = 0;
   double confidence = 0;  // of the least sure comparison, if there was one
   for (const char* name : code_caches) {
-    const Subject& code = subjects.find(name)->second;
+    const Candidate& code = candidates.find(name)->second;
     if (!code.cache && code.status == Status::not_present) continue;
     if (!code.overfills) {
       unknown = fmt::format("cache.{}: {}", name, code.reason);
@@ -242,9 +248,9 @@ void report_shared_memory(JobRun& run) {
 }  // namespace
 
 void run_sharing(JobRun& run) {
-  const Subjects subjects = report_scopes(run);
-  for (const CachePair& pair : pairs) report_pair(run, subjects, pair);
-  for (const char* constants : constant_caches) report_code(run, subjects, constants);
+  const Candidates candidates = report_scopes(run);
+  for (const CachePair& pair : pairs) report_pair(run, candidates, pair);
+  for (const char* constants : constant_caches) report_code(run, candidates, constants);
   report_shared_memory(run);
 }
 

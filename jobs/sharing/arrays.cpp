@@ -34,8 +34,8 @@ struct PairShares {
   }
 };
 
-PairShares chase_beside(JobRun& run, const CoRunCache& one, const CoRunCache& other,
-                        std::size_t number) {
+PairShares chase_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
+                          std::size_t number) {
   const std::string label = one.name + " beside " + other.name;
   const CoRunDraw draw = draw_co_run(run, label, number);
   // Both may read global memory: lists of different lines.
@@ -51,12 +51,12 @@ PairShares chase_beside(JobRun& run, const CoRunCache& one, const CoRunCache& ot
 using Tries = std::vector<PairShares>;
 
 /// Chases with several draws; empty with the reason if the device refuses, or other caches answer.
-Tries try_beside(JobRun& run, const CoRunCache& one, const CoRunCache& other,
-                 ArrayVerdict& verdict) {
+Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
+                   ArrayVerdict& verdict) {
   Tries tries;
   const auto refusal = refusal_of([&] {
     for (std::size_t number = 0; number < draws; ++number) {
-      tries.push_back(chase_beside(run, one, other, number));
+      tries.push_back(chase_together(run, one, other, number));
     }
   });
   const auto held = [](const PairShares& pair) {
@@ -98,7 +98,7 @@ ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache
   const auto [smaller, larger] = std::minmax(one.size_bytes, other.size_bytes);
   if (larger > most_size_ratio * smaller) return differ_in_size(one, other);
   ArrayVerdict verdict;
-  const Tries tries = try_beside(run, one, other, verdict);
+  const Tries tries = try_together(run, one, other, verdict);
   if (tries.empty()) return verdict;
   const auto all_lose = [&](Loss loss) {
     return std::ranges::all_of(tries, [&](const PairShares& pair) { return pair.both_lose(loss); });
@@ -125,7 +125,7 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
                                  format_bytes(code.size_bytes));
     return verdict;
   }
-  const Tries tries = try_beside(run, constants, blocks, verdict);
+  const Tries tries = try_together(run, constants, blocks, verdict);
   if (tries.empty()) return verdict;
   // The bank is gone round sooner: under LRU its lines may stay, where those of the code leave.
   const bool one_array =

@@ -20,7 +20,7 @@ struct ArrayVerdict {
 ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache& other);
 
 /// The same for a cache that holds the whole constant bank, so that its size is not known, and a
-/// cache of code: whether that one loses lines beside chases through the bank.
+/// cache of code: whether that one loses lines while chases go through the bank.
 /// @param bank its size is that of the bank
 /// @pre two chases through the cache of code overfill it
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code);

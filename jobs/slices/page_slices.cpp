@@ -15,7 +15,7 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t passes_alone = 3;
-constexpr std::uint64_t passes_beside = 2;
+constexpr std::uint64_t contended_passes = 2;
 /// Of every GPC: on an H200 one was too few to make a queue, three were enough.
 constexpr std::array co_runners_of_gpc{3, 6, 16};
 /// GPCs of most GPUs since 2020.
@@ -40,10 +40,10 @@ class PageChase {
     return fastest(lines, passes_alone);
   }
 
-  std::vector<double> latencies_beside(const std::vector<std::size_t>& lines, std::size_t own) {
+  std::vector<double> contended_latencies(const std::vector<std::size_t>& lines, std::size_t own) {
     setup_.co_runners.clear();
     for (const int sm : sms_) setup_.co_runners.push_back({sm, own * line_bytes_});
-    return fastest(lines, passes_beside);
+    return fastest(lines, contended_passes);
   }
 
  private:
@@ -122,7 +122,7 @@ PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes,
     page.co_runners = sms.size();
     chase.set_co_runner_sms(std::move(sms));
     page.slices = label_lines(alone, [&](const auto& lines, std::size_t own) {
-      return chase.latencies_beside(lines, own);
+      return chase.contended_latencies(lines, own);
     });
     if (page.slices.slices > 0) break;
   }

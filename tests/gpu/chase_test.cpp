@@ -174,6 +174,27 @@ TEST_F(ChaseGpuTest, an_overlapped_warm_up_leaves_the_list_in_the_l2) {
   }
 }
 
+/// Those of the line of the reductions wait for hundreds of cycles, most others for none.
+TEST_F(ChaseGpuTest, lines_wait_behind_reductions_on_them) {
+  const int sms = device().info().sm_count;
+  if (sms < 64) GTEST_SKIP() << "co-runners of few SMs make no queue";
+  ChaseProbe probe = warm_chase(LoadPath::atomic, shuffled_offsets(64_KiB, 128), 512);
+  const Trace alone = device().run(probe);
+  for (int sm = sms / 8; sm < sms; sm += 4) probe.co_runners.push_back({sm, 0});
+  const Trace contended = device().run(probe);
+
+  std::vector<std::uint32_t> excess;
+  std::uint32_t of_own = 0;
+  for (std::size_t i = 0; i < 512; ++i) {
+    const std::uint32_t before = alone.lanes[0].window_cycles[i];
+    excess.push_back(std::max(contended.lanes[0].window_cycles[i], before) - before);
+    if (probe.lanes[0].offsets_bytes[i] == 0) of_own = excess.back();
+  }
+  EXPECT_GT(of_own, 100u);
+  EXPECT_LT(median(excess), 100);
+  EXPECT_NO_THROW(device().run(warm_chase(LoadPath::atomic, shuffled_offsets(64_KiB, 128), 512)));
+}
+
 TEST_F(ChaseGpuTest, flushed_memory_is_far) {
   ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(1_MiB, 4096), 256);
   probe.warmup_accesses = 0;

@@ -345,10 +345,22 @@ def check_stream(name, code):
     return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
 
 
+def check_co_runner(name, code):
+    """A loop of nothing but reductions that add nothing: neither merged, nor dropped, nor answered."""
+    for at, i in enumerate(code):
+        if not re.match(r"REDG?\.E\.ADD", i.opcode) or not i.operands.endswith("RZ"):
+            continue
+        jumps = [j for j in code[at:at + 6] if is_jump(j)]
+        if jumps and any(int(m, 16) <= i.address for m in re.findall(r"0x([0-9a-f]+)", jumps[0].operands)):
+            return []
+    return ["no loop of reductions that add nothing"]
+
+
 CHECKS = [
     (re.compile(r"\d+chase_kernelINS0_"), check_chase, 27),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
     (re.compile(r"bypass_kernel"), check_bypass, 1),
+    (re.compile(r"co_runner_kernel"), check_co_runner, 1),
     (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
 ]
 

@@ -171,6 +171,15 @@ class SassWindowsTest(unittest.TestCase):
         self.assertTrue(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + plain)["f"]))
         self.assertEqual(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + asked)["f"]), [])
 
+    def test_co_runners_without_a_loop_of_reductions_fail(self):
+        loop = ("/*0010*/ REDG.E.ADD.STRONG.GPU desc[UR8][R4.64], RZ ;\n/*0020*/ ISETP.NE.AND P0, PT, R0, 0x40, PT ;\n"
+                "/*0030*/ @P0 BRA 0x10 ;")
+        faults = [sass_windows.check_co_runner("co_runner_kernel", sass_windows.parse("Function : f\n" + text)["f"])
+                  for text in (loop, loop.replace("RZ", "R5"), loop.replace("REDG.E", "ATOMG.E"),
+                               loop.replace("BRA 0x10", "BRA 0x40"))]
+
+        self.assertEqual([bool(fault) for fault in faults], [False, True, True, True])
+
     def test_local_memory_is_seen(self):
         code = sass_windows.parse("Function : f\n/*0010*/ LDL R1, [R2] ;")["f"]
 

@@ -114,6 +114,8 @@ std::string in_words(const DeclaredIndex& index) {
   switch (function.kind) {
     case Kind::bit_field: return fmt::format("{} bits from {} on", function.bits, function.low_bit);
     case Kind::xor_masks: return fmt::format("XORs {:x}", fmt::join(function.masks, " "));
+    case Kind::xor_modulo:
+      return fmt::format("XORs {:x} mod {}", fmt::join(function.masks, " "), index.sets);
     case Kind::modulo:
       return fmt::format("(address / {} B) mod {}", function.granularity_bytes, index.sets);
     case Kind::table: return fmt::format("a table to {} sets", index.sets);

@@ -164,7 +164,8 @@ IndexMatch match_index(const IndexSample& sample, const IndexFunction& index) {
   const std::size_t agreeing = right + (sample.lines.size() - sample.labelled) - intruders;
   return {.agreement = static_cast<double>(agreeing) / static_cast<double>(sample.lines.size()),
           .overlap = static_cast<double>(right) / static_cast<double>(sample.labelled + intruders),
-          .matched = matched_sets.size()};
+          .matched = matched_sets.size(),
+          .misplaced = sample.labelled - right};
 }
 
 void IndexCandidate::improve(const IndexSample& sample, IndexFunction other) {

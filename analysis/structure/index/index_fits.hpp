@@ -25,9 +25,10 @@ struct IndexSample {
 /// Labelled sets and those of a function match if each holds more lines of the other than of any
 /// third: of what one splits or merges, only the largest part agrees.
 struct IndexMatch {
-  double agreement = 0;     // share of lines in matching sets; of other_set: in none of them
-  double overlap = 0;       // lines in matching sets over these and those of other_set there
-  std::size_t matched = 0;  // pairs of sets
+  double agreement = 0;       // share of lines in matching sets; of other_set: in none of them
+  double overlap = 0;         // lines in matching sets over these and those of other_set there
+  std::size_t matched = 0;    // pairs of sets
+  std::size_t misplaced = 0;  // labelled lines that are in none of them
 };
 
 /// @pre can_number_sets(index)

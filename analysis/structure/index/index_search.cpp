@@ -22,7 +22,13 @@ constexpr double least_agreement_of_one_set = 0.995;
 constexpr double least_seen_sets = 0.98;
 
 bool follows(const IndexSample& sample, const IndexCandidate& found) {
-  if (!sample.shows_all_sets()) return found.match.agreement >= least_agreement_of_one_set;
+  if (!sample.shows_all_sets()) {
+    // Lines of the set are few among the others, but surer: those were seen to conflict with it.
+    const double most_misplaced =
+        std::max(1.0, (1 - least_agreement) * static_cast<double>(sample.labelled));
+    return found.match.agreement >= least_agreement_of_one_set &&
+           static_cast<double>(found.match.misplaced) <= most_misplaced;
+  }
   return found.match.agreement >= least_agreement &&
          static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
 }

@@ -3,15 +3,14 @@
 // slices that lines were seen in, whatever their numbers. Method: docs/methods/slices.md.
 #pragma once
 
+#include "analysis/structure/index/remainder_hash.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace sonde {
-
-/// Label of a line whose slice is not known.
-inline constexpr std::uint32_t unknown_slice = ~0U;
 
 /// Slice of a line of the page: order[(x ^ constant) mod divisor], where bit i of x is the parity
 /// of the offset in bytes under masks[i].

@@ -20,7 +20,7 @@ constexpr double least_wait_cycles = 20;
 constexpr double least_wait_in_scatters = 8;
 /// More slices than any GPU has: 94 on an H200, 96 on an H100.
 constexpr std::uint32_t most_slices = 1024;
-/// Of the median of all slices: labels with fewer lines are of lines that were overlooked.
+/// Of the slice of the median line: labels with fewer lines are of lines that were overlooked.
 constexpr double least_lines = 0.25;
 /// Lines of overlooked labels; with more, the labels are not worth having.
 constexpr double most_unknown = 0.01;
@@ -29,7 +29,9 @@ constexpr double most_unknown = 0.01;
 void drop_small_labels(SliceLabels& slices) {
   std::vector<double> sizes(slices.slices);
   for (const std::uint32_t label : slices.labels) ++sizes[label];
-  const double least = least_lines * median(sizes);
+  std::vector<double> size_of_line;  // overlooked labels may be many, but have few lines
+  for (const std::uint32_t label : slices.labels) size_of_line.push_back(sizes[label]);
+  const double least = least_lines * median_in_place(size_of_line);
   std::vector<std::uint32_t> number(sizes.size(), unknown_slice);
   slices.slices = 0;
   for (std::size_t label = 0; label < sizes.size(); ++label) {
@@ -46,10 +48,10 @@ SliceLabels no_slices(std::string reason) {
 
 }  // namespace
 
-Sharers find_sharers(std::span<const double> alone, std::span<const double> beside,
+Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
                      std::size_t own) {
   std::vector<double> excess;
-  for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(beside[i] - alone[i]);
+  for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(contended[i] - alone[i]);
   // Of two slices half of the lines wait: what lies below the lower quarter surely does not.
   const double common = quantile(excess, 0.25);
   std::vector<double> below;
@@ -67,7 +69,7 @@ Sharers find_sharers(std::span<const double> alone, std::span<const double> besi
   return sharers;
 }
 
-SliceLabels label_lines(std::span<const double> alone, const LatenciesBeside& ask) {
+SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask) {
   SliceLabels slices{.labels = std::vector(alone.size(), unknown_slice), .reason = {}};
   std::vector<std::size_t> left(alone.size());
   std::iota(left.begin(), left.end(), std::size_t{0});

@@ -21,14 +21,14 @@ struct Sharers {
 
 /// Lines wait that take half as much longer as the line of the reductions does. What three quarters
 /// of the lines wait, or half of them, is not of a slice: it is that of the way to all of them.
-/// @param alone, beside latencies of the lines without co-runners and with them
+/// @param alone, contended latencies of the lines without co-runners and with them
 /// @param own place of the line that the reductions are made on
-Sharers find_sharers(std::span<const double> alone, std::span<const double> beside,
+Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
                      std::size_t own);
 
 /// Latencies of the lines with these numbers, in their order, while co-runners make reductions on
 /// one of them.
-using LatenciesBeside =
+using ContendedLatencies =
     std::function<std::vector<double>(const std::vector<std::size_t>& lines, std::size_t own)>;
 
 struct SliceLabels {
@@ -43,7 +43,7 @@ struct SliceLabels {
 /// of two slices wait, those on a near line do not. Labels with few lines are no slices; their
 /// lines stay unknown.
 /// @param alone latencies without co-runners
-SliceLabels label_lines(std::span<const double> alone, const LatenciesBeside& ask);
+SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask);
 
 /// Share of the lines known to both on which two labellings agree, whatever they call the slices.
 double agreement(std::span<const std::uint32_t> first, std::span<const std::uint32_t> second);

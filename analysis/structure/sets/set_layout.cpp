@@ -39,6 +39,32 @@ Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {
   return lines;
 }
 
+/// Adds each line to the members of the conflict's set, or to the others.
+void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
+                 Lines& members, Lines& others) {
+  const std::vector<bool> is_member = find_members(conflict, lines, ask);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    (is_member[i] ? members : others).push_back(lines[i]);
+  }
+}
+
+/// Where candidates are too few for all members that are wanted, those of them that did not show
+/// count: under random replacement every other one does. The others are asked again in other
+/// company, as long as that shows some.
+void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
+                     Lines& others) {
+  constexpr std::uint64_t most_rounds = 6;
+  constexpr double worth_another = 0.1;  // of the members known: so many new ones
+  for (std::uint64_t round = 1; round <= most_rounds; ++round) {
+    const Lines left = shuffled(std::move(others), round);
+    const std::size_t known = members.size();
+    others.clear();
+    sort_by_set(conflict, left, ask, members, others);
+    const auto added = static_cast<double>(members.size() - known);
+    if (added <= worth_another * static_cast<double>(known)) return;
+  }
+}
+
 /// Sorts as many of the lines by the conflict's set as it takes to see enough of that set, and fits
 /// a function to them.
 void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
@@ -46,20 +72,16 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   constexpr std::size_t at_once = 4096;
   const std::size_t wanted = std::max(wanted_members, found.conflict->ways() + 8);
   Lines members;
-  std::vector<PlacedLine> others;
+  Lines others;
   for (std::size_t first = 0; first < candidates.size() && members.size() < wanted;
        first += at_once) {
-    const Lines some = slice(candidates, first, at_once);
-    const std::vector<bool> is_member = find_members(*found.conflict, some, ask);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (is_member[i]) members.push_back(some[i]);
-      if (!is_member[i]) others.push_back({.offset_bytes = some[i], .set = other_set});
-    }
+    sort_by_set(*found.conflict, slice(candidates, first, at_once), ask, members, others);
   }
+  if (members.size() < wanted) find_overlooked(*found.conflict, ask, members, others);
   found.members = with_conflict_first(*found.conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
-  placed.insert(placed.end(), others.begin(), others.end());
+  for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
   found.index = fit_index_function(placed, space.line_bytes, space.origins);
 }
 

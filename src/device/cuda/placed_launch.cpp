@@ -69,7 +69,7 @@ void PlacedLaunch::run(kernels::LaunchShape shape,
   const unsigned most = most_resident_blocks(shape);
   for (;;) {
     session_.run(limit_, [&] {
-      session_.arrays().clear(state_);
+      clear_state();
       queue(shape);
     });
     if (claimed() == sms_.size()) return;

@@ -28,9 +28,13 @@ class PlacedLaunch {
   void run(kernels::LaunchShape shape,
            const std::function<void(const kernels::LaunchShape&)>& queue);
 
- private:
+  /// For a launch that is queued beside another one's run(): tells the blocks which SMs are wanted
+  /// before the arrays go up; empties their counters before the kernel; says how many SMs were had.
   void fill_ranks();
+  void clear_state() { session_.arrays().clear(state_); }
   std::uint32_t claimed() const;
+
+ private:
   unsigned most_resident_blocks(const kernels::LaunchShape& shape) const;
 
   Session& session_;

@@ -3,11 +3,13 @@
 #include "base/gpu_facts.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/chase_memory.hpp"
+#include "device/cuda/co_runners.hpp"
 #include "device/cuda/play.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/place.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sonde::cuda {
 namespace {
@@ -109,8 +111,11 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
   add_words(memory, chains);
   std::optional<SharedWarmUp<Chains>> warm_up;
   if (shares == Shares::behind_the_lane) warm_up.emplace(session, probe, chains);
+  std::optional<CoRunners> co_runners;
+  if (!probe.co_runners.empty()) co_runners.emplace(session, probe);
   ChaseLaunchPlan plan(session, probe);
   memory.fill(plan);
+  if (co_runners) co_runners->fill(memory);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.tasks()[lane].start = memory.place(chains.offset_bytes(lane, 0));
   }
@@ -118,9 +123,12 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
     if (warm_up) warm_up->queue(shape);
+    if (co_runners) co_runners->begin();
     SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.lanes.front().path),
                                            kernels::Order::chain, shape, session.stream()));
+    if (co_runners) co_runners->end();
   });
+  if (co_runners) co_runners->check();
   if (warm_up) warm_up->check(memory);
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.lanes().check_final_value(lane,
@@ -145,16 +153,22 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
     for (std::uint64_t offset_bytes : lane.offsets_bytes) words.push_back({offset_bytes, 0});
   }
   memory.add(std::move(words));
+  std::optional<CoRunners> co_runners;
+  if (!probe.co_runners.empty()) co_runners.emplace(session, probe);
   ChaseLaunchPlan plan(session, probe, scripts.capacity());
   memory.fill(plan);
+  if (co_runners) co_runners->fill(memory);
   plan.launch().script_unit = layout::script_unit(path, scripts.unit_bytes());
   scripts.fill(plan.tasks());
   for (kernels::ChaseTask& task : plan.tasks()) task.start = memory.place(0);
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
+    if (co_runners) co_runners->begin();
     SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(path),
                                            kernels::Order::script, shape, session.stream()));
+    if (co_runners) co_runners->end();
   });
+  if (co_runners) co_runners->check();
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
     plan.lanes().check_final_value(lane, 0);
   }

@@ -44,6 +44,16 @@ Session::Session(int ordinal, std::uint64_t seed, double memory_share)
 
 Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
 
+void Session::let_second_stream_follow() {
+  SONDE_CUDA_CHECK(cudaEventRecord(turn_.get(), stream()));
+  SONDE_CUDA_CHECK(cudaStreamWaitEvent(second_stream(), turn_.get()));
+}
+
+void Session::follow_second_stream() {
+  SONDE_CUDA_CHECK(cudaEventRecord(turn_.get(), second_stream()));
+  SONDE_CUDA_CHECK(cudaStreamWaitEvent(stream(), turn_.get()));
+}
+
 void Session::flush_caches(std::uint64_t kept_bytes) {
   pool_.flush(kept_bytes, info_.sm_count, stream());
 }

@@ -31,7 +31,7 @@ struct TimeLimit {
 
 /// Owns the GPU. One probe at a time is measured; within it, the arrays are those of that probe
 /// alone, and whoever plays it adds arrays, asks for memory and runs launches, in this order. All
-/// work goes through one stream, and none is left in it when a launch has been run.
+/// work goes through one stream, or follows it, and none is left when a launch has been run.
 class Session {
  public:
   /// Makes the context and reads the inventory.
@@ -52,6 +52,12 @@ class Session {
   bool lost() const { return lost_; }
 
   cudaStream_t stream() const { return stream_.get(); }
+  /// For what must run beside the work of the first; none is left in it when a launch has been run.
+  cudaStream_t second_stream() const { return second_stream_.get(); }
+  /// What is queued in the second stream from now on begins behind what was queued in the first.
+  void let_second_stream_follow();
+  /// And the other way round.
+  void follow_second_stream();
   LaunchArrays& arrays() { return arrays_; }
   Texture& texture() { return texture_; }
 
@@ -81,6 +87,8 @@ class Session {
   Stream stream_;
   Event begin_;  // of what is queued in run()
   Event end_;
+  Stream second_stream_;
+  Event turn_;  // from one stream to the other
   LaunchArrays arrays_;
   Texture texture_;
   std::optional<layout::CodeMap> code_map_;

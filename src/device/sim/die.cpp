@@ -131,6 +131,7 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
     Random draws(derive_seed(seed_of_die, "slices"));
     die.slice_offset_cycles = choose_slice_offsets(*model.slices, model.partitions.count, draws);
   }
+  die.lost_ways = faults.lost_ways;
   for (const SlowPart& slow : faults.slow_slices) {
     die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=
         static_cast<std::int32_t>(slow.cycles);

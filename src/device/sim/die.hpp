@@ -19,6 +19,7 @@ struct Die {
   std::vector<SmPlace> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
   std::vector<std::int32_t> slice_offset_cycles;
+  std::vector<LostWay> lost_ways;                // from faults
   std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
   std::vector<std::uint64_t> clock_base_cycles;  // by SM: what it read at time 0
 };

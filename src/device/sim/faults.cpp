@@ -13,7 +13,7 @@ namespace sonde::sim {
 namespace {
 
 constexpr const char* known_faults =
-    "slow_sm=SM:cycles, slow_slice=slice:cycles, low_bandwidth=factor, bandwidth_dip=factor, "
+    "slow_sm=SM:cycles, slow_slice=slice:cycles, lost_way=SM[:set], low_bandwidth=factor, bandwidth_dip=factor, "
     "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
@@ -63,6 +63,31 @@ SlowPart parse_slow_part(std::string_view fault, std::string_view value, int par
           parse_number<std::uint32_t>(fault, value.substr(colon + 1), 1, 10000)};
 }
 
+/// The first cache of plain loads, if each SM has one of its own with a way to spare.
+const CacheModel& first_cache(std::string_view fault, const Model& model) {
+  const auto& path = model.paths[static_cast<std::size_t>(LoadPath::all_levels)];
+  if (path && !path->caches.empty()) {
+    const CacheModel& cache = model.caches[path->caches.front()];
+    const auto has_ways = [](const Geometry& geometry) {
+      return *std::ranges::min_element(geometry.ways_per_set) > 1;
+    };
+    if (cache.scope == Scope::sm && std::ranges::all_of(cache.geometries, has_ways)) return cache;
+  }
+  refuse(fault, "needs a model whose SMs have an L1 of their own with two ways at least");
+}
+
+LostWay parse_lost_way(std::string_view fault, std::string_view value, const Model& model) {
+  const CacheModel& cache = first_cache(fault, model);
+  const std::size_t colon = value.find(':');
+  LostWay lost{.sm = parse_number<int>(fault, value.substr(0, colon), 0, model.device.sm_count - 1),
+               .set = std::nullopt};
+  if (colon != std::string_view::npos) {
+    const auto sets = static_cast<std::uint32_t>(cache.geometries.front().ways_per_set.size());
+    lost.set = parse_number<std::uint32_t>(fault, value.substr(colon + 1), 0, sets - 1);
+  }
+  return lost;
+}
+
 void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const std::size_t equals = fault.find('=');
   const std::string_view name = fault.substr(0, equals);
@@ -83,6 +108,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     if (!model.slices) refuse(fault, "needs a model that declares slices");
     faults.slow_slices.push_back(
         parse_slow_part(fault, value, model.slices->count * model.partitions.count));
+  } else if (name == "lost_way") {
+    faults.lost_ways.push_back(parse_lost_way(fault, value, model));
   } else if (name == "low_bandwidth") {
     faults.bandwidth_factor = factor(value);
   } else if (name == "throttle") {

@@ -4,6 +4,8 @@
 
 #include "device/sim/model/model.hpp"
 
+#include <optional>
+
 namespace sonde::sim {
 
 /// One SM or slice that answers late.
@@ -12,10 +14,17 @@ struct SlowPart {
   std::uint32_t cycles = 0;
 };
 
+/// A way of the first cache of plain loads of one SM that is switched off.
+struct LostWay {
+  int sm = 0;
+  std::optional<std::uint32_t> set;  // none: in every set
+};
+
 /// Launches count from 1, anew in each process that opens the GPU; 0: none.
 struct Faults {
   std::vector<SlowPart> slow_sms;       // every load of this SM takes so much longer
   std::vector<SlowPart> slow_slices;    // every load that this L2 slice serves
+  std::vector<LostWay> lost_ways;
   double bandwidth_factor = 1;          // of the DRAM
   double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling

@@ -39,7 +39,7 @@ TEST(FaultsTest, unknown_ones_list_the_known) {
 TEST(FaultsTest, values_must_make_sense) {
   for (const char* text : {"h200+slow_sm=132:3",
                            "h200+slow_sm=3",
-                           "h200+slow_slice=64:9",
+                           "h200+slow_slice=94:9",
                            "gtx980+slow_slice=0:9",
                            "h200+low_bandwidth=1.5",
                            "h200+low_bandwidth=",

@@ -46,6 +46,18 @@ TEST(SetIndexTest, divides_for_other_than_powers_of_two) {
   EXPECT_EQ(index(57344), 0u);
 }
 
+TEST(SetIndexTest, takes_the_remainder_of_parities) {
+  DeclaredIndex function;
+  function.kind = DeclaredIndex::Kind::xor_modulo;
+  function.masks = {0x180, 0x100, 0x200};
+
+  const SetIndex index(function, 3);
+
+  EXPECT_EQ(index(0x80), 1u);
+  EXPECT_EQ(index(0x100), 0u);  // 3 mod 3
+  EXPECT_EQ(index(0x280), 2u);  // 5 mod 3
+}
+
 TEST(SetIndexTest, looks_up_a_table_again_and_again) {
   DeclaredIndex function;
   function.kind = DeclaredIndex::Kind::table;

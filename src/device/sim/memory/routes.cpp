@@ -42,11 +42,26 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
   return instance.array.get();
 }
 
+const Geometry& Arrays::geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {
+  const Geometry& geometry = model_.caches[cache].geometry_for(shared_bytes);
+  const auto lost = std::ranges::find(die_.lost_ways, sm, &LostWay::sm);
+  const auto& plain = model_.paths[static_cast<std::size_t>(LoadPath::all_levels)];
+  if (lost == die_.lost_ways.end() || !plain || plain->caches.front() != cache) return geometry;
+  const auto [place, is_new] = faulty_geometries_.try_emplace({sm, &geometry}, geometry);
+  if (is_new) {
+    std::vector<std::uint32_t>& ways = place->second.ways_per_set;
+    for (std::uint32_t set = 0; set < ways.size(); ++set) {
+      if (!lost->set || *lost->set == set) --ways[set];
+    }
+  }
+  return place->second;
+}
+
 Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
                          std::uint64_t shared_bytes) {
   const auto at = static_cast<std::size_t>(sm);
   const CacheModel& model = model_.caches[cache];
-  const Geometry& geometry = model.geometry_for(shared_bytes);
+  const Geometry& geometry = geometry_of(sm, cache, shared_bytes);
   const int number = instance_of(die_.sms[at], sm, model.scope);
   const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
   const std::int64_t more_cycles =

@@ -84,12 +84,15 @@ class Arrays {
   CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
                     const Geometry& geometry);
   Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
+  /// That of this SM, which may have lost ways.
+  const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes);
 
   const Model& model_;
   const Die& die_;
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
   std::map<const Geometry*, SetIndex> indexes_;
+  std::map<std::pair<int, const Geometry*>, Geometry> faulty_geometries_;  // by SM
   std::uint64_t probe_ = 0;
   std::uint64_t seed_ = 0;
 };

@@ -253,5 +253,28 @@ TEST(IndexFunctionTest, one_true_member_that_differs_adds_no_mask) {
   EXPECT_EQ(index.agreement, 1);
 }
 
+/// Under random replacement many lines of the set do not show. If by chance nearly all that do have
+/// a bit in common, a mask for it would leave out more lines of the set than it brings in.
+TEST(IndexFunctionTest, a_mask_that_leaves_lines_of_the_set_out_is_not_believed) {
+  constexpr std::uint64_t line_bytes = 32;
+  Random random(3);
+  std::vector<PlacedLine> lines;
+  std::size_t shown = 0;
+  std::size_t shown_of_other_half = 0;
+  for (std::uint64_t line = 0; line < 1 << 18; ++line) {
+    const bool of_set = (line & 0xfff) == 5;
+    const bool half = (line >> 12 & 1) != 0;
+    const bool shows = of_set && (half ? shown_of_other_half < 3 : random.below(4) != 0);
+    shown += shows;
+    shown_of_other_half += shows && half;
+    lines.push_back({.offset_bytes = line * line_bytes, .set = shows ? 0 : other_set});
+  }
+  ASSERT_GT(shown, 10u);
+
+  const IndexFunction found = fit_index_function(lines, line_bytes);
+
+  EXPECT_TRUE(found.kind == IndexKind::unresolved || found.sets == 4096) << describe(found);
+}
+
 }  // namespace
 }  // namespace sonde

@@ -1,0 +1,192 @@
+// Sums of changes are tried one by one: a page has few thousand of them. The ring of slices is that
+// of one change's steps; the other changes are measured on it.
+#include "analysis/structure/index/remainder_hash.hpp"
+
+#include "analysis/structure/index/gf2.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+using Labels = std::vector<std::uint32_t>;
+
+/// A space of offset bits: sums of its vectors, each sum at the number whose bits choose them.
+Labels list_sums(const std::vector<std::uint64_t>& vectors) {
+  Labels sums{0};
+  for (const std::uint64_t vector : vectors) {
+    const std::size_t count = sums.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      sums.push_back(sums[i] ^ static_cast<std::uint32_t>(vector));
+    }
+  }
+  return sums;
+}
+
+/// Slices that lines of one slice go to by one change.
+struct Targets {
+  std::array<std::uint32_t, 2> slices{unknown_slice, unknown_slice};
+  bool are_two_others = true;  // at most, and not the slice itself
+
+  void add(std::uint32_t from, std::uint32_t to) {
+    if (to == from) are_two_others = false;
+    if (slices[0] == to || slices[1] == to) return;
+    if (slices[0] == unknown_slice) {
+      slices[0] = to;
+    } else if (slices[1] == unknown_slice) {
+      slices[1] = to;
+    } else {
+      are_two_others = false;
+    }
+  }
+};
+
+/// Labels of the sums of some changes.
+class Subspace {
+ public:
+  Subspace(const Labels& labels, std::vector<std::uint64_t> changes, std::uint32_t origin = 0)
+      : changes_(std::move(changes)) {
+    for (const std::uint32_t sum : list_sums(changes_)) labels_.push_back(labels[sum ^ origin]);
+    for (const std::uint32_t label : labels_) slices_.insert(label);
+  }
+
+  std::size_t size() const { return labels_.size(); }
+  std::uint32_t operator[](std::size_t sum) const { return labels_[sum]; }
+  const std::set<std::uint32_t>& slices() const { return slices_; }
+
+  /// By each slice the slices it goes to; nothing if one goes to itself or to more than two.
+  std::optional<std::map<std::uint32_t, Targets>> two_others(std::size_t change) const {
+    std::map<std::uint32_t, Targets> targets;
+    for (std::size_t sum = 0; sum < labels_.size(); ++sum) {
+      Targets& of_slice = targets[labels_[sum]];
+      of_slice.add(labels_[sum], labels_[sum ^ change]);
+      if (!of_slice.are_two_others) return std::nullopt;
+    }
+    return targets;
+  }
+
+ private:
+  std::vector<std::uint64_t> changes_;
+  Labels labels_;
+  std::set<std::uint32_t> slices_;
+};
+
+/// Positions of the slices on the ring that one change moves them along, a step each.
+std::optional<std::map<std::uint32_t, std::uint32_t>> go_round(
+    const std::map<std::uint32_t, Targets>& targets) {
+  std::map<std::uint32_t, std::uint32_t> position;
+  std::uint32_t before = unknown_slice;
+  std::uint32_t slice = targets.begin()->first;
+  while (position.size() < targets.size()) {
+    position.emplace(slice, static_cast<std::uint32_t>(position.size()));
+    const auto& neighbours = targets.at(slice).slices;
+    if (neighbours[1] == unknown_slice) return std::nullopt;
+    const std::uint32_t next = neighbours[0] == before ? neighbours[1] : neighbours[0];
+    before = std::exchange(slice, next);
+    if (position.size() < targets.size() && position.contains(slice)) return std::nullopt;
+  }
+  return position;
+}
+
+/// How far each change moves a slice along the ring, from sums without it to sums with it.
+std::optional<std::vector<std::uint32_t>> measure_steps(
+    const Subspace& space, const std::map<std::uint32_t, std::uint32_t>& position,
+    std::size_t change_count) {
+  const auto divisor = static_cast<std::uint32_t>(position.size());
+  std::vector<std::uint32_t> steps;
+  for (std::size_t change = 0; change < change_count; ++change) {
+    const auto step_of = [&](std::size_t sum) {
+      const std::size_t changed = sum | std::size_t{1} << change;
+      return (position.at(space[changed]) + divisor - position.at(space[sum])) % divisor;
+    };
+    for (std::size_t sum = 0; sum < space.size(); ++sum) {
+      if ((sum >> change & 1) == 0 && step_of(sum) != step_of(0)) return std::nullopt;
+    }
+    steps.push_back(step_of(0));
+  }
+  return steps;
+}
+
+/// Puts the changes in the order of their bits: each moves slices twice as far as the one before,
+/// forwards or backwards. One that moves them backwards has its bit the other way round.
+std::optional<Remainder> order_by_doubling(const std::vector<std::uint64_t>& changes,
+                                           const std::vector<std::uint32_t>& steps,
+                                           std::uint32_t divisor) {
+  for (std::size_t first = 0; first < steps.size(); ++first) {
+    Remainder remainder{.divisor = divisor};
+    std::vector<bool> used(steps.size());
+    std::uint64_t wanted = steps[first];
+    for (std::size_t bit = 0; bit < steps.size(); ++bit, wanted = 2 * wanted % divisor) {
+      std::size_t at = bit == 0 ? first : 0;
+      while (at < steps.size() &&
+             (used[at] || (steps[at] != wanted && steps[at] != divisor - wanted))) {
+        ++at;
+      }
+      if (at == steps.size()) break;
+      used[at] = true;
+      remainder.changes.push_back(changes[at]);
+      if (steps[at] != wanted) remainder.constant |= std::uint64_t{1} << bit;
+    }
+    if (remainder.changes.size() == steps.size()) return remainder;
+  }
+  return std::nullopt;
+}
+
+/// The changes of one bit each, out of all sums of `changes`.
+std::vector<std::uint64_t> find_single_bits(const Labels& labels,
+                                            const std::vector<std::uint64_t>& changes) {
+  const Subspace space(labels, changes);
+  const Labels sums = list_sums(changes);
+  std::vector<std::uint64_t> found;
+  for (std::size_t sum = 1; sum < space.size() && found.size() <= changes.size(); ++sum) {
+    if (space.two_others(sum)) found.push_back(sums[sum]);
+  }
+  return found;
+}
+
+bool are_independent(const std::vector<std::uint64_t>& vectors) {
+  Gf2Basis basis;
+  return std::ranges::all_of(vectors, [&](std::uint64_t vector) { return basis.insert(vector); });
+}
+
+}  // namespace
+
+std::optional<Remainder> find_remainder(const Labels& labels,
+                                        const std::vector<std::uint64_t>& changes) {
+  const std::vector<std::uint64_t> single = find_single_bits(labels, changes);
+  if (single.size() != changes.size() || !are_independent(single)) return std::nullopt;
+  const Subspace space(labels, single);
+  const auto ring = go_round(*space.two_others(1));
+  if (!ring || ring->size() != space.slices().size()) return std::nullopt;
+  const auto steps = measure_steps(space, *ring, single.size());
+  if (!steps) return std::nullopt;
+  return order_by_doubling(single, *steps, static_cast<std::uint32_t>(ring->size()));
+}
+
+std::uint64_t remainder_of(const Remainder& remainder, std::size_t sum) {
+  return (sum ^ remainder.constant) % remainder.divisor;
+}
+
+std::optional<std::uint64_t> clear_of_remainder(const Labels& labels, std::uint64_t change,
+                                                const Remainder& remainder) {
+  const Labels sums = list_sums(remainder.changes);
+  for (const std::uint32_t shift : sums) {
+    Labels slice_of_remainder(remainder.divisor, unknown_slice);
+    const auto fits = [&](std::size_t sum) {
+      std::uint32_t& slice = slice_of_remainder[remainder_of(remainder, sum)];
+      const std::uint32_t label = labels[sums[sum] ^ shift ^ change];
+      if (slice == unknown_slice) slice = label;
+      return slice == label;
+    };
+    std::size_t sum = 0;
+    while (sum < sums.size() && fits(sum)) ++sum;
+    if (sum == sums.size()) return change ^ shift;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sonde

@@ -1,0 +1,45 @@
+// Hardware effect: reductions on one line are served by one slice of the L2, one after the other,
+// and whatever else comes to that slice queues behind them. What could spoil it: reductions that
+// are merged or dropped on their way (each thread of a warp has a word of its own; volatile
+// assembly), and looking for the end too often (once in many reductions, on another line).
+#include "kernels/co_runners.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+constexpr unsigned reductions_between_looks = 64;
+
+__device__ __forceinline__ void add_nothing(std::uint64_t address) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], 0;" ::"l"(address) : "memory");
+}
+
+__global__ void co_runner_kernel(const __grid_constant__ CoRunnerLaunch launch) {
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint64_t word = __ldcg(&launch.lines[rank]) + threadIdx.x % 32 * 4;
+  if (threadIdx.x == 0) atomicAdd(&launch.placement.state->arrived, 1u);
+  const Deadline deadline(launch.placement.limit_ns);
+  do {
+#pragma unroll 1
+    for (unsigned i = 0; i < reductions_between_looks; ++i) add_nothing(word);
+  } while (peek(*launch.stop) == 0 && !deadline.passed());
+}
+
+__global__ void await_kernel(const __grid_constant__ Placement placement) {
+  wait_for(placement.state->arrived, placement.wanted, Deadline(placement.claim_ns), 100);
+}
+
+}  // namespace
+
+cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& shape,
+                              cudaStream_t stream) {
+  return launch_kernel(co_runner_kernel, launch, shape, stream);
+}
+
+cudaError_t await_co_runners(const Placement& placement, cudaStream_t stream) {
+  return launch_kernel(await_kernel, placement, {.grid_blocks = 1, .block_threads = 1}, stream);
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,222 @@
+// The job slices finds which lines share a slice of simulated L2s, by functions that nobody knew
+// when it was written, and says so where it cannot.
+#include "analysis/structure/index/gf2.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "device/sim/die.hpp"
+#include "device/sim/model/model_files.hpp"
+#include "sim/job_on_sim.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace sonde::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t page_bytes = 2_MiB;
+constexpr std::uint64_t line_bytes = 128;
+
+json shipped(std::string_view name) {
+  const auto models = sim::shipped_models();
+  const auto found = std::find_if(models.begin(), models.end(),
+                                  [&](const auto& model) { return model.name == name; });
+  return json::parse(found->json);
+}
+
+/// Masks whose part within a page is independent, so that the lines of a page lie in all slices.
+std::vector<std::uint64_t> draw_masks(std::size_t count, Random& random) {
+  constexpr std::uint64_t page_lines = page_bytes / line_bytes;
+  constexpr std::uint64_t higher = 1 << 15;
+  std::vector<std::uint64_t> masks;
+  Gf2Basis basis;
+  while (masks.size() < count) {
+    const std::uint64_t within = random.below(page_lines) * line_bytes;
+    if (basis.insert(within)) masks.push_back(within | random.below(higher) * page_bytes);
+  }
+  return masks;
+}
+
+json draw_slices(std::uint32_t count, Random& random) {
+  const bool divides = std::has_single_bit(count);
+  const auto bits = static_cast<std::size_t>(std::bit_width(count - 1)) +
+                    (divides ? 0 : 3 + static_cast<std::size_t>(random.below(3)));
+  std::vector<std::string> masks;
+  for (const std::uint64_t mask : draw_masks(bits, random)) {
+    masks.push_back(fmt::format("{:#x}", mask));
+  }
+  return {{"count", count},
+          {"spread_cycles", random.below(20)},
+          {"index", {{"kind", divides ? "xor_masks" : "xor_modulo"}, {"masks", masks}}},
+          {"reductions",
+           {{"served_sms", 4 + random.below(6)},
+            {"wait_cycles", 25 + random.below(40)},
+            {"port_wait_cycles", random.below(80)}}}};
+}
+
+struct DrawnGpu {
+  std::string path;
+  std::uint32_t slices = 0;
+};
+
+/// An H200 with other slices, another number of SMs, and one partition or two.
+DrawnGpu draw_gpu(std::uint64_t seed) {
+  Random random(derive_seed(seed, "gpu with slices"));
+  json model = shipped("h200");
+  const auto gpcs = 3 + random.below(8);
+  const auto tpcs = 3 + random.below(6);
+  model["chip"]["gpcs"] = gpcs;
+  model["chip"]["tpcs_per_gpc"] = tpcs;
+  model["chip"]["min_tpcs_per_gpc"] = tpcs - 1;
+  model["chip"]["enabled_tpcs"] = gpcs * tpcs - random.below(gpcs);
+  model["caches"][1].erase("tpc_cycles");
+  if (random.below(2) == 0) {
+    model.erase("partitions");
+    model["caches"][1]["scope"] = "device";
+    for (auto& [name, path] : model["paths"].items()) {
+      path["latency_cycles"].erase("far");
+      path["latency_cycles"].erase("dram_far");
+    }
+  }
+  constexpr std::uint32_t usual[]{2, 4, 8, 16, 32, 64};
+  const auto count = random.below(2) == 0 ? usual[random.below(std::size(usual))]
+                                          : static_cast<std::uint32_t>(2 + random.below(95));
+  model["slices"] = draw_slices(count, random);
+  DrawnGpu gpu{testing::TempDir() + fmt::format("slices_{}.json", seed), count};
+  std::ofstream(gpu.path) << model;
+  return gpu;
+}
+
+/// Masks of "7^9, 8" or "x mod 47, x: 7^9, 8".
+std::vector<std::uint64_t> parse_masks(std::string text) {
+  if (const auto colon = text.find(": "); colon != std::string::npos) text.erase(0, colon + 2);
+  std::vector<std::uint64_t> masks;
+  std::istringstream bits(text);
+  for (std::string mask; std::getline(bits, mask, ',');) {
+    std::istringstream places(mask);
+    masks.push_back(0);
+    for (std::string place; std::getline(places, place, '^');) {
+      masks.back() |= std::uint64_t{1} << std::stoi(place);
+    }
+  }
+  return masks;
+}
+
+/// Whether two hashes part the lines of a page alike, for some value of what higher bits add.
+bool part_alike(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& second,
+                std::uint32_t slices) {
+  if (first.size() != second.size()) return false;
+  const auto fits = [&](std::uint64_t constant) {
+    std::map<std::uint64_t, std::uint64_t> name;
+    for (std::uint64_t offset = 0; offset < page_bytes; offset += line_bytes) {
+      const std::uint64_t of_first = (fold_bits(offset, first) ^ constant) % slices;
+      const std::uint64_t of_second = fold_bits(offset, second) % slices;
+      if (name.try_emplace(of_first, of_second).first->second != of_second) return false;
+    }
+    return true;
+  };
+  for (std::uint64_t constant = 0; constant < std::uint64_t{1} << first.size(); ++constant) {
+    if (fits(constant)) return true;
+  }
+  return false;
+}
+
+enum class Outcome { exact, unresolved, wrong };
+
+Outcome judge(const JobOnSim& sim, std::uint32_t slices) {
+  if (sim.status("cache.l2.slices") != Status::ok) return Outcome::unresolved;
+  if (sim.number("cache.l2.slices") != slices) return Outcome::wrong;
+  if (sim.status("cache.l2.slice_function") != Status::ok) return Outcome::unresolved;
+  std::vector<std::uint64_t> declared = sim.truth().slices->index.masks;
+  for (std::uint64_t& mask : declared) mask &= page_bytes - 1;
+  return part_alike(parse_masks(sim.text("cache.l2.slice_function")), declared, slices)
+             ? Outcome::exact
+             : Outcome::wrong;
+}
+
+std::vector<double> gpcs_of(const std::string& model, std::uint64_t seed) {
+  const sim::FaultyModel faulty = sim::load_faulty_model(model);
+  std::vector<double> gpcs;
+  for (const sim::SmPlace& place :
+       sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0)).sms) {
+    gpcs.push_back(place.gpc);
+  }
+  return gpcs;
+}
+
+TEST(SlicesSimTest, of_twenty_random_functions_most_come_back_and_none_is_wrong) {
+  constexpr std::uint64_t first_seed = 1;
+  int exact = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + 20; ++seed) {
+    const DrawnGpu gpu = draw_gpu(seed);
+    JobOnSim sim(gpu.path, seed);
+    sim.run("clock");
+    if (seed % 2 == 0) sim.assume("placement.gpc_of_sm", gpcs_of(gpu.path, seed));
+    sim.run("slices");
+
+    const Outcome outcome = judge(sim, gpu.slices);
+    EXPECT_NE(outcome, Outcome::wrong) << "seed " << seed << ", " << gpu.slices << " slices";
+    exact += outcome == Outcome::exact;
+  }
+  EXPECT_GE(exact, 16);
+}
+
+TEST(SlicesSimTest, the_h200_has_47_in_each_partition) {
+  for (std::uint64_t seed : {1u, 2u, 3u}) {
+    JobOnSim sim("h200", seed);
+    sim.run("clock");
+    sim.assume("placement.gpc_of_sm", gpcs_of("h200", seed));
+    sim.run("slices");
+
+    EXPECT_EQ(judge(sim, 47), Outcome::exact) << seed;
+    EXPECT_EQ(sim.vector("cache.l2.slice_latency_cycles").size(), 47u);
+    EXPECT_EQ(sim.status("cache.l2.slowest_slice"), Status::not_present) << seed;
+  }
+}
+
+/// One that lies far out of the others' spread, in both partitions.
+TEST(SlicesSimTest, a_slow_slice_is_named) {
+  JobOnSim sim("h200+slow_slice=5:60+slow_slice=52:60", 4);
+  sim.run("clock");
+  sim.assume("placement.gpc_of_sm", gpcs_of("h200", 4));
+  sim.run("slices");
+
+  const std::vector<double> latencies = sim.vector("cache.l2.slice_latency_cycles");
+  const auto slowest = std::max_element(latencies.begin(), latencies.end());
+  EXPECT_EQ(sim.number("cache.l2.slowest_slice"), slowest - latencies.begin());
+  EXPECT_GT(*slowest, 300);
+}
+
+TEST(SlicesSimTest, without_atomics_there_is_no_answer) {
+  JobOnSim sim("gtx980");
+  sim.run("clock");
+  sim.run("slices");
+
+  EXPECT_EQ(sim.status("cache.l2.slices"), Status::not_resolvable);
+  EXPECT_NE(sim.find("cache.l2.slices").reason.find("atomic"), std::string::npos);
+}
+
+/// Where nobody waits there are no slices to be seen, and nothing is said of any.
+TEST(SlicesSimTest, without_a_queue_there_is_no_answer) {
+  json model = shipped("h200");
+  model["slices"].erase("reductions");
+  const std::string path = testing::TempDir() + "no_queue.json";
+  std::ofstream(path) << model;
+  JobOnSim sim(path);
+  sim.run("clock");
+  sim.run("slices");
+
+  for (const char* metric : {"slices", "slice_function", "slice_latency_cycles", "slowest_slice"}) {
+    EXPECT_EQ(sim.status(fmt::format("cache.l2.{}", metric)), Status::not_resolvable) << metric;
+  }
+}
+
+}  // namespace
+}  // namespace sonde::test

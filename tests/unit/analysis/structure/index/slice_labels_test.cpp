@@ -1,0 +1,107 @@
+// A toy L2: each line has a slice, and what co-runners do to its loads is played with noise.
+#include "analysis/structure/index/slice_labels.hpp"
+
+#include "analysis/structure/index/slice_function.hpp"
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+struct ToyL2 {
+  std::vector<std::uint32_t> slice_of_line;
+  double wait_cycles = 400;
+  double common_cycles = 0;  // that all lines wait
+  double noise_cycles = 3;
+  Random random{7};
+
+  double noise() { return noise_cycles * (random.unit() - 0.5); }
+  std::vector<double> alone() {
+    std::vector<double> latencies;
+    for (std::size_t line = 0; line < slice_of_line.size(); ++line) {
+      latencies.push_back(300 + noise());
+    }
+    return latencies;
+  }
+  ContendedLatencies contended() {
+    return [this](const std::vector<std::size_t>& lines, std::size_t own) {
+      std::vector<double> latencies;
+      for (const std::size_t line : lines) {
+        const bool waits = slice_of_line[line] == slice_of_line[own];
+        latencies.push_back(300 + common_cycles + (waits ? wait_cycles : 0) + noise());
+      }
+      return latencies;
+    };
+  }
+};
+
+ToyL2 draw_l2(std::uint32_t slices, std::size_t lines) {
+  ToyL2 l2;
+  Random random(slices);
+  for (std::size_t line = 0; line < lines; ++line) {
+    l2.slice_of_line.push_back(static_cast<std::uint32_t>(random.below(slices)));
+  }
+  return l2;
+}
+
+TEST(SliceLabelsTest, lines_of_a_slice_get_one_label) {
+  for (const std::uint32_t slices : {2u, 3u, 7u, 47u}) {
+    ToyL2 l2 = draw_l2(slices, 4096);
+    l2.common_cycles = 90;
+
+    const SliceLabels found = label_lines(l2.alone(), l2.contended());
+
+    EXPECT_EQ(found.slices, slices) << found.reason;
+    EXPECT_EQ(agreement(found.labels, l2.slice_of_line), 1);
+    EXPECT_NEAR(found.wait_cycles, 400, 5);
+  }
+}
+
+TEST(SliceLabelsTest, one_slice_is_none) {
+  ToyL2 l2 = draw_l2(1, 1024);
+
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
+
+  EXPECT_EQ(found.slices, 0u);
+  EXPECT_FALSE(found.reason.empty());
+}
+
+TEST(SliceLabelsTest, waits_within_the_scatter_are_none) {
+  ToyL2 l2 = draw_l2(8, 1024);
+  l2.wait_cycles = 30;
+  l2.noise_cycles = 100;
+
+  EXPECT_EQ(label_lines(l2.alone(), l2.contended()).slices, 0u);
+}
+
+TEST(SliceLabelsTest, a_line_that_nobody_waits_with_stays_unknown) {
+  ToyL2 l2 = draw_l2(8, 4096);
+  l2.slice_of_line[17] = 8;
+
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
+
+  EXPECT_EQ(found.slices, 8u) << found.reason;
+  EXPECT_EQ(found.labels[17], unknown_slice);
+}
+
+TEST(SliceLabelsTest, many_such_lines_mean_that_there_are_no_slices) {
+  ToyL2 l2 = draw_l2(8, 4096);
+  for (std::uint32_t line = 0; line < 60; ++line) l2.slice_of_line[line * 7] = 8 + line;
+
+  const SliceLabels found = label_lines(l2.alone(), l2.contended());
+
+  EXPECT_EQ(found.slices, 0u);
+  EXPECT_NE(found.reason.find("60 of 4096"), std::string::npos) << found.reason;
+}
+
+TEST(SliceLabelsTest, agreement_counts_lines_whatever_the_names) {
+  const std::vector<std::uint32_t> first{0, 0, 0, 1, 1, 1, 2, unknown_slice};
+  const std::vector<std::uint32_t> second{5, 5, 3, 3, 3, 3, unknown_slice, 9};
+
+  EXPECT_DOUBLE_EQ(agreement(first, first), 1);
+  EXPECT_DOUBLE_EQ(agreement(first, second), 5.0 / 6);
+}
+
+}  // namespace
+}  // namespace sonde
