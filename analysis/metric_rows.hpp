@@ -215,6 +215,17 @@ inline constexpr Row array_rows[] = {
     {"sharing.constant_l3_code", text, "the same of their third cache", wong_fig_21},
 };
 
+inline constexpr Factor first_caches[] = {
+    {"cache.l1", "first cache of plain loads"},
+    {"cache.readonly", "first cache of read-only loads"},
+    {"cache.texture_l1", "first cache of texture fetches"},
+    {"cache.constant_l1", "first cache of the constant bank"},
+};
+inline constexpr Row every_sm_rows[] = {
+    {"{}.alike_sms", count, "SMs that have this structure ({})"},
+    {"{}.odd_sms", list, "SMs that have another ({})"},
+};
+
 inline constexpr Factor tlb_levels[] = {
     {"tlb.l1", "first TLB of loads", "tlb"},
     {"tlb.l2", "second TLB of loads", "tlb"},

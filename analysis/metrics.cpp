@@ -148,6 +148,8 @@ constexpr Row slice_rows[] = {
     {"cache.l2.slice_wait_cycles", cycles,
      "what a load waits for reductions of other SMs on another line of its slice"},
     {"cache.l2.slice_latency_cycles", curve, "L2 hit latency by slice, over all SMs"},
+    {"placement.l2_slices_cycles", sm_map,
+     "L2 hit latency by SM, over as many lines of every slice"},
     {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},
      "share of the variance of L2 hits by SM and slice that a sum of both explains",
      "Alpay and Basaran, arXiv 2606.22588"},
@@ -240,6 +242,7 @@ constexpr Section sections[] = {
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"", cache_page, cache_rows, caches},
+    {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
     {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},
 };
 

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/carveouts.hpp"
+#include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
@@ -91,7 +92,7 @@ void report_first_latencies(const CacheUnderTest& cache, const CacheGeometry& ge
 
 /// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
 /// them out, and all that builds on them.
-void characterize(const CacheUnderTest& cache) {
+void characterize(CacheUnderTest cache) {
   JobRun& run = cache.run;
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
@@ -102,8 +103,10 @@ void characterize(const CacheUnderTest& cache) {
   measure_size(cache, *geometry);
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
+    leave_odd_sms(cache, *geometry);
     CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
     sets = characterize_sets(probe);
+    report_every_sm(cache, probe, *sets);
     geometry->filled_bytes = sets->filled_bytes;
     geometry->sets_confirmed = sets->confirmed();
   }

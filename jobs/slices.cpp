@@ -160,6 +160,10 @@ void report_map(JobRun& run, const Page& page, std::uint64_t line_bytes) {
     }
     latencies = std::move(by_remainder);
   }
+  std::vector<double> by_sm = fit.row_cycles;
+  for (double& cycles : by_sm) cycles += fit.mean_cycles;
+  run.report(
+      found("placement.l2_slices_cycles", std::move(by_sm), 1, samples, fit.residual_cycles));
   const auto slowest = find_high_outlier(latencies, map_noise_cycles);
   run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, samples,
                    fit.residual_cycles));
@@ -180,14 +184,14 @@ void run_slices(JobRun& run) {
   const double line_bytes = run.number("cache.l2.line_bytes").value_or(common_line_bytes);
   const auto line = static_cast<std::uint64_t>(line_bytes);
   if (!std::has_single_bit(line) || large_page_bytes / line < least_lines) {
-    return run.report_rest("cache.l2.", Status::not_resolvable,
+    return run.report_rest("", Status::not_resolvable,
                            fmt::format("a page has too few lines of {} bytes", line));
   }
   std::vector<Page> pages;
   const auto refusal = refusal_of([&] { pages = label_pages(run, line); });
-  if (refusal) return run.report_rest("cache.l2.", Status::not_resolvable, *refusal);
+  if (refusal) return run.report_rest("", Status::not_resolvable, *refusal);
   const SliceLabels& last = pages.back().labels.slices;
-  if (last.slices == 0) return run.report_rest("cache.l2.", Status::not_resolvable, last.reason);
+  if (last.slices == 0) return run.report_rest("", Status::not_resolvable, last.reason);
   if (!agree(pages)) {
     return run.report_rest(
         "cache.l2.", Status::not_resolvable,

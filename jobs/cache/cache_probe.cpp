@@ -101,9 +101,9 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
 }
 
 /// Counts for chases of one length over lists of one length.
-std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed) {
+std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
+                                                 std::uint64_t passes) {
   const std::uint64_t length = lanes.front().offsets_bytes.size();
-  const std::uint64_t passes = passes_over(length);
   LaneChases chases{.lanes = std::move(lanes),
                     .warmup_accesses = passes * length,
                     .recorded_accesses = passes * length,
@@ -142,7 +142,8 @@ std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
     }
     in_groups(cache_.chase.path, sms_, chases,
               [&](std::vector<ChaseLane> lanes, std::size_t first) {
-                for (MissCounts& counts : count_misses(std::move(lanes), length)) {
+                const std::uint64_t passes = passes_over(lanes.front().offsets_bytes.size());
+                for (MissCounts& counts : count_misses(std::move(lanes), length, passes)) {
                   answers[numbers[first++]] = std::move(counts);
                 }
               });
@@ -177,14 +178,16 @@ void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
   for (int group = 1; group <= widest_group; ++group) {
     sms_.clear();
     for (int sm = 0; sm < run().info().sm_count && sms_.size() < most_lanes; sm += group) {
-      sms_.push_back(sm);
+      if (!std::ranges::binary_search(cache_.odd_sms, sm)) sms_.push_back(sm);
     }
     if (sms_.size() < 2) break;
     const bool enough_memory = sms_.size() * lines * line_bytes <= end_bytes;
     if (enough_memory && !disturb_each_other(std::max<std::uint64_t>(1, lines), pass_evictors)) {
+      sharing_sms_ = group;
       return;
     }
   }
+  sharing_sms_ = 0;
   sms_ = {cache_.chase.sm};
 }
 
@@ -212,8 +215,49 @@ std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
   return longest_recorded_list(cache_.chase) / (1 + access_evictors);
 }
 
+/// All SMs, in groups of which no two share the cache.
+std::vector<std::vector<int>> CacheProbe::groups_apart() const {
+  std::vector<std::vector<int>> groups(static_cast<std::size_t>(std::max(1, sharing_sms_)));
+  for (int sm = 0; sm < run().info().sm_count; ++sm) {
+    groups[static_cast<std::size_t>(sm) % groups.size()].push_back(sm);
+  }
+  return groups;
+}
+
+std::vector<MissCounts> CacheProbe::ask_every_sm(const Lines& list) {
+  std::vector<MissCounts> answers(static_cast<std::size_t>(run().info().sm_count));
+  for (const std::vector<int>& sms : groups_apart()) {
+    in_groups(cache_.chase.path, sms, std::vector<Offsets>(sms.size(), list),
+              [&](std::vector<ChaseLane> lanes, std::size_t first) {
+                for (MissCounts& counts : count_misses(std::move(lanes), list.size(), few_passes)) {
+                  answers[static_cast<std::size_t>(sms[first++])] = std::move(counts);
+                }
+              });
+  }
+  return answers;
+}
+
+std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
+                                                         const std::vector<std::uint16_t>& order) {
+  std::vector<AccessRecord> records(static_cast<std::size_t>(run().info().sm_count));
+  for (const std::vector<int>& sms : groups_apart()) {
+    std::vector<AccessRecord> of_group = record_on(sms, lines, {}, std::vector(sms.size(), order));
+    for (std::size_t i = 0; i < sms.size(); ++i) {
+      records[static_cast<std::size_t>(sms[i])] = std::move(of_group[i]);
+    }
+  }
+  return records;
+}
+
 std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& access_evictors,
                                              std::vector<std::vector<std::uint16_t>> orders) {
+  return record_on(sms_, lines, access_evictors, std::move(orders));
+}
+
+/// Each order on one of the SMs, as many at once as there are.
+std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
+                                                const Lines& access_evictors,
+                                                std::vector<std::vector<std::uint16_t>> orders) {
   std::vector<Offsets> chases;
   for (const auto& order : orders) {
     Offsets& chase = chases.emplace_back();
@@ -223,7 +267,7 @@ std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& ac
     }
   }
   std::vector<AccessRecord> records;
-  in_groups(cache_.chase.path, sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+  in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),

@@ -26,12 +26,27 @@ class CacheProbe final : public SetsProbe {
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
                                    std::vector<std::vector<std::uint16_t>> orders) override;
 
+  /// One list on every SM, few passes of it.
+  std::vector<MissCounts> ask_every_sm(const Lines& list);
+  /// The same order of accesses to the lines of a set on every SM, from an empty set.
+  std::vector<AccessRecord> record_on_every_sm(const Lines& lines,
+                                               const std::vector<std::uint16_t>& order);
+
+  /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
+  int sharing_sms() const { return sharing_sms_; }
+
  private:
-  std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed);
+  std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
+                                      const Lines& access_evictors,
+                                      std::vector<std::vector<std::uint16_t>> orders);
+  std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
+                                       std::uint64_t passes);
+  std::vector<std::vector<int>> groups_apart() const;
   bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
 
   const CacheUnderTest cache_;
   const std::uint64_t size_bytes_;
+  int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them
 };
 

@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/report.hpp"
@@ -166,13 +167,17 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
 }
 
 /// A cache that footprints overflow: all about it but its latencies.
-Unanswered report_structure(const CacheUnderTest& cache, const std::string& inner_cache) {
+Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache) {
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
+  // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
+  const bool every_sm = !cache.inner && cache.chase.path != LoadPath::instruction;
+  if (every_sm) leave_odd_sms(cache, *geometry);
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
   const SetFindings sets = characterize_sets(probe);
+  if (every_sm) report_every_sm(cache, probe, sets);
   geometry->sets_confirmed = sets.confirmed();
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);

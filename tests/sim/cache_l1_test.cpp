@@ -56,6 +56,39 @@ TEST(CacheL1CarveoutTest, l1_and_shared_memory_of_a_hopper_fill_one_array) {
   for (std::size_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared[i] + sizes[i], 256.0 * 1024);
 }
 
+/// One SM has a way less, in all sets or in one: it is named, and what the others have is found
+/// all the same, whichever SM the search begins with.
+class OddSmTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(OddSmTest, is_named_and_leads_nobody_astray) {
+  const std::string lost = GetParam();
+  JobOnSim sim("h200+lost_way=" + lost, 3);
+
+  sim.run("cache.l1");
+
+  EXPECT_EQ(sim.vector("cache.l1.odd_sms"), std::vector{static_cast<double>(std::stoi(lost))});
+  EXPECT_EQ(sim.number("cache.l1.alike_sms"), 131);
+  EXPECT_EQ(sim.number("cache.l1.sets"), 512);
+  EXPECT_EQ(sim.number("cache.l1.ways"), 4);
+  EXPECT_EQ(sim.number("cache.l1.size_bytes"), 248.0 * 1024);
+  EXPECT_EQ(sim.text("cache.l1.replacement"), "LRU guarding the last two hits");
+}
+
+TEST(EverySmTest, all_have_the_structure_of_the_one_it_was_found_on) {
+  for (const char* model : {"h200", "gtx280", "c2070"}) {
+    JobOnSim sim(model, 5);
+    const bool has_l1 = std::string(model) != "gtx280";
+    const std::string cache = has_l1 ? "cache.l1" : "cache.texture_l1";
+
+    sim.run(cache);
+
+    EXPECT_EQ(sim.number(cache + ".alike_sms"), sim.device().info().sm_count) << model;
+    EXPECT_EQ(sim.status(cache + ".odd_sms"), Status::not_present) << model;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(LostWays, OddSmTest, testing::Values("0", "0:17", "131:500"));
+
 TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
   JobOnSim sim("gtx980");
 

@@ -47,6 +47,33 @@ TEST_P(Gtx280SharingTest, finds_from_traces_what_wong_found) {
 
 INSTANTIATE_TEST_SUITE_P(Seed, Gtx280SharingTest, testing::Range<std::uint64_t>(1, 11));
 
+nlohmann::json shipped_json(std::string_view name) {
+  return nlohmann::json::parse(
+      std::ranges::find(sim::shipped_models(), name, &sim::ShippedModel::name)->json);
+}
+
+std::string write_model(const std::string& name, const nlohmann::json& model) {
+  const std::string path = testing::TempDir() + name + ".json";
+  std::ofstream(path) << model;
+  return path;
+}
+
+TEST(SharingOfTexturesTest, scopes_are_what_is_declared_and_not_what_is_usual) {
+  auto model = shipped_json("gtx280");
+  for (auto& cache : model["caches"]) {
+    if (cache["name"] == "texture_l1") cache["scope"] = "sm";
+    if (cache["name"] == "texture_l2") cache["scope"] = "tpc";
+  }
+  JobOnSim sim(write_model("gtx280_of_other_texture_caches", model));
+  assume_caches(sim, declared_caches(sim.truth()));
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.text("sharing.texture_l1.scope"), "sm");
+  EXPECT_EQ(sim.text("sharing.texture_l2.scope"), "tpc");
+  EXPECT_EQ(sim.number("sharing.texture_l2.sms"), 3);
+}
+
 class SharingTest : public ShippedModelTest {};
 
 TEST_P(SharingTest, gives_back_scopes_and_arrays) {
@@ -114,15 +141,12 @@ TEST(SharingOfTheBankTest, code_beside_the_whole_bank_tells_whether_both_are_one
   EXPECT_EQ(apart.text("sharing.constant_l2_code"), "no");
   EXPECT_EQ(apart.status("sharing.constant_l2.scope"), Status::not_resolvable);
 
-  const auto shipped = std::ranges::find(sim::shipped_models(), "h200", &sim::ShippedModel::name);
-  auto model = nlohmann::json::parse(shipped->json);
+  auto model = shipped_json("h200");
   auto& constants = model["paths"]["constant"];
   constants["caches"] = {"constant_l1", "instruction_l1", "l2"};
   constants["latency_cycles"]["instruction_l1"] = constants["latency_cycles"]["constant_l2"];
   constants["latency_cycles"].erase("constant_l2");
-  const std::string path = testing::TempDir() + "h200_of_one_constant_and_code_cache.json";
-  std::ofstream(path) << model;
-  JobOnSim one(path);
+  JobOnSim one(write_model("h200_of_one_constant_and_code_cache", model));
   assume_h200(one);
   one.run("sharing");
   EXPECT_EQ(one.text("sharing.constant_l2_code"), "instruction_l1");

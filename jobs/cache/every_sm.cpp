@@ -1,0 +1,195 @@
+// Lists for all SMs at once, and what each made of them.
+#include "jobs/cache/every_sm.hpp"
+
+#include "analysis/structure/replacement/policy_trace.hpp"
+#include "analysis/structure/sets/sm_vote.hpp"
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace sonde {
+namespace {
+
+/// Of the size that one SM showed: smaller caches overflow at the first, larger ones fit the
+/// second.
+constexpr std::array footprints{0.9, 1.2};
+/// Sets are asked in so many groups: where data are scarcer than tags, all at once would not fit.
+constexpr std::uint64_t set_groups = 4;
+constexpr std::size_t policy_accesses = 1000;
+// Questions that an odd SM answers otherwise than most, both times. A set overflows by a miss in
+// every pass, which no outlier brings about; a single access may be one.
+constexpr std::size_t odd_by_lines = 2;
+constexpr std::size_t odd_by_sets = 1;
+constexpr std::size_t odd_by_accesses = 10;
+
+Lines lines_up_to(std::uint64_t span_bytes, std::uint64_t line_bytes) {
+  Lines lines;
+  for (std::uint64_t line = 0; line < span_bytes; line += line_bytes) lines.push_back(line);
+  return lines;
+}
+
+using Answers = std::vector<std::vector<bool>>;
+
+/// Which lines of the footprints each SM misses again and again.
+Answers ask_footprints(CacheProbe& probe, std::uint64_t size_bytes) {
+  Answers answers(static_cast<std::size_t>(probe.run().info().sm_count));
+  for (const double footprint : footprints) {
+    const auto span_bytes = static_cast<std::uint64_t>(footprint * static_cast<double>(size_bytes));
+    const Lines lines =
+        lines_up_to(std::min(span_bytes, probe.pool().span_bytes), probe.pool().line_bytes);
+    const std::vector<MissCounts> counts = probe.ask_every_sm(lines);
+    for (std::size_t sm = 0; sm < counts.size(); ++sm) {
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        answers[sm].push_back(misses_again(counts[sm], i));
+      }
+    }
+  }
+  return answers;
+}
+
+struct SetLines {
+  std::uint64_t set = 0;
+  std::size_t begin = 0;  // in the list
+  std::size_t end = 0;
+};
+struct SetList {
+  Lines lines = {};
+  std::vector<SetLines> sets = {};
+};
+
+/// `count` lines of every set whose number is `group` modulo set_groups.
+SetList list_sets(const SetFindings& found, std::uint64_t group, std::size_t count) {
+  const IndexFunction& index = found.layout.index;
+  std::vector<Lines> by_set(index.sets);
+  for (std::uint64_t line = 0; line < found.pool.span_bytes; line += found.pool.line_bytes) {
+    Lines& lines = by_set[set_of(index, line)];
+    if (lines.size() < count) lines.push_back(line);
+  }
+  SetList list;
+  for (std::uint64_t set = group; set < index.sets; set += set_groups) {
+    if (by_set[set].size() < count) continue;
+    list.sets.push_back({set, list.lines.size(), list.lines.size() + count});
+    list.lines.insert(list.lines.end(), by_set[set].begin(), by_set[set].end());
+  }
+  return list;
+}
+
+/// Whether each set overflowed: that costs a miss in every pass.
+void add_overflows(const MissCounts& counts, const SetList& list, std::vector<bool>& answers) {
+  for (const SetLines& set : list.sets) {
+    std::uint32_t misses = 0;
+    for (std::size_t i = set.begin; i < set.end; ++i) misses += counts.misses[i];
+    answers.push_back(misses >= counts.passes);
+  }
+}
+
+/// Which sets of each SM overflow with as many lines as they have ways, and which with one more.
+Answers ask_sets(CacheProbe& probe, const SetFindings& found, std::size_t& asked_sets) {
+  const std::uint32_t ways = found.layout.ways_per_set.front();
+  Answers answers(static_cast<std::size_t>(probe.run().info().sm_count));
+  asked_sets = 0;
+  for (std::uint64_t group = 0; group < set_groups; ++group) {
+    for (const std::uint32_t count : {ways, ways + 1}) {
+      const SetList list = list_sets(found, group, count);
+      if (list.sets.empty()) continue;
+      if (count == ways) asked_sets += list.sets.size();
+      const std::vector<MissCounts> counts = probe.ask_every_sm(list.lines);
+      for (std::size_t sm = 0; sm < counts.size(); ++sm) {
+        add_overflows(counts[sm], list, answers[sm]);
+      }
+    }
+  }
+  return answers;
+}
+
+/// What misses on each SM of a chase over one set; nothing if its lines are too few.
+Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
+  const std::uint32_t ways = found.layout.ways_per_set.front();
+  const std::size_t wanted = policy_trace_lines(ways);
+  const Lines lines = choose_far_apart(
+      lines_of_set(found.layout.index, found.pool, 0, probe.traits().choice * wanted), wanted);
+  if (lines.size() < wanted) return {};
+  const std::size_t length = std::min(policy_accesses, probe.longest_record(0));
+  const std::vector<std::uint16_t> order =
+      policy_trace(ways, length, derive_seed(probe.traits().trace_seed, "every SM"));
+  Answers answers;
+  for (AccessRecord& record : probe.record_on_every_sm(lines, order)) {
+    answers.push_back(std::move(record.missed));
+  }
+  return answers;
+}
+
+/// Those of the first that the second try finds, too.
+template <class Find>
+std::vector<int> found_twice(const Find& find) {
+  const std::vector<int> first = find();
+  if (first.empty()) return first;
+  const std::vector<int> second = find();
+  std::vector<int> both;
+  std::ranges::set_intersection(first, second, std::back_inserter(both));
+  return both;
+}
+
+bool can_be_asked(const SetFindings& found) {
+  const SetLayout& layout = found.layout;
+  return found.confirmed() && can_number_sets(layout.index) &&
+         layout.index.kind != IndexKind::unresolved && found.pool.co_resident.empty() &&
+         layout.ways_per_set.front() == layout.ways_per_set.back();
+}
+
+}  // namespace
+
+void leave_odd_sms(CacheUnderTest& cache, CacheGeometry& geometry) {
+  CacheProbe probe(cache, geometry.size_bytes(), geometry.line_bytes);
+  cache.odd_sms = found_twice(
+      [&] { return vote(ask_footprints(probe, geometry.size_bytes()), odd_by_lines).odd_sms; });
+  if (!std::ranges::binary_search(cache.odd_sms, cache.chase.sm)) return;
+  cache.chase.sm = 0;
+  while (std::ranges::binary_search(cache.odd_sms, cache.chase.sm)) ++cache.chase.sm;
+  std::string reason;
+  if (const auto elsewhere = measure_geometry(cache, reason)) {
+    geometry = *elsewhere;
+    measure_size(cache, geometry);
+  }
+}
+
+void report_every_sm(const CacheUnderTest& cache, CacheProbe& probe, const SetFindings& found) {
+  const std::string alike = cache.name + ".alike_sms";
+  const std::string odd = cache.name + ".odd_sms";
+  if (!can_be_asked(found) || probe.sharing_sms() == 0) {
+    const std::string reason = probe.sharing_sms() == 0 ? "SMs share it, so none can be asked alone"
+                                                        : "no sets were found to ask other SMs for";
+    cache.run.report(not_resolvable(alike, reason));
+    return cache.run.report(not_resolvable(odd, reason));
+  }
+  std::vector<int> odd_sms = cache.odd_sms;
+  const auto add = [&odd_sms](const std::vector<int>& more) {
+    odd_sms.insert(odd_sms.end(), more.begin(), more.end());
+  };
+  std::size_t asked_sets = 0;
+  add(found_twice([&] { return vote(ask_sets(probe, found, asked_sets), odd_by_sets).odd_sms; }));
+  const bool by_rule =
+      found.replacement && found.replacement->policy && found.replacement->way_probability.empty();
+  if (by_rule) {
+    add(found_twice([&] { return vote(ask_policy(probe, found), odd_by_accesses).odd_sms; }));
+  }
+  std::ranges::sort(odd_sms);
+  odd_sms.erase(std::unique(odd_sms.begin(), odd_sms.end()), odd_sms.end());
+  const auto sms = static_cast<std::uint64_t>(cache.run.info().sm_count);
+  cache.run.report(sonde::found(alike, static_cast<double>(sms - odd_sms.size()), 1, sms),
+                   fmt::format("{} sets of each SM asked for their ways{}", asked_sets,
+                               by_rule ? ", one for its replacement" : ""));
+  if (odd_sms.empty()) {
+    return cache.run.report(not_present(odd, "all SMs answer alike"));
+  }
+  cache.run.report(
+      sonde::found(odd, std::vector<double>(odd_sms.begin(), odd_sms.end()), 1, sms),
+      fmt::format("SM {} twice answered otherwise than most", fmt::join(odd_sms, ", ")));
+}
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+#include "analysis/structure/sets/sm_vote.hpp"
+
+#include "base/random.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::vector<bool>> answer_alike(std::size_t sms, std::size_t questions) {
+  std::vector<bool> answers;
+  for (std::size_t i = 0; i < questions; ++i) answers.push_back(i % 3 == 0);
+  return std::vector(sms, answers);
+}
+
+TEST(SmVoteTest, an_sm_that_answers_otherwise_is_odd) {
+  auto answers = answer_alike(132, 1000);
+  answers[17][500] = !answers[17][500];
+
+  EXPECT_THAT(vote(answers, 1).odd_sms, ElementsAre(17));
+  EXPECT_THAT(vote(answers, 2).odd_sms, IsEmpty());
+  answers[17][7] = !answers[17][7];
+  EXPECT_THAT(vote(answers, 2).odd_sms, ElementsAre(17));
+}
+
+TEST(SmVoteTest, answers_by_chance_make_nobody_odd) {
+  Random random(3);
+  auto answers = answer_alike(30, 500);
+  for (auto& of_sm : answers) {
+    for (std::size_t i = 0; i < 400; ++i) of_sm[i] = random.below(2) == 0;
+  }
+
+  const SmVote result = vote(answers, 2);
+
+  EXPECT_THAT(result.odd_sms, IsEmpty());
+  EXPECT_GE(result.questions, 100u);
+  EXPECT_LT(result.questions, 110u);
+}
+
+TEST(SmVoteTest, of_two_sms_nobody_knows_which_is_right) {
+  auto answers = answer_alike(2, 10);
+  answers[0][0] = !answers[0][0];
+
+  EXPECT_THAT(vote(answers, 1).odd_sms, IsEmpty());
+}
+
+}  // namespace
+}  // namespace sonde
