@@ -112,6 +112,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   }
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = *size_bytes;
+  cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
   cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
   cache.miss_cycles = (*hit_cycles + *miss_cycles) / 2;
   return {.cache = std::move(cache)};

@@ -89,7 +89,7 @@ ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
   return {.one_array = false,
           .reason = fmt::format("of {} and {}: one array has one size",
                                 format_bytes(one.size_bytes), format_bytes(other.size_bytes)),
-          .confidence = confidence_by_size};
+          .confidence = std::min({confidence_by_size, one.size_confidence, other.size_confidence})};
 }
 
 }  // namespace

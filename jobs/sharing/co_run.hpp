@@ -16,6 +16,7 @@ struct CoRunCache {
   std::string name;  // as metrics name it: "cache.l1"
   ChaseSetup chase;  // as it was found with: the carve-out decides the size of an L1
   double size_bytes = 0;
+  double size_confidence = 1;  // that this size is right
   std::uint64_t line_bytes = 0;
   double inner_cycles = 0;        // loads up to this were answered before they came to it
   double miss_cycles = 0;         // loads above this missed it

@@ -31,16 +31,14 @@ class ScopeSearch {
   std::string find_obstacle() {
     const AccessShares own = ask({own_chase()}).front();
     const AccessShares other = ask({other_chase(0)}).front();
-    alone_ = own.missed;
+    own_alone_ = own.missed;
+    other_alone_ = other.missed;
     if (std::max(own.held_before, other.held_before) > most_held_before) {
       return fmt::format("caches before it answer {:.0f} % of a chase that fills 0.7 of it",
                          100 * std::max(own.held_before, other.held_before));
     }
     const auto both = ask({own_chase(), other_chase(0)});
-    if (judge_loss(alone_, both[0].missed) == Loss::some &&
-        judge_loss(other.missed, both[1].missed) == Loss::some) {
-      return {};
-    }
+    if (both_lose(both)) return {};
     return fmt::format(
         "a chase that fills 0.7 of it misses {:.0f} % alone and {:.0f} % beside a second one on "
         "the same SM",
@@ -52,16 +50,19 @@ class ScopeSearch {
     std::vector<ListChase> chases{own_chase()};
     for (int sm : sms) chases.push_back(other_chase(sm));
     const auto shares = ask(chases);
-    const Loss own = judge_loss(alone_, shares.front().missed);
+    const Loss own = judge_loss(own_alone_, shares.front().missed);
     if (sms.size() > 1 || own != Loss::some) return own;
-    const double alone = ask({other_chase(sms.front())}).front().missed;
-    return judge_loss(alone, shares.back().missed) == Loss::some ? Loss::some : Loss::unclear;
+    return both_lose(shares) ? Loss::some : Loss::unclear;
   }
 
  private:
   ListChase own_chase() const { return {&cache_, 0, own_base_bytes_}; }
   ListChase other_chase(int sm) const { return {&cache_, sm, other_base_bytes_}; }
 
+  bool both_lose(const std::vector<AccessShares>& shares) const {
+    return judge_loss(own_alone_, shares[0].missed) == Loss::some &&
+           judge_loss(other_alone_, shares[1].missed) == Loss::some;
+  }
   std::vector<AccessShares> ask(const std::vector<ListChase>& chases) {
     ++probes_;
     return co_run(run_, cache_.name + " scope", chases, draw_);
@@ -72,7 +73,8 @@ class ScopeSearch {
   CoRunDraw draw_;
   std::uint64_t own_base_bytes_;
   std::uint64_t other_base_bytes_;
-  double alone_ = 0;
+  double own_alone_ = 0;  // shares that each list misses when SM 0 alone chases it
+  double other_alone_ = 0;
   std::uint64_t probes_ = 0;
 };
 
@@ -105,7 +107,7 @@ void search(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
   const bool confirmed = is_confirmed(second, sharers.sms, others);
   sharing.probes += second.probes();
   if (!confirmed) {
-    sharing.reason = "a second try with other lists at another place saw other SMs share it";
+    sharing.reason = "a second try with other lists at another place did not see the same";
     return;
   }
   sharing.sms = sharers.sms;
