@@ -75,7 +75,7 @@ TEST_P(OddSmTest, is_named_and_leads_nobody_astray) {
 }
 
 TEST(EverySmTest, all_have_the_structure_of_the_one_it_was_found_on) {
-  for (const char* model : {"h200", "gtx280", "c2070"}) {
+  for (const char* model : {"h200", "gtx280", "gtx980"}) {
     JobOnSim sim(model, 5);
     const bool has_l1 = std::string(model) != "gtx280";
     const std::string cache = has_l1 ? "cache.l1" : "cache.texture_l1";

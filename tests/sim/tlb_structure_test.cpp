@@ -29,6 +29,7 @@ std::string write_model(const std::string& name, const json& second_level) {
   model["chip"]["enabled_tpcs"] = 8;
   model["device"]["memory_bytes"] = "20 GiB";
   model["caches"][1].erase("tpc_cycles");
+  model["pages"]["tlbs"][0]["scope"] = "tpc";
   for (const auto& [key, value] : second_level.items()) model["pages"]["tlbs"][1][key] = value;
   const std::string path = testing::TempDir() + name + ".json";
   std::ofstream(path) << model;

@@ -22,9 +22,15 @@ SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_dis
       disagreements[sm] += answers[sm][question] != usual;
     }
   }
+  std::vector<std::size_t> sorted = disagreements;
+  std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));
+  const std::size_t usual = sorted[sorted.size() / 2];
   for (std::size_t sm = 0; sm < answers.size(); ++sm) {
-    if (disagreements[sm] >= least_disagreements) result.odd_sms.push_back(static_cast<int>(sm));
+    const bool stands_out =
+        disagreements[sm] >= least_disagreements && disagreements[sm] > 4 * usual;
+    if (stands_out) result.odd_sms.push_back(static_cast<int>(sm));
   }
+  if (result.odd_sms.size() > most_odd) result.odd_sms.clear();
   return result;
 }
 

@@ -12,7 +12,9 @@ struct SmVote {
   std::vector<int> odd_sms = {};  // ascending, by place among the answers
 };
 
-/// Questions on which the SMs are divided, as under random replacement, do not count.
+/// Questions on which the SMs are divided, as under random replacement, do not count. Odd is who
+/// says otherwise than most far more often than others do; if more than one SM in ten would be,
+/// nobody is: then it is chance.
 /// @param answers of each SM to each question, as many for each; at least three SMs, or nobody is
 ///   odd
 /// @param least_disagreements of an odd SM

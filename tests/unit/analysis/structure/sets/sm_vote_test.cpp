@@ -41,6 +41,19 @@ TEST(SmVoteTest, answers_by_chance_make_nobody_odd) {
   EXPECT_LT(result.questions, 110u);
 }
 
+/// As caches with random replacement do: of few SMs one alone says otherwise by chance.
+TEST(SmVoteTest, of_few_sms_that_now_and_then_say_otherwise_none_is_odd) {
+  Random random(4);
+  for (int round = 0; round < 20; ++round) {
+    auto answers = answer_alike(8, 2000);
+    for (auto& of_sm : answers) {
+      for (int i = 0; i < 60; ++i) of_sm[random.below(2000)] = random.below(2) == 0;
+    }
+
+    EXPECT_THAT(vote(answers, 2).odd_sms, IsEmpty());
+  }
+}
+
 TEST(SmVoteTest, of_two_sms_nobody_knows_which_is_right) {
   auto answers = answer_alike(2, 10);
   answers[0][0] = !answers[0][0];
