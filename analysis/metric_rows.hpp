@@ -51,6 +51,7 @@ inline constexpr Quantity gain{"1", continuous, higher};
 inline constexpr Quantity footprints{"byte", fingerprint, neither};
 inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
 inline constexpr Quantity label{"", inventory, neither};
+inline constexpr Quantity of_one_die{"1", inventory, neither};  // GPCs differ in their SMs
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
@@ -67,6 +68,8 @@ inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
 inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_3 = "Wong 2010, section III";
 inline constexpr std::string_view wong_4 = "Wong 2010, section IV";
+inline constexpr std::string_view wong_fig_20 = "Wong 2010, figure 20; docs/methods/sharing.md";
+inline constexpr std::string_view wong_fig_21 = "Wong 2010, figure 21; docs/methods/sharing.md";
 inline constexpr std::string_view plain_loops = "Saavedra 1992, Wong 2010";
 inline constexpr std::string_view littles_law = "Little's law; Mei and Chu 2016, section 5.1";
 inline constexpr std::string_view cache_page = "docs/methods/cache.md";
@@ -175,6 +178,41 @@ inline constexpr Row cache_rows[] = {
     {"{}.hit_latency_cycles", latency, "latency of a hit ({})", latency_page},
     {"{}.miss_latency_cycles", latency,
      "latency of a load that finds its line in the next level ({})", latency_page},
+};
+
+/// Of caches.
+inline constexpr Factor shared_caches[] = {
+    {"l1", "first cache of plain loads"},
+    {"readonly", "first cache of read-only loads"},
+    {"texture_l1", "first cache of texture fetches"},
+    {"texture_l2", "second cache of texture fetches alone"},
+    {"constant_l1", "first cache of the constant bank"},
+    {"constant_l2", "second cache of the constant bank"},
+    {"constant_l3", "third cache of the constant bank"},
+    {"instruction_l0", "first cache of code"},
+    {"instruction_l1", "second cache of code"},
+    {"instruction_l2", "third cache of code"},
+    {"instruction_l3", "fourth cache of code"},
+    {"l2", "L2"},
+};
+inline constexpr Row sharing_rows[] = {
+    {"sharing.{}.scope", text,
+     "which SMs share it: sm, tpc, gpc, part of a gpc, partition or device ({})", wong_fig_20},
+    {"sharing.{}.sms", of_one_die, "SMs that share it with SM 0, that one counted ({})",
+     wong_fig_20},
+};
+inline constexpr Row array_rows[] = {
+    {"sharing.l1_readonly", text, "whether plain and read-only loads have one first cache"},
+    {"sharing.l1_texture_l1", text, "whether plain loads and texture fetches do"},
+    {"sharing.readonly_texture_l1", text, "whether read-only loads and texture fetches do"},
+    {"sharing.l1_constant_l1", text, "whether plain loads and constants do"},
+    {"sharing.readonly_constant_l1", text, "whether read-only loads and constants do"},
+    {"sharing.texture_l1_constant_l1", text, "whether texture fetches and constants do"},
+    {"sharing.l1_shared_memory", text, "whether the L1 loses what shared memory gets", cache_page},
+    {"sharing.constant_l1_code", text,
+     "the cache of code that is one array with the first cache of constants, or no", wong_fig_21},
+    {"sharing.constant_l2_code", text, "the same of their second cache", wong_fig_21},
+    {"sharing.constant_l3_code", text, "the same of their third cache", wong_fig_21},
 };
 
 inline constexpr Factor first_caches[] = {

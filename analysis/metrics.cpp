@@ -243,6 +243,8 @@ constexpr Section sections[] = {
     {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
     {"slices", "docs/methods/slices.md", slice_rows},
+    {"sharing", "docs/methods/sharing.md", sharing_rows, shared_caches},
+    {"sharing", "docs/methods/sharing.md", array_rows},
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},

@@ -32,6 +32,7 @@ void run_latency(JobRun& run);
 void run_topology(JobRun& run);
 void run_placement(JobRun& run);
 void run_slices(JobRun& run);
+void run_sharing(JobRun& run);
 void run_shared(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
@@ -83,6 +84,11 @@ constexpr std::array jobs{
     make_job("slices", standard, run_slices,
              "which lines lie in which slice of the L2, by what function, and how far each is",
              "clock", "cache.l2", "topology"),
+    make_job("sharing", standard, run_sharing,
+             "which SMs share each cache, and which load paths share one array", "clock",
+             "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1", "cache.texture_l2",
+             "cache.constant_l1", "cache.constant_l2", "cache.constant_l3", "cache.instruction",
+             "topology"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
     make_job("global.throughput", quick, run_global_throughput,

@@ -96,7 +96,7 @@ void JobRun::skip_rest(std::string_view prefix) {
   report_rest(prefix, Status::skipped, "not in the quick suite: the standard suite has it");
 }
 
-const Finding* JobRun::find(std::string_view metric) const {
+const Finding* JobRun::answer(std::string_view metric) const {
   if (const Finding* own = find_finding(findings_, metric)) return own;
   for (const JobResult& job : earlier_) {
     if (const Finding* finding = find_finding(job.findings, metric)) return finding;
@@ -105,7 +105,7 @@ const Finding* JobRun::find(std::string_view metric) const {
 }
 
 const Finding* JobRun::finding(std::string_view metric) const {
-  const Finding* found = find(metric);
+  const Finding* found = answer(metric);
   return found != nullptr && found->status == Status::ok ? found : nullptr;
 }
 

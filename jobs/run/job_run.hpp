@@ -60,7 +60,9 @@ class JobRun {
   /// The same for what this suite leaves out: skipped, the standard suite has it.
   void skip_rest(std::string_view prefix);
 
-  /// What this job or an earlier one found with status ok; nullptr if there is none.
+  /// What this job or an earlier one reported, whatever its status; nullptr if there is none.
+  const Finding* answer(std::string_view metric) const;
+  /// The same if its status is ok.
   const Finding* finding(std::string_view metric) const;
   /// Its number.
   std::optional<double> number(std::string_view metric) const;
@@ -71,7 +73,6 @@ class JobRun {
   JobResult take_result();
 
  private:
-  const Finding* find(std::string_view metric) const;
   void account(const Trace& trace);
 
   Device& device_;

@@ -2,6 +2,8 @@
 // The group that SM 0 shares it with becomes a finding.
 #include "jobs/tlb/scope.hpp"
 
+#include "analysis/sharing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +18,6 @@ constexpr double filling = 0.7;
 // they are chosen at random, fewer do.
 constexpr double disturbed_share = 0.25;
 constexpr std::uint64_t short_list = 256;
-// SMs of one TPC (two; three on GT200) have numbers in a row.
-constexpr std::size_t widest_tpc = 4;
-// GPCs of GPUs with so many SMs that eight GPCs would fill them have at least as many: on an H200
-// six SMs share the second TLB level, of sixteen or eighteen in a GPC.
-constexpr std::size_t smallest_large_gpc = 8;
 
 /// Two lists of different entries, together more than the level holds.
 class PairChases {
@@ -63,17 +60,6 @@ class PairChases {
   TlbUnderTest tlb_;
   std::vector<Offsets> lists_;
 };
-
-/// What SM 0 and those that share with it are.
-std::string_view name_scope(const std::vector<int>& sharing, int sm_count) {
-  const auto count = sharing.size();
-  if (count == 1) return "sm";
-  if (count == static_cast<std::size_t>(sm_count)) return "device";
-  const bool in_a_row = sharing.back() == static_cast<int>(count) - 1;
-  if (in_a_row && count <= widest_tpc) return "tpc";
-  const bool many_sms = static_cast<std::size_t>(sm_count) >= 8 * smallest_large_gpc;
-  return many_sms && count < smallest_large_gpc ? "part of a gpc" : "gpc";
-}
 
 struct Sharing {
   std::vector<int> sms{0};
@@ -118,7 +104,7 @@ void report_tlb_scope(const TlbUnderTest& tlb) {
   const auto pairs = static_cast<std::uint64_t>(sm_count - 1);
   const double confidence =
       pairs == 0 ? 0 : static_cast<double>(sharing.clear) / static_cast<double>(pairs);
-  tlb.run.report(found(metric, std::string(name_scope(sharing.sms, sm_count)), confidence, pairs),
+  tlb.run.report(found(metric, std::string(guess_scope(sharing.sms, sm_count)), confidence, pairs),
                  fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1));
 }
 

@@ -32,8 +32,11 @@ class JobOnSim {
   Device& device() { return *device_; }
 
   void assume(std::string metric, Value value) {
+    assume(found(std::move(metric), std::move(value), 1, 1));
+  }
+  void assume(Finding finding) {
     JobResult result;
-    result.findings.push_back(found(std::move(metric), std::move(value), 1, 1));
+    result.findings.push_back(std::move(finding));
     results_.push_back(std::move(result));
   }
 

@@ -1,0 +1,122 @@
+// From losses to groups of SMs, and from groups to names.
+#include "analysis/sharing.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// A chase whose sets are filled unevenly may miss so often when it is alone.
+constexpr double most_missed_alone = 0.15;
+// Two lists of 0.7 each are 1.4 caches: even the best policy misses 0.4 of the 1.4, so one of them
+// loses 0.28, and under LRU all of it. Beyond this no cache of its own explains the loss ...
+constexpr double least_lost = 0.2;
+// ... and below this it is noise: outliers are a thousandth, a fetch by chance a few in a hundred.
+constexpr double most_noise = 0.06;
+
+// SMs of one TPC (two; three on GT200) have numbers in a row.
+constexpr std::size_t widest_tpc = 3;
+// So many may be, where a guess is asked for.
+constexpr std::size_t widest_guessed_tpc = 4;
+// GPCs of GPUs with so many SMs that eight GPCs would fill them have at least as many: on an H200
+// six SMs share the second TLB level, of sixteen or eighteen in a GPC.
+constexpr std::size_t smallest_large_gpc = 8;
+
+void ask_halves(const std::vector<int>& sms, Loss loss,
+                const std::function<Loss(const std::vector<int>&)>& disturbs, Sharers& sharers) {
+  if (loss == Loss::none) return;
+  if (sms.size() == 1) {
+    (loss == Loss::some ? sharers.sms : sharers.unclear).push_back(sms.front());
+    return;
+  }
+  const auto middle = sms.begin() + static_cast<std::ptrdiff_t>(sms.size() / 2);
+  for (const std::vector<int>& half :
+       {std::vector<int>(sms.begin(), middle), std::vector<int>(middle, sms.end())}) {
+    ask_halves(half, disturbs(half), disturbs, sharers);
+  }
+}
+
+/// The SMs of one group.
+std::vector<int> members(const std::vector<double>& group_of_sm, double group) {
+  std::vector<int> sms;
+  for (std::size_t sm = 0; sm < group_of_sm.size(); ++sm) {
+    if (group_of_sm[sm] == group) sms.push_back(static_cast<int>(sm));
+  }
+  return sms;
+}
+
+bool all_known(const std::vector<double>& group_of_sm, int sm_count) {
+  return group_of_sm.size() == static_cast<std::size_t>(sm_count) &&
+         std::ranges::all_of(group_of_sm, [](double group) { return group >= 0; });
+}
+
+bool in_a_row(const std::vector<int>& sms) {
+  return sms.back() - sms.front() == static_cast<int>(sms.size()) - 1;
+}
+
+/// Nothing if the SMs cut through a GPC and reach beyond it.
+std::optional<std::string> name_by_gpcs(const std::vector<int>& sharing,
+                                        const std::vector<double>& gpc_of_sm) {
+  std::set<double> gpcs;
+  for (int sm : sharing) gpcs.insert(gpc_of_sm[static_cast<std::size_t>(sm)]);
+  std::size_t sms = 0;
+  for (double gpc : gpcs) sms += members(gpc_of_sm, gpc).size();
+  const bool whole = sms == sharing.size();
+  if (gpcs.size() == 1) return whole ? "gpc" : "part of a gpc";
+  if (whole) return "partition";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Loss judge_loss(double alone, double together) {
+  if (alone > most_missed_alone) return Loss::unclear;
+  const double lost = together - alone;
+  if (lost >= least_lost) return Loss::some;
+  return lost <= most_noise ? Loss::none : Loss::unclear;
+}
+
+Sharers find_sharers(const std::vector<int>& others,
+                     const std::function<Loss(const std::vector<int>&)>& disturbs) {
+  Sharers sharers;
+  if (!others.empty()) ask_halves(others, disturbs(others), disturbs, sharers);
+  return sharers;
+}
+
+std::optional<std::string> name_scope(const std::vector<int>& sharing, int sm_count,
+                                      const KnownGroups& groups) {
+  if (sharing.size() == 1) return "sm";
+  if (sharing.size() == static_cast<std::size_t>(sm_count)) return "device";
+  if (all_known(groups.tpc_of_sm, sm_count)) {
+    if (sharing == members(groups.tpc_of_sm, groups.tpc_of_sm.front())) return "tpc";
+  } else if (sharing.size() <= widest_tpc && in_a_row(sharing)) {
+    return "tpc";
+  }
+  if (!all_known(groups.gpc_of_sm, sm_count)) return std::nullopt;
+  return name_by_gpcs(sharing, groups.gpc_of_sm);
+}
+
+std::string_view guess_scope(const std::vector<int>& sharing, int sm_count) {
+  const auto count = sharing.size();
+  if (count == 1) return "sm";
+  if (count == static_cast<std::size_t>(sm_count)) return "device";
+  if (in_a_row(sharing) && count <= widest_guessed_tpc) return "tpc";
+  const bool many_sms = static_cast<std::size_t>(sm_count) >= 8 * smallest_large_gpc;
+  return many_sms && count < smallest_large_gpc ? "part of a gpc" : "gpc";
+}
+
+std::optional<bool> shrinks_with_carveout(const std::vector<double>& carveout_bytes,
+                                          const std::vector<double>& size_bytes) {
+  if (carveout_bytes.size() < 2 || carveout_bytes.size() != size_bytes.size()) return std::nullopt;
+  const double taken_bytes = carveout_bytes.back() - carveout_bytes.front();
+  const double lost_bytes = size_bytes.front() - size_bytes.back();
+  if (taken_bytes <= 0) return std::nullopt;
+  // Parts of the array serve neither: what is lost need not be all that was taken.
+  if (lost_bytes >= 0.5 * taken_bytes && lost_bytes <= 1.5 * taken_bytes) return true;
+  const auto [least, most] = std::ranges::minmax(size_bytes);
+  if (least == most) return false;
+  return std::nullopt;
+}
+
+}  // namespace sonde

@@ -1,0 +1,55 @@
+// Which SMs share a cache or a TLB, from what chases lose beside others: the inference of the job
+// sharing (docs/methods/sharing.md) and of the scopes of TLBs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// What a chase loses of what it holds alone.
+enum class Loss { none, unclear, some };
+
+/// Chases that fill 0.7 of a cache each: alone they hit, two in one cache lose a good part.
+/// @param alone, together shares of accesses that miss, alone and while another one chases
+/// @return unclear, too, if the chase misses much when it is alone
+Loss judge_loss(double alone, double together);
+
+/// SMs that disturb a chase.
+struct Sharers {
+  std::vector<int> sms;      // in the order they were asked in
+  std::vector<int> unclear;  // neither these nor none
+};
+
+/// By halves: a group that does not disturb is asked once, a single one decides.
+/// @param disturbs what is lost while all of these chase
+Sharers find_sharers(const std::vector<int>& others,
+                     const std::function<Loss(const std::vector<int>&)>& disturbs);
+
+/// Groups of SMs as other jobs found them; empty: not known.
+struct KnownGroups {
+  std::vector<double> tpc_of_sm;  // index: SM; -1: not known
+  std::vector<double> gpc_of_sm;
+};
+
+/// What the SMs that share something are: "sm", "tpc", "gpc", "part of a gpc", "partition" (several
+/// whole GPCs) or "device".
+/// @param sharing ascending, SM 0 among them
+/// @return nothing if neither groups nor numbers tell. Without known TPCs, two or three SMs with
+///     numbers in a row are one (GT200 has three, Wong 2010; every later GPU one or two).
+std::optional<std::string> name_scope(const std::vector<int>& sharing, int sm_count,
+                                      const KnownGroups& groups);
+
+/// The same by numbers alone, as a guess where no groups are known: never "partition".
+std::string_view guess_scope(const std::vector<int>& sharing, int sm_count);
+
+/// Whether the L1 and shared memory are one array: the L1 loses what shared memory gets.
+/// @param carveout_bytes ascending, @param size_bytes of the L1 with each of them
+/// @return nothing if the sizes follow neither rule, or there is one carve-out
+std::optional<bool> shrinks_with_carveout(const std::vector<double>& carveout_bytes,
+                                          const std::vector<double>& size_bytes);
+
+}  // namespace sonde

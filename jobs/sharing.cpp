@@ -1,0 +1,258 @@
+// Job `sharing`: which SMs share each cache, which caches of different load paths are one array,
+// and which constants lie beside code. Method: docs/methods/sharing.md.
+#include "analysis/sharing.hpp"
+#include "base/gpu_facts.hpp"
+#include "jobs/sharing/arrays.hpp"
+#include "jobs/sharing/scope.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace sonde {
+namespace {
+
+/// A cache as other jobs report it, and how its chases are set up.
+struct KnownCache {
+  std::string_view name;
+  LoadPath path;
+  RecordSpace record_space;
+  std::string_view before = "";  // the cache that loads ask first, if that was found
+};
+
+constexpr std::array known_caches{
+    KnownCache{"l1", LoadPath::all_levels, RecordSpace::with_largest_l1},
+    KnownCache{"readonly", LoadPath::read_only, RecordSpace::with_largest_l1},
+    KnownCache{"texture_l1", LoadPath::texture_1d, RecordSpace::with_largest_l1},
+    KnownCache{"texture_l2", LoadPath::texture_1d, RecordSpace::with_largest_l1, "texture_l1"},
+    KnownCache{"constant_l1", LoadPath::constant, RecordSpace::longest},
+    KnownCache{"constant_l2", LoadPath::constant, RecordSpace::longest, "constant_l1"},
+    KnownCache{"constant_l3", LoadPath::constant, RecordSpace::longest, "constant_l2"},
+    KnownCache{"instruction_l0", LoadPath::instruction, RecordSpace::longest},
+    KnownCache{"instruction_l1", LoadPath::instruction, RecordSpace::longest, "instruction_l0"},
+    KnownCache{"instruction_l2", LoadPath::instruction, RecordSpace::longest, "instruction_l1"},
+    KnownCache{"instruction_l3", LoadPath::instruction, RecordSpace::longest, "instruction_l2"},
+    KnownCache{"l2", LoadPath::past_l1, RecordSpace::longest}};
+
+constexpr std::array constant_caches{"constant_l1", "constant_l2", "constant_l3"};
+constexpr std::array code_caches{"instruction_l0", "instruction_l1", "instruction_l2",
+                                 "instruction_l3"};
+
+struct CachePair {
+  const char* one;
+  const char* other;
+};
+constexpr std::array pairs{
+    CachePair{"l1", "readonly"},          CachePair{"l1", "texture_l1"},
+    CachePair{"readonly", "texture_l1"},  CachePair{"l1", "constant_l1"},
+    CachePair{"readonly", "constant_l1"}, CachePair{"texture_l1", "constant_l1"}};
+
+// As much code as the job cache.instruction asks for; a device that has less refuses more.
+constexpr std::uint64_t most_code_bytes = 512 * 1024;
+
+/// A cache, or why nothing is known of its sharing.
+struct Candidate {
+  std::optional<CoRunCache> cache = {};
+  bool overfills = false;   // two chases through it disturb each other
+  bool holds_bank = false;  // of constants: its size is that of the bank, or more
+  Status status = Status::not_resolvable;
+  std::string reason = {};
+};
+using Candidates = std::map<std::string, Candidate, std::less<>>;
+
+std::uint64_t space_of(LoadPath path) {
+  if (path == LoadPath::constant) return constant_bank_bytes;
+  return path == LoadPath::instruction ? most_code_bytes : 0;
+}
+
+/// Sets up what all chases through a cache have in common.
+CoRunCache set_up_cache(JobRun& run, const KnownCache& known, double hit_cycles) {
+  CoRunCache cache{.name = fmt::format("cache.{}", known.name),
+                   .chase = set_up_chase(run, known.path, known.record_space),
+                   .space_bytes = space_of(known.path)};
+  const auto before = run.number(fmt::format("cache.{}.hit_latency_cycles", known.before));
+  if (before) cache.inner_cycles = (*before + hit_cycles) / 2;
+  return cache;
+}
+
+/// A cache of constants of which is known that it holds the whole bank: its hits, and no misses.
+std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known) {
+  const std::string name = fmt::format("cache.{}", known.name);
+  const auto hit_cycles = run.number(name + ".hit_latency_cycles");
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  if (known.path != LoadPath::constant || !hit_cycles || !l2_cycles) return std::nullopt;
+  if (run.number(name + ".miss_latency_cycles")) return std::nullopt;
+  CoRunCache cache = set_up_cache(run, known, *hit_cycles);
+  cache.size_bytes = constant_bank_bytes;
+  cache.line_bytes = common_line_bytes;
+  cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // whatever lies between
+  return cache;
+}
+
+Candidate find_candidate(JobRun& run, const KnownCache& known) {
+  const std::string name = fmt::format("cache.{}", known.name);
+  const auto size_bytes = run.number(name + ".size_bytes");
+  const auto line_bytes = run.number(name + ".line_bytes");
+  const auto hit_cycles = run.number(name + ".hit_latency_cycles");
+  const auto miss_cycles = run.number(name + ".miss_latency_cycles");
+  if (auto holder = find_bank_holder(run, known)) {
+    return {.cache = std::move(holder), .holds_bank = true};
+  }
+  if (!size_bytes || !line_bytes || !hit_cycles || !miss_cycles) {
+    const Finding* size = run.answer(name + ".size_bytes");
+    const bool absent = size != nullptr && size->status == Status::not_present;
+    return {.status = absent ? Status::not_present : Status::not_resolvable,
+            .reason = absent ? size->reason : "its size, line or latencies are not known"};
+  }
+  if (name == "cache.l2" && run.number("cache.l2.far_hit_latency_cycles")) {
+    return {.reason =
+                "it is divided into partitions: what one of them loses may be found in the other"};
+  }
+  CoRunCache cache = set_up_cache(run, known, *hit_cycles);
+  cache.size_bytes = *size_bytes;
+  cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
+  cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
+  cache.miss_cycles = (*hit_cycles + *miss_cycles) / 2;
+  return {.cache = std::move(cache)};
+}
+
+KnownGroups known_groups(const JobRun& run) {
+  return {.tpc_of_sm = run.vector("topology.tpc_of_sm").value_or(std::vector<double>{}),
+          .gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{})};
+}
+
+void report_scope(JobRun& run, const std::string& name, const CacheSharing& sharing) {
+  const std::string prefix = "sharing." + name + ".";
+  if (sharing.sms.empty()) {
+    return run.report_rest(prefix, Status::not_resolvable, sharing.reason);
+  }
+  constexpr double confidence = 0.99;
+  const int sm_count = run.info().sm_count;
+  const auto report = [&](const char* metric, Value value, std::string remark) {
+    Finding finding = found(prefix + metric, std::move(value), confidence, sharing.probes);
+    finding.replicates = 2;
+    run.report(std::move(finding), std::move(remark));
+  };
+  report("sms", static_cast<double>(sharing.sms.size()),
+         fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1));
+  const auto scope = name_scope(sharing.sms, sm_count, known_groups(run));
+  if (scope) return report("scope", *scope, "");
+  run.report(not_resolvable(
+      prefix + "scope",
+      fmt::format("{} of {} SMs share it, and which SMs form a TPC or a GPC is not known",
+                  sharing.sms.size(), sm_count)));
+}
+
+Candidates report_scopes(JobRun& run) {
+  Candidates candidates;
+  for (const KnownCache& known : known_caches) {
+    const std::string name(known.name);
+    Candidate& candidate = candidates[name] = find_candidate(run, known);
+    if (!candidate.cache) {
+      run.report_rest("sharing." + name + ".", candidate.status, candidate.reason);
+      continue;
+    }
+    const CacheSharing sharing = find_cache_sharing(run, *candidate.cache);
+    candidate.overfills = sharing.overfills;
+    candidate.reason = sharing.reason;
+    report_scope(run, name, sharing);
+  }
+  return candidates;
+}
+
+/// Why two caches cannot be compared.
+struct Obstacle {
+  Status status;
+  std::string reason;
+};
+
+/// Nothing if they can.
+std::optional<Obstacle> find_obstacle(const Candidates& candidates, const std::string& one,
+                                      const std::string& other) {
+  for (const std::string& name : {one, other}) {
+    const Candidate& candidate = candidates.find(name)->second;
+    if (candidate.overfills) continue;
+    return Obstacle{.status = candidate.cache ? Status::not_resolvable : candidate.status,
+                    .reason = fmt::format("cache.{}: {}", name, candidate.reason)};
+  }
+  return std::nullopt;
+}
+
+void report_pair(JobRun& run, const Candidates& candidates, const CachePair& pair) {
+  const std::string metric = fmt::format("sharing.{}_{}", pair.one, pair.other);
+  if (const auto obstacle = find_obstacle(candidates, pair.one, pair.other)) {
+    return run.report(no_answer(metric, obstacle->status, obstacle->reason));
+  }
+  const ArrayVerdict verdict = compare_arrays(run, *candidates.find(pair.one)->second.cache,
+                                              *candidates.find(pair.other)->second.cache);
+  if (!verdict.one_array) return run.report(not_resolvable(metric, verdict.reason));
+  run.report(found(metric, std::string(*verdict.one_array ? "yes" : "no"), verdict.confidence,
+                   verdict.probes),
+             verdict.reason);
+}
+
+/// Which cache of code is the same array as a cache of constants (Wong 2010, figure 21).
+void report_code(JobRun& run, const Candidates& candidates, const char* constants) {
+  const std::string metric = fmt::format("sharing.{}_code", constants);
+  const Candidate& bank = candidates.find(constants)->second;
+  if (!bank.overfills && !bank.holds_bank) {
+    return run.report(
+        no_answer(metric, bank.cache ? Status::not_resolvable : bank.status, bank.reason));
+  }
+  std::string unknown;
+  std::uint64_t probes = 0;
+  double confidence = 0;  // of the least sure comparison, if there was one
+  for (const char* name : code_caches) {
+    const Candidate& code = candidates.find(name)->second;
+    if (!code.cache && code.status == Status::not_present) continue;
+    if (!code.overfills) {
+      unknown = fmt::format("cache.{}: {}", name, code.reason);
+      continue;
+    }
+    const ArrayVerdict verdict = bank.holds_bank ? compare_with_bank(run, *bank.cache, *code.cache)
+                                                 : compare_arrays(run, *bank.cache, *code.cache);
+    probes += verdict.probes;
+    if (verdict.one_array == true) {
+      return run.report(found(metric, std::string(name), verdict.confidence, probes));
+    }
+    if (!verdict.one_array) unknown = verdict.reason;
+    confidence = confidence == 0 ? verdict.confidence : std::min(confidence, verdict.confidence);
+  }
+  if (!unknown.empty()) return run.report(not_resolvable(metric, unknown));
+  if (confidence == 0) return run.report(not_present(metric, "no cache of code was found"));
+  run.report(found(metric, std::string("no"), confidence, probes));
+}
+
+/// From the sizes that the L1 had with each carve-out.
+void report_shared_memory(JobRun& run) {
+  const char* metric = "sharing.l1_shared_memory";
+  const auto carveout_bytes = run.vector("cache.l1.carveout_bytes");
+  const auto size_bytes = run.vector("cache.l1.size_by_carveout_bytes");
+  if (const Finding* l1 = run.answer("cache.l1.size_bytes");
+      l1 != nullptr && l1->status == Status::not_present) {
+    return run.report(not_present(metric, l1->reason));
+  }
+  if (!carveout_bytes || !size_bytes) {
+    return run.report(not_resolvable(metric, "sizes of the L1 by carve-out are not known"));
+  }
+  const auto shrinks = shrinks_with_carveout(*carveout_bytes, *size_bytes);
+  if (!shrinks) {
+    return run.report(not_resolvable(
+        metric, "sizes of the L1 by carve-out follow neither rule, or there is one carve-out"));
+  }
+  constexpr double confidence = 0.95;
+  run.report(found(metric, std::string(*shrinks ? "yes" : "no"), confidence, size_bytes->size()));
+}
+
+}  // namespace
+
+void run_sharing(JobRun& run) {
+  const Candidates candidates = report_scopes(run);
+  for (const CachePair& pair : pairs) report_pair(run, candidates, pair);
+  for (const char* constants : constant_caches) report_code(run, candidates, constants);
+  report_shared_memory(run);
+}
+
+}  // namespace sonde

@@ -1,0 +1,139 @@
+// From what chases lose beside each other to one array or two.
+#include "jobs/sharing/arrays.hpp"
+
+#include "analysis/sharing.hpp"
+#include "base/units.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t draws = 2;
+// One array has one size: sizes found through two paths differ by less.
+constexpr double most_size_ratio = 1.5;
+// Beside a bank that fills a part of it, code fills so much of a cache that they overfill it ...
+constexpr double overfilling = 1.25;
+constexpr double least_overfilling = 1.15;
+// ... but never more than this, or it would miss when it is alone.
+constexpr double most_filled = 0.9;
+constexpr double confidence_measured = 0.99;
+constexpr double confidence_by_size = 0.95;
+
+/// Two chases on SM 0, each alone and both at once.
+struct PairShares {
+  std::vector<AccessShares> alone;
+  std::vector<AccessShares> both;
+
+  Loss loss(std::size_t chase) const { return judge_loss(alone[chase].missed, both[chase].missed); }
+  bool both_lose(Loss loss_of_each) const {
+    return loss(0) == loss_of_each && loss(1) == loss_of_each;
+  }
+};
+
+PairShares chase_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
+                          std::size_t number) {
+  const std::string label = one.name + " beside " + other.name;
+  const CoRunDraw draw = draw_co_run(run, label, number);
+  // Both may read global memory: lists of different lines.
+  const std::uint64_t step_bytes = other.line_bytes;
+  const std::uint64_t behind_bytes = (one.list_bytes() + step_bytes - 1) / step_bytes * step_bytes;
+  const ListChase first{&one, 0, 0};
+  const ListChase second{&other, 0, other.space_bytes > 0 ? 0 : behind_bytes};
+  return {.alone = {co_run(run, label, {first}, draw).front(),
+                    co_run(run, label, {second}, draw).front()},
+          .both = co_run(run, label, {first, second}, draw)};
+}
+
+using Tries = std::vector<PairShares>;
+
+/// Chases with several draws; empty with the reason if the device refuses, or other caches answer.
+Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
+                   ArrayVerdict& verdict) {
+  Tries tries;
+  const auto refusal = refusal_of([&] {
+    for (std::size_t number = 0; number < draws; ++number) {
+      tries.push_back(chase_together(run, one, other, number));
+    }
+  });
+  const auto held = [](const PairShares& pair) {
+    return std::max(pair.alone[0].held_before, pair.alone[1].held_before) > most_held_before;
+  };
+  constexpr std::uint64_t probes_of_try = 3;
+  verdict.probes = probes_of_try * tries.size();
+  if (!refusal && std::ranges::none_of(tries, held)) return tries;
+  verdict.reason = refusal.value_or("caches before them answer many of the accesses");
+  return {};
+}
+
+std::string explain(const PairShares& pair) {
+  return fmt::format(
+      "chases of them miss {:.0f} and {:.0f} % alone, {:.0f} and {:.0f} % beside each other",
+      100 * pair.alone[0].missed, 100 * pair.alone[1].missed, 100 * pair.both[0].missed,
+      100 * pair.both[1].missed);
+}
+
+void decide(const Tries& tries, bool one_array, bool two_arrays, ArrayVerdict& verdict) {
+  if (one_array || two_arrays) {
+    verdict.one_array = one_array;
+    verdict.confidence = confidence_measured;
+  } else {
+    verdict.reason = explain(tries.front());
+  }
+}
+
+ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
+  return {.one_array = false,
+          .reason = fmt::format("of {} and {}: one array has one size",
+                                format_bytes(one.size_bytes), format_bytes(other.size_bytes)),
+          .confidence = std::min({confidence_by_size, one.size_confidence, other.size_confidence})};
+}
+
+}  // namespace
+
+ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache& other) {
+  const auto [smaller, larger] = std::minmax(one.size_bytes, other.size_bytes);
+  if (larger > most_size_ratio * smaller) return differ_in_size(one, other);
+  ArrayVerdict verdict;
+  const Tries tries = try_together(run, one, other, verdict);
+  if (tries.empty()) return verdict;
+  const auto all_lose = [&](Loss loss) {
+    return std::ranges::all_of(tries, [&](const PairShares& pair) { return pair.both_lose(loss); });
+  };
+  decide(tries, all_lose(Loss::some), all_lose(Loss::none), verdict);
+  return verdict;
+}
+
+ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
+  if (code.size_bytes < bank.size_bytes) {
+    ArrayVerdict verdict = differ_in_size(bank, code);
+    verdict.reason = fmt::format("it holds {} of constants, that one {} of code",
+                                 format_bytes(bank.size_bytes), format_bytes(code.size_bytes));
+    return verdict;
+  }
+  CoRunCache constants = bank;
+  constants.line_bytes = code.line_bytes;  // each line of the array once
+  CoRunCache blocks = code;
+  const double held = static_cast<double>(constants.list_bytes()) / code.size_bytes;
+  blocks.filling = std::clamp(overfilling - held, code.filling, most_filled);
+  ArrayVerdict verdict;
+  if (blocks.filling + held < least_overfilling) {
+    verdict.reason = fmt::format("of {}: the constant bank and code that fits do not overfill it",
+                                 format_bytes(code.size_bytes));
+    return verdict;
+  }
+  const Tries tries = try_together(run, constants, blocks, verdict);
+  if (tries.empty()) return verdict;
+  // The bank is gone round sooner: under LRU its lines may stay, where those of the code leave.
+  const bool one_array =
+      std::ranges::all_of(tries, [](const PairShares& pair) { return pair.loss(1) == Loss::some; });
+  const bool two_arrays =
+      std::ranges::all_of(tries, [](const PairShares& pair) { return pair.both_lose(Loss::none); });
+  decide(tries, one_array, two_arrays, verdict);
+  return verdict;
+}
+
+}  // namespace sonde

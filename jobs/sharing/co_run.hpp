@@ -1,0 +1,63 @@
+// Chases beside each other: each fills a part of a cache, on an SM and through a path of its own,
+// and what they miss says whether they meet. Parts of the job sharing.
+#pragma once
+
+#include "jobs/chase/pointer_chase.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// A cache that other jobs found, as chases of the job sharing see it.
+struct CoRunCache {
+  std::string name;  // as metrics name it: "cache.l1"
+  ChaseSetup chase;  // as it was found with: the carve-out decides the size of an L1
+  double size_bytes = 0;
+  double size_confidence = 1;  // that this size is right
+  std::uint64_t line_bytes = 0;
+  double inner_cycles = 0;        // loads up to this were answered before they came to it
+  double miss_cycles = 0;         // loads above this missed it
+  std::uint64_t space_bytes = 0;  // of constants or code: no offset lies beyond; 0: global memory
+  /// What a list fills of the cache: one list fits, two do not, and even if one chase is half as
+  /// fast as the other, enough of its lines come in between the accesses of the other.
+  double filling = 0.7;
+
+  std::uint64_t listed_lines() const;
+  std::uint64_t list_bytes() const { return listed_lines() * line_bytes; }
+};
+
+/// A chase through one list.
+struct ListChase {
+  const CoRunCache* cache = nullptr;
+  int sm = 0;
+  std::uint64_t base_bytes = 0;  // where its lines begin
+};
+
+/// How many of its accesses a chase ...
+struct AccessShares {
+  double missed = 0;       // missed the cache
+  double held_before = 0;  // found in a cache before it
+};
+
+/// What changes from one replicate to the next.
+struct CoRunDraw {
+  Place place = 0;
+  std::uint64_t seed = 0;  // of the order of accesses
+};
+
+/// A chase that finds so many of its lines in caches before the one in question is no chase through
+/// that one.
+inline constexpr double most_held_before = 0.25;
+
+/// What a measurement of this name draws for its replicate number `number`.
+CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number);
+
+/// Shares of the recorded accesses of each chase, all at once.
+/// @throws DeviceError, DeviceLostError
+std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
+                                 const std::vector<ListChase>& chases, const CoRunDraw& draw);
+
+}  // namespace sonde

@@ -1,0 +1,168 @@
+// The job sharing gives back who shares the caches of the shipped models, and which of them are one
+// array; the GTX 280 from all its traces (Wong 2010, figures 20 and 21).
+#include "sim/sharing_truth.hpp"
+
+#include "device/sim/model/model_files.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace sonde::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Gtx280SharingTest : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Gtx280SharingTest, finds_from_traces_what_wong_found) {
+  JobOnSim sim("gtx280", GetParam());
+  for (const char* job : {"clock", "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1",
+                          "cache.texture_l2", "cache.constant_l1", "cache.constant_l2",
+                          "cache.constant_l3", "cache.instruction", "topology", "sharing"}) {
+    sim.run(job);
+  }
+
+  EXPECT_EQ(sim.text("sharing.constant_l1.scope"), "sm");
+  EXPECT_EQ(sim.text("sharing.constant_l2.scope"), "tpc");
+  EXPECT_EQ(sim.text("sharing.constant_l3.scope"), "device");
+  EXPECT_EQ(sim.text("sharing.instruction_l1.scope"), "sm");
+  EXPECT_EQ(sim.text("sharing.instruction_l2.scope"), "tpc");
+  EXPECT_EQ(sim.text("sharing.instruction_l3.scope"), "device");
+  EXPECT_EQ(sim.text("sharing.texture_l1.scope"), "tpc");
+  EXPECT_EQ(sim.text("sharing.texture_l2.scope"), "device");
+  EXPECT_EQ(sim.text("clock.scope"), "tpc");
+  EXPECT_EQ(sim.number("sharing.constant_l1.sms"), 1);
+  EXPECT_EQ(sim.number("sharing.constant_l2.sms"), 3);
+  EXPECT_EQ(sim.number("sharing.constant_l3.sms"), 30);
+  EXPECT_EQ(sim.text("sharing.constant_l1_code"), "no");
+  EXPECT_EQ(sim.text("sharing.constant_l2_code"), "instruction_l2");
+  EXPECT_EQ(sim.text("sharing.constant_l3_code"), "instruction_l3");
+  EXPECT_EQ(sim.text("sharing.texture_l1_constant_l1"), "no");
+  EXPECT_EQ(sim.status("sharing.l1.scope"), Status::not_present);
+  EXPECT_EQ(sim.status("sharing.l2.scope"), Status::not_present);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seed, Gtx280SharingTest, testing::Range<std::uint64_t>(1, 11));
+
+nlohmann::json shipped_json(std::string_view name) {
+  return nlohmann::json::parse(
+      std::ranges::find(sim::shipped_models(), name, &sim::ShippedModel::name)->json);
+}
+
+std::string write_model(const std::string& name, const nlohmann::json& model) {
+  const std::string path = testing::TempDir() + name + ".json";
+  std::ofstream(path) << model;
+  return path;
+}
+
+TEST(SharingOfTexturesTest, scopes_are_what_is_declared_and_not_what_is_usual) {
+  auto model = shipped_json("gtx280");
+  for (auto& cache : model["caches"]) {
+    if (cache["name"] == "texture_l1") cache["scope"] = "sm";
+    if (cache["name"] == "texture_l2") cache["scope"] = "tpc";
+  }
+  JobOnSim sim(write_model("gtx280_of_other_texture_caches", model));
+  assume_caches(sim, declared_caches(sim.truth()));
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.text("sharing.texture_l1.scope"), "sm");
+  EXPECT_EQ(sim.text("sharing.texture_l2.scope"), "tpc");
+  EXPECT_EQ(sim.number("sharing.texture_l2.sms"), 3);
+}
+
+class SharingTest : public ShippedModelTest {};
+
+TEST_P(SharingTest, gives_back_scopes_and_arrays) {
+  const DeclaredCaches caches = declared_caches(sim_.truth());
+  const sim::Die die = sim::make_die(sim_.truth(), {}, sim::die_seed(seed(), 0));
+  assume_caches(sim_, caches);
+
+  sim_.run("sharing");
+
+  SharingScore score;
+  score_scopes(sim_, die, caches, score);
+  score_arrays(sim_, caches, score);
+  EXPECT_THAT(score.wrong, IsEmpty());
+  // Two chases cannot overfill the H200's second constant cache: it holds the whole bank.
+  EXPECT_LE(score.unresolved, model_name() == "h200" ? 3 : 0);
+  EXPECT_GT(score.right, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, SharingTest,
+                         testing::Combine(testing::ValuesIn(shipped_models),
+                                          testing::Range<std::uint64_t>(1, 4)),
+                         name_case);
+
+TEST(SharingReasonTest, a_divided_l2_is_not_judged) {
+  JobOnSim sim("h200");
+  sim.assume("cache.l2.size_bytes", 60.0 * 1024 * 1024);
+  sim.assume("cache.l2.line_bytes", 128.0);
+  sim.assume("cache.l2.hit_latency_cycles", 279.0);
+  sim.assume("cache.l2.miss_latency_cycles", 629.0);
+  sim.assume("cache.l2.far_hit_latency_cycles", 455.0);
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.status("sharing.l2.scope"), Status::not_resolvable);
+  EXPECT_THAT(sim.find("sharing.l2.scope").reason, HasSubstr("partitions"));
+}
+
+TEST(SharingReasonTest, caches_of_wrong_size_are_not_judged) {
+  for (const double size_bytes : {512.0, 65536.0}) {
+    JobOnSim sim("gtx280");
+    sim.assume("cache.constant_l1.size_bytes", size_bytes);  // the first one counts
+    assume_caches(sim, declared_caches(sim.truth()));
+
+    sim.run("sharing");
+
+    EXPECT_EQ(sim.status("sharing.constant_l1.scope"), Status::not_resolvable) << size_bytes;
+    EXPECT_EQ(sim.status("sharing.constant_l1_code"), Status::not_resolvable) << size_bytes;
+    EXPECT_EQ(sim.text("sharing.constant_l3.scope"), "device");
+  }
+}
+
+/// What the jobs on caches find of an H200: its second constant cache holds the whole bank.
+void assume_h200(JobOnSim& sim) {
+  sim.assume(not_resolvable("cache.constant_l2.size_bytes", "holds the whole constant bank"));
+  sim.assume(not_resolvable("cache.constant_l2.line_bytes", "holds the whole constant bank"));
+  sim.assume(not_resolvable("cache.constant_l2.miss_latency_cycles", "no chase overflows it"));
+  sim.assume("cache.l2.hit_latency_cycles", 279.0);
+  assume_caches(sim, declared_caches(sim.truth()));
+}
+
+TEST(SharingOfTheBankTest, code_beside_the_whole_bank_tells_whether_both_are_one_array) {
+  JobOnSim apart("h200");
+  assume_h200(apart);
+  apart.run("sharing");
+  EXPECT_EQ(apart.text("sharing.constant_l2_code"), "no");
+  EXPECT_EQ(apart.status("sharing.constant_l2.scope"), Status::not_resolvable);
+
+  auto model = shipped_json("h200");
+  auto& constants = model["paths"]["constant"];
+  constants["caches"] = {"constant_l1", "instruction_l1", "l2"};
+  constants["latency_cycles"]["instruction_l1"] = constants["latency_cycles"]["constant_l2"];
+  constants["latency_cycles"].erase("constant_l2");
+  JobOnSim one(write_model("h200_of_one_constant_and_code_cache", model));
+  assume_h200(one);
+  one.run("sharing");
+  EXPECT_EQ(one.text("sharing.constant_l2_code"), "instruction_l1");
+  EXPECT_EQ(one.text("sharing.constant_l1_code"), "no");
+}
+
+TEST(SharingReasonTest, a_slow_sm_is_not_taken_for_one_that_shares) {
+  JobOnSim sim("gtx280+slow_sm=5:60");
+  assume_caches(sim, declared_caches(sim.truth()));
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.text("sharing.constant_l1.scope"), "sm");
+  EXPECT_EQ(sim.text("sharing.constant_l2.scope"), "tpc");
+  EXPECT_EQ(sim.status("sharing.constant_l3.scope"), Status::ok);
+}
+
+}  // namespace
+}  // namespace sonde::test

@@ -1,0 +1,121 @@
+#include "analysis/sharing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
+
+TEST(SharingTest, two_lists_in_one_cache_lose_and_in_two_do_not) {
+  EXPECT_EQ(judge_loss(0, 1), Loss::some);
+  EXPECT_EQ(judge_loss(0, 0.28), Loss::some) << "the best policy loses 0.4 of 1.4 lists of two";
+  EXPECT_EQ(judge_loss(0, 0.01), Loss::none);
+  EXPECT_EQ(judge_loss(0.1, 0.12), Loss::none);
+  EXPECT_EQ(judge_loss(0, 0.12), Loss::unclear);
+  EXPECT_EQ(judge_loss(0.5, 1), Loss::unclear) << "misses much when it is alone";
+}
+
+/// Asks for groups of which some SMs disturb, and counts the questions.
+struct Oracle {
+  std::set<int> sharing;
+  std::set<int> unclear = {};
+  int asked = 0;
+
+  Sharers search(const std::vector<int>& others) {
+    return find_sharers(others, [this](const std::vector<int>& sms) {
+      ++asked;
+      Loss loss = Loss::none;
+      for (int sm : sms) {
+        if (unclear.contains(sm)) loss = std::max(loss, Loss::unclear);
+        if (sharing.contains(sm)) loss = Loss::some;
+      }
+      return loss;
+    });
+  }
+};
+
+std::vector<int> from_1_to(int last) {
+  std::vector<int> sms;
+  for (int sm = 1; sm <= last; ++sm) sms.push_back(sm);
+  return sms;
+}
+
+TEST(SharingTest, one_question_for_a_private_cache_and_few_for_a_pair) {
+  Oracle none{.sharing = {}};
+  EXPECT_THAT(none.search(from_1_to(131)).sms, IsEmpty());
+  EXPECT_EQ(none.asked, 1);
+
+  Oracle partner{.sharing = {1}};
+  EXPECT_THAT(partner.search(from_1_to(131)).sms, ElementsAre(1));
+  EXPECT_LE(partner.asked, 1 + 2 * 8) << "two for each halving of 131";
+}
+
+TEST(SharingTest, all_sharers_are_found_wherever_they_are) {
+  Oracle some{.sharing = {2, 3, 17, 64, 131}};
+  EXPECT_THAT(some.search(from_1_to(131)).sms, ElementsAre(2, 3, 17, 64, 131));
+
+  Oracle all{.sharing = {}};
+  for (int sm : from_1_to(29)) all.sharing.insert(sm);
+  EXPECT_THAT(all.search(from_1_to(29)).sms, UnorderedElementsAreArray(from_1_to(29)));
+  EXPECT_THAT(all.search({}).sms, IsEmpty());
+}
+
+TEST(SharingTest, an_sm_of_which_one_cannot_tell_is_named) {
+  Oracle oracle{.sharing = {4}, .unclear = {9}};
+  const Sharers sharers = oracle.search(from_1_to(20));
+  EXPECT_THAT(sharers.sms, ElementsAre(4));
+  EXPECT_THAT(sharers.unclear, ElementsAre(9));
+}
+
+/// Twelve SMs: TPCs of two, dealt over three GPCs.
+KnownGroups twelve_sms() {
+  return {.tpc_of_sm = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5},
+          .gpc_of_sm = {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2}};
+}
+
+TEST(SharingTest, known_groups_name_a_scope) {
+  EXPECT_EQ(name_scope({0}, 12, twelve_sms()), "sm");
+  EXPECT_EQ(name_scope({0, 1}, 12, twelve_sms()), "tpc");
+  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, twelve_sms()), "gpc");
+  EXPECT_EQ(name_scope({0, 1, 6}, 12, twelve_sms()), "part of a gpc");
+  EXPECT_EQ(name_scope({0, 1, 2, 3, 6, 7, 8, 9}, 12, twelve_sms()), "partition");
+  EXPECT_EQ(name_scope(from_1_to(12), 12, twelve_sms()), "device");
+  EXPECT_EQ(name_scope({0, 1, 2}, 12, twelve_sms()), std::nullopt) << "parts of two GPCs";
+}
+
+TEST(SharingTest, without_groups_numbers_tell_only_what_is_sure) {
+  EXPECT_EQ(name_scope({0}, 12, {}), "sm");
+  EXPECT_EQ(name_scope({0, 1, 2}, 12, {}), "tpc");
+  EXPECT_EQ(name_scope({0, 2}, 12, {}), std::nullopt);
+  EXPECT_EQ(name_scope({0, 1, 2, 3}, 12, {}), std::nullopt);
+  KnownGroups one_unseen = twelve_sms();
+  one_unseen.gpc_of_sm[5] = -1;
+  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, one_unseen), std::nullopt);
+}
+
+TEST(SharingTest, a_guess_goes_by_numbers) {
+  EXPECT_EQ(guess_scope({0}, 132), "sm");
+  EXPECT_EQ(guess_scope({0, 1, 2, 3}, 132), "tpc");
+  EXPECT_EQ(guess_scope({0, 1, 16, 17, 32, 33}, 132), "part of a gpc");
+  EXPECT_EQ(guess_scope({0, 1, 2, 3, 4, 5}, 30), "gpc");
+  EXPECT_EQ(guess_scope({0, 1}, 2), "device");
+}
+
+TEST(SharingTest, an_l1_that_gives_way_to_shared_memory_is_its_array) {
+  constexpr double kib = 1024;
+  EXPECT_EQ(shrinks_with_carveout({16 * kib, 48 * kib}, {48 * kib, 16 * kib}), true);
+  EXPECT_EQ(shrinks_with_carveout({8 * kib, 228 * kib}, {248 * kib, 28 * kib}), true);
+  EXPECT_EQ(shrinks_with_carveout({16 * kib, 48 * kib}, {24 * kib, 24 * kib}), false);
+  EXPECT_EQ(shrinks_with_carveout({16 * kib, 48 * kib}, {24 * kib, 22 * kib}), std::nullopt);
+  EXPECT_EQ(shrinks_with_carveout({16 * kib}, {48 * kib}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sonde
