@@ -16,6 +16,7 @@ namespace {
 // The largest TPC that there has been (GT200: Wong 2010).
 constexpr int most_sms_of_tpc = 3;
 constexpr double when_contradicted = 0.4;
+constexpr double when_outvoted = 0.7;  // more methods agree than contradict: enough to build on
 
 int known_sms(const SmGroups& groups) {
   return std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
@@ -48,7 +49,9 @@ bool same_groups(const SmGroups& a, const SmGroups& b) {
 
 double MapVerdict::confidence(int sm_count) const {
   double confidence = agree.size() > 1 ? 1 : alone_confidence;
-  if (!contradict.empty()) confidence = when_contradicted;
+  if (!contradict.empty()) {
+    confidence = agree.size() > contradict.size() ? when_outvoted : when_contradicted;
+  }
   return confidence * known_sms(groups) / sm_count;
 }
 

@@ -24,8 +24,8 @@ struct MapVerdict {
   std::vector<std::string> agree;
   std::vector<std::string> contradict;
 
-  /// Methods that agree make a map certain, one that contradicts makes it doubtful; SMs without a
-  /// group lower the confidence by their share.
+  /// Methods that agree make a map certain, one that contradicts makes it doubtful, less so if more
+  /// agree; SMs without a group lower the confidence by their share.
   double confidence(int sm_count) const;
   /// Who says so, who contradicts, how many SMs have no group.
   std::string remark(int sm_count) const;

@@ -35,11 +35,20 @@ TEST(ChipMapTest, one_method_alone_is_as_sure_as_it_is) {
 }
 
 TEST(ChipMapTest, a_contradiction_is_doubted_and_said) {
+  const MapEvidence evidence[] = {{"clusters", groups({0, 0, 1, 1}), 0.9},
+                                  {"ports", groups({0, 1, 0, 1}), 0.95}};
+  const MapVerdict verdict = combine_maps(evidence);
+  EXPECT_LT(verdict.confidence(4), 0.5);
+  EXPECT_THAT(verdict.remark(4), HasSubstr("contradicted by ports"));
+}
+
+TEST(ChipMapTest, two_methods_outvote_one_but_are_not_certain_then) {
   const MapEvidence evidence[] = {{"clocks", groups({0, 0, 1, 1}), 0.95},
                                   {"clusters", groups({0, 0, 1, 1}), 0.9},
                                   {"ports", groups({0, 1, 0, 1}), 0.95}};
   const MapVerdict verdict = combine_maps(evidence);
-  EXPECT_LT(verdict.confidence(4), 0.5);
+  EXPECT_GT(verdict.confidence(4), 0.5);
+  EXPECT_LT(verdict.confidence(4), 0.8);
   EXPECT_THAT(verdict.remark(4), HasSubstr("contradicted by ports"));
 }
 
