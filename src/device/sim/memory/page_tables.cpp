@@ -21,8 +21,9 @@ void PageTables::begin_probe(std::uint64_t first_address, std::uint64_t span_byt
   first_page_ = first_address >> page_shift_;
   walked_.assign((span_bytes >> page_shift_) + 1, false);
   active_table_window_ = model_.window_bytes > 0 ? first_address / model_.window_bytes : 0;
+  if (places_.empty()) return;  // contiguous: there are no blocks
   const std::uint64_t end_block = (first_address + span_bytes) >> block_shift_;
-  if (!places_.empty() && places_.size() <= end_block) places_.resize(end_block + 1, unknown);
+  if (places_.size() <= end_block) places_.resize(end_block + 1, unknown);
 }
 
 /// A permutation of the numbers below the power of two that holds all blocks.
