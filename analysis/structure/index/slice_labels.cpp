@@ -48,8 +48,8 @@ SliceLabels no_slices(std::string reason) {
 
 }  // namespace
 
-Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
-                     std::size_t own) {
+WaitingLines find_waiting_lines(std::span<const double> alone, std::span<const double> contended,
+                                std::size_t own) {
   std::vector<double> excess;
   for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(contended[i] - alone[i]);
   // Of two slices half of the lines wait: what lies below the lower quarter surely does not.
@@ -58,15 +58,15 @@ Sharers find_sharers(std::span<const double> alone, std::span<const double> cont
   for (const double cycles : excess) {
     if (cycles <= common) below.push_back(common - cycles);
   }
-  Sharers sharers{.waits = {},
-                  .wait_cycles = excess[own] - common,
-                  .scatter_cycles = normal_scale * median(std::move(below))};
-  sharers.is_clear = sharers.wait_cycles >=
-                     std::max(least_wait_cycles, least_wait_in_scatters * sharers.scatter_cycles);
+  WaitingLines waiting{.waits = {},
+                       .wait_cycles = excess[own] - common,
+                       .scatter_cycles = normal_scale * median(std::move(below))};
+  waiting.is_clear = waiting.wait_cycles >=
+                     std::max(least_wait_cycles, least_wait_in_scatters * waiting.scatter_cycles);
   for (const double cycles : excess) {
-    sharers.waits.push_back(cycles - common >= sharers.wait_cycles / 2);
+    waiting.waits.push_back(cycles - common >= waiting.wait_cycles / 2);
   }
-  return sharers;
+  return waiting;
 }
 
 SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask) {
@@ -84,20 +84,20 @@ SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies&
     std::vector<double> alone_of_lines;
     for (const std::size_t line : lines) alone_of_lines.push_back(alone[line]);
     const auto place = static_cast<std::size_t>(std::ranges::find(lines, own) - lines.begin());
-    const Sharers sharers = find_sharers(alone_of_lines, ask(lines, own), place);
-    if (!sharers.is_clear) {
+    const WaitingLines waiting = find_waiting_lines(alone_of_lines, ask(lines, own), place);
+    if (!waiting.is_clear) {
       return no_slices(fmt::format(
           "reductions on a line make loads of it wait {:.0f} cycles longer than most others, which "
           "scatter by {:.1f}",
-          sharers.wait_cycles, sharers.scatter_cycles));
+          waiting.wait_cycles, waiting.scatter_cycles));
     }
     if (slices.slices == most_slices) {
       return no_slices(fmt::format("more than {} groups of lines wait together", most_slices));
     }
-    waits.push_back(sharers.wait_cycles);
+    waits.push_back(waiting.wait_cycles);
     std::vector<std::size_t> rest;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (sharers.waits[i]) {
+      if (waiting.waits[i]) {
         slices.labels[left[i]] = slices.slices;
       } else {
         rest.push_back(left[i]);

@@ -12,7 +12,7 @@
 namespace sonde {
 
 /// What reductions on one line did to the loads of some lines.
-struct Sharers {
+struct WaitingLines {
   std::vector<bool> waits;    // of each line
   double wait_cycles = 0;     // of the line itself, beyond what all lines wait
   double scatter_cycles = 0;  // of lines that do not wait, one standard deviation
@@ -23,8 +23,8 @@ struct Sharers {
 /// of the lines wait, or half of them, is not of a slice: it is that of the way to all of them.
 /// @param alone, contended latencies of the lines without co-runners and with them
 /// @param own place of the line that the reductions are made on
-Sharers find_sharers(std::span<const double> alone, std::span<const double> contended,
-                     std::size_t own);
+WaitingLines find_waiting_lines(std::span<const double> alone, std::span<const double> contended,
+                                std::size_t own);
 
 /// Latencies of the lines with these numbers, in their order, while co-runners make reductions on
 /// one of them.
