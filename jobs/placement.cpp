@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "jobs/chase/access_order.hpp"
 #include "jobs/cores/parts.hpp"
+#include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -93,6 +94,36 @@ LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
                      make_chase(LoadPath::all_levels, span_bytes, lanes, 4 * l1_lines, l1_loads));
 }
 
+/// A map of the metric placement.<level>_latency_cycles.
+void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
+  const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
+  run.report(found(fmt::format("placement.{}_latency_cycles", level), map.averages, 1, samples,
+                   map.repeat_spread_cycles));
+}
+
+/// The first caches of other paths: so little of each that it hits in all there have been.
+struct PathMap {
+  const char* level;
+  LoadPath path;
+  std::uint64_t span_bytes;
+  std::uint64_t step_bytes;
+};
+constexpr PathMap path_maps[]{
+    {"texture", LoadPath::texture_1d, l1_lines* line_step_bytes, line_step_bytes},
+    {"constant", LoadPath::constant, 512, 64},  // a quarter of the smallest (2 KiB: Wong 2010)
+    {"code", LoadPath::instruction, l1_lines* code_block_bytes, code_block_bytes}};
+
+void report_path_map(JobRun& run, const PathMap& asked, double overhead_cycles) {
+  const auto lanes = same_lanes(run, ascending_order(asked.span_bytes, asked.step_bytes));
+  const ChaseProbe probe = make_chase(asked.path, asked.span_bytes, lanes, 4 * l1_lines, l1_loads);
+  const auto refusal = refusal_of([&] {
+    report_map(run, asked.level,
+               measure_map(run, fmt::format("{} by SM", asked.level), overhead_cycles, probe));
+  });
+  if (!refusal) return;
+  run.report(not_present(fmt::format("placement.{}_latency_cycles", asked.level), *refusal));
+}
+
 /// Lines all over some pages, one in each step, in random order.
 LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   constexpr std::uint64_t span_bytes = l2_pages * large_page_bytes;
@@ -155,13 +186,6 @@ LatencyMap measure_shared(JobRun& run, double overhead_cycles) {
   return measure_map(run, "shared memory by SM", overhead_cycles, probe);
 }
 
-/// A map of the metric placement.<level>_latency_cycles.
-void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
-  const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
-  run.report(found(fmt::format("placement.{}_latency_cycles", level), map.averages, 1, samples,
-                   map.repeat_spread_cycles));
-}
-
 /// A level whose loads are as slow as the next level's is not there for this load path.
 bool is_own_level(const LatencyMap& level, const LatencyMap& next) {
   return median(level.averages) < 0.9 * median(next.averages);
@@ -189,6 +213,7 @@ void report_latencies(JobRun& run) {
   report_map(run, "dram", dram);
   report_near_far(run, "dram", dram);
   report_map(run, "shared", shared);
+  for (const PathMap& asked : path_maps) report_path_map(run, asked, overhead_cycles);
   if (is_own_level(l2, dram)) {
     report_map(run, "l2", l2);
     report_near_far(run, "l2", l2);

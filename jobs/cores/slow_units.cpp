@@ -107,6 +107,9 @@ void report_slow_units(JobRun& run) {
   add_slow_units(run, "placement.l1_latency_cycles", cycles("L1 latency"), nullptr, sms);
   add_slow_units(run, "placement.shared_latency_cycles", cycles("shared memory latency"), nullptr,
                  sms);
+  add_slow_units(run, "placement.texture_latency_cycles", cycles("texture latency"), nullptr, sms);
+  add_slow_units(run, "placement.constant_latency_cycles", cycles("constant latency"), nullptr,
+                 sms);
   if (tpcs.sizes.empty()) add_shared(nullptr, sms);
   if (!tpcs.sizes.empty()) add_shared(&tpcs, slow_tpcs);
   if (!gpcs.sizes.empty()) add_shared(&gpcs, slow_gpcs);

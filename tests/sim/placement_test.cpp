@@ -30,6 +30,29 @@ std::size_t place_of_l2(const sim::Model& model) {
 /// Bands of docs/results/2026-11-21-h200 (placement.l2_latency_cycles of three GPUs: 24 to 28 from
 /// the nearest SM to the farthest, deviation 5.8 to 6.2, below 0.1 within a TPC), a little wider:
 /// three GPUs are not all.
+TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
+  JobOnSim sim("h200", 4);
+  sim.run("clock");
+  sim.run("placement");
+
+  for (const auto& [metric, declared] : {std::pair{"placement.l1_latency_cycles", 32.0},
+                                         std::pair{"placement.texture_latency_cycles", 88.0},
+                                         std::pair{"placement.constant_latency_cycles", 30.0},
+                                         std::pair{"placement.code_latency_cycles", 124.0}}) {
+    const std::vector<double> map = sim.vector(metric);
+    EXPECT_EQ(map.size(), 132u) << metric;
+    for (const double cycles : map) EXPECT_NEAR(cycles, declared, 1) << metric;
+  }
+}
+
+TEST(PlacementSimTest, paths_that_a_gpu_lacks_have_no_map) {
+  JobOnSim sim("gtx980");
+  sim.run("clock");
+  sim.run("placement");
+
+  EXPECT_EQ(sim.status("placement.constant_latency_cycles"), Status::not_present);
+}
+
 TEST(PlacementSimTest, h200_map_of_the_l2_is_like_those_measured) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed);
