@@ -67,6 +67,21 @@ Story run(Keeper& keeper, const std::string& task) {
   return story;
 }
 
+/// Whether a child is ended by SIGKILL before long. One that is not is ended here.
+bool is_killed(pid_t child) {
+  int status = 0;
+  const auto limit = Clock::now() + 20s;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (Clock::now() > limit) {
+      ::kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+      return false;
+    }
+    std::this_thread::sleep_for(10ms);
+  }
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
 bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
 TEST(KeeperTest, workers_follow_each_other_in_processes_of_their_own) {
@@ -178,13 +193,8 @@ TEST(KeeperTest, a_process_that_is_stopped_before_it_says_anything_is_ended_too)
     raise(SIGSTOP);
     _exit(0);
   }
-  int status = 0;
-  const auto start = Clock::now();
-  while (waitpid(rank, &status, WNOHANG) == 0 && Clock::now() - start < 20s) {
-    std::this_thread::sleep_for(10ms);
-  }
 
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_TRUE(is_killed(rank));
 }
 
 TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_is_stopped) {
@@ -198,13 +208,9 @@ TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_i
     raise(SIGSTOP);
     _exit(0);
   }
-  int status = 0;
   const auto start = Clock::now();
-  while (waitpid(rank, &status, WNOHANG) == 0 && Clock::now() - start < 20s) {
-    std::this_thread::sleep_for(10ms);
-  }
 
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_TRUE(is_killed(rank));
   EXPECT_GT(Clock::now() - start, 3s);
 }
 
@@ -218,14 +224,8 @@ TEST(KeeperTest, a_process_that_is_stopped_after_its_last_word_is_ended_too) {
     raise(SIGSTOP);  // as one that is stopped while it leaves
     _exit(0);
   }
-  int status = 0;
-  const auto start = Clock::now();
-  while (waitpid(rank, &status, WNOHANG) == 0 && Clock::now() - start < 20s) {
-    std::this_thread::sleep_for(10ms);
-  }
 
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  ::kill(rank, SIGKILL);
+  EXPECT_TRUE(is_killed(rank));
 }
 
 TEST(KeeperTest, keeper_and_worker_end_with_the_process_that_forked_them) {
