@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -119,24 +118,6 @@ SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies&
         fmt::format("{} of {} lines wait with hardly any other", unknown, alone.size()));
   }
   return slices;
-}
-
-double agreement(std::span<const std::uint32_t> first, std::span<const std::uint32_t> second) {
-  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> pairs;
-  std::size_t known = 0;
-  for (std::size_t line = 0; line < first.size(); ++line) {
-    if (first[line] == unknown_slice || second[line] == unknown_slice) continue;
-    ++pairs[first[line]][second[line]];
-    ++known;
-  }
-  std::size_t agreed = 0;
-  std::map<std::uint32_t, std::size_t> names;
-  for (const auto& [label, others] : pairs) {
-    const auto most =
-        std::ranges::max_element(others, {}, [](const auto& pair) { return pair.second; });
-    if (names.try_emplace(most->first, most->second).second) agreed += most->second;
-  }
-  return known == 0 ? 0 : static_cast<double>(agreed) / static_cast<double>(known);
 }
 
 }  // namespace sonde

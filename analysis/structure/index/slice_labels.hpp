@@ -45,7 +45,4 @@ struct SliceLabels {
 /// @param alone latencies without co-runners
 SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies& ask);
 
-/// Share of the lines known to both on which two labellings agree, whatever they call the slices.
-double agreement(std::span<const std::uint32_t> first, std::span<const std::uint32_t> second);
-
 }  // namespace sonde
