@@ -38,8 +38,9 @@ cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& s
   return launch_kernel(co_runner_kernel, launch, shape, stream);
 }
 
-cudaError_t await_co_runners(const Placement& placement, cudaStream_t stream) {
-  return launch_kernel(await_kernel, placement, {.grid_blocks = 1, .block_threads = 1}, stream);
+cudaError_t await_co_runners(const Placement& placement, const LaunchShape& shape,
+                             cudaStream_t stream) {
+  return launch_kernel(await_kernel, placement, shape, stream);
 }
 
 }  // namespace sonde::kernels

@@ -25,6 +25,8 @@ cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& s
                               cudaStream_t stream);
 
 /// Queues a wait until all SMs that the placement wants make reductions, or `claim_ns` has passed.
-cudaError_t await_co_runners(const Placement& placement, cudaStream_t stream);
+/// @param shape with the carve-out of the co-runners: one of them may need the SM of this kernel
+cudaError_t await_co_runners(const Placement& placement, const LaunchShape& shape,
+                             cudaStream_t stream);
 
 }  // namespace sonde::kernels

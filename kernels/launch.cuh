@@ -9,7 +9,8 @@
 
 namespace sonde::kernels {
 
-/// Sets what the kernel needs of shared memory.
+/// Sets what the kernel needs of shared memory. That also loads it, which waits for all kernels
+/// that run (CUDA programming guide, lazy loading).
 template <class Parameters>
 cudaError_t prepare_kernel(void (*kernel)(Parameters), const LaunchShape& shape) {
   const auto* function = reinterpret_cast<const void*>(kernel);
@@ -20,12 +21,12 @@ cudaError_t prepare_kernel(void (*kernel)(Parameters), const LaunchShape& shape)
                               shape.carveout_percent);
 }
 
-/// The same, and queues it.
+/// The same, and queues it, unless it has no blocks.
 template <class Parameters>
 cudaError_t launch_kernel(void (*kernel)(Parameters), const Parameters& parameters,
                           const LaunchShape& shape, cudaStream_t stream) {
   const cudaError_t error = prepare_kernel(kernel, shape);
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess || shape.grid_blocks == 0) return error;
   kernel<<<shape.grid_blocks, shape.block_threads, shape.shared_bytes, stream>>>(parameters);
   return cudaGetLastError();
 }

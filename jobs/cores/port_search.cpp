@@ -54,6 +54,15 @@ std::vector<int> group_numbers(const std::vector<int>& group_of_unit) {
   return numbers;
 }
 
+/// Whether a unit behind the first `members` is held up as much as those, rather than a little: what
+/// all units share also holds them up, before it is overloaded.
+bool holds_up_others(const PortTrial& trial, std::size_t members) {
+  const auto first_other = trial.slowdowns.begin() + static_cast<std::ptrdiff_t>(members);
+  const double of_members = *std::min_element(trial.slowdowns.begin(), first_other);
+  return std::any_of(first_other, trial.slowdowns.end(),
+                     [&](double slowdown) { return slowdown - 1 > (of_members - 1) / 2; });
+}
+
 Units first_of(const Units& units, std::size_t count) {
   return {units.begin(),
           units.begin() + static_cast<std::ptrdiff_t>(std::min(count, units.size()))};
@@ -263,16 +272,13 @@ PortGroups find_overloaded_ports(PortTrials& trials, std::uint64_t seed) {
 
 PortCheck check_ports(PortTrials& trials, const std::vector<int>& group_of_unit,
                       std::uint64_t seed) {
-  const auto count_late = [&](const Units& set) {
-    return split_paces(trials.play(set), trials.limits()).slow.size();
-  };
   const std::vector<int> groups = group_numbers(group_of_unit);
   std::vector<Units> overloaded;
   for (const int group : groups) {
-    Units members = members_of(group_of_unit, group);
-    if (members.size() > 1 && count_late(members) == members.size()) {
-      overloaded.push_back(std::move(members));
-    }
+    const Units members = members_of(group_of_unit, group);
+    if (members.size() < 2) continue;
+    const PortTrial trial = trials.play(members);
+    if (std::ranges::min(trial.slowdowns) > trials.limits().slow) overloaded.push_back(members);
   }
   PortCheck check{.seen = overloaded.size()};
   if (overloaded.empty()) return check;
@@ -283,7 +289,7 @@ PortCheck check_ports(PortTrials& trials, const std::vector<int>& group_of_unit,
       if (other == group_of_unit[members.front()] || set.size() >= most) continue;
       set.push_back(members_of(group_of_unit, other).front());
     }
-    check.contradicted += count_late(set) > members.size();
+    check.contradicted += holds_up_others(trials.play(set), members.size());
   }
   return check;
 }

@@ -1,10 +1,13 @@
 // Maps of SMs: what clusters say, and how far several methods agree.
 #include "analysis/structure/cores/chip_map.hpp"
 
+#include "base/random.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -17,6 +20,8 @@ namespace {
 constexpr int most_sms_of_tpc = 3;
 constexpr double when_contradicted = 0.4;
 constexpr double when_outvoted = 0.7;  // more methods agree than contradict: enough to build on
+
+constexpr std::uint64_t seed_of_halves = 1;  // any will do
 
 int known_sms(const SmGroups& groups) {
   return std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
@@ -98,10 +103,14 @@ SmGroups fill_groups(const SmGroups& map, const SmGroups& other) {
 }
 
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {
-  std::vector<Cluster> half;
-  for (std::size_t i = 0; i < clusters.size(); i += 2) half.push_back(clusters[i]);
+  // Drawn halves: launches of a size repeat each other, so every second cluster may be the same.
+  Random random(seed_of_halves);
+  std::array<std::vector<Cluster>, 2> halves;
+  for (const Cluster& cluster : clusters) halves[random.below(2)].push_back(cluster);
   SmGroups groups = join_clusters(clusters, sm_count);
-  if (join_clusters(half, sm_count).group_of_sm != groups.group_of_sm) return {};
+  for (const std::vector<Cluster>& half : halves) {
+    if (join_clusters(half, sm_count).group_of_sm != groups.group_of_sm) return {};
+  }
   for (std::size_t group = 0; group < groups.sizes.size(); ++group) {
     std::vector<int> sms;
     for (int sm = 0; sm < sm_count; ++sm) {

@@ -45,8 +45,8 @@ MapVerdict combine_maps(std::span<const MapEvidence> evidence);
 SmGroups fill_groups(const SmGroups& map, const SmGroups& other);
 
 /// GPCs that clusters tell of. SMs that only ever shared a cluster within one TPC lie in some GPC,
-/// but not in one of their own: they get no group. Nor does any SM if every second cluster says
-/// something else than all of them: then there were too few.
+/// but not in one of their own: they get no group. Nor does any SM if one of two drawn halves of
+/// the clusters says something else than all of them: then there were too few.
 /// @param tpcs may be empty: then groups of at most three SMs may be a TPC
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count);
 

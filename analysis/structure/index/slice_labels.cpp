@@ -1,4 +1,4 @@
-// Excess latencies cut halfway up to that of the line itself, slice by slice.
+// Excess latencies cut in the widest gap below that of the line itself, slice by slice.
 #include "analysis/structure/index/slice_labels.hpp"
 
 #include "analysis/statistics.hpp"
@@ -39,6 +39,20 @@ void drop_small_labels(SliceLabels& slices) {
   for (std::uint32_t& label : slices.labels) label = number[label];
 }
 
+/// Middle of the widest gap between values from `low` to `high`.
+double widest_gap(std::vector<double> values, double low, double high) {
+  std::erase_if(values, [&](double value) { return value < low || value > high; });
+  std::ranges::sort(values);
+  double widest = 0;
+  double middle = (low + high) / 2;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] - values[i - 1] <= widest) continue;
+    widest = values[i] - values[i - 1];
+    middle = (values[i] + values[i - 1]) / 2;
+  }
+  return middle;
+}
+
 SliceLabels no_slices(std::string reason) {
   SliceLabels none;
   none.reason = std::move(reason);
@@ -62,9 +76,8 @@ WaitingLines find_waiting_lines(std::span<const double> alone, std::span<const d
                        .scatter_cycles = normal_scale * median(std::move(below))};
   waiting.is_clear = waiting.wait_cycles >=
                      std::max(least_wait_cycles, least_wait_in_scatters * waiting.scatter_cycles);
-  for (const double cycles : excess) {
-    waiting.waits.push_back(cycles - common >= waiting.wait_cycles / 2);
-  }
+  const double cut = widest_gap(excess, common, excess[own]);
+  for (const double cycles : excess) waiting.waits.push_back(cycles > cut);
   return waiting;
 }
 

@@ -19,7 +19,9 @@ struct WaitingLines {
   bool is_clear = false;      // the line itself waits far longer than others scatter
 };
 
-/// Lines wait that take half as much longer as the line of the reductions does. What three quarters
+/// Lines wait that lie above the widest gap between the common latency and that of the line of the
+/// reductions. A line may wait for several rounds of a queue: on an H200 lines of one slice waited
+/// 390 to 1,400 cycles longer, and none of the others more than 13. What three quarters
 /// of the lines wait, or half of them, is not of a slice: it is that of the way to all of them.
 /// @param alone, contended latencies of the lines without co-runners and with them
 /// @param own place of the line that the reductions are made on

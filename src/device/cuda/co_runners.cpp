@@ -4,6 +4,8 @@
 #include "device/device_error.hpp"
 #include "device/layout/place.hpp"
 
+#include <algorithm>
+
 namespace sonde::cuda {
 namespace {
 
@@ -21,12 +23,25 @@ TimeLimit limit_of(const ChaseProbe& probe) {
   return limit_for(2 * accesses * (in_turn ? probe.lanes.size() : 1));
 }
 
-/// More than half of the shared memory: one block per SM, and none of the chase beside it.
+constexpr int carveout_percent = 100;
+
+/// Half of the shared memory, and what the driver reserves: one block per SM, and room for the
+/// kernel that waits for them.
 kernels::LaunchShape shape_on(const DeviceInfo& info) {
+  const std::uint64_t half = info.shared_bytes_per_sm / 2;
   return {.grid_blocks = static_cast<unsigned>(info.sm_count),
           .block_threads = kernels::co_runner_threads,
-          .shared_bytes = static_cast<unsigned>(info.shared_bytes_per_block),
-          .carveout_percent = 100};
+          .shared_bytes = static_cast<unsigned>(std::min(half, info.shared_bytes_per_block)),
+          .carveout_percent = carveout_percent};
+}
+
+constexpr kernels::LaunchShape await_shape{
+    .grid_blocks = 1, .block_threads = 1, .shared_bytes = 0, .carveout_percent = carveout_percent};
+
+/// The same without blocks: it is loaded, and does not run.
+kernels::LaunchShape load_only(kernels::LaunchShape shape) {
+  shape.grid_blocks = 0;
+  return shape;
 }
 
 }  // namespace
@@ -53,6 +68,15 @@ void CoRunners::fill(const ChaseMemory& memory) {
   }
 }
 
+void CoRunners::run_beside(const kernels::LaunchShape& shape, const QueueLaunch& chase) {
+  // Beside co-runners nothing can be loaded: it would wait for their end.
+  chase(load_only(shape));
+  SONDE_CUDA_CHECK(kernels::await_co_runners({}, load_only(await_shape), session_.stream()));
+  begin();
+  chase(shape);
+  end();
+}
+
 void CoRunners::begin() {
   placed_.clear_state();
   session_.arrays().clear(stop_);
@@ -63,7 +87,7 @@ void CoRunners::begin() {
   launch.stop = session_.arrays().device(stop_);
   SONDE_CUDA_CHECK(
       kernels::launch_co_runners(launch, shape_on(session_.info()), session_.second_stream()));
-  SONDE_CUDA_CHECK(kernels::await_co_runners(launch.placement, session_.stream()));
+  SONDE_CUDA_CHECK(kernels::await_co_runners(launch.placement, await_shape, session_.stream()));
 }
 
 void CoRunners::end() {

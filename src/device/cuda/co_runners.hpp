@@ -5,10 +5,15 @@
 #include "device/cuda/placed_launch.hpp"
 #include "kernels/co_runners.hpp"
 
+#include <functional>
+
 namespace sonde::cuda {
 
-/// Construct it before the launch's plan, fill it when the arrays are fixed, then queue `begin` and
-/// `end` around the chase.
+/// Queues one kernel in the session's stream, or loads it, if the shape has no blocks.
+using QueueLaunch = std::function<void(const kernels::LaunchShape& shape)>;
+
+/// Construct it before the launch's plan, fill it when the arrays are fixed, then run the chase
+/// beside it.
 class CoRunners {
  public:
   /// Adds its arrays to those of the session.
@@ -17,15 +22,17 @@ class CoRunners {
 
   void fill(const ChaseMemory& memory);
 
-  /// Behind what was queued so far they begin, and what is queued next waits until they run.
-  void begin();
-  /// They end behind what was queued so far, and what is queued next waits for that.
-  void end();
+  /// Behind what was queued so far they begin; the chase is queued when they run, and they end
+  /// behind it. What is queued next waits for that.
+  void run_beside(const kernels::LaunchShape& shape, const QueueLaunch& chase);
 
   /// @throws DeviceError if an SM could not be had for one
   void check() const;
 
  private:
+  void begin();
+  void end();
+
   Session& session_;
   const std::vector<CoRunner>& runners_;
   PlacedLaunch placed_;

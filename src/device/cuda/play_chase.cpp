@@ -103,6 +103,12 @@ void add_words(ChaseMemory& memory, const layout::ChainPlan& chains) {
 
 void add_words(ChaseMemory& memory, const layout::ListPlan& list) { memory.add(list); }
 
+void queue_chase(std::optional<CoRunners>& co_runners, const kernels::LaunchShape& shape,
+                 const QueueLaunch& chase) {
+  if (co_runners) return co_runners->run_beside(shape, chase);
+  chase(shape);
+}
+
 enum class Shares { none, behind_the_lane };
 
 template <class Chains>
@@ -123,10 +129,11 @@ Trace play_chains(Session& session, const ChaseProbe& probe, const Chains& chain
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
     if (warm_up) warm_up->queue(shape);
-    if (co_runners) co_runners->begin();
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.lanes.front().path),
-                                           kernels::Order::chain, shape, session.stream()));
-    if (co_runners) co_runners->end();
+    queue_chase(co_runners, shape, [&](const kernels::LaunchShape& launch_shape) {
+      SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(probe.lanes.front().path),
+                                             kernels::Order::chain, launch_shape,
+                                             session.stream()));
+    });
   });
   if (co_runners) co_runners->check();
   if (warm_up) warm_up->check(memory);
@@ -163,10 +170,11 @@ Trace play_scripts(Session& session, const ChaseProbe& probe) {
   for (kernels::ChaseTask& task : plan.tasks()) task.start = memory.place(0);
   const Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
     memory.queue();
-    if (co_runners) co_runners->begin();
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(path),
-                                           kernels::Order::script, shape, session.stream()));
-    if (co_runners) co_runners->end();
+    queue_chase(co_runners, shape, [&](const kernels::LaunchShape& launch_shape) {
+      SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), to_chase_path(path),
+                                             kernels::Order::script, launch_shape,
+                                             session.stream()));
+    });
   });
   if (co_runners) co_runners->check();
   for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {

@@ -87,8 +87,17 @@ TEST(ChipMapTest, a_tpc_that_shares_no_cluster_with_others_is_no_gpc) {
 
 TEST(ChipMapTest, clusters_of_which_half_say_less_tell_no_gpcs) {
   std::vector<Cluster> clusters = some_clusters();
-  clusters.insert(clusters.end(), {{8, 9}, {3, 4}});  // the second is not among every second one
+  clusters.push_back({3, 4});  // in one half only
   EXPECT_TRUE(gpcs_of_clusters(clusters, {}, 10).sizes.empty());
+}
+
+TEST(ChipMapTest, launches_that_repeat_each_other_tell_as_much) {
+  std::vector<Cluster> clusters;
+  for (int launch = 0; launch < 24; ++launch) {
+    clusters.insert(clusters.end(), {{0, 1}, {2, 3}, {4, 5}, {6, 7}});
+    clusters.insert(clusters.end(), {{0, 1, 2, 3}, {4, 5, 6, 7}});
+  }
+  EXPECT_THAT(gpcs_of_clusters(clusters, {}, 8).group_of_sm, ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
 }
 
 TEST(ChipMapTest, pairs_are_tpcs_if_all_sms_have_one_partner_and_larger_clusters_join_them) {

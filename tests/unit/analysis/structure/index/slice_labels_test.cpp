@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace sonde {
@@ -71,6 +72,19 @@ TEST(SliceLabelsTest, lines_of_a_slice_get_one_label) {
     EXPECT_EQ(found.slices, slices) << found.reason;
     EXPECT_TRUE(part_alike(found.labels, l2.slice_of_line));
     EXPECT_NEAR(found.wait_cycles, 400, 5);
+  }
+}
+
+TEST(SliceLabelsTest, lines_of_a_slice_may_wait_for_several_rounds_of_its_queue) {
+  std::vector<double> alone(100, 300.0);
+  std::vector<double> contended(100, 304.0);
+  for (std::size_t line = 0; line < 20; ++line) {
+    contended[line] = 700 + 40 * static_cast<double>(line);  // 400 to 1160 longer
+  }
+  for (const std::size_t own : {0U, 10U, 19U}) {
+    const WaitingLines waiting = find_waiting_lines(alone, contended, own);
+    EXPECT_TRUE(waiting.is_clear);
+    EXPECT_EQ(std::ranges::count(waiting.waits, true), 20) << own;
   }
 }
 
