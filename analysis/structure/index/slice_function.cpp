@@ -213,14 +213,6 @@ std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const 
   return parts;
 }
 
-std::string describe_mask(std::uint64_t mask) {
-  std::vector<int> places;
-  for (int bit = 0; bit < 64; ++bit) {
-    if ((mask >> bit & 1) != 0) places.push_back(bit);
-  }
-  return fmt::format("{}", fmt::join(places, "^"));
-}
-
 SliceFunction no_function(std::size_t known_lines, std::string reason) {
   SliceFunction function;
   function.known_lines = known_lines;
@@ -267,6 +259,14 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes) {
   const SlicePlace place = place_of(function, offset_bytes);
   return function.orders[place.order][place.remainder];
+}
+
+std::string describe_mask(std::uint64_t mask) {
+  std::vector<int> places;
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((mask >> bit & 1) != 0) places.push_back(bit);
+  }
+  return fmt::format("{}", fmt::join(places, "^"));
 }
 
 std::string describe(const SliceFunction& function) {

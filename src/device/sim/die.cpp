@@ -79,12 +79,22 @@ std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chi
   return offsets;
 }
 
-std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions,
+/// By GPC and slice, those of one GPC after the other.
+std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions, int gpcs,
                                                Random& random) {
+  const auto draw = [&random](double spread_cycles) {
+    return spread_cycles * (random.unit() - 0.5);
+  };
+  std::vector<double> of_all;
+  for (int i = 0; i < slices.in_partition() * partitions; ++i) {
+    of_all.push_back(draw(slices.spread_cycles));
+  }
   std::vector<std::int32_t> offsets;
-  for (int i = 0; i < slices.count * partitions; ++i) {
-    offsets.push_back(
-        static_cast<std::int32_t>(std::lround(slices.spread_cycles * (random.unit() - 0.5))));
+  for (int gpc = 0; gpc < gpcs; ++gpc) {
+    for (const double cycles : of_all) {
+      const double beyond = slices.gpc_spread_cycles > 0 ? draw(slices.gpc_spread_cycles) : 0;
+      offsets.push_back(static_cast<std::int32_t>(std::lround(cycles + beyond)));
+    }
   }
   return offsets;
 }
@@ -129,12 +139,16 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   }
   if (model.slices) {
     Random draws(derive_seed(seed_of_die, "slices"));
-    die.slice_offset_cycles = choose_slice_offsets(*model.slices, model.partitions.count, draws);
+    die.slices = static_cast<std::size_t>(model.slices->in_partition() * model.partitions.count);
+    die.slice_offset_cycles =
+        choose_slice_offsets(*model.slices, model.partitions.count, model.chip.gpcs, draws);
   }
   die.lost_ways = faults.lost_ways;
   for (const SlowPart& slow : faults.slow_slices) {
-    die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=
-        static_cast<std::int32_t>(slow.cycles);
+    for (auto at = static_cast<std::size_t>(slow.part); at < die.slice_offset_cycles.size();
+         at += die.slices) {
+      die.slice_offset_cycles[at] += static_cast<std::int32_t>(slow.cycles);
+    }
   }
   die.slow_sm_cycles.resize(die.sms.size());
   for (const SlowPart& slow : faults.slow_sms) {

@@ -18,7 +18,8 @@ struct Die {
   DeviceInfo info;  // the model's, with the names of this die
   std::vector<SmPlace> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
-  std::vector<std::int32_t> slice_offset_cycles;
+  std::size_t slices = 0;                         // of all partitions
+  std::vector<std::int32_t> slice_offset_cycles;  // [GPC][slice]
   std::vector<LostWay> lost_ways;                // from faults
   std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
   std::vector<double> tpc_port_bytes_per_cycle;  // by TPC, less for those with a fault

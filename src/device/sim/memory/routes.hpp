@@ -52,7 +52,8 @@ struct Route {
   Source dram;
   Source dram_far;  // home in the other partition
   std::uint32_t partition = 0;
-  bool sliced = false;  // lines of the last cache lie at distances of their own
+  bool sliced = false;          // lines of the last cache lie at distances of their own
+  std::size_t first_slice = 0;  // of the SM's GPC in the table of them
   Stream stream;
   bool is_large = false;   // the last cache is more than the host's innermost one holds
   bool asked_last = true;  // the last load came to the last cache

@@ -112,11 +112,14 @@ struct CacheModel {
   const Geometry& geometry_for(std::uint64_t shared_bytes) const;
 };
 
-/// Two partitions of the L2. A line's home is the parity of its physical address under home_mask.
+/// Two partitions of the L2. A line's home is the parity of its physical address under home_mask,
+/// or that of its queue (Slices).
 struct Partitions {
   int count = 1;  // 1 or 2
   std::uint64_t home_mask = 0;
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
+  double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above the
+                           // declared latency and half below
 };
 
 /// What SMs that make reductions on one line cost others.
@@ -127,12 +130,25 @@ struct ReductionModel {
       0;  // of any load of an SM, for each SM of its GPC that makes reductions
 };
 
-/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
+/// Another order of the queues for lines whose address is odd under a mask.
+struct SecondOrder {
+  std::uint64_t mask = 0;             // 0: none
+  std::vector<std::uint32_t> queues;  // instead of each that the index gives
+};
+
+/// Slices of the L2, one or two behind each queue. Each has its own distance: -spread/2 .. spread/2
+/// around the mean for all SMs, and as much again from each GPC by gpc_spread.
 struct Slices {
-  int count = 1;  // in each partition; those of partition 1 follow those of partition 0
+  int queues = 1;  // in each partition; the slices of partition 1 follow those of partition 0
   DeclaredIndex index;
+  SecondOrder second_order;
+  std::uint64_t halves_mask = 0;  // by its parity, the two slices of each queue; 0: one each
+  std::vector<std::uint32_t> home_of_queue;  // partition; empty: that of home_mask
   double spread_cycles = 0;
+  double gpc_spread_cycles = 0;
   ReductionModel reductions;
+
+  int in_partition() const { return queues * (halves_mask != 0 ? 2 : 1); }
 };
 
 enum class PageMapping { contiguous, random };
