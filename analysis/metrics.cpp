@@ -154,14 +154,13 @@ constexpr Row placement_rows[] = {
 };
 
 constexpr Row slice_rows[] = {
-    {"cache.l2.slices", count, "slices that the lines of a page lie in"},
-    {"cache.l2.slice_queues", count,
-     "groups of lines that wait for reductions on one of them: a slice each, or two that share "
-     "what queues"},
-    {"cache.l2.partition_slices", list,
-     "of a divided L2, slices of the partition that is near to SM 0, and of the other"},
-    {"placement.l2_partition_of_sm", list,
-     "of a divided L2, the partition that is near to each SM; that of SM 0 is 0"},
+    {"cache.l2.slices", count,
+     "slices that the lines of a page lie in; of a divided L2, in each partition"},
+    {"cache.l2.side_slices", list,
+     "slices on the side of the chip that is near to SM 0, and on the other"},
+    {"cache.l2.far_side_cycles", cycles, "what hits take longer on the side that is not the SM's"},
+    {"placement.l2_side_of_sm", list,
+     "side of the chip on which each SM has its near slices; that of SM 0 is 0"},
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", cycles,
      "what a load waits for reductions of other SMs on another line of its slice"},

@@ -65,11 +65,11 @@ double known_share(const std::vector<Page>& pages) {
   return known / all;
 }
 
-void report_queues(JobRun& run, const std::vector<Page>& pages) {
+void report_count(JobRun& run, const std::vector<Page>& pages) {
   std::vector<double> waits;
   for (const Page& page : pages) waits.push_back(page.labels.slices.wait_cycles);
   const auto lines = pages.size() * pages.front().labels.slices.labels.size();
-  run.report(found("cache.l2.slice_queues", static_cast<double>(pages.front().labels.slices.slices),
+  run.report(found("cache.l2.slices", static_cast<double>(pages.front().labels.slices.slices),
                    known_share(pages), lines),
              fmt::format("{} pages, the first one asked by SM {} beside {} others", pages.size(),
                          pages.front().labels.prober, pages.front().labels.co_runners));
@@ -97,62 +97,20 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
              fmt::format("of {} lines, {} do not follow it", known, known - explained));
 }
 
-/// What lies behind the queues of the first page: their slices, and the function.
-struct SliceCount {
-  std::vector<std::uint32_t> slice_of_line;
-  std::uint32_t slices = 0;
-  QueueHalves halves;
-};
-
-/// Each queue is one slice, or two by the parity under a mask.
-SliceCount count_slices(JobRun& run, const Draw& draw, const Page& page, std::uint64_t line_bytes) {
-  SliceCount count{.slice_of_line = page.labels.slices.labels,
-                   .slices = page.labels.slices.slices,
-                   .halves = ask_for_halves(run, draw, page.labels.slices.labels, line_bytes)};
-  if (count.halves.mask == 0) return count;
-  count.slices *= 2;
-  for (std::uint64_t line = 0; line < count.slice_of_line.size(); ++line) {
-    std::uint32_t& slice = count.slice_of_line[line];
-    if (slice == unknown_slice) continue;
-    slice = 2 * slice + static_cast<std::uint32_t>(std::popcount(line & count.halves.mask) % 2);
-  }
-  return count;
-}
-
-void report_slices(JobRun& run, const SliceCount& count, const std::vector<Page>& pages,
-                   std::uint64_t line_bytes) {
-  const QueueHalves& halves = count.halves;
-  if (halves.slices == SlicesOfQueue::unknown) {
-    return run.report(not_resolvable(
-        "cache.l2.slices",
-        fmt::format("{} queues, of one slice or of several: {}", count.slices, halves.reason)));
-  }
-  std::string remark = "one for each queue";
-  double sure = known_share(pages);
-  if (halves.slices == SlicesOfQueue::two) {
-    remark = fmt::format(
-        "two for each queue, by bits {} of the offset: from SM to SM, latencies of lines of two "
-        "slices differ by {:.1f} cycles, of lines of one by {:.1f}",
-        describe_mask(halves.mask * line_bytes), halves.apart_cycles, halves.together_cycles);
-    sure *= halves.agreement;
-  }
-  run.report(found("cache.l2.slices", static_cast<double>(count.slices), sure, halves.pairs),
-             std::move(remark));
-}
-
-/// How many slices each side has, and which SMs lie on which.
+/// Which slices and SMs lie on which of two sides of the chip, and how far those are apart.
 void report_sides(JobRun& run, const SliceMap& map) {
   if (map.sides.side_of_row.empty()) {
     const std::string reason = "all slices are as near, but for what each SM and each slice adds";
-    run.report(not_present("cache.l2.partition_slices", reason));
-    return run.report(not_present("placement.l2_partition_of_sm", reason));
+    run.report(not_present("cache.l2.side_slices", reason));
+    run.report(not_present("cache.l2.far_side_cycles", reason));
+    return run.report(not_present("placement.l2_side_of_sm", reason));
   }
   std::vector<double> slices(2);
   for (const int side : map.sides.side_of_column) ++slices[static_cast<std::size_t>(side)];
   const std::vector<int>& sms = map.sides.side_of_row;
-  run.report(found("cache.l2.partition_slices", std::move(slices), 1, map.samples),
-             fmt::format("hits on the other side take {:.1f} cycles longer", map.sides.far_cycles));
-  run.report(found("placement.l2_partition_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
+  run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
+  run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
+  run.report(found("placement.l2_side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
                    map.samples));
 }
 
@@ -200,12 +158,10 @@ void run_slices(JobRun& run) {
         fmt::format("pages disagree: {} and {} groups of lines that wait together",
                     pages.front().labels.slices.slices, last.slices));
   }
-  report_queues(run, pages);
+  report_count(run, pages);
   report_function(run, pages);
-  const Draw draw = draw_replicate(run, "slices", 0);
-  const SliceCount count = count_slices(run, draw, pages.front(), line);
-  report_slices(run, count, pages, line);
-  const SliceMap map = map_slices(run, draw, count.slice_of_line, count.slices, line);
+  const SliceMap map =
+      map_slices(run, draw_replicate(run, "slices", 0), pages.front().labels.slices, line);
   report_sides(run, map);
   report_map(run, map);
 }

@@ -7,7 +7,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -17,23 +16,17 @@ namespace {
 
 constexpr std::uint64_t passes = 3;
 constexpr std::size_t lines_of_slice = 4;
-/// Of one queue: that two slices share 6 lines one to five, or better, is likely in most queues.
-constexpr std::size_t lines_of_queue = 6;
-/// Of all queues: enough that no mask tells their pairs apart by chance.
-constexpr std::size_t least_lines = 96;
 
-/// Lines of each part, drawn at random.
-std::vector<std::vector<std::uint64_t>> draw_lines(const std::vector<std::uint32_t>& part_of_line,
-                                                   std::uint32_t parts, std::size_t of_each,
-                                                   std::uint64_t seed) {
-  std::vector<std::vector<std::uint64_t>> lines(parts);
-  for (std::size_t line = 0; line < part_of_line.size(); ++line) {
-    if (part_of_line[line] < parts) lines[part_of_line[line]].push_back(line);
+/// Lines of each slice, drawn at random.
+std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, std::uint64_t seed) {
+  std::vector<std::vector<std::uint64_t>> lines(labels.slices);
+  for (std::size_t line = 0; line < labels.labels.size(); ++line) {
+    if (labels.labels[line] != unknown_slice) lines[labels.labels[line]].push_back(line);
   }
   Random random(seed);
-  for (auto& of_part : lines) {
-    shuffle(of_part, random);
-    of_part.resize(std::min(of_part.size(), of_each));
+  for (auto& of_slice : lines) {
+    shuffle(of_slice, random);
+    of_slice.resize(std::min(of_slice.size(), lines_of_slice));
   }
   return lines;
 }
@@ -69,8 +62,8 @@ std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const 
 
 Offsets offsets_of(const std::vector<std::vector<std::uint64_t>>& lines, std::uint64_t line_bytes) {
   Offsets offsets;
-  for (const auto& of_part : lines) {
-    for (const std::uint64_t line : of_part) offsets.push_back(line * line_bytes);
+  for (const auto& of_slice : lines) {
+    for (const std::uint64_t line : of_slice) offsets.push_back(line * line_bytes);
   }
   return offsets;
 }
@@ -86,31 +79,10 @@ double variance(const std::vector<std::vector<double>>& map) {
 
 }  // namespace
 
-QueueHalves ask_for_halves(JobRun& run, const Draw& draw,
-                           const std::vector<std::uint32_t>& queue_of_line,
-                           std::uint64_t line_bytes) {
-  std::uint32_t queues = 0;
-  for (const std::uint32_t queue : queue_of_line) {
-    if (queue != unknown_slice) queues = std::max(queues, queue + 1);
-  }
-  const auto lines = draw_lines(queue_of_line, queues,
-                                std::max(lines_of_queue, least_lines / queues + 1), draw.seed);
-  const Offsets offsets = offsets_of(lines, line_bytes);
-  const auto hits = time_hits(run, draw, "slices: L2 hits by SM and line", offsets);
-  std::vector<LineLatencies> latencies;
-  for (std::uint32_t queue = 0; queue < queues; ++queue) {
-    for (const std::uint64_t line : lines[queue]) {
-      LineLatencies& of_line = latencies.emplace_back(LineLatencies{line, queue, {}});
-      const std::size_t at = latencies.size() - 1;
-      for (const auto& of_sm : hits) of_line.cycles_by_sm.push_back(of_sm[at]);
-    }
-  }
-  return find_queue_halves(latencies, std::countr_zero(queue_of_line.size()));
-}
-
-SliceMap map_slices(JobRun& run, const Draw& draw, const std::vector<std::uint32_t>& slice_of_line,
-                    std::uint32_t slices, std::uint64_t line_bytes) {
-  const auto lines = draw_lines(slice_of_line, slices, lines_of_slice, draw.seed);
+SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
+                    std::uint64_t line_bytes) {
+  const std::uint32_t slices = labels.slices;
+  const auto lines = draw_lines(labels, draw.seed);
   const auto hits =
       time_hits(run, draw, "slices: L2 hits by SM and slice", offsets_of(lines, line_bytes));
   std::vector<std::vector<double>> map;

@@ -73,6 +73,15 @@ std::vector<int> sides_of(const std::vector<double>& values, double first) {
   return sides;
 }
 
+/// +1 and -1, less their mean.
+std::vector<double> signs_of(const std::vector<int>& sides) {
+  std::vector<double> signs;
+  double sum = 0;
+  for (const int side : sides) sum += signs.emplace_back(side == 0 ? 1 : -1);
+  for (double& sign : signs) sign -= sum / static_cast<double>(sides.size());
+  return signs;
+}
+
 }  // namespace
 
 TwoSides find_two_sides(const Map& map) {
@@ -87,18 +96,22 @@ TwoSides find_two_sides(const Map& map) {
   for (double& column : columns) column = -column;
   TwoSides sides{.side_of_row = sides_of(rows, rows.front()),
                  .side_of_column = sides_of(columns, rows.front())};
+  // Sums of rows and columns take with them what sides of different size have in common.
+  const std::vector<double> of_rows = signs_of(sides.side_of_row);
+  const std::vector<double> of_columns = signs_of(sides.side_of_column);
   double along = 0;
+  double signs = 0;
   double all = 0;
   for (std::size_t row = 0; row < beyond.size(); ++row) {
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      const bool is_near = sides.side_of_row[row] == sides.side_of_column[column];
-      along += is_near ? -beyond[row][column] : beyond[row][column];
+      const double sign = of_rows[row] * of_columns[column];
+      along -= sign * beyond[row][column];
+      signs += sign * sign;
       all += beyond[row][column] * beyond[row][column];
     }
   }
-  const auto count = static_cast<double>(rows.size() * columns.size());
-  sides.far_cycles = 2 * along / count;
-  if (all == 0 || along * along / count < least_explained * all) return {};
+  if (signs == 0 || along * along < least_explained * all * signs) return {};
+  sides.far_cycles = 2 * along / signs;
   return sides;
 }
 

@@ -51,7 +51,8 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
     const SmPlace place{.tpc = static_cast<int>(tpc),
                         .gpc = gpc,
                         .tpc_of_gpc = tpcs_of_gpc[static_cast<std::size_t>(gpc)]++,
-                        .partition = gpc * model.partitions.count / chip.gpcs};
+                        .partition = gpc * model.partitions.count / chip.gpcs,
+                        .side = gpc % 2};
     sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc), place);
   }
   return sms;
@@ -79,21 +80,23 @@ std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chi
   return offsets;
 }
 
-/// By GPC and slice, those of one GPC after the other.
-std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions, int gpcs,
+/// By side of the SM and slice, those of side 0 first.
+std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions,
                                                Random& random) {
-  const auto draw = [&random](double spread_cycles) {
-    return spread_cycles * (random.unit() - 0.5);
-  };
-  std::vector<double> of_all;
-  for (int i = 0; i < slices.in_partition() * partitions; ++i) {
-    of_all.push_back(draw(slices.spread_cycles));
+  std::vector<double> distances;
+  for (int i = 0; i < slices.count * partitions; ++i) {
+    distances.push_back(slices.spread_cycles * (random.unit() - 0.5));
   }
   std::vector<std::int32_t> offsets;
-  for (int gpc = 0; gpc < gpcs; ++gpc) {
-    for (const double cycles : of_all) {
-      const double beyond = slices.gpc_spread_cycles > 0 ? draw(slices.gpc_spread_cycles) : 0;
-      offsets.push_back(static_cast<std::int32_t>(std::lround(cycles + beyond)));
+  for (std::uint32_t side = 0; side < 2; ++side) {
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+      double cycles = distances[i];
+      if (!slices.sides.of_slice.empty()) {
+        const auto slice = i % static_cast<std::size_t>(slices.count);
+        const bool is_near = slices.sides.of_slice[slice] == side;
+        cycles += (is_near ? -0.5 : 0.5) * slices.sides.far_cycles;
+      }
+      offsets.push_back(static_cast<std::int32_t>(std::lround(cycles)));
     }
   }
   return offsets;
@@ -139,15 +142,14 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   }
   if (model.slices) {
     Random draws(derive_seed(seed_of_die, "slices"));
-    die.slices = static_cast<std::size_t>(model.slices->in_partition() * model.partitions.count);
-    die.slice_offset_cycles =
-        choose_slice_offsets(*model.slices, model.partitions.count, model.chip.gpcs, draws);
+    die.slice_offset_cycles = choose_slice_offsets(*model.slices, model.partitions.count, draws);
   }
   die.lost_ways = faults.lost_ways;
   for (const SlowPart& slow : faults.slow_slices) {
-    for (auto at = static_cast<std::size_t>(slow.part); at < die.slice_offset_cycles.size();
-         at += die.slices) {
-      die.slice_offset_cycles[at] += static_cast<std::int32_t>(slow.cycles);
+    const std::size_t of_side = die.slice_offset_cycles.size() / 2;
+    for (const std::size_t first : {std::size_t{0}, of_side}) {
+      die.slice_offset_cycles[first + static_cast<std::size_t>(slow.part)] +=
+          static_cast<std::int32_t>(slow.cycles);
     }
   }
   die.slow_sm_cycles.resize(die.sms.size());

@@ -115,7 +115,7 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   } else if (name == "slow_slice") {
     if (!model.slices) refuse(fault, "needs a model that declares slices");
     faults.slow_slices.push_back(
-        parse_slow_part(fault, value, model.slices->in_partition() * model.partitions.count));
+        parse_slow_part(fault, value, model.slices->count * model.partitions.count));
   } else if (name == "slow_tpc") {
     faults.slow_tpcs.push_back(parse_slow_port(fault, value, model.chip.enabled_tpcs));
   } else if (name == "lost_way") {

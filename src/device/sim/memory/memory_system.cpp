@@ -60,7 +60,7 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       arrays_(model, die),
       pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
       routes_(load_path_count * die.sms.size()) {
-  if (model.slices) slices_.emplace(*model.slices);
+  if (model.slices) slice_of_.emplace(*model.slices);
   const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
   side_cycles_ = {-half, half};
 }
@@ -95,15 +95,8 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
   if (tail_bytes) pages_.begin_probe(buffer_offset_bytes, buffer_bytes + *tail_bytes);
 }
 
-SlicePlace MemorySystem::slice_of(std::uint64_t physical) const {
-  return slices_ ? (*slices_)(physical) : SlicePlace{};
-}
-
-std::uint32_t MemorySystem::home_of(std::uint64_t physical, SlicePlace slice) const {
+std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
   if (model_.partitions.count == 1) return 0;
-  if (slices_ && !model_.slices->home_of_queue.empty()) {
-    return model_.slices->home_of_queue[slice.queue];
-  }
   return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 
@@ -114,8 +107,7 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
                     route.base + (route.tile != nullptr ? find_in_tiles(*route.tile, offset_bytes)
                                                         : offset_bytes)};
   access.physical = route.translated ? pages_.to_physical(access.address) : access.address;
-  if (route.translated) access.slice = slice_of(access.physical);
-  access.home = home_of(access.physical, access.slice);
+  access.home = home_of(access.physical);
   if (route.level_count > 0) {
     const bool is_virtual = route.virtual_levels == route.level_count;
     access.last_set = route.last().array->set_of(is_virtual ? access.address : access.physical);
@@ -145,14 +137,12 @@ SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& 
 
 /// Of the last cache of a path, or from behind it.
 SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& source,
-                                           std::size_t outcome, SlicePlace slice,
+                                           std::size_t outcome, std::uint64_t physical,
                                            std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
-    const std::size_t number =
-        partition * static_cast<std::size_t>(model_.slices->in_partition()) + slice.slice;
     load.latency_cycles =
-        add_cycles(load.latency_cycles, die_.slice_offset_cycles[route.first_slice + number]);
+        add_cycles(load.latency_cycles, route.slice_cycles[slice_number(partition, physical)]);
   }
   return load;
 }
@@ -165,17 +155,17 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   if (route.copied || home_is_near) {
     const bool hit = level.array->access(access.last_set, access.physical, span_bytes);
     if (hit) {
-      Load load = answer_sliced(route, level.hit, outcome, access.slice, route.partition);
+      Load load = answer_sliced(route, level.hit, outcome, access.physical, route.partition);
       load.latency_cycles = add_cycles(load.latency_cycles, side_cycles_[home_is_near ? 0 : 1]);
       return load;
     }
   }
   if (!home_is_near &&
       level.by_home[access.home]->access(access.last_set, access.physical, span_bytes)) {
-    return answer_sliced(route, route.far_hit, outcome, access.slice, access.home);
+    return answer_sliced(route, route.far_hit, outcome, access.physical, access.home);
   }
   const Source& source = home_is_near ? route.dram : route.dram_far;
-  return answer_sliced(route, source, outcome, access.slice, access.home);
+  return answer_sliced(route, source, outcome, access.physical, access.home);
 }
 
 Load MemorySystem::load(std::size_t number, const Access& access) {
@@ -205,39 +195,38 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
       hit = prefetched(route.stream, *level.prefetch, translation);
     }
     if (hit) {
-      return at + 1 == count ? answer_sliced(route, level.hit, translation.outcome, access.slice, 0)
-                             : answer(level.hit, translation.outcome);
+      return at + 1 == count
+                 ? answer_sliced(route, level.hit, translation.outcome, access.physical, 0)
+                 : answer(level.hit, translation.outcome);
     }
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
-  return answer_sliced(route, route.dram, translation.outcome, access.slice, 0);
+  return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
 }
 
 /// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
 /// side, on to the one there.
 void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
-  if (!slices_) return;
-  reducing_sms_by_queue_.assign(
-      static_cast<std::size_t>(model_.slices->queues * model_.partitions.count), 0);
+  if (!slice_of_) return;
+  reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size() / 2, 0);
   reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
   for (const CoRunner& runner : runners) {
     const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];
     const std::uint64_t physical = pages_.to_physical(buffer_offset_bytes_ + runner.offset_bytes);
     const auto near = static_cast<std::uint32_t>(place.partition);
-    const SlicePlace slice = slice_of(physical);
-    ++reducing_sms_by_queue_[queue_number(near, slice)];
-    const std::uint32_t home = home_of(physical, slice);
-    if (home != near) ++reducing_sms_by_queue_[queue_number(home, slice)];
+    ++reducing_sms_by_slice_[slice_number(near, physical)];
+    const std::uint32_t home = home_of(physical);
+    if (home != near) ++reducing_sms_by_slice_[slice_number(home, physical)];
     ++reducing_sms_by_gpc_[static_cast<std::size_t>(place.gpc)];
   }
 }
 
 std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& access) const {
-  if (!slices_) return 0;
+  if (!slice_of_) return 0;
   const ReductionModel& reductions = model_.slices->reductions;
   const SmPlace& place = die_.sms[static_cast<std::size_t>(lane.sm)];
   const auto queue_cycles = [&](std::uint32_t partition) {
-    const int sms = reducing_sms_by_queue_[queue_number(partition, access.slice)];
+    const int sms = reducing_sms_by_slice_[slice_number(partition, access.physical)];
     return reductions.wait_cycles * std::max(0.0, sms - reductions.served_sms);
   };
   const auto near = static_cast<std::uint32_t>(place.partition);

@@ -24,7 +24,6 @@ struct Access {
   std::uint32_t first_set = 0;  // in the first cache of the path
   std::uint32_t last_set = 0;   // in the last
   std::uint32_t home = 0;       // partition of the L2
-  SlicePlace slice = {};
 };
 
 class MemorySystem {
@@ -69,30 +68,29 @@ class MemorySystem {
   const PathModel& path(LoadPath path) const;
 
  private:
-  SlicePlace slice_of(std::uint64_t physical) const;
-  std::uint32_t home_of(std::uint64_t physical, SlicePlace slice) const;
+  std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
   Load answer(const Source& source, std::size_t outcome) const {
     return {source.latency_cycles[outcome], source.jitter_cycles};
   }
-  std::size_t queue_number(std::uint32_t partition, SlicePlace slice) const {
-    return partition * static_cast<std::size_t>(model_.slices->queues) + slice.queue;
+  std::size_t slice_number(std::uint32_t partition, std::uint64_t physical) const {
+    return partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
   }
   Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
-                     SlicePlace slice, std::uint32_t partition) const;
+                     std::uint64_t physical, std::uint32_t partition) const;
 
   const Model& model_;
   const Die& die_;
   Arrays arrays_;
   PageTables pages_;
-  std::optional<SliceIndex> slices_;
+  std::optional<SliceIndex> slice_of_;
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts
   std::uint64_t buffer_offset_bytes_ = 0;
-  std::vector<int> reducing_sms_by_queue_;
+  std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 
 namespace sonde::sim {
 
@@ -52,8 +53,8 @@ struct Route {
   Source dram;
   Source dram_far;  // home in the other partition
   std::uint32_t partition = 0;
-  bool sliced = false;          // lines of the last cache lie at distances of their own
-  std::size_t first_slice = 0;  // of the SM's GPC in the table of them
+  bool sliced = false;  // lines of the last cache lie at distances of their own, by slice
+  std::span<const std::int32_t> slice_cycles;
   Stream stream;
   bool is_large = false;   // the last cache is more than the host's innermost one holds
   bool asked_last = true;  // the last load came to the last cache

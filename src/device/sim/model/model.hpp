@@ -118,8 +118,8 @@ struct Partitions {
   int count = 1;  // 1 or 2
   std::uint64_t home_mask = 0;
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
-  double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above the
-                           // declared latency and half below
+  double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above
+                           // the declared latency and half below
 };
 
 /// What SMs that make reductions on one line cost others.
@@ -130,25 +130,27 @@ struct ReductionModel {
       0;  // of any load of an SM, for each SM of its GPC that makes reductions
 };
 
-/// Another order of the queues for lines whose address is odd under a mask.
+/// Another order of the slices for lines whose address is odd under a mask.
 struct SecondOrder {
   std::uint64_t mask = 0;             // 0: none
-  std::vector<std::uint32_t> queues;  // instead of each that the index gives
+  std::vector<std::uint32_t> slices;  // instead of each that the index gives
 };
 
-/// Slices of the L2, one or two behind each queue. Each has its own distance: -spread/2 .. spread/2
-/// around the mean for all SMs, and as much again from each GPC by gpc_spread.
+/// Slices on two sides of the chip. GPCs of odd number lie on side 1.
+struct SliceSides {
+  std::vector<std::uint32_t> of_slice;  // 0 or 1; empty: there are no sides
+  double far_cycles = 0;                // of hits on the other side beyond those on the SM's own,
+                                        // half of it above the declared latency and half below
+};
+
+/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
 struct Slices {
-  int queues = 1;  // in each partition; the slices of partition 1 follow those of partition 0
+  int count = 1;  // in each partition; those of partition 1 follow those of partition 0
   DeclaredIndex index;
   SecondOrder second_order;
-  std::uint64_t halves_mask = 0;  // by its parity, the two slices of each queue; 0: one each
-  std::vector<std::uint32_t> home_of_queue;  // partition; empty: that of home_mask
+  SliceSides sides;
   double spread_cycles = 0;
-  double gpc_spread_cycles = 0;
   ReductionModel reductions;
-
-  int in_partition() const { return queues * (halves_mask != 0 ? 2 : 1); }
 };
 
 enum class PageMapping { contiguous, random };

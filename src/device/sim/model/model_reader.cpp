@@ -142,10 +142,6 @@ Model parse_model(const std::string& text, const std::string& origin) {
       fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
   if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
-  const bool homes_by_queue = model.slices && !model.slices->home_of_queue.empty();
-  if ((model.partitions.count == 2 && model.partitions.home_mask == 0) != homes_by_queue) {
-    fields.fail("partitions", "must have a home_mask, or the slices a home_of_queue");
-  }
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
   model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
