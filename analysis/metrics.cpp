@@ -162,7 +162,7 @@ constexpr Row slice_rows[] = {
     {"placement.l2_side_of_sm", list,
      "side of the chip on which each SM has its near slices; that of SM 0 is 0"},
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
-    {"cache.l2.slice_wait_cycles", cycles,
+    {"cache.l2.slice_wait_cycles", Quantity{"cycle", inventory, neither},
      "what a load waits for reductions of other SMs on another line of its slice"},
     {"cache.l2.slice_latency_cycles", curve, "L2 hit latency by slice, over all SMs"},
     {"placement.l2_slices_cycles", sm_map,

@@ -30,6 +30,17 @@ struct Page {
   SliceFunction function;
 };
 
+/// What address bits above a page add may make two orders alike when turned round: then the mask
+/// that chooses one is not seen in this page, but it is the same in all.
+void refit_with_mask(std::vector<Page>& pages, std::uint64_t line_bytes) {
+  std::uint64_t mask = 0;
+  for (const Page& page : pages) mask = std::max(mask, page.function.choosing_mask);
+  for (Page& page : pages) {
+    if (mask == 0 || page.function.is_known() || page.labels.slices.slices == 0) continue;
+    page.function = fit_slice_function(page.labels.slices.labels, line_bytes, mask);
+  }
+}
+
 std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
   const std::vector<double> gpc_of_sm =
       run.vector("topology.gpc_of_sm").value_or(std::vector<double>{});
@@ -43,6 +54,7 @@ std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
     pages.push_back(std::move(page));
     if (pages.back().labels.slices.slices == 0) break;  // nor would the next page show any
   }
+  refit_with_mask(pages, line_bytes);
   return pages;
 }
 
@@ -161,7 +173,8 @@ void run_slices(JobRun& run) {
   report_count(run, pages);
   report_function(run, pages);
   const SliceMap map =
-      map_slices(run, draw_replicate(run, "slices", 0), pages.front().labels.slices, line);
+      map_slices(run, draw_replicate(run, "slices", 0), pages.front().labels.slices, line,
+                 pages.front().function.choosing_mask);
   report_sides(run, map);
   report_map(run, map);
 }

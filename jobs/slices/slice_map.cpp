@@ -7,26 +7,36 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <string>
 
 namespace sonde {
 namespace {
 
 constexpr std::uint64_t passes = 3;
-constexpr std::size_t lines_of_slice = 4;
+constexpr std::size_t lines_of_parity = 4;  // of each slice
 
-/// Lines of each slice, drawn at random.
-std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, std::uint64_t seed) {
-  std::vector<std::vector<std::uint64_t>> lines(labels.slices);
-  for (std::size_t line = 0; line < labels.labels.size(); ++line) {
-    if (labels.labels[line] != unknown_slice) lines[labels.labels[line]].push_back(line);
-  }
+/// Lines of each slice, drawn at random from those of either parity.
+std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, std::uint64_t mask,
+                                                   std::uint64_t seed) {
+  std::vector<std::uint64_t> order(labels.labels.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
   Random random(seed);
-  for (auto& of_slice : lines) {
-    shuffle(of_slice, random);
-    of_slice.resize(std::min(of_slice.size(), lines_of_slice));
+  shuffle(order, random);
+  std::vector<std::array<std::size_t, 2>> taken(labels.slices);
+  std::vector<std::vector<std::uint64_t>> lines(labels.slices);
+  const std::size_t most = mask == 0 ? 2 * lines_of_parity : lines_of_parity;
+  for (const std::uint64_t line : order) {
+    const std::uint32_t slice = labels.labels[line];
+    if (slice == unknown_slice) continue;
+    std::size_t& count = taken[slice][std::popcount(line & mask) % 2];
+    if (count == most) continue;
+    ++count;
+    lines[slice].push_back(line);
   }
   return lines;
 }
@@ -80,9 +90,9 @@ double variance(const std::vector<std::vector<double>>& map) {
 }  // namespace
 
 SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
-                    std::uint64_t line_bytes) {
+                    std::uint64_t line_bytes, std::uint64_t mask) {
   const std::uint32_t slices = labels.slices;
-  const auto lines = draw_lines(labels, draw.seed);
+  const auto lines = draw_lines(labels, mask / line_bytes, draw.seed);
   const auto hits =
       time_hits(run, draw, "slices: L2 hits by SM and slice", offsets_of(lines, line_bytes));
   std::vector<std::vector<double>> map;

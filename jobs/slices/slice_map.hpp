@@ -19,8 +19,10 @@ struct SliceMap {
   std::uint64_t samples = 0;
 };
 
-/// Some lines of every slice, by all SMs.
+/// Some lines of every slice, by all SMs: as many that are odd under the mask as even ones, since
+/// in a divided L2 one half may be copies of lines of the other partition, which take longer.
+/// @param mask of the offset in bytes; 0: any lines
 SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
-                    std::uint64_t line_bytes);
+                    std::uint64_t line_bytes, std::uint64_t mask);
 
 }  // namespace sonde
