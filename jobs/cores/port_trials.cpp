@@ -27,6 +27,9 @@ std::vector<double> stream_cycles(JobRun& run, const std::string& label,
                                   const std::vector<int>& sms, Place place,
                                   const SmStream& stream) {
   StreamProbe probe;
+  const int under_way_bytes = stream.block_threads * stream.ilp * probe.element_bytes;
+  require(stream.piece_bytes % static_cast<std::uint64_t>(under_way_bytes) == 0,
+          "a piece of a stream must be whole");
   probe.path = stream.path;
   probe.blocks = run.info().sm_count;
   probe.block_threads = std::min(stream.block_threads, run.info().max_threads_per_block);

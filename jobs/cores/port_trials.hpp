@@ -11,7 +11,8 @@
 
 namespace sonde {
 
-/// What each SM reads: its own piece, `passes` times.
+/// What each SM reads: its own piece, `passes` times. A piece is some multiple of what all threads
+/// have under way, or some SMs would read more than others.
 struct SmStream {
   LoadPath path = LoadPath::past_l1;
   int block_threads = 256;

@@ -37,10 +37,9 @@ SmGroups known_groups(const JobRun& run, const char* metric) {
   return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
 }
 
-/// Out of the first cache: half of the smallest that Volta and later have left beside the smallest
-/// carve-out; a pass in 64 that misses is below the noise.
+/// Out of the first cache: the smallest since Fermi, of which one pass of 256 misses.
 constexpr SmStream l1_stream{.path = LoadPath::all_levels,
-                             .block_threads = 512,
+                             .block_threads = 256,
                              .ilp = 4,
                              .piece_bytes = 16_KiB,
                              .passes = 256};
