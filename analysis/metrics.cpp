@@ -165,7 +165,7 @@ constexpr Row slice_rows[] = {
     {"cache.l2.side_slices", list,
      "slices on the side of the chip that is near to SM 0, and on the other"},
     {"cache.l2.far_side_cycles", cycles, "what hits take longer on the side that is not the SM's"},
-    {"placement.l2_side_of_sm", list,
+    {"placement.side_of_sm", list,
      "side of the chip on which each SM has its near slices; that of SM 0 is 0"},
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", Quantity{"cycle", inventory, neither},
