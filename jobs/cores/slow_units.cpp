@@ -39,8 +39,8 @@ SmGroups known_groups(const JobRun& run, const char* metric) {
 
 /// Out of the first cache: the smallest since Fermi, of which one pass of 256 misses.
 constexpr SmStream l1_stream{.path = LoadPath::all_levels,
-                             .block_threads = 256,
-                             .ilp = 4,
+                             .block_threads = 1024,
+                             .ilp = 1,
                              .piece_bytes = 16_KiB,
                              .passes = 256};
 /// Out of memory: what all SMs of a batch read is many times the L2.
