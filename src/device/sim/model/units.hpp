@@ -7,6 +7,7 @@
 #include "device/sim/model/limits.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sonde::sim {
 
@@ -132,19 +133,48 @@ struct LsuModel {
   }
 };
 
+/// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`
+/// further away, drawn for each die, whether it reads or is read.
+struct DsmModel {
+  std::uint32_t own_cycles = 0;  // a block's own memory, by the same loads
+  std::uint32_t tpc_cycles = 0;  // of the other SM of the TPC
+  std::uint32_t gpc_cycles = 0;  // of an SM of another TPC of the GPC
+  double sm_spread_cycles = 0;
+  double jitter_cycles = 0;
+  double own_bytes_per_cycle = 0;   // at which an SM reads its own memory
+  double port_bytes_per_cycle = 0;  // and that of another
+  double gpc_bytes_per_cycle = 0;   // at which all SMs of a GPC read each other
+
+  static DsmModel read(Fields& fields) {
+    const Range rate{1e-3, limits::bytes_per_cycle};
+    return {.own_cycles = fields.count("own_cycles", {1, limits::cycles}),
+            .tpc_cycles = fields.count("tpc_cycles", {1, limits::cycles}),
+            .gpc_cycles = fields.count("gpc_cycles", {1, limits::cycles}),
+            .sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0),
+            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+            .own_bytes_per_cycle = fields.number("own_bytes_per_cycle", rate),
+            .port_bytes_per_cycle = fields.number("port_bytes_per_cycle", rate),
+            .gpc_bytes_per_cycle = fields.number("gpc_bytes_per_cycle", rate)};
+  }
+};
+
 struct UnitsModel {
   DramModel dram;
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
+  std::optional<DsmModel> dsm;  // none: the GPU has none
 };
 
 /// @param root of the model file
 inline UnitsModel read_units(Fields& root) {
-  return {.dram = root.object("dram", DramModel::read),
-          .throughput = root.object("throughput", ThroughputModel::read),
-          .shared = root.object("shared", SharedModel::read),
-          .lsu = root.object("lsu", LsuModel::read)};
+  UnitsModel units{.dram = root.object("dram", DramModel::read),
+                   .throughput = root.object("throughput", ThroughputModel::read),
+                   .shared = root.object("shared", SharedModel::read),
+                   .lsu = root.object("lsu", LsuModel::read),
+                   .dsm = {}};
+  if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
+  return units;
 }
 
 }  // namespace sonde::sim

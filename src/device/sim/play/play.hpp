@@ -16,5 +16,6 @@ Trace play(const Launch& launch, const StreamProbe& probe);
 Trace play(const Launch& launch, const SharedChaseProbe& probe);
 Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
 Trace play(const Launch& launch, const BypassProbe& probe);
+Trace play(const Launch& launch, const DsmProbe& probe);
 
 }  // namespace sonde::sim
