@@ -18,9 +18,10 @@ constexpr std::uint32_t ring_words = 64;
 constexpr std::uint32_t ring_step_bytes = 136;
 constexpr std::uint32_t ring_offset_bytes = 256;  // behind the sink
 constexpr std::uint32_t record_offset_bytes = ring_offset_bytes + ring_words * ring_step_bytes;
-constexpr std::uint32_t rehearsed_accesses = 4;
 
 #if __CUDA_ARCH__ >= 900
+
+constexpr std::uint32_t rehearsed_accesses = 4;
 
 __device__ __forceinline__ std::uint64_t load_generic(std::uint64_t address) {
   std::uint64_t value;
