@@ -155,7 +155,7 @@ void report_map(JobRun& run, const Page& page, std::uint64_t line_bytes) {
   for (double& cycles : latencies) cycles += fit.mean_cycles;
   if (page.function.is_known()) {
     std::vector<double> by_remainder;
-    for (const std::uint32_t label : page.function.order) {
+    for (const std::uint32_t label : page.function.orders.front()) {
       by_remainder.push_back(latencies[label]);
     }
     latencies = std::move(by_remainder);
