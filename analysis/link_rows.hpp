@@ -1,4 +1,4 @@
-// Rows of the registry of jobs that measure links: between the SMs of a cluster.
+// Rows of the registry of jobs that measure links: between the SMs of a cluster, and to the host.
 #pragma once
 
 #include "analysis/metric_rows.hpp"
@@ -25,6 +25,46 @@ inline constexpr Row dsm_rows[] = {
     {"dsm.joint_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
      "of each block while all of them read their neighbours, with each of cluster_blocks", luo_dsm},
     {"dsm.joint_bytes_per_s", throughput, "of all blocks together, best size of clusters", luo_dsm},
+};
+
+inline constexpr std::string_view nvml = "NVML";
+inline constexpr std::string_view host_page = "docs/methods/host.md";
+inline constexpr std::string_view shared_host =
+    "ranks measure at the same time, and share the memory of the host and its switches";
+inline constexpr Quantity rate_curve{"byte/s", fingerprint, higher};
+inline constexpr Quantity link_property{"1", structural, higher};
+inline constexpr Quantity link_counts{"1", inventory, lower};
+
+inline constexpr Row host_rows[] = {
+    {"host.to_device_bytes_per_s", throughput, "copies from pinned host memory, largest size",
+     host_page, shared_host},
+    {"host.from_device_bytes_per_s", throughput, "copies to pinned host memory, largest size",
+     host_page, shared_host},
+    {"host.both_bytes_per_s", throughput, "both at once, together, largest size", host_page,
+     shared_host},
+    {"host.copy_bytes", footprints, "sizes of the copies of the next rows"},
+    {"host.to_device_by_size_bytes_per_s", rate_curve, "copies to the GPU, by copy_bytes"},
+    {"host.from_device_by_size_bytes_per_s", rate_curve, "copies from the GPU, by copy_bytes"},
+    {"host.both_by_size_bytes_per_s", rate_curve, "both at once, together, by copy_bytes each way"},
+    {"host.latency_ns", Quantity{"ns", continuous, lower},
+     "dependent load of the GPU from pinned host memory", host_page, shared_host},
+    {"host.link_generation", link_property, "PCIe generation while copies run", nvml},
+    {"host.link_width", link_property, "PCIe lanes while copies run", nvml},
+    {"host.most_link_generation", link_property, "what GPU and slot can have together", nvml},
+    {"host.most_link_width", link_property, "what GPU and slot can have together", nvml},
+    {"host.link_bytes_per_s", Quantity{"byte/s", inventory, higher},
+     "what that generation and width carry one way, less the line code",
+     "PCI Express Base Specification"},
+    {"host.pcie_replays", alarm, "PCIe packets sent again since the driver was loaded", nvml},
+    {"host.new_pcie_replays", alarm, "of these, while the job ran", nvml},
+    {"host.nvlinks", link_property, "active NVLinks", nvml},
+    {"host.nvlink_active", list, "1: active, NVLink by NVLink", nvml},
+    {"host.nvlink_crc_errors", link_counts, "CRC errors since the driver was loaded, by NVLink",
+     nvml},
+    {"host.nvlink_replays", link_counts, "replays, likewise", nvml},
+    {"host.nvlink_recoveries", link_counts, "recoveries, likewise", nvml},
+    {"host.new_nvlink_errors", alarm, "all of these of all NVLinks, while the job ran", nvml},
+    {"host.xids", alarm, "Xid errors of this GPU in the kernel's log", "NVIDIA, XID Errors"},
 };
 
 }  // namespace sonde::registry

@@ -254,6 +254,7 @@ constexpr Section sections[] = {
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},
     {"dsm", "docs/methods/dsm.md", dsm_rows},
+    {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"", cache_page, cache_rows, caches},

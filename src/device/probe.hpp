@@ -209,8 +209,31 @@ struct DsmProbe {
 };
 inline constexpr int dsm_element_bytes = 16;
 
-using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                               SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe>;
+enum class HostKind { to_device, from_device, both, latency };
+
+/// The way to the memory of the host, which is pinned.
+///
+/// Copies by the copy engines: `bytes` to the device, from it, or so many each way at once.
+/// Trace.repeat_ns has `repeats` values, the time of each copy by the device's own timer (`both`:
+/// until both have ended). What was copied is checked.
+///
+/// `latency`: one thread on `sm` makes `accesses` dependent loads from host memory, each timed, of
+/// lines that nobody has read before: one in each host_step_bytes of `bytes`, in an order drawn
+/// from `seed`. One lane, with the windows of a chase.
+struct HostProbe {
+  HostKind kind = HostKind::to_device;
+  std::uint64_t bytes = 0;
+  Place place = 0;             // of the part of the device's memory, and of the host's
+  int repeats = 1;             // copies
+  std::uint64_t accesses = 0;  // latency
+  int sm = 0;
+  std::uint64_t seed = 0;
+};
+inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
+
+using ProbeSpec =
+    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

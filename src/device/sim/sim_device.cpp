@@ -77,6 +77,30 @@ Health SimDevice::health() {
           .ecc_corrected = faults_.ecc_corrected + risen};
 }
 
+Links SimDevice::links() {
+  if (has_begun(faults_.gone_launch) || !model_.units.host) return {};
+  Links links{.pcie = pcie_link(*model_.units.host, faults_), .nvlinks = {}};
+  links.pcie.replays = faults_.pcie_replays * launches_;
+  for (int number = 0; number < model_.units.host->nvlinks; ++number) {
+    const auto is_among = [number](const std::vector<int>& links_with_fault) {
+      return std::ranges::find(links_with_fault, number) != links_with_fault.end();
+    };
+    links.nvlinks.push_back({.number = number,
+                             .active = !is_among(faults_.nvlinks_down),
+                             .crc_errors = is_among(faults_.nvlinks_with_errors) ? launches_ : 0,
+                             .replays = 0,
+                             .recoveries = 0});
+  }
+  return links;
+}
+
+XidLog SimDevice::xids() {
+  XidLog log;
+  if (faults_.xid != 0) log.codes.push_back(static_cast<int>(faults_.xid));
+  if (!model_.units.host) log.unreadable = "the model declares no way to the host";
+  return log;
+}
+
 void SimDevice::begin_job() {
   launches_of_job_ = 0;
   now_ns_ = 0;

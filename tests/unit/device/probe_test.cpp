@@ -143,5 +143,20 @@ TEST(ProbeTest, streams_between_blocks_say_how_far_they_read) {
   EXPECT_THROW(validate_probe(probe, 2), Error);
 }
 
+TEST(ProbeTest, a_line_of_the_host_is_read_once) {
+  HostProbe probe{.kind = HostKind::latency, .bytes = 1024, .accesses = 4, .sm = 1};
+
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_EQ(probe_kind(probe), "host");
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("accesses":4)"));
+  probe.accesses = 5;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.kind = HostKind::both;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("kind":"both")"));
+  probe.bytes = 1000;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
 }  // namespace
 }  // namespace sonde

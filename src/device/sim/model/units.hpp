@@ -158,12 +158,41 @@ struct DsmModel {
   }
 };
 
+/// The link to the host, when it has its full width and generation.
+struct HostModel {
+  int pcie_generation = 0;
+  int pcie_width = 0;  // lanes
+  int nvlinks = 0;
+  double to_device_bytes_per_s = 0;
+  double from_device_bytes_per_s = 0;
+  double both_bytes_per_s = 0;  // of both ways at once, together
+  double copy_ns = 0;           // of a copy of nothing
+  double spread_fraction = 0;   // by which copies take longer: a deviation of a normal one
+  double latency_ns = 0;        // of a load from host memory
+  double jitter_ns = 0;         // of it
+
+  static HostModel read(Fields& fields) {
+    const Range rate{1, limits::bytes_per_s};
+    return {.pcie_generation = fields.count<int>("pcie_generation", {1, limits::generations}),
+            .pcie_width = fields.count<int>("pcie_width", {1, limits::lanes}),
+            .nvlinks = fields.count_or("nvlinks", {0, limits::objects}, 0),
+            .to_device_bytes_per_s = fields.number("to_device_bytes_per_s", rate),
+            .from_device_bytes_per_s = fields.number("from_device_bytes_per_s", rate),
+            .both_bytes_per_s = fields.number("both_bytes_per_s", rate),
+            .copy_ns = fields.number("copy_ns", {0, limits::nanoseconds}),
+            .spread_fraction = fields.number_or("spread_fraction", {0, 1}, 0),
+            .latency_ns = fields.number("latency_ns", {1, limits::cycles}),
+            .jitter_ns = fields.number_or("jitter_ns", {0, limits::cycles}, 0)};
+  }
+};
+
 struct UnitsModel {
   DramModel dram;
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
-  std::optional<DsmModel> dsm;  // none: the GPU has none
+  std::optional<DsmModel> dsm;    // none: the GPU has none
+  std::optional<HostModel> host;  // none: nothing is known of it
 };
 
 /// @param root of the model file
@@ -172,8 +201,10 @@ inline UnitsModel read_units(Fields& root) {
                    .throughput = root.object("throughput", ThroughputModel::read),
                    .shared = root.object("shared", SharedModel::read),
                    .lsu = root.object("lsu", LsuModel::read),
-                   .dsm = {}};
+                   .dsm = {},
+                   .host = {}};
   if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
+  if (root.has("host")) units.host = root.object("host", HostModel::read);
   return units;
 }
 
