@@ -22,7 +22,7 @@ inline constexpr Row dsm_rows[] = {
     {"dsm.own_bytes_per_cycle", sm_throughput, "the same of its own memory, by the same kernel"},
     {"dsm.same_tpc_bytes_per_cycle", sm_throughput, "of the other SM of the TPC"},
     {"dsm.same_gpc_bytes_per_cycle", sm_throughput, "of an SM of another TPC of the GPC"},
-    {"dsm.joint_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
+    {"dsm.joint_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
      "of each block while all of them read their neighbours, with each of cluster_blocks", luo_dsm},
     {"dsm.joint_bytes_per_s", throughput, "of all blocks together, best size of clusters", luo_dsm},
 };
@@ -31,7 +31,7 @@ inline constexpr std::string_view nvml = "NVML";
 inline constexpr std::string_view host_page = "docs/methods/host.md";
 inline constexpr std::string_view shared_host =
     "ranks measure at the same time, and share the memory of the host and its switches";
-inline constexpr Quantity rate_curve{"byte/s", fingerprint, higher};
+inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
 inline constexpr Quantity link_property{"1", structural, higher};
 inline constexpr Quantity link_counts{"1", inventory, lower};
 

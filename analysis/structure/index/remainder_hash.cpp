@@ -219,19 +219,37 @@ std::optional<Remainder> find_remainder(const Labels& labels,
   return order_by_doubling(single, *steps, static_cast<std::uint32_t>(ring->size()));
 }
 
+namespace {
+
+std::optional<RemainderOfHalves> find_in_halves(const Labels& labels, const Halves& halves) {
+  auto remainder = find_remainder(labels, halves.within);
+  if (!remainder) return std::nullopt;
+  const auto across = clear_of_remainder(labels, halves.across, *remainder);
+  if (!across) return std::nullopt;
+  return RemainderOfHalves{std::move(*remainder), *across};
+}
+
+}  // namespace
+
 std::optional<RemainderOfHalves> find_remainder_of_halves(
     const Labels& labels, const std::vector<std::uint64_t>& changes) {
   const Subspace space(labels, changes);
   for (std::size_t change = 1; change < space.size(); ++change) {
     const auto mask = find_parting_mask(space, change);
     if (!mask || *mask == 0) continue;
-    const Halves halves = part_by(*mask, changes);
-    auto remainder = find_remainder(labels, halves.within);
-    if (!remainder) continue;
-    const auto across = clear_of_remainder(labels, halves.across, *remainder);
-    if (across) return RemainderOfHalves{std::move(*remainder), *across};
+    if (auto found = find_in_halves(labels, part_by(*mask, changes))) return found;
   }
   return std::nullopt;
+}
+
+std::optional<RemainderOfHalves> find_remainder_by_mask(const Labels& labels,
+                                                        const std::vector<std::uint64_t>& changes,
+                                                        std::uint64_t mask) {
+  std::uint64_t of_changes = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (std::popcount(changes[i] & mask) % 2 != 0) of_changes |= std::uint64_t{1} << i;
+  }
+  return of_changes == 0 ? std::nullopt : find_in_halves(labels, part_by(of_changes, changes));
 }
 
 std::uint64_t remainder_of(const Remainder& remainder, std::size_t sum) {

@@ -182,7 +182,8 @@ Gf2Basis differences_within_slices(const Labels& labels) {
 }
 
 /// nullopt if the slices are not those of a hash with a remainder.
-std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle) {
+std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle,
+                                std::uint64_t choosing_mask) {
   const Gf2Basis differences = differences_within_slices(labels);
   const auto dimensions = static_cast<std::size_t>(std::countr_zero(labels.size()));
   const std::uint64_t linear_slices = std::uint64_t{1} << (dimensions - differences.rank());
@@ -198,7 +199,9 @@ std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const 
   }
   auto remainder = find_remainder(labels, hashed);
   if (!remainder) {
-    if (auto halves = find_remainder_of_halves(labels, hashed)) {
+    auto halves = choosing_mask == 0 ? find_remainder_of_halves(labels, hashed)
+                                     : find_remainder_by_mask(labels, hashed, choosing_mask);
+    if (halves) {
       remainder = std::move(halves->remainder);
       parts.across = halves->across;
     }
@@ -213,14 +216,6 @@ std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const 
   return parts;
 }
 
-std::string describe_mask(std::uint64_t mask) {
-  std::vector<int> places;
-  for (int bit = 0; bit < 64; ++bit) {
-    if ((mask >> bit & 1) != 0) places.push_back(bit);
-  }
-  return fmt::format("{}", fmt::join(places, "^"));
-}
-
 SliceFunction no_function(std::size_t known_lines, std::string reason) {
   SliceFunction function;
   function.known_lines = known_lines;
@@ -230,7 +225,8 @@ SliceFunction no_function(std::size_t known_lines, std::string reason) {
 
 }  // namespace
 
-SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes) {
+SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes,
+                                 std::uint64_t choosing_mask) {
   require(std::has_single_bit(labels.size()), "a page must have 2^n lines");
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(labels, [](auto label) { return label != unknown_slice; }));
@@ -240,7 +236,7 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
   if (slices.contains(unknown_slice) || slices.size() < 2) {
     return no_function(known, "too few lines have a known slice");
   }
-  const auto parts = take_apart(voted, slices.size(), idle);
+  const auto parts = take_apart(voted, slices.size(), idle, choosing_mask / line_bytes);
   if (!parts) {
     return no_function(known, fmt::format("{} slices by no hash with a remainder", slices.size()));
   }
@@ -267,6 +263,14 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes) {
   const SlicePlace place = place_of(function, offset_bytes);
   return function.orders[place.order][place.remainder];
+}
+
+std::string describe_mask(std::uint64_t mask) {
+  std::vector<int> places;
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((mask >> bit & 1) != 0) places.push_back(bit);
+  }
+  return fmt::format("{}", fmt::join(places, "^"));
 }
 
 std::string describe(const SliceFunction& function) {

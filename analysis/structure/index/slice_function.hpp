@@ -32,7 +32,12 @@ struct SliceFunction {
 /// @param labels one for each line of a page in the order of their offsets, 2^n lines; numbers
 ///   from 0 without gaps, or unknown_slice
 /// @param line_bytes a power of two
-SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes);
+/// @param choosing_mask of two orders, where it is known from another page; 0: it is searched for
+SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes,
+                                 std::uint64_t choosing_mask = 0);
+
+/// "8^11^14": the bits of a mask, from 0 on.
+std::string describe_mask(std::uint64_t mask);
 
 /// Label of the line at this offset. @pre the function is known
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes);

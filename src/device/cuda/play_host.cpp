@@ -68,14 +68,14 @@ class HostCopies {
   }
 
   void queue_timed(const Event& begin, const Event& end) const {
-    SONDE_CUDA_CHECK(cudaEventRecord(begin.get(), session_.stream()));
-    session_.let_second_stream_follow();
-    if (goes_to_device()) copy(room_, outgoing_, session_.stream());
-    if (comes_from_device()) {
-      copy(incoming_, pattern_, goes_to_device() ? session_.second_stream() : session_.stream());
-    }
-    session_.follow_second_stream();
-    SONDE_CUDA_CHECK(cudaEventRecord(end.get(), session_.stream()));
+    const bool both = probe_.kind == HostKind::both;
+    const cudaStream_t stream = session_.stream();
+    SONDE_CUDA_CHECK(cudaEventRecord(begin.get(), stream));
+    if (both) session_.let_second_stream_follow();
+    if (goes_to_device()) copy(room_, outgoing_, stream);
+    if (comes_from_device()) copy(incoming_, pattern_, both ? session_.second_stream() : stream);
+    if (both) session_.follow_second_stream();
+    SONDE_CUDA_CHECK(cudaEventRecord(end.get(), stream));
   }
 
   void queue_check() const {

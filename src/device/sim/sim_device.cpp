@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 namespace sonde::sim {
@@ -23,8 +24,12 @@ constexpr double power_w = 180;
 // A launch costs at least this much, so that launches do not share a start time.
 constexpr double launch_ns = 5000;
 
+/// Copies have no lanes.
 double longest_ns(const Trace& trace, double sm_clock_hz) {
   double longest = 0;
+  if (trace.lanes.empty()) {
+    longest = std::accumulate(trace.repeat_ns.begin(), trace.repeat_ns.end(), 0.0);
+  }
   for (const LaneTrace& lane : trace.lanes) {
     longest = std::max(longest, static_cast<double>(lane.elapsed_cycles) * 1e9 / sm_clock_hz);
   }
