@@ -15,7 +15,7 @@ inline constexpr Row dsm_rows[] = {
     {"dsm.same_gpc_cycles", latency, "from an SM of another TPC of the GPC"},
     {"dsm.pair_cycles", curve,
      "by the ranks of both blocks, row by row: all targets of the first reader, then of the next"},
-    {"dsm.sm_cycles", sm_map, "by the SM that reads, mean over SMs of other TPCs"},
+    {"dsm.sm_cycles", curve, "by the SM that reads, mean over SMs of other TPCs"},
     {"dsm.cluster_blocks", list, "sizes of clusters that the next rows were measured with"},
     {"dsm.by_cluster_cycles", curve, "latency from other blocks with each of cluster_blocks"},
     {"dsm.bytes_per_cycle", sm_throughput, "one block alone reads the memory of another", luo_dsm},
