@@ -1,7 +1,8 @@
-// The registry of metrics: rows that stand for one metric, grouped by job, and the products of
-// metric_rows.hpp. A new metric is one row here or there.
+// The registry of metrics: rows that stand for one metric, grouped by job, the products of
+// metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
 
+#include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 
 #include <fmt/format.h>
@@ -263,6 +264,8 @@ constexpr Section sections[] = {
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},
+    {"dsm", "docs/methods/dsm.md", dsm_rows},
+    {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"", cache_page, cache_rows, caches},

@@ -4,6 +4,7 @@
 
 #include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
+#include "trace/links.hpp"
 
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ class Nvml {
   /// foreign.
   void add_to(DeviceInfo& info) const;
   Health health() const;
+  PcieLink pcie_link() const;
+  Links links() const;
   GpuSettings settings() const;
 
  private:

@@ -15,6 +15,8 @@ class SimDevice final : public Device {
 
   const DeviceInfo& info() const override { return die_.info; }
   Health health() override;
+  Links links() override;
+  XidLog xids() override;
   void begin_job() override;
   void draw_anew() override { ++draw_; }
 

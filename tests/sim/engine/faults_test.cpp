@@ -48,7 +48,10 @@ TEST(FaultsTest, values_must_make_sense) {
                            "h200++ecc=1",          "h200+crash",
                            "h200+gone=0",          "h200+clock_drop",
                            "h200+clock_drop=:0.5", "h200+clock_drop=3:",
-                           "h200+clock_drop=3:2"}) {
+                           "h200+clock_drop=3:2",  "h200+host_width=17",
+                           "h200+host_width=0",    "h200+host_generation=6",
+                           "h200+nvlink_down=18",  "h200+nvlink_errors",
+                           "gtx980+host_width=8",  "h200+xid=x"}) {
     EXPECT_THROW(load_faulty_model(text), ConfigError) << text;
   }
 }

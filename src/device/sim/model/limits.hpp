@@ -32,6 +32,10 @@ inline constexpr double version = 1000;         // [12]
 inline constexpr double bus_bits = 1 << 20;     // [8192]
 inline constexpr double data_rate = 64;         // transfers in a clock [4]
 
+inline constexpr double bytes_per_s = 1e15;  // of a link to the host [900e9: the GH200]
+inline constexpr double lanes = 1024;        // of such a link [16]
+inline constexpr double generations = 32;    // likewise [6]
+
 inline constexpr double memory_bytes = 1ULL << 43;  // [288 GB] constants begin at 2^45
 inline constexpr double entry_bytes = 1ULL << 34;   // of a TLB, and a page [32 MiB; 1 GiB on hosts]
 inline constexpr double on_chip_bytes = 1ULL << 32;  // [256 MB: the last level of the MI300X]
