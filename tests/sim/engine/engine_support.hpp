@@ -34,6 +34,8 @@ inline void equalise_distances(nlohmann::json& h200) {
   h200["caches"][1]["sm_spread_cycles"] = 0;
   h200["caches"][1].erase("tpc_cycles");
   h200["slices"]["spread_cycles"] = 0;
+  h200["slices"].erase("sides");
+  h200["partitions"].erase("copy_cycles");
 }
 
 inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64_t seed = 1,

@@ -163,8 +163,8 @@ TEST(PublishedPathsTest, h200_constants_and_code_have_their_levels) {
   EXPECT_EQ(missed("h200", 256, 256, 300, LoadPath::constant), 0u) << "the whole bank of 64 KiB";
   EXPECT_EQ(count_at_least(execute("h200", 188), 188), 0u) << "23.5 KiB";
   EXPECT_EQ(count_at_least(execute("h200", 189), 188), 48u);
-  EXPECT_EQ(count_at_least(execute("h200", 896), 400), 0u) << "112 KiB";
-  EXPECT_EQ(count_at_least(execute("h200", 897), 400), 14u);
+  EXPECT_EQ(count_at_least(execute("h200", 896), 300), 0u) << "112 KiB";
+  EXPECT_EQ(count_at_least(execute("h200", 897), 300), 14u);
 }
 
 TEST(PublishedPathsTest, h200_atomics_show_the_home_side_and_textures_share_the_l1) {
