@@ -37,12 +37,15 @@ SmGroups known_groups(const JobRun& run, const char* metric) {
   return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
 }
 
-/// Out of the first cache: the smallest since Fermi, of which one pass of 256 misses.
-constexpr SmStream l1_stream{.path = LoadPath::all_levels,
-                             .block_threads = 1024,
-                             .ilp = 1,
-                             .piece_bytes = 16_KiB,
-                             .passes = 256};
+/// Out of the first cache: three quarters of it at most, with as much under way as goes, so that
+/// little is done between loads. One pass of many misses.
+SmStream l1_stream(double l1_bytes) {
+  SmStream stream{.path = LoadPath::all_levels, .block_threads = 512, .passes = 512};
+  const auto under_way = [&] { return std::uint64_t{16} * stream.block_threads * stream.ilp; };
+  while (stream.ilp > 1 && static_cast<double>(under_way()) > 0.75 * l1_bytes) stream.ilp /= 2;
+  stream.piece_bytes = under_way();
+  return stream;
+}
 /// Out of memory: what all SMs of a batch read is many times the L2.
 constexpr SmStream dram_stream{.block_threads = 512, .piece_bytes = 32_MiB};
 
@@ -81,8 +84,13 @@ void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
     return run.report(not_present("placement.read_l1_bytes_per_cycle",
                                   "ca loads are as slow as cg loads: no L1 serves them"));
   }
+  const auto l1_bytes = run.number("cache.l1.size_bytes");
+  if (!l1_bytes) {
+    return run.report(not_resolvable("placement.read_l1_bytes_per_cycle",
+                                     "the size of the L1 is not known (cache.l1.size_bytes)"));
+  }
   report_rates(run, "placement.read_l1_bytes_per_cycle", "all SMs at once",
-               [&] { return measure_private_reads(run, l1_stream); });
+               [&] { return measure_private_reads(run, l1_stream(*l1_bytes)); });
 }
 
 /// What a map of SMs that was found says, if it was; `groups` empty: of SMs.

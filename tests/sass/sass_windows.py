@@ -368,11 +368,24 @@ def check_dsm_chase(_, code):
     return check_timed(code, r"LD\.E\.64", 1, True) + wait_faults(code)
 
 
+def loops(code):
+    """Pairs of addresses: where a jump goes back to, and where it stands."""
+    for jump in code:
+        if not is_jump(jump):
+            continue
+        for target in re.findall(r"0x([0-9a-f]+)", jump.operands):
+            if int(target, 16) < jump.address:
+                yield int(target, 16), jump.address
+
+
 def check_dsm_stream(_, code, ilp=4):
-    """A pass keeps all of its loads in flight, and reads nothing but them."""
+    """Every pass of a loop makes its loads, keeps them in flight, and reads nothing but them."""
     if not has_clusters(code):
         return []
     faults = clock_faults(code)
+    loads = [i.address for i in code if i.opcode == "LD.E.128"]
+    if loads and not any(begin <= loads[0] and loads[-1] < end for begin, end in loops(code)):
+        faults.append("the loads are made once, outside of the loop of passes")
     best = run = 0
     for i in code:
         if i.opcode == "LD.E.128":

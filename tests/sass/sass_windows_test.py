@@ -183,6 +183,7 @@ class SassWindowsTest(unittest.TestCase):
     def test_loads_between_blocks_of_a_cluster_are_generic_and_alone(self):
         window = WINDOW.replace("LDG.E.64 R2", "LD.E.64 R2").replace("/*0170*/                   CCTL.IVALL ;", "")
         wide = "".join(f"/*0{i}00*/ LD.E.128 R{4 * i}, desc[UR6][R2.64] ;\n" for i in range(1, 5))
+        wide += "/*0500*/ @!P0 BRA 0x100 ;\n"
 
         def chase_faults(listing):
             code = sass_windows.parse("Function : f\n" + listing)["f"]
@@ -196,6 +197,7 @@ class SassWindowsTest(unittest.TestCase):
         self.assertTrue(chase_faults(window.replace("LD.E.64", "LDS.64")))
         self.assertEqual(stream_faults(wide), [])
         self.assertTrue(stream_faults(wide.replace("LD.E.128 R8", "STS [R5], R8 ;\n/*0208*/ LD.E.128 R8")))
+        self.assertTrue(stream_faults(wide.replace("BRA 0x100", "BRA 0x480")), "loads before the loop")
         self.assertEqual(stream_faults("/*0010*/ EXIT ;"), [])
 
     def test_kernels_of_clusters_that_are_empty_everywhere_fail(self):

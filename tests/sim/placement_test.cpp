@@ -177,8 +177,8 @@ TEST(PlacementSimTest, healthy_dies_name_nobody) {
 
 TEST(PlacementSimTest, every_sm_moves_what_its_l1_and_its_banks_deliver) {
   for (const char* model : {"c2070", "gtx980", "h200"}) {
-    JobOnSim sim = placed(model, 2);
-    sim.run("shared");
+    JobOnSim sim(model, 2);
+    for (const char* job : {"clock", "cache.l1", "topology", "placement", "shared"}) sim.run(job);
     const sim::Model& truth = sim.truth();
     for (double rate : sim.vector("placement.read_l1_bytes_per_cycle")) {
       EXPECT_NEAR(rate / truth.units.throughput.l1_bytes_per_cycle, 1, 0.02) << model;
