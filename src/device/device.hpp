@@ -21,6 +21,15 @@ inline constexpr std::uint64_t record_overhead_bytes = 64;
 /// Lanes that may chase on one SM at once, each a warp of one block.
 inline constexpr std::size_t most_lanes_per_sm = 16;
 
+/// Another GPU of the node, into whose memory a device may reach.
+struct Peer {
+  std::string uuid;
+  int world_rank = 0;  // of the rank that measures it
+};
+
+/// What carries loads from one GPU to another.
+enum class PeerLink { unknown, nvlink, pcie };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -41,6 +50,9 @@ class Device {
   /// From here on jobs are measured a second time: what the physics would draw afresh, a simulation
   /// draws afresh, too (its noise); the device stays the same.
   virtual void draw_anew() {}
+
+  /// What the driver says of the way to a peer that the device was opened with.
+  virtual PeerLink link_to(const std::string& /*peer_uuid*/) { return PeerLink::unknown; }
 
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why

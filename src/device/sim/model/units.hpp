@@ -7,6 +7,7 @@
 #include "device/sim/model/limits.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sonde::sim {
 
@@ -132,11 +133,31 @@ struct LsuModel {
   }
 };
 
+/// The way to the memory of another GPU of the node, of so many equal lanes in each direction.
+struct PeerModel {
+  bool nvlink = false;  // else PCIe
+  std::uint32_t latency_cycles = 0;
+  double jitter_cycles = 0;
+  int lanes = 1;
+  double lane_bytes_per_s = 0;
+
+  static PeerModel read(Fields& fields) {
+    constexpr double least_rate = 1e6;
+    return {.nvlink = fields.one_of<bool>("link", {{"nvlink", true}, {"pcie", false}}),
+            .latency_cycles = fields.count("latency_cycles", {1, limits::cycles}),
+            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+            .lanes = fields.count<int>("lanes", {1, limits::channels}),
+            .lane_bytes_per_s =
+                fields.number("lane_bytes_per_s", {least_rate, limits::lane_bytes_per_s})};
+  }
+};
+
 struct UnitsModel {
   DramModel dram;
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
+  std::optional<PeerModel> peer;  // none: no GPU reaches another one
 };
 
 /// @param root of the model file
@@ -144,7 +165,9 @@ inline UnitsModel read_units(Fields& root) {
   return {.dram = root.object("dram", DramModel::read),
           .throughput = root.object("throughput", ThroughputModel::read),
           .shared = root.object("shared", SharedModel::read),
-          .lsu = root.object("lsu", LsuModel::read)};
+          .lsu = root.object("lsu", LsuModel::read),
+          .peer = root.has("peer") ? std::optional(root.object("peer", PeerModel::read))
+                                   : std::nullopt};
 }
 
 }  // namespace sonde::sim
