@@ -2,6 +2,7 @@
 // without the library sonde still measures, only with less inventory.
 #pragma once
 
+#include "device/device.hpp"
 #include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
 
@@ -24,6 +25,7 @@ class Nvml {
   void add_to(DeviceInfo& info) const;
   Health health() const;
   GpuSettings settings() const;
+  PeerLink link_to(const std::string& peer_uuid) const;
 
  private:
   struct Library;
