@@ -50,8 +50,8 @@ constexpr Job make_job(std::string_view name, SuiteLevel level, void (*run)(JobR
       .name = name, .summary = summary, .level = level, .run = run, .builds_on = {builds_on...}};
 }
 
-constexpr Job together(Job job) {
-  job.stage = Stage::together;
+constexpr Job over_node(Job job) {
+  job.reach = JobReach::node;
   return job;
 }
 
@@ -101,8 +101,8 @@ constexpr std::array jobs{
              "read, write and copy bandwidth of global memory", "clock"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
-    together(make_job("peer", full, run_peer,
-                      "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
+    over_node(make_job("peer", full, run_peer,
+                       "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
 
 const Job& find_job(std::string_view name) {
   for (const Job& job : jobs) {

@@ -14,9 +14,9 @@
 
 namespace sonde {
 
-/// When a job runs: on each GPU by itself; or between the GPUs of a node, once all others of them
-/// are idle.
-enum class Stage { alone, together };
+/// What a job measures: a GPU by itself; or what lies between the GPUs of a node, once all of them
+/// have been measured by themselves.
+enum class JobReach { gpu, node };
 
 struct Job {
   std::string_view name;
@@ -24,7 +24,7 @@ struct Job {
   SuiteLevel level;  // the smallest suite that holds it
   void (*run)(JobRun&);
   std::array<std::string_view, 12> builds_on = {};  // jobs whose findings it reads
-  Stage stage = Stage::alone;
+  JobReach reach = JobReach::gpu;
 };
 
 /// In running order: a job stands behind everything that it builds on.
@@ -51,7 +51,7 @@ struct JobOutcome {
 /// reported as failed: each metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
-/// @param node for a job of Stage::together
+/// @param node for a job that reaches over the node
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
                    const std::function<void()>& on_probe, const NodeGpus& node = {});

@@ -2,6 +2,8 @@
 // them keep out of each other's way. Jobs know no ranks; whoever runs such a job provides this.
 #pragma once
 
+#include "device/device.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,13 +11,6 @@
 #include <vector>
 
 namespace sonde {
-
-/// A GPU of the node that this run measures.
-struct NodeGpu {
-  std::string uuid;
-  int rank = 0;           // that measures it
-  bool reachable = true;  // by this process
-};
 
 /// By the system's clock of the node, the same for all of its processes.
 struct TimeSpan {

@@ -21,10 +21,11 @@ inline constexpr std::uint64_t record_overhead_bytes = 64;
 /// Lanes that may chase on one SM at once, each a warp of one block.
 inline constexpr std::size_t most_lanes_per_sm = 16;
 
-/// Another GPU of the node, into whose memory a device may reach.
-struct Peer {
+/// A GPU of the node that a run measures; to the others it is a peer.
+struct NodeGpu {
   std::string uuid;
-  int world_rank = 0;  // of the rank that measures it
+  int rank = 0;           // that measures it
+  bool reachable = true;  // by this process, if it is not its own
 };
 
 /// What carries loads from one GPU to another.

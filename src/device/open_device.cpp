@@ -25,7 +25,7 @@ struct Backend {
   void (*check)(const BackendChoice&);
   std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
   std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed,
-                                  double memory_share, const std::vector<Peer>&);
+                                  double memory_share, const std::vector<NodeGpu>&);
   std::optional<DriverSurvey> (*survey)();
 };
 
@@ -44,7 +44,7 @@ constexpr const char* usage =
 }
 std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t, double,
-                                         const std::vector<Peer>&) {
+                                         const std::vector<NodeGpu>&) {
   refuse_cuda();
 }
 DriverSurvey survey_cuda() { return {.cuda_in_build = false}; }
@@ -75,14 +75,14 @@ sim::FaultyModel model_of_rank(const BackendChoice& backend, int world_rank) {
 /// The ordinal of a simulated GPU is the rank that it was made for.
 std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const DeviceChoice& choice,
                                        std::uint64_t seed, double /*memory_share*/,
-                                       const std::vector<Peer>& peers) {
+                                       const std::vector<NodeGpu>& peers) {
   sim::FaultyModel own = model_of_rank(backend, choice.ordinal);
   std::vector<sim::LinkedPeer> linked;
-  for (const Peer& peer : peers) {
-    const sim::FaultyModel other = model_of_rank(backend, peer.world_rank);
+  for (const NodeGpu& peer : peers) {
+    const sim::FaultyModel other = model_of_rank(backend, peer.rank);
     linked.push_back({.uuid = peer.uuid,
                       .link = sim::join_ends({.faulty = own, .world_rank = choice.ordinal},
-                                             {.faulty = other, .world_rank = peer.world_rank})});
+                                             {.faulty = other, .world_rank = peer.rank})});
   }
   return std::make_unique<sim::SimDevice>(std::move(own), sim::die_seed(seed, choice.ordinal),
                                           std::move(linked));
@@ -94,7 +94,7 @@ constexpr std::array backends{
             .list = [](int, std::uint64_t) { return list_cuda_devices(); },
             .open =
                 [](const BackendChoice&, const DeviceChoice& choice, std::uint64_t seed,
-                   double share, const std::vector<Peer>& peers) {
+                   double share, const std::vector<NodeGpu>& peers) {
                   return open_cuda_device(choice, seed, share, peers);
                 },
             .survey = [] { return std::optional(survey_cuda()); }},
@@ -145,7 +145,7 @@ bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& vi
 
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed, double memory_share,
-                                    const std::vector<Peer>& peers) {
+                                    const std::vector<NodeGpu>& peers) {
   return backend.backend->open(backend, choice, seed, memory_share, peers);
 }
 

@@ -40,7 +40,7 @@ bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& vi
 /// @throws DeviceError
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed, double memory_share = 1,
-                                    const std::vector<Peer>& peers = {});
+                                    const std::vector<NodeGpu>& peers = {});
 
 /// What the driver says of itself and its GPUs; nothing if they are simulated. A sick driver may
 /// let it hang.

@@ -23,9 +23,9 @@ struct Found {
 
 /// This process sees no others, if it had not asked for any yet: a context takes the driver 0.7 s
 /// longer for each further GPU (seen with two H200s).
-Found find_alone(const std::string& uuid, const std::vector<Peer>& peers) {
+Found find_alone(const std::string& uuid, const std::vector<NodeGpu>& peers) {
   std::string wanted = uuid;
-  for (const Peer& peer : peers) wanted += "," + peer.uuid;
+  for (const NodeGpu& peer : peers) wanted += "," + peer.uuid;
   setenv("CUDA_VISIBLE_DEVICES", wanted.c_str(), 1);
   std::vector<DeviceChoice> seen = list_cuda_devices();
   const auto own = std::ranges::find(seen, uuid, &DeviceChoice::uuid);
@@ -90,7 +90,7 @@ std::vector<DeviceChoice> list_cuda_devices() {
 }
 
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
-                                         double memory_share, const std::vector<Peer>& peers) {
+                                         double memory_share, const std::vector<NodeGpu>& peers) {
   return std::make_unique<CudaDevice>(find_alone(choice.uuid, peers), seed, memory_share);
 }
 

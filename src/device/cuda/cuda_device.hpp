@@ -19,6 +19,7 @@ std::vector<DeviceChoice> list_cuda_devices();
 /// @param peers that are visible, too
 /// @throws DeviceError if it is no longer there, or cannot be used
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
-                                         double memory_share, const std::vector<Peer>& peers = {});
+                                         double memory_share,
+                                         const std::vector<NodeGpu>& peers = {});
 
 }  // namespace sonde
