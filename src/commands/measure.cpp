@@ -115,8 +115,19 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
+/// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
+void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
+  const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
+    return job->reach == JobReach::node && !is_done(device, *job);
+  });
+  if (follows == plan.jobs.end() || device.status != DeviceOutcome::complete) return;
+  device.status = DeviceOutcome::incomplete;
+  device.reason = fmt::format("job {}: the run ended before it", (*follows)->name);
+}
+
 void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
   note_outcome(device);
+  note_what_follows(plan, device);
   shard.get().finish(device);
   try {
     write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);

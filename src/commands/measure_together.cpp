@@ -43,6 +43,7 @@ std::vector<const Job*> jobs_left(const MeasurePlan& plan, const DeviceResult& d
 
 void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobResult> jobs) {
   Shard shard = Shard::extend(plan.parts, device);
+  note_outcome(device);  // as it is without them: it waits for them no longer
   for (JobResult& job : jobs) {
     shard.append(job);
     job.probes.clear();
