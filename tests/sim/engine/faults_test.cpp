@@ -37,18 +37,33 @@ TEST(FaultsTest, unknown_ones_list_the_known) {
 }
 
 TEST(FaultsTest, values_must_make_sense) {
-  for (const char* text : {"h200+slow_sm=132:3",   "h200+slow_sm=3",
-                           "h200+slow_slice=94:9", "gtx980+slow_slice=0:9",
-                           "h200+slow_tpc=66:0.9", "h200+slow_tpc=3:1.5",
-                           "h200+slow_tpc=3",      "h200+low_bandwidth=1.5",
-                           "h200+low_bandwidth=",  "h200+bandwidth_dip",
-                           "h200+bandwidth_dip=2", "h200+throttle=0",
-                           "h200+hang=0",          "h200+hang",
-                           "h200+sticky=x",        "h200+",
-                           "h200++ecc=1",          "h200+crash",
-                           "h200+gone=0",          "h200+clock_drop",
-                           "h200+clock_drop=:0.5", "h200+clock_drop=3:",
-                           "h200+clock_drop=3:2"}) {
+  for (const char* text : {"h200+slow_sm=132:3",
+                           "h200+slow_sm=3",
+                           "h200+slow_slice=94:9",
+                           "gtx980+slow_slice=0:9",
+                           "h200+slow_tpc=66:0.9",
+                           "h200+slow_tpc=3:1.5",
+                           "h200+slow_tpc=3",
+                           "h200+low_bandwidth=1.5",
+                           "h200+low_bandwidth=",
+                           "h200+bandwidth_dip",
+                           "h200+bandwidth_dip=2",
+                           "h200+throttle=0",
+                           "h200+hang=0",
+                           "h200+hang",
+                           "h200+sticky=x",
+                           "h200+",
+                           "h200++ecc=1",
+                           "h200+crash",
+                           "h200+gone=0",
+                           "h200+clock_drop",
+                           "h200+clock_drop=:0.5",
+                           "h200+clock_drop=3:",
+                           "h200+clock_drop=3:2",
+                           "h200+peer_lanes=1",
+                           "h200+peer_lanes=1:0",
+                           "h200+peer_lanes=-1:0.5",
+                           "gtx980+peer_lanes=1:0.5"}) {
     EXPECT_THROW(load_faulty_model(text), ConfigError) << text;
   }
 }
