@@ -2,10 +2,10 @@
 // each slice is from each SM. Method: docs/methods/slices.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/index/slice_function.hpp"
-#include "analysis/structure/latency/additive_map.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/slices/page_slices.hpp"
+#include "jobs/slices/slice_map.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,6 @@ namespace {
 
 /// Each at another place, by another SM: they must agree on the function.
 constexpr std::size_t page_count = 3;
-constexpr std::size_t lines_of_slice = 4;  // in the map
-constexpr std::uint64_t map_passes = 3;
 /// Latencies of a map are means over a dozen windows of whole cycles: differences below this are
 /// noise.
 constexpr double map_noise_cycles = 1;
@@ -31,6 +29,17 @@ struct Page {
   PageSlices labels;
   SliceFunction function;
 };
+
+/// What address bits above a page add may make two orders alike when turned round: then the mask
+/// that chooses one is not seen in this page, but it is the same in all.
+void refit_with_mask(std::vector<Page>& pages, std::uint64_t line_bytes) {
+  std::uint64_t mask = 0;
+  for (const Page& page : pages) mask = std::max(mask, page.function.choosing_mask);
+  for (Page& page : pages) {
+    if (mask == 0 || page.function.is_known() || page.labels.slices.slices == 0) continue;
+    page.function = fit_slice_function(page.labels.slices.labels, line_bytes, mask);
+  }
+}
 
 std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
   const std::vector<double> gpc_of_sm =
@@ -45,6 +54,7 @@ std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
     pages.push_back(std::move(page));
     if (pages.back().labels.slices.slices == 0) break;  // nor would the next page show any
   }
+  refit_with_mask(pages, line_bytes);
   return pages;
 }
 
@@ -99,83 +109,45 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
              fmt::format("of {} lines, {} do not follow it", known, known - explained));
 }
 
-/// Some lines of each slice, slice after slice.
-Offsets lines_of_slices(const SliceLabels& slices, std::uint64_t line_bytes) {
-  std::vector<Offsets> by_slice(slices.slices);
-  for (std::size_t line = 0; line < slices.labels.size(); ++line) {
-    if (slices.labels[line] != unknown_slice) {
-      by_slice[slices.labels[line]].push_back(line * line_bytes);
-    }
+/// Which slices and SMs lie on which of two sides of the chip, and how far those are apart.
+void report_sides(JobRun& run, const SliceMap& map) {
+  if (map.sides.side_of_row.empty()) {
+    const std::string reason = "all slices are as near, but for what each SM and each slice adds";
+    run.report(not_present("cache.l2.side_slices", reason));
+    run.report(not_present("cache.l2.far_side_cycles", reason));
+    return run.report(not_present("placement.l2_side_of_sm", reason));
   }
-  Offsets offsets;
-  for (const Offsets& lines : by_slice) {
-    for (std::size_t i = 0; i < lines_of_slice; ++i) {
-      offsets.push_back(lines[i * lines.size() / lines_of_slice]);
-    }
-  }
-  return offsets;
+  std::vector<double> slices(2);
+  for (const int side : map.sides.side_of_column) ++slices[static_cast<std::size_t>(side)];
+  const std::vector<int>& sms = map.sides.side_of_row;
+  run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
+  run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
+  run.report(found("placement.l2_side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
+                   map.samples));
 }
 
-/// L2 hits by SM and slice, one SM at a time.
-std::vector<std::vector<double>> measure_map(JobRun& run, const PageSlices& page,
-                                             std::uint64_t line_bytes) {
-  const Offsets offsets = lines_of_slices(page.slices, line_bytes);
-  const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
-  ChaseProbe probe;
-  probe.buffer_bytes = large_page_bytes;
-  probe.place = draw_replicate(run, "slices", 0).place;
-  probe.warmup_accesses = 2 * offsets.size();
-  probe.timed_accesses = probe.recorded_accesses = map_passes * offsets.size();
-  probe.concurrency = Concurrency::in_turn;
-  probe.shared_carveout_bytes = setup.shared_carveout_bytes;
-  for (int sm = 0; sm < run.info().sm_count; ++sm) {
-    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets, .path = LoadPath::past_l1});
-  }
-  const Trace& trace = run.run("slices: L2 hits by SM and slice", probe);
-  std::vector<std::vector<double>> map;
-  for (const LaneTrace& lane : trace.lanes) {
-    std::vector<double>& row = map.emplace_back(page.slices.slices);
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      std::vector<double> windows;
-      for (std::size_t at = i; at < lane.window_cycles.size(); at += offsets.size()) {
-        windows.push_back(lane.window_cycles[at] - setup.overhead_cycles);
-      }
-      row[i / lines_of_slice] += median(std::move(windows)) / lines_of_slice;
-    }
-  }
-  return map;
-}
-
-/// Slices have the numbers of the remainders of the first page, or of its labels.
-void report_map(JobRun& run, const Page& page, std::uint64_t line_bytes) {
-  const auto map = measure_map(run, page.labels, line_bytes);
-  const AdditiveFit fit = fit_additive(map);
-  const std::uint64_t samples = map.size() * map.front().size();
+void report_map(JobRun& run, const SliceMap& map) {
+  const AdditiveFit& fit = map.fit;
   std::vector<double> latencies = fit.column_cycles;
   for (double& cycles : latencies) cycles += fit.mean_cycles;
-  if (page.function.is_known()) {
-    std::vector<double> by_remainder;
-    for (const std::uint32_t label : page.function.order) {
-      by_remainder.push_back(latencies[label]);
-    }
-    latencies = std::move(by_remainder);
-  }
   std::vector<double> by_sm = fit.row_cycles;
   for (double& cycles : by_sm) cycles += fit.mean_cycles;
   run.report(
-      found("placement.l2_slices_cycles", std::move(by_sm), 1, samples, fit.residual_cycles));
+      found("placement.l2_slices_cycles", std::move(by_sm), 1, map.samples, fit.residual_cycles));
   const auto slowest = find_high_outlier(latencies, map_noise_cycles);
-  run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, samples,
+  run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, map.samples,
                    fit.residual_cycles));
-  run.report(found("cache.l2.slice_fit_r2", fit.r2, 1, samples),
-             fmt::format("an SM's and a slice's share leave {:.1f} cycles", fit.residual_cycles));
+  run.report(found("cache.l2.slice_fit_r2", fit.r2, 1, map.samples),
+             fmt::format("the shares of an SM, a slice and the side leave {:.1f} cycles",
+                         fit.residual_cycles));
   if (!slowest) {
     return run.report_rest("cache.l2.slowest_slice", Status::not_present,
                            "no slice stands out from the others");
   }
-  run.report(found("cache.l2.slowest_slice", static_cast<double>(slowest->place), 0.999, samples),
-             fmt::format("{:+.1f} cycles over the median slice, {:.1f} robust standard deviations",
-                         slowest->excess, slowest->score));
+  run.report(
+      found("cache.l2.slowest_slice", static_cast<double>(slowest->place), 0.999, map.samples),
+      fmt::format("{:+.1f} cycles over the median slice, {:.1f} robust standard deviations",
+                  slowest->excess, slowest->score));
 }
 
 }  // namespace
@@ -200,7 +172,11 @@ void run_slices(JobRun& run) {
   }
   report_count(run, pages);
   report_function(run, pages);
-  report_map(run, pages.front(), line);
+  const SliceMap map =
+      map_slices(run, draw_replicate(run, "slices", 0), pages.front().labels.slices, line,
+                 pages.front().function.choosing_mask);
+  report_sides(run, map);
+  report_map(run, map);
 }
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 #include "analysis/fleet/history.hpp"
 
 #include "analysis/fleet/ballots.hpp"
+#include "analysis/fleet/die.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -118,6 +119,38 @@ void compare_device(const DeviceResult& before, const DeviceResult& after,
   }
 }
 
+/// A UUID that changed its die is as surprising as a slot that kept it: both are said.
+void compare_die(const DeviceResult& before, const DeviceResult& after,
+                 std::vector<OtherDie>& other_dies) {
+  const DieLikeness likeness = compare_dies(before, after);
+  const bool renamed = before.info.uuid != after.info.uuid;
+  OtherDie other{.node = after.node,
+                 .pci_bus_id = after.info.pci_bus_id,
+                 .uuid_before = before.info.uuid,
+                 .uuid_after = after.info.uuid,
+                 .reason = likeness.reason};
+  if (likeness.same == SameDie::no) {
+    other.reason = fmt::format(
+        "{}: {}", renamed ? "other die in the same slot" : "other die under the same UUID",
+        likeness.reason);
+  } else if (renamed) {
+    const bool is_same = likeness.same == SameDie::yes;
+    other.reason = fmt::format(
+        "{}: {}", is_same ? "another UUID, but the same die" : "another UUID in the same slot",
+        likeness.reason);
+  } else {
+    return;
+  }
+  other_dies.push_back(std::move(other));
+}
+
+const DeviceResult* find_slot(const RunResult& run, const DeviceResult& like) {
+  const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
+    return device.node == like.node && device.info.pci_bus_id == like.info.pci_bus_id;
+  });
+  return found != run.devices.end() ? &*found : nullptr;
+}
+
 }  // namespace
 
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
@@ -127,9 +160,14 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
     const DeviceResult* earlier = find_device(before, device.info.uuid);
     if (earlier == nullptr) {
       comparison.only_after.push_back(device.info.uuid);
+      const DeviceResult* in_slot = find_slot(before, device);
+      if (in_slot != nullptr && find_device(after, in_slot->info.uuid) == nullptr) {
+        compare_die(*in_slot, device, comparison.other_dies);
+      }
       continue;
     }
     ++comparison.paired;
+    compare_die(*earlier, device, comparison.other_dies);
     compare_device(*earlier, device, options, comparison.changes);
   }
   for (const DeviceResult& device : before.devices) {

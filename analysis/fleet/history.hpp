@@ -3,6 +3,9 @@
 
 #include "analysis/fleet/fleet.hpp"
 
+#include <string>
+#include <vector>
+
 namespace sonde {
 
 /// One metric of one device that changed between two runs.
@@ -18,8 +21,18 @@ struct Change {
   std::string reason;
 };
 
+/// A device whose die is not the one that stood in its place.
+struct OtherDie {
+  std::string node;
+  std::string pci_bus_id;
+  std::string uuid_before;
+  std::string uuid_after;
+  std::string reason;  // what tells it
+};
+
 struct RunComparison {
-  std::size_t paired = 0;                // devices found in both runs by UUID
+  std::size_t paired = 0;  // devices found in both runs by UUID
+  std::vector<OtherDie> other_dies;
   std::vector<std::string> only_before;  // UUIDs
   std::vector<std::string> only_after;
   std::vector<Change> changes;  // worst first
@@ -27,7 +40,8 @@ struct RunComparison {
 
 /// Devices paired by UUID. Structural values must be equal, capacities agree; continuous ones may
 /// move by the tolerance and by `within_factor` of their own repeat scatter. Fingerprints, which
-/// belong to the die, are compared index by index here, and only here.
+/// belong to the die, are compared index by index here, and only here. Devices that changed their
+/// UUID are paired by node and PCI address, only to tell whether another die stands there now.
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
                            const ReduceOptions& options = {});
 

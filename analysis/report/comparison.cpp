@@ -19,6 +19,11 @@ std::string render_comparison(const RunComparison& comparison) {
                           change.metric, change.before, change.after, change.reason});
   }
   if (!table.rows.empty()) text += "\n" + plain_table(table, "  ");
+  TextTable dies{{{"node"}, {"PCI address"}, {"GPU before"}, {"GPU after"}, {"die"}}, {}};
+  for (const OtherDie& die : comparison.other_dies) {
+    dies.rows.push_back({die.node, die.pci_bus_id, die.uuid_before, die.uuid_after, die.reason});
+  }
+  if (!dies.rows.empty()) text += "\n" + plain_table(dies, "  ");
   const auto add = [&](const char* which, const std::vector<std::string>& uuids) {
     if (!uuids.empty()) {
       text += fmt::format("\nonly {}: {}\n", which,

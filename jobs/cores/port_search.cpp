@@ -54,8 +54,8 @@ std::vector<int> group_numbers(const std::vector<int>& group_of_unit) {
   return numbers;
 }
 
-/// Whether a unit behind the first `members` is held up as much as those, rather than a little: what
-/// all units share also holds them up, before it is overloaded.
+/// Whether a unit behind the first `members` is held up as much as those, rather than a little:
+/// what all units share also holds them up, before it is overloaded.
 bool holds_up_others(const PortTrial& trial, std::size_t members) {
   const auto first_other = trial.slowdowns.begin() + static_cast<std::ptrdiff_t>(members);
   const double of_members = *std::min_element(trial.slowdowns.begin(), first_other);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -148,6 +149,57 @@ std::vector<std::uint64_t> find_single_bits(const Labels& labels,
   return found;
 }
 
+/// The mask over the bits of sums by which those of a slice are parted that a change takes to one
+/// slice and to another; nullopt if none does that, if there are three, or if several masks do.
+std::optional<std::uint64_t> find_parting_mask(const Subspace& space, std::size_t change) {
+  struct OfSlice {
+    std::size_t first = 0;
+    std::uint32_t to = 0;
+    std::uint32_t other = unknown_slice;
+  };
+  std::map<std::uint32_t, OfSlice> of_slices;
+  for (std::size_t sum = 0; sum < space.size(); ++sum) {
+    const std::uint32_t to = space[sum ^ change];
+    OfSlice& slice = of_slices.try_emplace(space[sum], OfSlice{sum, to}).first->second;
+    if (to == slice.to || to == slice.other) continue;
+    if (slice.other != unknown_slice) return std::nullopt;
+    slice.other = to;
+  }
+  // Equations over GF(2), the wanted parity in the bit behind those of the sum.
+  const auto dimensions = static_cast<std::size_t>(std::countr_zero(space.size()));
+  const std::uint64_t odd = space.size();
+  Gf2Basis equations;
+  for (std::size_t sum = 0; sum < space.size(); ++sum) {
+    const OfSlice& slice = of_slices.at(space[sum]);
+    if (slice.other == unknown_slice) continue;
+    const bool is_parted = space[sum ^ change] != slice.to;
+    equations.insert((sum ^ slice.first) | (is_parted ? odd : 0));
+    if (equations.reduce(odd) == 0) return std::nullopt;
+  }
+  if (equations.rank() != dimensions) return std::nullopt;
+  std::uint64_t mask = 0;
+  for (const std::uint64_t row : equations.rows()) {
+    if ((row & odd) != 0) mask |= row & ~odd;
+  }
+  return mask;
+}
+
+/// The changes that keep the parity under a mask over `changes`, and one that does not.
+struct Halves {
+  std::vector<std::uint64_t> within;
+  std::uint64_t across = 0;
+};
+
+Halves part_by(std::uint64_t mask, const std::vector<std::uint64_t>& changes) {
+  const auto odd = static_cast<std::size_t>(std::countr_zero(mask));
+  Halves halves{.within = {}, .across = changes[odd]};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i == odd) continue;
+    halves.within.push_back((mask >> i & 1) != 0 ? changes[i] ^ halves.across : changes[i]);
+  }
+  return halves;
+}
+
 bool are_independent(const std::vector<std::uint64_t>& vectors) {
   Gf2Basis basis;
   return std::ranges::all_of(vectors, [&](std::uint64_t vector) { return basis.insert(vector); });
@@ -165,6 +217,39 @@ std::optional<Remainder> find_remainder(const Labels& labels,
   const auto steps = measure_steps(space, *ring, single.size());
   if (!steps) return std::nullopt;
   return order_by_doubling(single, *steps, static_cast<std::uint32_t>(ring->size()));
+}
+
+namespace {
+
+std::optional<RemainderOfHalves> find_in_halves(const Labels& labels, const Halves& halves) {
+  auto remainder = find_remainder(labels, halves.within);
+  if (!remainder) return std::nullopt;
+  const auto across = clear_of_remainder(labels, halves.across, *remainder);
+  if (!across) return std::nullopt;
+  return RemainderOfHalves{std::move(*remainder), *across};
+}
+
+}  // namespace
+
+std::optional<RemainderOfHalves> find_remainder_of_halves(
+    const Labels& labels, const std::vector<std::uint64_t>& changes) {
+  const Subspace space(labels, changes);
+  for (std::size_t change = 1; change < space.size(); ++change) {
+    const auto mask = find_parting_mask(space, change);
+    if (!mask || *mask == 0) continue;
+    if (auto found = find_in_halves(labels, part_by(*mask, changes))) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<RemainderOfHalves> find_remainder_by_mask(const Labels& labels,
+                                                        const std::vector<std::uint64_t>& changes,
+                                                        std::uint64_t mask) {
+  std::uint64_t of_changes = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (std::popcount(changes[i] & mask) % 2 != 0) of_changes |= std::uint64_t{1} << i;
+  }
+  return of_changes == 0 ? std::nullopt : find_in_halves(labels, part_by(of_changes, changes));
 }
 
 std::uint64_t remainder_of(const Remainder& remainder, std::size_t sum) {

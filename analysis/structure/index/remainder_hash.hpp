@@ -27,6 +27,26 @@ struct Remainder {
 std::optional<Remainder> find_remainder(const std::vector<std::uint32_t>& labels,
                                         const std::vector<std::uint64_t>& changes);
 
+/// A remainder by which slices come in one of two orders: `across` does not change it, but takes
+/// lines of each remainder from their slice in the one order to that in the other.
+struct RemainderOfHalves {
+  Remainder remainder;
+  std::uint64_t across = 0;
+};
+
+/// Finds the mask that parts the sums of `changes` in two halves, in each of which slices are those
+/// of a remainder. A change of all bits of the remainder turns its order round: in each half it
+/// takes every slice to one other. So lines of a slice that it takes to two lie in different
+/// halves, which gives the mask bit by bit.
+/// @return nullopt if there is no such mask, or if the orders differ too little when turned round
+std::optional<RemainderOfHalves> find_remainder_of_halves(
+    const std::vector<std::uint32_t>& labels, const std::vector<std::uint64_t>& changes);
+
+/// The same for a mask of line number bits that is known, from another page.
+std::optional<RemainderOfHalves> find_remainder_by_mask(const std::vector<std::uint32_t>& labels,
+                                                        const std::vector<std::uint64_t>& changes,
+                                                        std::uint64_t mask);
+
 /// The remainder behind a sum of changes, which are chosen by the bits of `sum`.
 std::uint64_t remainder_of(const Remainder& remainder, std::size_t sum);
 

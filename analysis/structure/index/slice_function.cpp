@@ -89,12 +89,16 @@ struct Parts {
   std::vector<std::uint64_t> idle = {};
   std::vector<std::uint64_t> linear = {};
   Remainder remainder = {};
+  std::uint64_t across = 0;  // takes slices from one of two orders to the other; 0: there is one
 };
 
-/// Masks of line numbers, those of XOR bits first.
+/// Masks of line numbers: those of XOR bits, of the bits of the remainder, and that which chooses
+/// one of two orders, if there are two.
 std::vector<std::uint64_t> make_masks(const Parts& parts) {
   std::vector<std::uint64_t> basis = parts.linear;
   basis.insert(basis.end(), parts.remainder.changes.begin(), parts.remainder.changes.end());
+  const std::size_t ordered = basis.size();
+  if (parts.across != 0) basis.push_back(parts.across);
   const std::size_t hashed = basis.size();
   basis.insert(basis.end(), parts.idle.begin(), parts.idle.end());
   std::vector<std::uint64_t> masks;
@@ -103,30 +107,53 @@ std::vector<std::uint64_t> make_masks(const Parts& parts) {
     values[bit] = 1;
     masks.push_back(solve_mask(basis, std::move(values)));
   }
-  // With an XOR bit, all bits of the remainder may change at once: of both ways, the smaller mask.
+  // With an XOR bit, or in the other order, all bits of the remainder may change at once: of both
+  // ways, the smaller mask.
   if (parts.remainder.changes.empty()) return masks;
   const std::size_t first = parts.linear.size();
-  for (std::size_t linear = 0; linear < first; ++linear) {
-    if ((masks[first] ^ masks[linear]) >= masks[first]) continue;
-    for (std::size_t bit = first; bit < masks.size(); ++bit) masks[bit] ^= masks[linear];
+  for (std::size_t other = 0; other < hashed; ++other) {
+    if (other >= first && other < ordered) continue;
+    if ((masks[first] ^ masks[other]) >= masks[first]) continue;
+    for (std::size_t bit = first; bit < ordered; ++bit) masks[bit] ^= masks[other];
   }
   return masks;
 }
 
-/// Takes for each remainder the label that most lines have, and counts those that have it.
+/// Which of the orders, and where in it.
+struct SlicePlace {
+  std::size_t order = 0;
+  std::size_t remainder = 0;
+};
+
+SlicePlace place_of(const SliceFunction& function, std::uint64_t offset_bytes) {
+  const std::uint64_t x = fold_bits(offset_bytes, function.masks) ^ function.constant;
+  const bool is_second = std::popcount(offset_bytes & function.choosing_mask) % 2 != 0;
+  return {.order = is_second ? 1U : 0U, .remainder = x % function.divisor};
+}
+
+/// Takes for each remainder of each order the label that most lines have, and counts those that
+/// have it.
 void fill_order(SliceFunction& function, std::span<const std::uint32_t> labels,
                 std::uint64_t line_bytes) {
-  std::vector<std::map<std::uint32_t, std::size_t>> votes(function.divisor);
+  const std::size_t orders = function.choosing_mask == 0 ? 1 : 2;
+  using Votes = std::vector<std::map<std::uint32_t, std::size_t>>;  // of each remainder
+  std::vector<Votes> votes(orders, Votes(function.divisor));
   for (std::size_t line = 0; line < labels.size(); ++line) {
     if (labels[line] == unknown_slice) continue;
-    const std::uint64_t x = fold_bits(line * line_bytes, function.masks) ^ function.constant;
-    ++votes[x % function.divisor][labels[line]];
+    const SlicePlace place = place_of(function, line * line_bytes);
+    ++votes[place.order][place.remainder][labels[line]];
   }
-  for (const auto& of_remainder : votes) {
-    const std::uint32_t label = of_remainder.empty() ? unknown_slice : most_frequent(of_remainder);
-    function.order.push_back(label);
-    if (label != unknown_slice) function.explained_lines += of_remainder.at(label);
+  for (const Votes& of_order : votes) {
+    std::vector<std::uint32_t>& order = function.orders.emplace_back();
+    for (const auto& of_remainder : of_order) {
+      order.push_back(of_remainder.empty() ? unknown_slice : most_frequent(of_remainder));
+      if (!of_remainder.empty()) function.explained_lines += of_remainder.at(order.back());
+    }
   }
+}
+
+bool has_all(const std::vector<std::uint32_t>& order, std::size_t slices) {
+  return std::set<std::uint32_t>(order.begin(), order.end()).size() == slices;
 }
 
 /// Each line's label, or that of the lines that no change of the hash parts from it.
@@ -155,7 +182,8 @@ Gf2Basis differences_within_slices(const Labels& labels) {
 }
 
 /// nullopt if the slices are not those of a hash with a remainder.
-std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle) {
+std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle,
+                                std::uint64_t choosing_mask) {
   const Gf2Basis differences = differences_within_slices(labels);
   const auto dimensions = static_cast<std::size_t>(std::countr_zero(labels.size()));
   const std::uint64_t linear_slices = std::uint64_t{1} << (dimensions - differences.rank());
@@ -170,6 +198,14 @@ std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const 
     if (spanned.insert(row)) hashed.push_back(row);
   }
   auto remainder = find_remainder(labels, hashed);
+  if (!remainder) {
+    auto halves = choosing_mask == 0 ? find_remainder_of_halves(labels, hashed)
+                                     : find_remainder_by_mask(labels, hashed, choosing_mask);
+    if (halves) {
+      remainder = std::move(halves->remainder);
+      parts.across = halves->across;
+    }
+  }
   if (!remainder || remainder->divisor * linear_slices != slices) return std::nullopt;
   for (std::uint64_t& change : parts.linear) {
     const auto cleared = clear_of_remainder(labels, change, *remainder);
@@ -189,7 +225,8 @@ SliceFunction no_function(std::size_t known_lines, std::string reason) {
 
 }  // namespace
 
-SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes) {
+SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes,
+                                 std::uint64_t choosing_mask) {
   require(std::has_single_bit(labels.size()), "a page must have 2^n lines");
   const auto known = static_cast<std::size_t>(
       std::ranges::count_if(labels, [](auto label) { return label != unknown_slice; }));
@@ -199,7 +236,7 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
   if (slices.contains(unknown_slice) || slices.size() < 2) {
     return no_function(known, "too few lines have a known slice");
   }
-  const auto parts = take_apart(voted, slices.size(), idle);
+  const auto parts = take_apart(voted, slices.size(), idle, choosing_mask / line_bytes);
   if (!parts) {
     return no_function(known, fmt::format("{} slices by no hash with a remainder", slices.size()));
   }
@@ -207,11 +244,16 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
   function.divisor = static_cast<std::uint32_t>(slices.size());
   function.known_lines = known;
   for (const std::uint64_t mask : make_masks(*parts)) function.masks.push_back(mask * line_bytes);
+  if (parts->across != 0) {
+    function.choosing_mask = function.masks.back();
+    function.masks.pop_back();
+  }
   function.constant = parts->remainder.constant << parts->linear.size();
   fill_order(function, labels, line_bytes);
   const auto explained = static_cast<double>(function.explained_lines);
-  const std::set<std::uint32_t> ordered(function.order.begin(), function.order.end());
-  if (explained < least_explained * static_cast<double>(known) || ordered.size() != slices.size()) {
+  const bool are_whole = std::ranges::all_of(
+      function.orders, [&](const auto& order) { return has_all(order, slices.size()); });
+  if (explained < least_explained * static_cast<double>(known) || !are_whole) {
     return no_function(known, fmt::format("the best hash explains {} of {} lines",
                                           function.explained_lines, known));
   }
@@ -219,23 +261,27 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
 }
 
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes) {
-  const std::uint64_t x = fold_bits(offset_bytes, function.masks) ^ function.constant;
-  return function.order[x % function.divisor];
+  const SlicePlace place = place_of(function, offset_bytes);
+  return function.orders[place.order][place.remainder];
+}
+
+std::string describe_mask(std::uint64_t mask) {
+  std::vector<int> places;
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((mask >> bit & 1) != 0) places.push_back(bit);
+  }
+  return fmt::format("{}", fmt::join(places, "^"));
 }
 
 std::string describe(const SliceFunction& function) {
   if (!function.is_known()) return "unresolved";
   std::vector<std::string> bits;
-  for (const std::uint64_t mask : function.masks) {
-    std::vector<int> places;
-    for (int bit = 0; bit < 64; ++bit) {
-      if ((mask >> bit & 1) != 0) places.push_back(bit);
-    }
-    bits.push_back(fmt::format("{}", fmt::join(places, "^")));
-  }
+  for (const std::uint64_t mask : function.masks) bits.push_back(describe_mask(mask));
   const std::string hash = fmt::format("{}", fmt::join(bits, ", "));
   if (std::has_single_bit(function.divisor)) return hash;
-  return fmt::format("x mod {}, x: {}", function.divisor, hash);
+  const std::string text = fmt::format("x mod {}, x: {}", function.divisor, hash);
+  if (function.choosing_mask == 0) return text;
+  return fmt::format("{}, in one of two orders by {}", text, describe_mask(function.choosing_mask));
 }
 
 }  // namespace sonde

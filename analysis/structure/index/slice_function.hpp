@@ -13,15 +13,17 @@
 namespace sonde {
 
 /// Slice of a line of the page: order[(x ^ constant) mod divisor], where bit i of x is the parity
-/// of the offset in bytes under masks[i].
+/// of the offset in bytes under masks[i]. There may be two orders, the second for offsets that are
+/// odd under a mask: on H200s, pairs of memory channels change places by it.
 struct SliceFunction {
   std::vector<std::uint64_t> masks;
   std::uint32_t divisor = 0;
-  std::uint64_t constant = 0;        // of this page: what address bits above it add
-  std::vector<std::uint32_t> order;  // label of each remainder
-  std::size_t known_lines = 0;       // lines with a label
-  std::size_t explained_lines = 0;   // of those, by the function
-  std::string reason;                // no masks: why none was found
+  std::uint64_t constant = 0;                      // of this page: what address bits above it add
+  std::uint64_t choosing_mask = 0;                 // of one of two orders; 0: there is one
+  std::vector<std::vector<std::uint32_t>> orders;  // label of each remainder
+  std::size_t known_lines = 0;                     // lines with a label
+  std::size_t explained_lines = 0;                 // of those, by the function
+  std::string reason;                              // no masks: why none was found
 
   bool is_known() const { return !masks.empty(); }
 };
@@ -30,13 +32,19 @@ struct SliceFunction {
 /// @param labels one for each line of a page in the order of their offsets, 2^n lines; numbers
 ///   from 0 without gaps, or unknown_slice
 /// @param line_bytes a power of two
-SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes);
+/// @param choosing_mask of two orders, where it is known from another page; 0: it is searched for
+SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes,
+                                 std::uint64_t choosing_mask = 0);
+
+/// "8^11^14": the bits of a mask, from 0 on.
+std::string describe_mask(std::uint64_t mask);
 
 /// Label of the line at this offset. @pre the function is known
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes);
 
-/// "8^11^14, 9^12": slices of a power of two; "x mod 47, x: 8^11, 10^13, ...": of another number.
-/// Without constant and order, which differ from page to page.
+/// "8^11^14, 9^12": slices of a power of two; "x mod 47, x: 8^11, 10^13, ...": of another number;
+/// ", in one of two orders by 9^16" where there are two. Without constant and orders, which differ
+/// from page to page.
 std::string describe(const SliceFunction& function);
 
 }  // namespace sonde

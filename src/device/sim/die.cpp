@@ -51,7 +51,8 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
     const SmPlace place{.tpc = static_cast<int>(tpc),
                         .gpc = gpc,
                         .tpc_of_gpc = tpcs_of_gpc[static_cast<std::size_t>(gpc)]++,
-                        .partition = gpc * model.partitions.count / chip.gpcs};
+                        .partition = gpc * model.partitions.count / chip.gpcs,
+                        .side = gpc % 2};
     sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc), place);
   }
   return sms;
@@ -79,12 +80,24 @@ std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chi
   return offsets;
 }
 
+/// By side of the SM and slice, those of side 0 first.
 std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions,
                                                Random& random) {
-  std::vector<std::int32_t> offsets;
+  std::vector<double> distances;
   for (int i = 0; i < slices.count * partitions; ++i) {
-    offsets.push_back(
-        static_cast<std::int32_t>(std::lround(slices.spread_cycles * (random.unit() - 0.5))));
+    distances.push_back(slices.spread_cycles * (random.unit() - 0.5));
+  }
+  std::vector<std::int32_t> offsets;
+  for (std::uint32_t side = 0; side < 2; ++side) {
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+      double cycles = distances[i];
+      if (!slices.sides.of_slice.empty()) {
+        const auto slice = i % static_cast<std::size_t>(slices.count);
+        const bool is_near = slices.sides.of_slice[slice] == side;
+        cycles += (is_near ? -0.5 : 0.5) * slices.sides.far_cycles;
+      }
+      offsets.push_back(static_cast<std::int32_t>(std::lround(cycles)));
+    }
   }
   return offsets;
 }
@@ -133,8 +146,11 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   }
   die.lost_ways = faults.lost_ways;
   for (const SlowPart& slow : faults.slow_slices) {
-    die.slice_offset_cycles[static_cast<std::size_t>(slow.part)] +=
-        static_cast<std::int32_t>(slow.cycles);
+    const std::size_t of_side = die.slice_offset_cycles.size() / 2;
+    for (const std::size_t first : {std::size_t{0}, of_side}) {
+      die.slice_offset_cycles[first + static_cast<std::size_t>(slow.part)] +=
+          static_cast<std::int32_t>(slow.cycles);
+    }
   }
   die.slow_sm_cycles.resize(die.sms.size());
   for (const SlowPart& slow : faults.slow_sms) {

@@ -11,6 +11,7 @@ struct SmPlace {
   int gpc = 0;
   int tpc_of_gpc = 0;  // number of its TPC among those of its GPC that work
   int partition = 0;   // of the L2, that serves it first
+  int side = 0;        // of the chip, on which some of the slices are near
 };
 
 struct Die {
@@ -18,7 +19,7 @@ struct Die {
   DeviceInfo info;  // the model's, with the names of this die
   std::vector<SmPlace> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
-  std::vector<std::int32_t> slice_offset_cycles;
+  std::vector<std::int32_t> slice_offset_cycles;  // [side of the SM][partition][slice]
   std::vector<LostWay> lost_ways;                // from faults
   std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
   std::vector<double> tpc_port_bytes_per_cycle;  // by TPC, less for those with a fault

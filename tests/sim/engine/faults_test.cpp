@@ -113,7 +113,7 @@ TEST(FaultsTest, a_slow_slice_delays_its_lines_only) {
     EXPECT_TRUE(odd[i] == even[i] || odd[i] == even[i] + 50) << i;
     slow += odd[i] != even[i] ? 1 : 0;
   }
-  EXPECT_NEAR(slow, 2048 / 32, 16);
+  EXPECT_NEAR(slow, 2048.0 / 32, 16);
 }
 
 TEST(FaultsTest, throttling_shows_in_health_and_in_time) {

@@ -10,7 +10,6 @@ namespace sonde::sim {
 namespace {
 
 using ::testing::Each;
-using ::testing::HasSubstr;
 
 constexpr const char* link_json =
     R"({"link": "nvlink", "latency_cycles": 900, "lanes": 4, "lane_bytes_per_s": 1e10})";

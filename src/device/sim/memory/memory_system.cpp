@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde::sim {
 namespace {
@@ -59,9 +60,9 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       arrays_(model, die),
       pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
       routes_(load_path_count * die.sms.size()) {
-  if (model.slices) {
-    slice_of_.emplace(model.slices->index, static_cast<std::uint32_t>(model.slices->count));
-  }
+  if (model.slices) slice_of_.emplace(*model.slices);
+  const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
+  side_cycles_ = {-half, half};
 }
 
 const PathModel& MemorySystem::path(LoadPath path) const {
@@ -140,8 +141,8 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
                                            std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
-    load.latency_cycles = add_cycles(load.latency_cycles,
-                                     die_.slice_offset_cycles[slice_number(partition, physical)]);
+    load.latency_cycles =
+        add_cycles(load.latency_cycles, route.slice_cycles[slice_number(partition, physical)]);
   }
   return load;
 }
@@ -153,7 +154,11 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   const bool home_is_near = access.home == route.partition;
   if (route.copied || home_is_near) {
     const bool hit = level.array->access(access.last_set, access.physical, span_bytes);
-    if (hit) return answer_sliced(route, level.hit, outcome, access.physical, route.partition);
+    if (hit) {
+      Load load = answer_sliced(route, level.hit, outcome, access.physical, route.partition);
+      load.latency_cycles = add_cycles(load.latency_cycles, side_cycles_[home_is_near ? 0 : 1]);
+      return load;
+    }
   }
   if (!home_is_near &&
       level.by_home[access.home]->access(access.last_set, access.physical, span_bytes)) {
@@ -203,7 +208,7 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
 /// side, on to the one there.
 void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
   if (!slice_of_) return;
-  reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size(), 0);
+  reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size() / 2, 0);
   reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
   for (const CoRunner& runner : runners) {
     const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];

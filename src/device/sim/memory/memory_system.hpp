@@ -5,6 +5,9 @@
 #include "device/probe.hpp"
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
+#include "device/sim/memory/slice_index.hpp"
+
+#include <array>
 
 namespace sonde::sim {
 
@@ -82,7 +85,8 @@ class MemorySystem {
   const Die& die_;
   Arrays arrays_;
   PageTables pages_;
-  std::optional<SetIndex> slice_of_;
+  std::optional<SliceIndex> slice_of_;
+  std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts
   std::uint64_t buffer_offset_bytes_ = 0;

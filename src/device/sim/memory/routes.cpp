@@ -104,6 +104,10 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     far_jitter_cycles = last.jitter_cycles;
     const bool shared = last.scope == Scope::device || last.scope == Scope::partition;
     route.sliced = model_.slices.has_value() && shared;
+    const std::span<const std::int32_t> of_sides(die_.slice_offset_cycles);
+    const std::size_t slices = of_sides.size() / 2;
+    route.slice_cycles =
+        of_sides.subspan(static_cast<std::size_t>(die_.sms[at].side) * slices, slices);
     route.is_large = route.last().array->is_large();
   }
   route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);

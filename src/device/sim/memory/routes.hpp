@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 
 namespace sonde::sim {
 
@@ -52,7 +53,8 @@ struct Route {
   Source dram;
   Source dram_far;  // home in the other partition
   std::uint32_t partition = 0;
-  bool sliced = false;  // lines of the last cache lie at distances of their own
+  bool sliced = false;  // lines of the last cache lie at distances of their own, by slice
+  std::span<const std::int32_t> slice_cycles;
   Stream stream;
   bool is_large = false;   // the last cache is more than the host's innermost one holds
   bool asked_last = true;  // the last load came to the last cache

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace sonde::sim {
 namespace {
@@ -272,7 +273,8 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
 Partitions read_partitions(Fields& fields) {
   return {.count = 2,
           .home_mask = fields.mask("home_mask"),
-          .replicate = fields.flag_or("replicate", false)};
+          .replicate = fields.flag_or("replicate", false),
+          .copy_cycles = fields.number_or("copy_cycles", {0, limits::cycles}, 0.0)};
 }
 
 namespace {
@@ -283,15 +285,45 @@ ReductionModel read_reductions(Fields& fields) {
           .port_wait_cycles = fields.number("port_wait_cycles", {0, limits::cycles})};
 }
 
+SecondOrder read_second_order(Fields& fields, std::size_t slices) {
+  SecondOrder order{.mask = fields.mask("mask"), .slices = fields.list<std::uint32_t>("slices")};
+  std::vector<std::uint32_t> all(slices);
+  std::iota(all.begin(), all.end(), 0u);
+  if (!std::ranges::is_permutation(order.slices, all)) {
+    fields.fail("slices", "must name every slice once");
+  }
+  return order;
+}
+
+SliceSides read_sides(Fields& fields, std::size_t slices) {
+  SliceSides sides{.of_slice = fields.list<std::uint32_t>("of_slice"),
+                   .far_cycles = fields.number("far_cycles", {0, limits::cycles})};
+  const bool known =
+      std::ranges::all_of(sides.of_slice, [](std::uint32_t side) { return side < 2; });
+  if (!known || sides.of_slice.size() != slices) {
+    fields.fail("of_slice", "must hold side 0 or 1 for each slice");
+  }
+  return sides;
+}
+
 }  // namespace
 
 Slices read_slices(Fields& fields) {
-  Slices slices{.count = fields.count<int>("count", {1, limits::slices}),
-                .index = fields.object("index", read_index),
-                .spread_cycles = fields.number("spread_cycles", {0, limits::cycles}),
-                .reductions = {}};
+  Slices slices;
+  slices.count = fields.count<int>("count", {1, limits::slices});
+  slices.index = fields.object("index", read_index);
+  slices.spread_cycles = fields.number("spread_cycles", {0, limits::cycles});
+  const auto count = static_cast<std::size_t>(slices.count);
+  if (fields.has("second_order")) {
+    slices.second_order = fields.object(
+        "second_order", [count](Fields& order) { return read_second_order(order, count); });
+  }
+  if (fields.has("sides")) {
+    slices.sides =
+        fields.object("sides", [count](Fields& sides) { return read_sides(sides, count); });
+  }
   if (fields.has("reductions")) slices.reductions = fields.object("reductions", read_reductions);
-  check_index(fields, slices.index, static_cast<std::size_t>(slices.count));
+  check_index(fields, slices.index, count);
   return slices;
 }
 

@@ -112,11 +112,14 @@ struct CacheModel {
   const Geometry& geometry_for(std::uint64_t shared_bytes) const;
 };
 
-/// Two partitions of the L2. A line's home is the parity of its physical address under home_mask.
+/// Two partitions of the L2. A line's home is the parity of its physical address under home_mask,
+/// or that of its queue (Slices).
 struct Partitions {
   int count = 1;  // 1 or 2
   std::uint64_t home_mask = 0;
   bool replicate = false;  // the partition of an SM keeps copies of lines of the other
+  double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above
+                           // the declared latency and half below
 };
 
 /// What SMs that make reductions on one line cost others.
@@ -127,10 +130,25 @@ struct ReductionModel {
       0;  // of any load of an SM, for each SM of its GPC that makes reductions
 };
 
+/// Another order of the slices for lines whose address is odd under a mask.
+struct SecondOrder {
+  std::uint64_t mask = 0;             // 0: none
+  std::vector<std::uint32_t> slices;  // instead of each that the index gives
+};
+
+/// Slices on two sides of the chip. GPCs of odd number lie on side 1.
+struct SliceSides {
+  std::vector<std::uint32_t> of_slice;  // 0 or 1; empty: there are no sides
+  double far_cycles = 0;                // of hits on the other side beyond those on the SM's own,
+                                        // half of it above the declared latency and half below
+};
+
 /// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
 struct Slices {
   int count = 1;  // in each partition; those of partition 1 follow those of partition 0
   DeclaredIndex index;
+  SecondOrder second_order;
+  SliceSides sides;
   double spread_cycles = 0;
   ReductionModel reductions;
 };

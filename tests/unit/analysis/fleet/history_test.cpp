@@ -1,5 +1,6 @@
 #include "analysis/fleet/history.hpp"
 
+#include "base/random.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
@@ -41,6 +42,54 @@ TEST(HistoryTest, one_sm_that_slowed_down_is_found_by_its_place) {
 
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_THAT(comparison.changes[0].reason, HasSubstr("place 99 moved"));
+}
+
+/// A map of SMs with what the die adds to all of them alike, and to each what noise does.
+std::vector<double> draw_map(std::uint64_t die, std::uint64_t noise) {
+  Random of_die(die);
+  Random of_run(noise);
+  std::vector<double> map;
+  for (int sm = 0; sm < 132; ++sm) {
+    map.push_back(280 + 12 * of_die.unit() + 0.3 * of_run.unit());
+  }
+  return map;
+}
+
+void set_map(DeviceResult& device, std::vector<double> map) {
+  device.jobs.front().findings.push_back(
+      found("placement.l2_slices_cycles", std::move(map), 1, 132));
+}
+
+TEST(HistoryTest, the_die_of_a_slot_is_known_by_its_map) {
+  const RunResult plain = maker::healthy_fleet(3, 1);
+  RunResult before = plain;
+  RunResult after = plain;
+  for (std::size_t i = 0; i < 3; ++i) {
+    set_map(before.devices[i], draw_map(i, 100 + i));
+    set_map(after.devices[i], draw_map(i == 2 ? 7 : i, 200 + i));
+  }
+  EXPECT_EQ(compare_runs(before, after, maker::options()).other_dies.at(0).uuid_after,
+            plain.devices[2].info.uuid);
+
+  after.devices[1].info.uuid = "GPU-renamed";
+  after.devices[2].info.uuid = "GPU-new";
+  const auto dies = compare_runs(before, after, maker::options()).other_dies;
+
+  ASSERT_EQ(dies.size(), 2u);
+  EXPECT_THAT(dies[0].reason, HasSubstr("the same die"));
+  EXPECT_EQ(dies[0].uuid_before, plain.devices[1].info.uuid);
+  EXPECT_THAT(dies[1].reason, HasSubstr("other die in the same slot"));
+  EXPECT_EQ(dies[1].uuid_after, "GPU-new");
+}
+
+TEST(HistoryTest, without_maps_only_the_new_uuid_is_said) {
+  const RunResult before = maker::healthy_fleet(2, 1);
+  RunResult after = before;
+  EXPECT_TRUE(compare_runs(before, after, maker::options()).other_dies.empty());
+  after.devices[1].info.uuid = "GPU-new";
+  const auto dies = compare_runs(before, after, maker::options()).other_dies;
+  ASSERT_EQ(dies.size(), 1u);
+  EXPECT_THAT(dies[0].reason, HasSubstr("another UUID in the same slot"));
 }
 
 TEST(HistoryTest, a_gradual_edge_may_lie_elsewhere_in_its_interval) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::size_t lines = std::size_t{1} << dimensions;
 struct Hash {
   std::vector<std::uint64_t> masks;  // of line numbers
   std::uint32_t slices = 0;
+  std::uint64_t choosing_mask = 0;         // of two orders
+  std::vector<std::uint32_t> second = {};  // the second: which slice instead of each
 };
 
 /// Independent masks: enough of them that all slices have nearly as many lines.
@@ -40,7 +43,9 @@ std::vector<std::uint32_t> label_page(const Hash& hash, std::uint64_t constant, 
   shuffle(names, random);
   std::vector<std::uint32_t> labels;
   for (std::uint64_t line = 0; line < lines; ++line) {
-    labels.push_back(names[(fold_bits(line, hash.masks) ^ constant) % hash.slices]);
+    const std::uint64_t slice = (fold_bits(line, hash.masks) ^ constant) % hash.slices;
+    const bool is_second = std::popcount(line & hash.choosing_mask) % 2 != 0;
+    labels.push_back(names[is_second ? hash.second[slice] : slice]);
   }
   return labels;
 }
@@ -80,6 +85,68 @@ TEST_P(SliceFunctionTest, a_hash_comes_back_from_the_slices_of_any_page) {
 INSTANTIATE_TEST_SUITE_P(Slices, SliceFunctionTest,
                          testing::Values(2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 20, 22, 24, 32, 40, 47,
                                          48, 64, 80, 94, 96));
+
+std::vector<std::uint32_t> list_slices(std::uint32_t slices) {
+  std::vector<std::uint32_t> numbers(slices);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  return numbers;
+}
+
+/// As seen on H200s, whose 47 units come from six groups of eight of which one is not there:
+/// neighbours change places, but for those of the group that lacks one.
+std::vector<std::uint32_t> swap_neighbours() {
+  std::vector<std::uint32_t> second = list_slices(47);
+  for (const std::uint32_t first : {0U, 27U}) {
+    for (std::uint32_t i = first; i < first + 20; i += 2) std::swap(second[i], second[i + 1]);
+  }
+  return second;
+}
+
+class TwoOrdersTest : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(TwoOrdersTest, a_hash_with_two_orders_comes_back_from_any_page) {
+  Random random(GetParam());
+  Hash hash =
+      draw_hash(GetParam(), static_cast<std::size_t>(std::bit_width(GetParam())) + 4, random);
+  hash.choosing_mask = hash.masks.back();
+  hash.masks.pop_back();
+  hash.second = list_slices(hash.slices);
+  shuffle(hash.second, random);
+  if (hash.slices == 47) hash.second = swap_neighbours();
+  const std::uint64_t constants = std::uint64_t{1} << hash.masks.size();
+  std::string text;
+  for (int page = 0; page < 3; ++page) {
+    const auto labels = label_page(hash, random.below(constants), random);
+    const SliceFunction function = fit_slice_function(labels, line_bytes);
+    ASSERT_TRUE(function.is_known()) << function.reason;
+    EXPECT_EQ(function.choosing_mask, hash.choosing_mask * line_bytes);
+    EXPECT_EQ(count_right(function, labels), lines);
+    if (page == 0) text = describe(function);
+    EXPECT_EQ(describe(function), text);
+  }
+  EXPECT_NE(text.find(", in one of two orders by "), std::string::npos) << text;
+}
+
+/// Pairs that change places by either order, turned round or not: only its mask tells of the
+/// second.
+TEST(SliceFunctionFitTest, orders_that_turn_round_alike_need_the_mask_of_another_page) {
+  Random random(9);
+  Hash hash = draw_hash(31, 9, random);
+  hash.choosing_mask = hash.masks.back();
+  hash.masks.pop_back();
+  hash.second = list_slices(31);
+  std::swap(hash.second[3], hash.second[4]);  // 255 mod 31 = 7: 3 and 4 are turned into each other
+  const auto labels = label_page(hash, 0, random);
+  EXPECT_FALSE(fit_slice_function(labels, line_bytes).is_known());
+
+  const SliceFunction function =
+      fit_slice_function(labels, line_bytes, hash.choosing_mask * line_bytes);
+
+  ASSERT_TRUE(function.is_known()) << function.reason;
+  EXPECT_EQ(count_right(function, labels), lines);
+}
+
+INSTANTIATE_TEST_SUITE_P(Slices, TwoOrdersTest, testing::Values(5, 7, 11, 23, 29, 47, 95));
 
 TEST(SliceFunctionFitTest, lines_that_are_unknown_or_wrong_do_not_hide_it) {
   Random random(5);

@@ -1,0 +1,49 @@
+// Correlation of the maps of L2 latency by SM.
+#include "analysis/fleet/die.hpp"
+
+#include <fmt/format.h>
+#include "analysis/fleet/value_text.hpp"
+
+#include <boost/math/statistics/bivariate_statistics.hpp>
+
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+// Measured on H200s, other pages in each run: docs/results and docs/methods/slices.md.
+constexpr double least_of_one_die = 0.99;
+constexpr double most_of_two_dies = 0.985;
+/// Correlations of fewer values scatter too far.
+constexpr std::size_t fewest_sms = 16;
+
+const std::vector<double>* map_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  return finding != nullptr && finding->status == Status::ok ? vector_of(*finding) : nullptr;
+}
+
+}  // namespace
+
+DieLikeness compare_dies(const DeviceResult& a, const DeviceResult& b) {
+  DieLikeness likeness{.same = SameDie::unknown, .correlation = std::nan(""), .reason = {}};
+  if (a.info.name != b.info.name || a.info.sm_count != b.info.sm_count) {
+    likeness.same = SameDie::no;
+    likeness.reason = "another model, or another number of SMs";
+    return likeness;
+  }
+  const auto* of_a = map_of(a, "placement.l2_slices_cycles");
+  const auto* of_b = map_of(b, "placement.l2_slices_cycles");
+  if (of_a == nullptr || of_b == nullptr || of_a->size() != of_b->size() ||
+      of_a->size() < fewest_sms) {
+    likeness.reason = "placement.l2_slices_cycles was not measured in both runs";
+    return likeness;
+  }
+  likeness.correlation = boost::math::statistics::correlation_coefficient(*of_a, *of_b);
+  if (likeness.correlation >= least_of_one_die) likeness.same = SameDie::yes;
+  if (likeness.correlation <= most_of_two_dies) likeness.same = SameDie::no;
+  likeness.reason =
+      fmt::format("maps of L2 latency by SM correlate by {:.3f}", likeness.correlation);
+  return likeness;
+}
+
+}  // namespace sonde
