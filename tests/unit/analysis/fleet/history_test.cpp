@@ -50,7 +50,7 @@ std::vector<double> draw_map(std::uint64_t die, std::uint64_t noise) {
   Random of_run(noise);
   std::vector<double> map;
   for (int sm = 0; sm < 132; ++sm) {
-    map.push_back(280 + 12 * of_die.unit() + 0.3 * of_run.unit());
+    map.push_back(280 + 12 * of_die.unit() + 0.2 * of_run.unit());
   }
   return map;
 }
