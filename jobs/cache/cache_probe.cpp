@@ -91,6 +91,15 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}
 
+CacheProbe CacheProbe::at_place(Place place) const {
+  CacheUnderTest moved = cache_;
+  moved.chase.place = place;
+  CacheProbe probe(moved, size_bytes_, pool().line_bytes);
+  probe.sharing_sms_ = sharing_sms_;
+  probe.sms_ = sms_;
+  return probe;
+}
+
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
   // More than half of the cache would leave little to search.

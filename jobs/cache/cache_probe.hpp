@@ -32,6 +32,9 @@ class CacheProbe final : public SetsProbe {
   std::vector<AccessRecord> record_on_every_sm(const Lines& lines,
                                                const std::vector<std::uint16_t>& order);
 
+  /// The same cache through other memory.
+  CacheProbe at_place(Place place) const;
+
   /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
   int sharing_sms() const { return sharing_sms_; }
 

@@ -10,7 +10,7 @@ namespace sonde {
 /// 8-byte words (Mei and Chu 2016, section 6.1) (shared_copy.cpp).
 void report_shared_copies(JobRun& run);
 
-/// Reports placement.read_bytes_per_cycle and placement.slowest_{sm,tpc,gpc}, from it and from the
+/// Reports placement.*_bytes_per_cycle and placement.slowest_{sm,tpc,gpc}, from them and from the
 /// latency maps that were reported (slow_units.cpp).
 void report_slow_units(JobRun& run);
 

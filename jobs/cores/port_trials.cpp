@@ -16,13 +16,6 @@
 namespace sonde {
 namespace {
 
-// 32 KiB in flight: more than any port so far moves within an L2 latency (64 B in each of 280
-// cycles on an H200), so that the port is what holds the stream up. Each SM reads its piece again
-// and again: the L2s of all shipped models, and of GPUs since, have room for 55 KiB of each SM.
-constexpr int block_threads = 256;
-constexpr int ilp = 8;
-constexpr std::uint64_t piece_bytes = 32_KiB;
-constexpr int passes = 16;
 // Sets of units grow by this factor; of each size so many may be late as a whole, by ports that
 // their units happen to share, before the size counts as too large.
 constexpr double growth = 1.25;
@@ -30,17 +23,19 @@ constexpr int sets_of_size = 3;
 
 }  // namespace
 
-double stream_bytes_of_sm() { return static_cast<double>(piece_bytes) * passes; }
-
 std::vector<double> stream_cycles(JobRun& run, const std::string& label,
-                                  const std::vector<int>& sms, Place place) {
+                                  const std::vector<int>& sms, Place place,
+                                  const SmStream& stream) {
   StreamProbe probe;
-  probe.path = LoadPath::past_l1;
+  const int under_way_bytes = stream.block_threads * stream.ilp * probe.element_bytes;
+  require(stream.piece_bytes % static_cast<std::uint64_t>(under_way_bytes) == 0,
+          "a piece of a stream must be whole");
+  probe.path = stream.path;
   probe.blocks = run.info().sm_count;
-  probe.block_threads = std::min(block_threads, run.info().max_threads_per_block);
-  probe.ilp = ilp;
-  probe.footprint_bytes = sms.size() * piece_bytes;
-  probe.passes = passes;
+  probe.block_threads = std::min(stream.block_threads, run.info().max_threads_per_block);
+  probe.ilp = stream.ilp;
+  probe.footprint_bytes = sms.size() * stream.piece_bytes;
+  probe.passes = stream.passes;
   probe.place = place;
   probe.sms = sms;
   const Trace trace = run.ask(label, probe);

@@ -5,18 +5,34 @@
 #include "analysis/structure/cores/port_sharing.hpp"
 #include "jobs/run/job_run.hpp"
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace sonde {
 
-/// Cycles of each SM, in the order given, while all of them read the same number of bytes at once,
-/// each its own lines, again and again out of the L2 (out of memory where there is none).
+/// What each SM reads: its own piece, `passes` times. A piece is some multiple of what all threads
+/// have under way, or some SMs would read more than others.
+struct SmStream {
+  LoadPath path = LoadPath::past_l1;
+  int block_threads = 256;
+  int ilp = 8;  // loads of 16 bytes that each thread has under way
+  std::uint64_t piece_bytes = 0;
+  int passes = 1;
+
+  double bytes() const { return static_cast<double>(piece_bytes) * passes; }
+};
+
+/// 32 KiB in flight: more than any port so far moves within an L2 latency (64 B in each of 280
+/// cycles on an H200), so that the port is what holds the stream up. The L2s of all shipped models,
+/// and of GPUs since, have room for 55 KiB of each SM.
+inline constexpr SmStream l2_stream{.piece_bytes = 32 * 1024, .passes = 16};
+
+/// Cycles of each SM, in the order given, while all of them read at once.
 /// @throws DeviceError
 std::vector<double> stream_cycles(JobRun& run, const std::string& label,
-                                  const std::vector<int>& sms, Place place);
-
-/// Bytes that each SM reads in such a stream.
-double stream_bytes_of_sm();
+                                  const std::vector<int>& sms, Place place,
+                                  const SmStream& stream = l2_stream);
 
 /// Units of one or more SMs that stream alone and together.
 class PortTrials {

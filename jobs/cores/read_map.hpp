@@ -1,7 +1,8 @@
-// How many bytes each SM reads in a cycle while its whole TPC reads: a part of the job placement.
+// How many bytes each SM moves in a cycle: a part of the job placement.
 #pragma once
 
 #include "analysis/topology.hpp"
+#include "jobs/cores/port_trials.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <cstdint>
@@ -10,17 +11,25 @@
 namespace sonde {
 
 /// Bytes per cycle by SM; NaN for an SM whose TPC is not known while those of others are.
-struct ReadMap {
+struct RateMap {
   std::vector<double> bytes_per_cycle;  // median of the replicates
   std::vector<std::vector<double>> replicates;
 };
 
-/// Reads out of the L2 (of memory where there is none) with all SMs of a TPC at once. TPCs of
-/// different GPCs read at the same time, so that none shares a port with another; each replicate
-/// reads other memory beside other TPCs. Where TPCs are not known, each SM reads alone.
+/// Reads with all SMs of a TPC at once. TPCs of different GPCs read at the same time, so that none
+/// shares a port with another; each replicate reads other memory beside other TPCs. Where TPCs are
+/// not known, each SM reads alone.
 /// @param tpcs, gpcs may be empty: not known
 /// @throws DeviceError
-ReadMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
-                         std::uint64_t seed);
+RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
+                         const SmStream& stream, std::uint64_t seed);
+
+/// The same of what each SM has for itself: all of them read at once.
+/// @throws DeviceError
+RateMap measure_private_reads(JobRun& run, const SmStream& stream);
+
+/// Copies inside shared memory, all SMs at once: what is read and what is written.
+/// @throws DeviceError
+RateMap measure_shared_copies(JobRun& run);
 
 }  // namespace sonde

@@ -4,6 +4,7 @@
 #include "analysis/replication.hpp"
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
+#include "base/units.hpp"
 #include "jobs/cores/parts.hpp"
 #include "jobs/cores/read_map.hpp"
 #include "jobs/run/attempt.hpp"
@@ -36,11 +37,19 @@ SmGroups known_groups(const JobRun& run, const char* metric) {
   return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
 }
 
-void report_reads(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
-  const std::string metric = "placement.read_bytes_per_cycle";
-  ReadMap map;
-  const auto refusal = refusal_of(
-      [&] { map = measure_read_map(run, tpcs, gpcs, derive_seed(run.seed(), "read map")); });
+/// Out of the first cache: the smallest since Fermi, of which one pass of 256 misses.
+constexpr SmStream l1_stream{.path = LoadPath::all_levels,
+                             .block_threads = 256,
+                             .ilp = 4,
+                             .piece_bytes = 16_KiB,
+                             .passes = 256};
+/// Out of memory: what all SMs of a batch read is many times the L2.
+constexpr SmStream dram_stream{.block_threads = 512, .piece_bytes = 32_MiB};
+
+void report_rates(JobRun& run, const std::string& metric, const std::string& remark,
+                  const std::function<RateMap()>& measure) {
+  RateMap map;
+  const auto refusal = refusal_of([&] { map = measure(); });
   if (refusal) return run.report(not_resolvable(metric, *refusal));
   std::vector<double> deviations;
   for (std::size_t sm = 0; sm < map.bytes_per_cycle.size(); ++sm) {
@@ -52,8 +61,28 @@ void report_reads(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
       found(metric, map.bytes_per_cycle, 1, map.replicates.size() * map.bytes_per_cycle.size());
   finding.replicates = map.replicates.size();
   finding.reproducibility = median(std::move(deviations));
-  run.report(std::move(finding),
-             tpcs.sizes.empty() ? "each SM alone: TPCs are not known" : "all SMs of a TPC at once");
+  run.report(std::move(finding), remark);
+}
+
+/// What each SM moves: from L1 and shared memory all at once, from what they share TPC by TPC.
+void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
+  const std::string beside =
+      tpcs.sizes.empty() ? "each SM alone: TPCs are not known" : "all SMs of a TPC at once";
+  report_rates(run, "placement.read_bytes_per_cycle", beside, [&] {
+    return measure_read_map(run, tpcs, gpcs, l2_stream, derive_seed(run.seed(), "read map"));
+  });
+  report_rates(run, "placement.read_dram_bytes_per_cycle", beside, [&] {
+    return measure_read_map(run, tpcs, gpcs, dram_stream, derive_seed(run.seed(), "memory map"));
+  });
+  report_rates(run, "placement.copy_shared_bytes_per_cycle", "all SMs at once, copies",
+               [&] { return measure_shared_copies(run); });
+  const Finding* l1 = run.finding("placement.l1_latency_cycles");
+  if (l1 == nullptr) {
+    return run.report(not_present("placement.read_l1_bytes_per_cycle",
+                                  "ca loads are as slow as cg loads: no L1 serves them"));
+  }
+  report_rates(run, "placement.read_l1_bytes_per_cycle", "all SMs at once",
+               [&] { return measure_private_reads(run, l1_stream); });
 }
 
 /// What a map of SMs that was found says, if it was; `groups` empty: of SMs.
@@ -92,14 +121,15 @@ void report_slow_unit(JobRun& run, const char* metric, const char* kind,
 void report_slow_units(JobRun& run) {
   const SmGroups tpcs = known_groups(run, "topology.tpc_of_sm");
   const SmGroups gpcs = known_groups(run, "topology.gpc_of_sm");
-  report_reads(run, tpcs, gpcs);
+  report_all_rates(run, tpcs, gpcs);
   const auto cycles = [](const char* what) {
     return UnitMap{.what = what, .unit = "cycles", .floor = map_noise_cycles, .values = {}};
   };
-  const UnitMap reads{
-      .what = "reads per SM", .unit = "B/cycle", .better = Better::higher, .values = {}};
+  const auto rates = [](const char* what) {
+    return UnitMap{.what = what, .unit = "B/cycle", .better = Better::higher, .values = {}};
+  };
   const auto add_shared = [&](const SmGroups* groups, std::vector<SlowUnit>& slow) {
-    add_slow_units(run, "placement.read_bytes_per_cycle", reads, groups, slow);
+    add_slow_units(run, "placement.read_bytes_per_cycle", rates("reads per SM"), groups, slow);
     if (groups == nullptr) return;
     add_slow_units(run, "placement.l2_latency_cycles", cycles("L2 latency"), groups, slow);
   };
@@ -110,6 +140,9 @@ void report_slow_units(JobRun& run) {
   add_slow_units(run, "placement.texture_latency_cycles", cycles("texture latency"), nullptr, sms);
   add_slow_units(run, "placement.constant_latency_cycles", cycles("constant latency"), nullptr,
                  sms);
+  add_slow_units(run, "placement.read_l1_bytes_per_cycle", rates("L1 reads"), nullptr, sms);
+  add_slow_units(run, "placement.copy_shared_bytes_per_cycle", rates("shared memory copies"),
+                 nullptr, sms);
   if (tpcs.sizes.empty()) add_shared(nullptr, sms);
   if (!tpcs.sizes.empty()) add_shared(&tpcs, slow_tpcs);
   if (!gpcs.sizes.empty()) add_shared(&gpcs, slow_gpcs);

@@ -175,6 +175,24 @@ TEST(PlacementSimTest, healthy_dies_name_nobody) {
   }
 }
 
+TEST(PlacementSimTest, every_sm_moves_what_its_l1_and_its_banks_deliver) {
+  for (const char* model : {"c2070", "gtx980", "h200"}) {
+    JobOnSim sim = placed(model, 2);
+    sim.run("shared");
+    const sim::Model& truth = sim.truth();
+    for (double rate : sim.vector("placement.read_l1_bytes_per_cycle")) {
+      EXPECT_NEAR(rate / truth.units.throughput.l1_bytes_per_cycle, 1, 0.02) << model;
+    }
+    const double best = sim.number("shared.bytes_per_cycle_per_sm");  // of many shapes
+    for (double rate : sim.vector("placement.copy_shared_bytes_per_cycle")) {
+      EXPECT_GT(rate, 0.9 * best) << model;
+      EXPECT_LT(rate, 1.02 * best) << model;
+    }
+    EXPECT_EQ(sim.vector("placement.read_dram_bytes_per_cycle").size(),
+              static_cast<std::size_t>(truth.device.sm_count));
+  }
+}
+
 TEST(PlacementSimTest, sms_of_a_gpu_without_known_tpcs_read_alone) {
   const JobOnSim sim = placed("gtx980", 1);
 
