@@ -1,7 +1,8 @@
-// The registry of metrics: rows that stand for one metric, grouped by job, and the products of
-// metric_rows.hpp. A new metric is one row here or there.
+// The registry of metrics: rows that stand for one metric, grouped by job, the products of
+// metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
 
+#include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 
 #include <fmt/format.h>
@@ -180,7 +181,7 @@ constexpr Row slice_rows[] = {
     {"cache.l2.side_slices", list,
      "slices on the side of the chip that is near to SM 0, and on the other"},
     {"cache.l2.far_side_cycles", cycles, "what hits take longer on the side that is not the SM's"},
-    {"placement.l2_side_of_sm", list,
+    {"placement.side_of_sm", list,
      "side of the chip on which each SM has its near slices; that of SM 0 is 0"},
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", Quantity{"cycle", inventory, neither},
@@ -278,6 +279,8 @@ constexpr Section sections[] = {
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},
+    {"dsm", "docs/methods/dsm.md", dsm_rows},
+    {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"peer", "docs/methods/peer.md", peer_rows},

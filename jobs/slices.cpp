@@ -115,14 +115,14 @@ void report_sides(JobRun& run, const SliceMap& map) {
     const std::string reason = "all slices are as near, but for what each SM and each slice adds";
     run.report(not_present("cache.l2.side_slices", reason));
     run.report(not_present("cache.l2.far_side_cycles", reason));
-    return run.report(not_present("placement.l2_side_of_sm", reason));
+    return run.report(not_present("placement.side_of_sm", reason));
   }
   std::vector<double> slices(2);
   for (const int side : map.sides.side_of_column) ++slices[static_cast<std::size_t>(side)];
   const std::vector<int>& sms = map.sides.side_of_row;
   run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
   run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
-  run.report(found("placement.l2_side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
+  run.report(found("placement.side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
                    map.samples));
 }
 

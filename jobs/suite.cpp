@@ -34,6 +34,8 @@ void run_placement(JobRun& run);
 void run_slices(JobRun& run);
 void run_sharing(JobRun& run);
 void run_shared(JobRun& run);
+void run_dsm(JobRun& run);
+void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
 void run_peer(JobRun& run);
@@ -97,6 +99,11 @@ constexpr std::array jobs{
              "topology"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
+    make_job("dsm", standard, run_dsm,
+             "latency and bandwidth of the shared memory of other blocks of a cluster", "clock",
+             "topology"),
+    make_job("host", standard, run_host,
+             "copies to and from the host, loads from it, and the state of the links", "clock"),
     make_job("global.throughput", quick, run_global_throughput,
              "read, write and copy bandwidth of global memory", "clock"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",

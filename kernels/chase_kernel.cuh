@@ -112,7 +112,7 @@ __device__ __forceinline__ bool all_timed_accesses(const ChaseLaunch& launch, Ch
 
 __device__ inline bool start_lane(const ChaseLaunch& launch, const ChaseTask& task,
                                   const Deadline& deadline) {
-  return launch.in_turn ? wait_for_turn(launch.placement, task.turn, deadline)
+  return launch.in_turn ? wait_for_turn(*launch.placement.state, task.turn, deadline)
                         : start_together(launch.placement, launch.lanes, deadline);
 }
 

@@ -2,6 +2,7 @@
 // by one thread; what could spoil it is preemption (the SM is checked at the end). Clusters need
 // large shared memory, so that no SM gets two blocks.
 #include "kernels/clocks.hpp"
+#include "kernels/cluster.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
@@ -33,40 +34,10 @@ __global__ void timestamp_kernel(const __grid_constant__ TimestampLaunch launch)
 }
 
 __global__ void cluster_kernel(const __grid_constant__ ClusterLaunch launch) {
-  std::uint32_t cluster = 0;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(cluster));
-#endif
   if (threadIdx.x > 0) return;
-  launch.blocks[blockIdx.x] = {read_sm(), cluster};
+  launch.blocks[blockIdx.x] = {read_sm(), read_cluster()};
   atomicAdd(launch.arrived, 1u);
   wait_for(*launch.arrived, gridDim.x, Deadline(launch.limit_ns), 200);
-}
-
-struct ClusterConfig {
-  cudaLaunchAttribute attribute{};
-  cudaLaunchConfig_t config{};
-  ClusterConfig(int cluster_blocks, unsigned grid_blocks, unsigned shared_bytes,
-                cudaStream_t stream) {
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = static_cast<unsigned>(cluster_blocks);
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
-    config.gridDim = dim3(grid_blocks);
-    config.blockDim = dim3(32);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-  }
-};
-
-cudaError_t allow_large_clusters(unsigned shared_bytes) {
-  const cudaError_t error = cudaFuncSetAttribute(
-      cluster_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-  if (error != cudaSuccess) return error;
-  // More than 8 blocks are not portable, but Hopper takes 16 (CUDA programming guide).
-  return cudaFuncSetAttribute(cluster_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
 }
 
 }  // namespace
@@ -76,21 +47,13 @@ cudaError_t launch_timestamps(const TimestampLaunch& launch, const LaunchShape& 
   return launch_kernel(timestamp_kernel, launch, shape, stream);
 }
 
-cudaError_t max_active_clusters(int cluster_blocks, unsigned shared_bytes, int* clusters) {
-  const cudaError_t error = allow_large_clusters(shared_bytes);
-  if (error != cudaSuccess) return error;
-  const ClusterConfig setup(cluster_blocks, static_cast<unsigned>(cluster_blocks), shared_bytes,
-                            nullptr);
-  return cudaOccupancyMaxActiveClusters(clusters, cluster_kernel, &setup.config);
+cudaError_t max_active_clusters(const ClusterShape& shape, int* clusters) {
+  return count_active_clusters(cluster_kernel, shape, clusters);
 }
 
-cudaError_t launch_clusters(const ClusterLaunch& launch, int cluster_blocks, int clusters,
-                            unsigned shared_bytes, cudaStream_t stream) {
-  const cudaError_t error = allow_large_clusters(shared_bytes);
-  if (error != cudaSuccess) return error;
-  const ClusterConfig setup(cluster_blocks, static_cast<unsigned>(cluster_blocks * clusters),
-                            shared_bytes, stream);
-  return cudaLaunchKernelEx(&setup.config, cluster_kernel, launch);
+cudaError_t launch_clusters(const ClusterLaunch& launch, const ClusterShape& shape, int clusters,
+                            cudaStream_t stream) {
+  return launch_cluster_kernel(cluster_kernel, launch, shape, clusters, stream);
 }
 
 }  // namespace sonde::kernels

@@ -2,6 +2,7 @@
 // on.
 #pragma once
 
+#include "kernels/cluster.hpp"
 #include "kernels/placement.hpp"
 
 #include <cuda_runtime_api.h>
@@ -38,11 +39,11 @@ struct ClusterLaunch {
   std::uint64_t limit_ns = 0;
 };
 
-/// Clusters of that many blocks which can be on the device at once, one block per SM. 0: none.
-cudaError_t max_active_clusters(int cluster_blocks, unsigned shared_bytes, int* clusters);
+/// Clusters of that shape which can be on the device at once, one block per SM. 0: none.
+cudaError_t max_active_clusters(const ClusterShape& shape, int* clusters);
 
 /// Queues clusters whose blocks hold their SMs until all have said where they are.
-cudaError_t launch_clusters(const ClusterLaunch& launch, int cluster_blocks, int clusters,
-                            unsigned shared_bytes, cudaStream_t stream);
+cudaError_t launch_clusters(const ClusterLaunch& launch, const ClusterShape& shape, int clusters,
+                            cudaStream_t stream);
 
 }  // namespace sonde::kernels

@@ -81,10 +81,10 @@ __device__ inline bool start_together(const Placement& placement, std::uint32_t 
 }
 
 /// Waits for one's turn. Those far behind look rarely, so as not to disturb the lane that measures.
-__device__ inline bool wait_for_turn(const Placement& placement, std::uint32_t turn,
+__device__ inline bool wait_for_turn(const PlacementState& state, std::uint32_t turn,
                                      const Deadline& deadline) {
   for (;;) {
-    const std::uint32_t now = peek(placement.state->turn);
+    const std::uint32_t now = peek(state.turn);
     if (now >= turn) return true;
     if (deadline.passed()) return false;
     __nanosleep(min((turn - now) * 500u, 100000u));

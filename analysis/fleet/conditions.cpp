@@ -82,6 +82,29 @@ void add_condition_findings(std::size_t index, const DeviceResult& device,
   }
 }
 
+/// A link to the host that is less than slot and GPU can have together.
+void add_link_findings(std::size_t index, const DeviceResult& device,
+                       std::vector<FleetFinding>& findings) {
+  const auto number = [&](const char* metric) {
+    const Finding* finding = find_finding(device, metric);
+    const double* value = finding == nullptr ? nullptr : std::get_if<double>(&finding->value);
+    return value == nullptr ? 0 : *value;
+  };
+  const auto compare = [&](const char* now, const char* most, const char* metric,
+                           const char* text) {
+    if (!(number(now) > 0) || number(now) >= number(most)) return;
+    FleetFinding finding = health_finding(
+        index, device, Severity::warn, FaultClass::link, metric, fmt::format("{}", number(now)),
+        fmt::format(fmt::runtime(text), number(now), number(most)));
+    finding.reference = fmt::format("{}", number(most));
+    findings.push_back(std::move(finding));
+  };
+  compare("host.link_width", "host.most_link_width", "health.link_width",
+          "the link to the host has {} lanes where slot and GPU can have {}");
+  compare("host.link_generation", "host.most_link_generation", "health.link_generation",
+          "the link to the host is of generation {} where slot and GPU can have {}");
+}
+
 /// GPUs of each node, measured or not.
 std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) {
   std::map<std::string, std::set<std::string>> nodes;
@@ -142,6 +165,7 @@ std::vector<FleetFinding> health_findings(const RunResult& run) {
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
     add_error_findings(index, run.devices[index], findings);
     add_condition_findings(index, run.devices[index], findings);
+    add_link_findings(index, run.devices[index], findings);
   }
   return findings;
 }
@@ -180,6 +204,7 @@ FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
     if ((conditions.throttle_reasons & power_throttle_mask) != 0) return FaultClass::power;
     return FaultClass::clock;
   }
+  if (finding.metric.starts_with("host.")) return FaultClass::link;
   if (device.info.foreign_processes > 0) return FaultClass::contention;
   for (const char* part : {"global.", "dram", "l2", "tlb", "peer"}) {
     if (finding.metric.find(part) != std::string::npos) return FaultClass::memory;

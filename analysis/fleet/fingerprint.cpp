@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace sonde {
@@ -21,9 +22,17 @@ double badness(double value, double center, Better better) {
 
 }  // namespace
 
-MapSummary summarize_map(std::span<const double> values, Better better) {
+std::vector<double> known_values(std::span<const double> values) {
+  std::vector<double> known;
+  std::ranges::copy_if(values, std::back_inserter(known),
+                       [](double value) { return std::isfinite(value); });
+  return known;
+}
+
+MapSummary summarize_map(std::span<const double> map, Better better) {
+  const std::vector<double> values = known_values(map);
   MapSummary summary;
-  summary.median = median(std::vector<double>(values.begin(), values.end()));
+  summary.median = median(values);
   double worst = 0;
   for (const double value : values) {
     worst = std::max(worst, badness(value, summary.median, better));
@@ -34,7 +43,7 @@ MapSummary summarize_map(std::span<const double> values, Better better) {
 }
 
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points) {
-  std::vector<double> sorted(values.begin(), values.end());
+  std::vector<double> sorted = known_values(values);
   std::ranges::sort(sorted);
   const double center = median(sorted);
   std::vector<double> profile;
@@ -67,14 +76,15 @@ std::vector<double> profile_distances(const std::vector<std::vector<double>>& pr
 
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction) {
-  if (values.size() < least_scored_devices) return {};
-  const double center = median(std::vector<double>(values.begin(), values.end()));
+  const std::vector<double> known = known_values(values);
+  if (known.size() < least_scored_devices) return {};
+  const double center = median(known);
   const double size = std::abs(center);
-  const double scale = std::max({1.4826 * median_absolute_deviation(values),
+  const double scale = std::max({1.4826 * median_absolute_deviation(known),
                                  1.4826 * resolution / std::sqrt(12.0), floor_fraction * size});
   if (!(size > 0) || !(scale > 0)) return {};
   const double least = std::max(
-      {score_cut(values.size(), sm_false_alarm) * scale, tolerance * size, 1.5 * resolution});
+      {score_cut(known.size(), sm_false_alarm) * scale, tolerance * size, 1.5 * resolution});
   std::vector<OutlyingSm> found;
   double worst_of_rest = 0;
   double least_found = std::numeric_limits<double>::infinity();
@@ -90,7 +100,7 @@ std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better bett
       worst_of_rest = std::max(worst_of_rest, deviation);
     }
   }
-  const auto most = std::max<std::size_t>(2, values.size() * 3 / 100);
+  const auto most = std::max<std::size_t>(2, known.size() * 3 / 100);
   if (found.size() > most || least_found - worst_of_rest < least_found / 2) return {};
   return found;
 }

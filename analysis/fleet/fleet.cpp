@@ -21,7 +21,8 @@ constexpr EnumName<FaultClass> fault_names[] = {{FaultClass::unknown, "unknown"}
                                                 {FaultClass::structure, "structure"},
                                                 {FaultClass::contention, "contention"},
                                                 {FaultClass::memory, "memory"},
-                                                {FaultClass::sm, "SM"}};
+                                                {FaultClass::sm, "SM"},
+                                                {FaultClass::link, "link"}};
 
 }  // namespace
 

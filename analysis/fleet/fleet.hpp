@@ -18,7 +18,18 @@ namespace sonde {
 enum class Verdict { pass, warn, incomplete, fail, lost };
 enum class Severity { info, warn, fail };
 /// What most likely stands behind a finding.
-enum class FaultClass { unknown, clock, thermal, power, ecc, structure, contention, memory, sm };
+enum class FaultClass {
+  unknown,
+  clock,
+  thermal,
+  power,
+  ecc,
+  structure,
+  contention,
+  memory,
+  sm,
+  link
+};
 
 std::string_view to_text(Verdict verdict);
 std::string_view to_text(Severity severity);

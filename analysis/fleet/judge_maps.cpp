@@ -66,8 +66,9 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
   finding.node = run.devices[device].node;
   finding.metric = metric.name;
   finding.fault = FaultClass::sm;
-  finding.n = values.size();
-  finding.reference = format_quantity(median(values), metric.unit);
+  const std::vector<double> known = known_values(values);
+  finding.n = known.size();
+  finding.reference = format_quantity(median(known), metric.unit);
   const std::vector<std::string> names = name_units(run.devices[device], out, metric.unit);
   for (const OutlyingSm& sm : out) {
     finding.sms.push_back(sm.sm);
@@ -80,7 +81,7 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
       std::abs(finding.deviation_fraction) >= tolerance.fail ? Severity::fail : Severity::warn;
   finding.reason =
       fmt::format("{} where the {} SMs of this GPU have {} ({} {})", fmt::join(names, ", "),
-                  values.size(), finding.reference, percent_text(finding.deviation_fraction),
+                  known.size(), finding.reference, percent_text(finding.deviation_fraction),
                   finding.deviation_fraction > 0 ? "more" : "less");
   finding.evidence =
       fmt::format("score {:.1f} among the SMs of the same GPU; {:.1f} x the tolerance of {:g} %",

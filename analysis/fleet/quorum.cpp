@@ -52,7 +52,10 @@ std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
 }
 
 FleetFinding structure_finding(const Metric& metric, std::size_t n) {
-  return {.metric = std::string(metric.name), .fault = FaultClass::structure, .n = n};
+  const bool of_link = metric.job == "host";
+  return {.metric = std::string(metric.name),
+          .fault = of_link ? FaultClass::link : FaultClass::structure,
+          .n = n};
 }
 
 std::string votes_text(const std::vector<Ballot>& ballots) {

@@ -1,6 +1,7 @@
 // Text of findings, and the numbers in them that can be compared.
 #include "analysis/fleet/value_text.hpp"
 
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
@@ -24,7 +25,7 @@ std::string status_text(const Finding& finding) {
 std::string vector_text(const std::vector<double>& values, std::string_view unit) {
   if (values.size() > longest_listed_vector) {
     return fmt::format("[{} values, median {}]", values.size(),
-                       format_quantity(median(values), unit));
+                       format_quantity(median(known_values(values)), unit));
   }
   std::vector<std::string> texts;
   for (const double value : values) texts.push_back(format_quantity(value, unit));

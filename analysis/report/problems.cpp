@@ -60,6 +60,8 @@ std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uu
     case FaultClass::structure: return {"compare part number, VBIOS and MIG mode with its peers"};
     case FaultClass::memory: return {query("ECC,ROW_REMAPPER,CLOCK"), "dcgmi diag -r 3"};
     case FaultClass::sm: return {"dcgmi diag -r 3"};
+    case FaultClass::link:
+      return {query("PCIE"), "seat the card and its cables again; look at dmesg for AER messages"};
     case FaultClass::unknown: break;
   }
   return {};

@@ -39,8 +39,8 @@ SmGroups known_groups(const JobRun& run, const char* metric) {
 
 /// Out of the first cache: the smallest since Fermi, of which one pass of 256 misses.
 constexpr SmStream l1_stream{.path = LoadPath::all_levels,
-                             .block_threads = 256,
-                             .ilp = 4,
+                             .block_threads = 1024,
+                             .ilp = 1,
                              .piece_bytes = 16_KiB,
                              .passes = 256};
 /// Out of memory: what all SMs of a batch read is many times the L2.
@@ -66,12 +66,12 @@ void report_rates(JobRun& run, const std::string& metric, const std::string& rem
 
 /// What each SM moves: from L1 and shared memory all at once, from what they share TPC by TPC.
 void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
-  const std::string beside =
+  const std::string co_readers =
       tpcs.sizes.empty() ? "each SM alone: TPCs are not known" : "all SMs of a TPC at once";
-  report_rates(run, "placement.read_bytes_per_cycle", beside, [&] {
+  report_rates(run, "placement.read_bytes_per_cycle", co_readers, [&] {
     return measure_read_map(run, tpcs, gpcs, l2_stream, derive_seed(run.seed(), "read map"));
   });
-  report_rates(run, "placement.read_dram_bytes_per_cycle", beside, [&] {
+  report_rates(run, "placement.read_dram_bytes_per_cycle", co_readers, [&] {
     return measure_read_map(run, tpcs, gpcs, dram_stream, derive_seed(run.seed(), "memory map"));
   });
   report_rates(run, "placement.copy_shared_bytes_per_cycle", "all SMs at once, copies",

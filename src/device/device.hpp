@@ -3,6 +3,7 @@
 
 #include "device/probe.hpp"
 #include "trace/inventory.hpp"
+#include "trace/links.hpp"
 #include "trace/trace.hpp"
 
 #include <memory>
@@ -42,6 +43,12 @@ class Device {
 
   /// Clocks, temperature, throttling and error counters now.
   virtual Health health() = 0;
+
+  /// The links of the GPU now.
+  virtual Links links() { return {}; }
+
+  /// Errors of this GPU that the driver logged.
+  virtual XidLog xids() { return {.unreadable = "the backend has no log of the driver"}; }
 
   /// A job begins: what earlier jobs left behind (caches, random numbers of a simulation) counts no
   /// more where the backend can help it, so that a job resumed alone finds what it would have

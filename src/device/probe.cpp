@@ -37,12 +37,19 @@ constexpr EnumName<Preparation> preparation_names[]{{Preparation::as_is, "as_is"
 constexpr EnumName<Concurrency> concurrency_names[]{{Concurrency::together, "together"},
                                                     {Concurrency::in_turn, "in_turn"}};
 
+constexpr EnumName<DsmKind> dsm_names[]{{DsmKind::latency, "latency"}, {DsmKind::stream, "stream"}};
+
+constexpr EnumName<HostKind> host_names[]{{HostKind::to_device, "to_device"},
+                                          {HostKind::from_device, "from_device"},
+                                          {HostKind::both, "both"},
+                                          {HostKind::latency, "latency"}};
+
 constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
                                               {ClockWindow::sink, "sink"}};
 
 /// In the order of ProbeSpec.
-constexpr std::array kind_names{"chase",  "clock",        "timestamp",     "cluster",
-                                "stream", "shared_chase", "shared_stream", "bypass"};
+constexpr std::array kind_names{"chase",        "clock",         "timestamp", "cluster", "stream",
+                                "shared_chase", "shared_stream", "bypass",    "dsm",     "host"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
@@ -130,6 +137,28 @@ json describe(const BypassProbe& probe) {
           {"thread_stride_bytes", probe.thread_stride_bytes},
           {"warmup_accesses", probe.warmup_accesses},
           {"accesses", probe.accesses}};
+}
+
+json describe(const DsmProbe& probe) {
+  json result = {{"kind", name_of(dsm_names, probe.kind)},
+                 {"cluster_blocks", probe.cluster_blocks},
+                 {"accesses", probe.accesses}};
+  if (probe.kind == DsmKind::latency) return result;
+  result["block_threads"] = probe.block_threads;
+  result["distance"] = probe.distance;
+  result["concurrency"] = name_of(concurrency_names, probe.concurrency);
+  return result;
+}
+
+json describe(const HostProbe& probe) {
+  json result = {
+      {"kind", name_of(host_names, probe.kind)}, {"bytes", probe.bytes}, {"place", probe.place}};
+  if (probe.kind == HostKind::latency) {
+    result["accesses"] = probe.accesses;
+  } else {
+    result["repeats"] = probe.repeats;
+  }
+  return result;
 }
 
 void check_sms(const std::vector<int>& sms, int sm_count) {
@@ -254,6 +283,24 @@ void check(const BypassProbe& probe, int sm_count) {
   require(probe.working_set_bytes > 0 && probe.access_step_bytes > 0 && probe.accesses > 0,
           "a bypass mix needs positive sizes");
   check_sms(probe.sms, sm_count);
+}
+
+void check(const DsmProbe& probe, int) {
+  require(probe.cluster_blocks > 0 && probe.accesses > 0 && probe.block_threads > 0,
+          "a probe of distributed shared memory needs positive counts");
+  if (probe.kind == DsmKind::latency) return;
+  require(probe.distance >= 0 && probe.distance < probe.cluster_blocks,
+          "distance must lie between 0 and cluster_blocks - 1");
+}
+
+void check(const HostProbe& probe, int sm_count) {
+  require(probe.bytes > 0 && probe.bytes % host_step_bytes == 0,
+          "bytes of a host probe must be a multiple of 256");
+  require(probe.repeats > 0, "a host probe needs repeats");
+  if (probe.kind != HostKind::latency) return;
+  check_sms({probe.sm}, sm_count);
+  require(probe.accesses > 0 && probe.accesses <= probe.bytes / host_step_bytes,
+          "accesses to host memory must not exceed its lines (a line is read once)");
 }
 
 }  // namespace

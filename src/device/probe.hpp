@@ -191,8 +191,54 @@ struct BypassProbe {
   std::vector<int> sms;  // empty: all
 };
 
-using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                               SharedChaseProbe, SharedStreamProbe, BypassProbe>;
+enum class DsmKind { latency, stream };
+
+/// Blocks of thread block clusters, one block per SM and as many clusters as the device takes at
+/// once, read the shared memory of each other (distributed shared memory).
+///
+/// `latency`: one block of a cluster after the other makes a dependent chain of loads, each timed
+/// on its own, through the memory of each block of its cluster, its own included. One lane for each
+/// pair, cluster by cluster, reader by reader, target by target, with the SM of the reader.
+///
+/// `stream`: the block of rank r reads the memory of rank (r + distance) mod cluster_blocks, with
+/// `block_threads` threads and `accesses` elements of dsm_element_bytes for each of them. One lane
+/// for each block, cluster by cluster, rank by rank: elapsed_cycles of all that it read, accesses
+/// of all of its threads.
+struct DsmProbe {
+  DsmKind kind = DsmKind::latency;
+  int cluster_blocks = 2;
+  std::uint64_t accesses = 0;
+  int block_threads = 1024;                         // stream
+  int distance = 1;                                 // stream; 0: each block reads its own
+  Concurrency concurrency = Concurrency::together;  // stream: of all blocks of the device
+};
+inline constexpr int dsm_element_bytes = 16;
+
+enum class HostKind { to_device, from_device, both, latency };
+
+/// The way to the memory of the host, which is pinned.
+///
+/// Copies by the copy engines: `bytes` to the device, from it, or so many each way at once.
+/// Trace.repeat_ns has `repeats` values, the time of each copy by the device's own timer (`both`:
+/// until both have ended). What was copied is checked.
+///
+/// `latency`: one thread on `sm` makes `accesses` dependent loads from host memory, each timed, of
+/// lines that nobody has read before: one in each host_step_bytes of `bytes`, in an order drawn
+/// from `seed`. One lane, with the windows of a chase.
+struct HostProbe {
+  HostKind kind = HostKind::to_device;
+  std::uint64_t bytes = 0;
+  Place place = 0;             // of the part of the device's memory, and of the host's
+  int repeats = 1;             // copies
+  std::uint64_t accesses = 0;  // latency
+  int sm = 0;
+  std::uint64_t seed = 0;
+};
+inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
+
+using ProbeSpec =
+    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

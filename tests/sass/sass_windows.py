@@ -356,11 +356,40 @@ def check_co_runner(name, code):
     return ["no loop of reductions that add nothing"]
 
 
+def has_clusters(code):
+    """Kernels of clusters are empty for targets below sm_90."""
+    return any(is_memory(i) for i in code)
+
+
+def check_dsm_chase(_, code):
+    """Generic loads of 64 bits: ld.shared::cluster would read SR_SWINHI in the window."""
+    if not has_clusters(code):
+        return []
+    return check_timed(code, r"LD\.E\.64", 1, True) + wait_faults(code)
+
+
+def check_dsm_stream(_, code, ilp=4):
+    """A pass keeps all of its loads in flight, and reads nothing but them."""
+    if not has_clusters(code):
+        return []
+    faults = clock_faults(code)
+    best = run = 0
+    for i in code:
+        if i.opcode == "LD.E.128":
+            run += 1
+            best = max(best, run)
+        elif is_memory(i) or is_jump(i):
+            run = 0
+    return faults if best == ilp else faults + [f"{best} loads in flight, should be {ilp}"]
+
+
 CHECKS = [
     (re.compile(r"\d+chase_kernelINS0_"), check_chase, 27),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
     (re.compile(r"bypass_kernel"), check_bypass, 1),
     (re.compile(r"co_runner_kernel"), check_co_runner, 1),
+    (re.compile(r"dsm_chase_kernel"), check_dsm_chase, 1),
+    (re.compile(r"dsm_stream_kernel"), check_dsm_stream, 1),
     (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
 ]
 
@@ -376,6 +405,9 @@ def check_functions(functions):
             faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
         for name in names:
             faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
+    clusters = [code for name, code in functions.items() if "dsm_chase_kernel" in name]
+    if clusters and not any(map(has_clusters, clusters)):
+        faults.append("dsm_chase_kernel is empty for every target")
     for name, code in functions.items():
         faults += [f"{name}: {fault}" for fault in no_local_memory(code) + barrier_faults(code)]
     return faults

@@ -180,6 +180,29 @@ class SassWindowsTest(unittest.TestCase):
 
         self.assertEqual([bool(fault) for fault in faults], [False, True, True, True])
 
+    def test_loads_between_blocks_of_a_cluster_are_generic_and_alone(self):
+        window = WINDOW.replace("LDG.E.64 R2", "LD.E.64 R2").replace("/*0170*/                   CCTL.IVALL ;", "")
+        wide = "".join(f"/*0{i}00*/ LD.E.128 R{4 * i}, desc[UR6][R2.64] ;\n" for i in range(1, 5))
+
+        def chase_faults(listing):
+            code = sass_windows.parse("Function : f\n" + listing)["f"]
+            return sass_windows.check_timed(code, r"LD\.E\.64", 1, True)
+
+        def stream_faults(listing):
+            return sass_windows.check_dsm_stream("", sass_windows.parse("Function : f\n" + listing)["f"])
+
+        self.assertEqual(chase_faults(window), [])
+        self.assertTrue(chase_faults(window.replace("LD.E.64", "S2R R11, SR_SWINHI ;\n/*0118*/ LD.E.64")))
+        self.assertTrue(chase_faults(window.replace("LD.E.64", "LDS.64")))
+        self.assertEqual(stream_faults(wide), [])
+        self.assertTrue(stream_faults(wide.replace("LD.E.128 R8", "STS [R5], R8 ;\n/*0208*/ LD.E.128 R8")))
+        self.assertEqual(stream_faults("/*0010*/ EXIT ;"), [])
+
+    def test_kernels_of_clusters_that_are_empty_everywhere_fail(self):
+        functions = sass_windows.parse("Function : dsm_chase_kernel\n/*0010*/ EXIT ;")
+
+        self.assertIn("dsm_chase_kernel is empty for every target", sass_windows.check_functions(functions))
+
     def test_local_memory_is_seen(self):
         code = sass_windows.parse("Function : f\n/*0010*/ LDL R1, [R2] ;")["f"]
 

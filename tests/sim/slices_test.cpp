@@ -71,8 +71,7 @@ json draw_slices(std::uint32_t count, Random& random) {
                   {{"served_sms", 4 + random.below(6)},
                    {"wait_cycles", 25 + random.below(40)},
                    {"port_wait_cycles", random.below(80)}}}};
-  // Of three slices every order is a remainder, with one more bit.
-  if (count > 3 && count % 2 == 1 && random.below(2) == 0) {
+  if (count > 1 && count % 2 == 1 && random.below(2) == 0) {
     slices["second_order"] = {{"mask", of_order}, {"slices", draw_order(count, random)}};
   }
   if (random.below(2) == 0) {

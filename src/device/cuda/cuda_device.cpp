@@ -4,6 +4,7 @@
 
 #include "device/cuda/inventory.hpp"
 #include "device/cuda/play.hpp"
+#include "device/cuda/xids.hpp"
 #include "device/device_error.hpp"
 
 #include <dlfcn.h>
@@ -51,6 +52,11 @@ class CudaDevice final : public Device {
   const DeviceInfo& info() const override { return session_->info(); }
   Health health() override { return session_->health(); }
   PeerLink link_to(const std::string& peer_uuid) override { return session_->link_to(peer_uuid); }
+  Links links() override { return session_->links(); }
+  XidLog xids() override { return cuda::read_xids(info().pci_bus_id); }
+  void begin_job() override {
+    if (!session_->lost()) session_->end_job();
+  }
 
  protected:
   Trace play(const ProbeSpec& spec) override {

@@ -26,6 +26,10 @@ constexpr unsigned counter_aggregate = 1;  // ever
 constexpr unsigned p2p_read = 0;           // NVML_P2P_CAPS_INDEX_READ
 constexpr unsigned p2p_nvlink = 2;         // NVML_P2P_CAPS_INDEX_NVLINK
 constexpr unsigned p2p_ok = 0;             // NVML_P2P_STATUS_OK
+constexpr unsigned most_nvlinks = 18;      // NVML_NVLINK_MAX_LINKS
+constexpr unsigned nvlink_replay = 0;      // NVML_NVLINK_ERROR_DL_REPLAY
+constexpr unsigned nvlink_recovery = 1;    // NVML_NVLINK_ERROR_DL_RECOVERY
+constexpr unsigned nvlink_crc_flit = 2;    // NVML_NVLINK_ERROR_DL_CRC_FLIT
 constexpr unsigned text_bytes = 96;        // covers every NVML_*_BUFFER_SIZE used here
 
 /// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
@@ -76,6 +80,14 @@ struct Nvml::Library {
   int (*ecc_mode)(Device, unsigned*, unsigned*) = find("nvmlDeviceGetEccMode");
   int (*retirement_pending)(Device, unsigned*) = find("nvmlDeviceGetRetiredPagesPendingStatus");
   int (*compute_mode)(Device, unsigned*) = find("nvmlDeviceGetComputeMode");
+  int (*link_generation)(Device, unsigned*) = find("nvmlDeviceGetCurrPcieLinkGeneration");
+  int (*link_width)(Device, unsigned*) = find("nvmlDeviceGetCurrPcieLinkWidth");
+  int (*most_link_generation)(Device, unsigned*) = find("nvmlDeviceGetMaxPcieLinkGeneration");
+  int (*most_link_width)(Device, unsigned*) = find("nvmlDeviceGetMaxPcieLinkWidth");
+  int (*link_replays)(Device, unsigned*) = find("nvmlDeviceGetPcieReplayCounter");
+  int (*nvlink_state)(Device, unsigned, unsigned*) = find("nvmlDeviceGetNvLinkState");
+  int (*nvlink_errors)(Device, unsigned, unsigned,
+                       unsigned long long*) = find("nvmlDeviceGetNvLinkErrorCounter");
   int (*processes)(Device, unsigned*,
                    ProcessInfo*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
   int (*p2p_status)(Device, Device, unsigned, unsigned*) = find("nvmlDeviceGetP2PStatus");
@@ -211,6 +223,39 @@ PeerLink Nvml::link_to(const std::string& peer_uuid) const {
   };
   if (has(p2p_nvlink)) return PeerLink::nvlink;
   return has(p2p_read) ? PeerLink::pcie : PeerLink::unknown;
+}
+
+PcieLink Nvml::pcie_link() const {
+  const Library& nvml = *library_;
+  const auto number = [&](auto function) -> std::optional<int> {
+    const auto told = Library::ask<unsigned>(function, device_);
+    // NVML says 0 where a GPU hangs on no PCIe link.
+    return told && *told > 0 ? std::optional<int>(static_cast<int>(*told)) : std::nullopt;
+  };
+  return {.generation = number(nvml.link_generation),
+          .width = number(nvml.link_width),
+          .most_generation = number(nvml.most_link_generation),
+          .most_width = number(nvml.most_link_width),
+          .replays = Library::ask<unsigned>(nvml.link_replays, device_)};
+}
+
+Links Nvml::links() const {
+  const Library& nvml = *library_;
+  using Count = unsigned long long;
+  Links links{.pcie = pcie_link(), .nvlinks = {}};
+  for (unsigned link = 0; link < most_nvlinks; ++link) {
+    const auto active = Library::ask<unsigned>(nvml.nvlink_state, device_, link);
+    if (!active) continue;
+    const auto errors = [&](unsigned counter) {
+      return Library::ask<Count>(nvml.nvlink_errors, device_, link, counter);
+    };
+    links.nvlinks.push_back({.number = static_cast<int>(link),
+                             .active = *active != 0,
+                             .crc_errors = errors(nvlink_crc_flit),
+                             .replays = errors(nvlink_replay),
+                             .recoveries = errors(nvlink_recovery)});
+  }
+  return links;
 }
 
 GpuSettings Nvml::settings() const {

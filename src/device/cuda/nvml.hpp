@@ -5,6 +5,7 @@
 #include "device/device.hpp"
 #include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
+#include "trace/links.hpp"
 
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ class Nvml {
   /// foreign.
   void add_to(DeviceInfo& info) const;
   Health health() const;
+  PcieLink pcie_link() const;
+  Links links() const;
   GpuSettings settings() const;
   PeerLink link_to(const std::string& peer_uuid) const;
 

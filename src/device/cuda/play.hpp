@@ -16,6 +16,8 @@ Trace play(Session& session, const StreamProbe& probe);
 Trace play(Session& session, const SharedChaseProbe& probe);
 Trace play(Session& session, const SharedStreamProbe& probe);
 Trace play(Session& session, const BypassProbe& probe);
+Trace play(Session& session, const DsmProbe& probe);
+Trace play(Session& session, const HostProbe& probe);
 
 /// A chase through code: the part of chases that loads nothing.
 Trace play_code(Session& session, const ChaseProbe& probe);

@@ -1,32 +1,11 @@
 // Timed windows without a load, timestamps of all clocks, and cluster launches.
 #include "base/gpu_facts.hpp"
 #include "device/cuda/chase_launch.hpp"
+#include "device/cuda/clusters.hpp"
 #include "device/cuda/play.hpp"
-#include "device/device_error.hpp"
 #include "kernels/clocks.hpp"
 
 namespace sonde::cuda {
-namespace {
-
-/// How many clusters can be on the GPU at once, one block per SM.
-int count_clusters(const DeviceInfo& info, const ClusterProbe& probe, unsigned shared_bytes) {
-  if (probe.cluster_blocks > info.max_cluster_blocks) {
-    throw_device_error(
-        "clusters of {} blocks do not exist on this GPU (at most {}). Ask for smaller ones",
-        probe.cluster_blocks, info.max_cluster_blocks);
-  }
-  int clusters = 0;
-  SONDE_CUDA_CHECK(kernels::max_active_clusters(probe.cluster_blocks, shared_bytes, &clusters));
-  if (clusters == 0) {
-    throw_device_error(
-        "no cluster of {} blocks fits on this GPU (no GPC has so many SMs). Ask for smaller ones",
-        probe.cluster_blocks);
-  }
-  return clusters;
-}
-
-}  // namespace
-
 Trace play(Session& session, const ClockProbe& probe) {
   ChaseProbe chase;  // the same without lists
   for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
@@ -66,9 +45,8 @@ Trace play(Session& session, const TimestampProbe& probe) {
 
 Trace play(Session& session, const ClusterProbe& probe) {
   const DeviceInfo& info = session.info();
-  // More than half of the shared memory: no SM can hold two such blocks.
-  const auto shared_bytes = static_cast<unsigned>(info.shared_bytes_per_block);
-  const int clusters = count_clusters(info, probe, shared_bytes);
+  const kernels::ClusterShape shape = lone_blocks(info, probe.cluster_blocks, warp_threads);
+  const int clusters = count_clusters(info, shape, kernels::max_active_clusters);
   LaunchArrays& arrays = session.arrays();
   const auto count =
       static_cast<std::uint64_t>(clusters) * static_cast<std::uint64_t>(probe.cluster_blocks);
@@ -84,8 +62,7 @@ Trace play(Session& session, const ClusterProbe& probe) {
   for (int i = 0; i < probe.launches; ++i) {
     session.run(limit, [&] {
       arrays.clear(arrived);
-      SONDE_CUDA_CHECK(kernels::launch_clusters(launch, probe.cluster_blocks, clusters,
-                                                shared_bytes, session.stream()));
+      SONDE_CUDA_CHECK(kernels::launch_clusters(launch, shape, clusters, session.stream()));
     });
     for (const kernels::ClusterBlock& block : arrays.host(blocks)) {
       LaneTrace& lane = trace.lanes.emplace_back();

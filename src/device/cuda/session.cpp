@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "base/random.hpp"
 #include "base/units.hpp"
 #include "device/cuda/inventory.hpp"
 #include "device/device_error.hpp"
@@ -58,6 +59,33 @@ void Session::follow_second_stream() {
 
 void Session::flush_caches(std::uint64_t kept_bytes) {
   pool_.flush(kept_bytes, info_.sm_count, stream());
+}
+
+Links Session::links() {
+  Links links = nvml_ ? nvml_->links() : Links{};
+  links.pcie.generation = std::max(links.pcie.generation, busy_link_.generation);
+  links.pcie.width = std::max(links.pcie.width, busy_link_.width);
+  return links;
+}
+
+void Session::look_at_busy_link() {
+  if (!nvml_) return;
+  const PcieLink seen = nvml_->pcie_link();
+  busy_link_.generation = std::max(busy_link_.generation, seen.generation);
+  busy_link_.width = std::max(busy_link_.width, seen.width);
+}
+
+void Session::end_job() {
+  host_memory_.release();
+  busy_link_ = {};
+}
+
+std::byte* Session::host_data(Place place, std::uint64_t size_bytes) {
+  host_memory_.reserve(size_bytes);
+  constexpr std::uint64_t page_bytes = 4096;  // the smallest of any host
+  const std::uint64_t places = (host_memory_.size_bytes() - size_bytes) / page_bytes + 1;
+  Random random(derive_seed(seed_, fmt::format("host memory {}", place)));
+  return host_memory_.get<std::byte>() + random.below(places) * page_bytes;
 }
 
 Trace Session::measure(const std::function<Trace()>& play) {

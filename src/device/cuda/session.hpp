@@ -44,6 +44,10 @@ class Session {
 
   const DeviceInfo& info() const { return info_; }
   Health health();
+  /// The links; generation and width are those that a job saw while it was busy, if higher.
+  Links links();
+  /// To be called while copies run: a link that has nothing to do may save power.
+  void look_at_busy_link();
 
   /// Calls `play` with empty arrays, and adds to its trace the place of its buffer, how long the
   /// GPU was at work, and the conditions: clocks and temperature are those after it, at most some
@@ -77,6 +81,12 @@ class Session {
     return nvml_ ? nvml_->link_to(uuid) : PeerLink::unknown;
   }
 
+  /// Pinned memory of the host, until end_job(): the part of it that the place draws, if it is
+  /// larger. Old content undefined.
+  std::byte* host_data(Place place, std::uint64_t size_bytes);
+  /// Gives back what only one job needed.
+  void end_job();
+
   /// As Pool::flush.
   void flush_caches(std::uint64_t kept_bytes);
 
@@ -104,6 +114,8 @@ class Session {
   std::optional<layout::CodeMap> code_map_;
   Pool pool_;
   PeerMemory peers_;
+  PinnedBuffer host_memory_;
+  PcieLink busy_link_;   // since the job began
   double device_s_ = 0;  // of the runs of this probe
   bool lost_ = false;
   Health last_health_;

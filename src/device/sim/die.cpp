@@ -144,6 +144,12 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
     Random draws(derive_seed(seed_of_die, "slices"));
     die.slice_offset_cycles = choose_slice_offsets(*model.slices, model.partitions.count, draws);
   }
+  if (model.units.dsm) {
+    Random draws(derive_seed(seed_of_die, "distributed shared memory"));
+    for (std::size_t sm = 0; sm < die.sms.size(); ++sm) {
+      die.dsm_offset_cycles.push_back(model.units.dsm->sm_spread_cycles / 2 * draws.unit());
+    }
+  }
   die.lost_ways = faults.lost_ways;
   for (const SlowPart& slow : faults.slow_slices) {
     const std::size_t of_side = die.slice_offset_cycles.size() / 2;

@@ -19,7 +19,8 @@ struct Die {
   DeviceInfo info;  // the model's, with the names of this die
   std::vector<SmPlace> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
-  std::vector<std::int32_t> slice_offset_cycles;  // [side of the SM][partition][slice]
+  std::vector<std::int32_t> slice_offset_cycles;               // [side of the SM][partition][slice]
+  std::vector<double> dsm_offset_cycles;         // by SM, of distributed shared memory; else empty
   std::vector<LostWay> lost_ways;                // from faults
   std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
   std::vector<double> tpc_port_bytes_per_cycle;  // by TPC, less for those with a fault

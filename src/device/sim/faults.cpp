@@ -19,7 +19,8 @@ constexpr const char* known_faults =
     "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
-    "ecc_rising=launch";
+    "ecc_rising=launch, host_width=lanes, host_generation=number, pcie_replays=count, "
+    "nvlink_down=link, nvlink_errors=link, xid=code";
 
 // Ranks that a run may have.
 constexpr int most_ranks = 1 << 20;
@@ -48,6 +49,24 @@ constexpr std::array counted_faults{
     CountedFault{"nan", &Faults::nan_launch},
     CountedFault{"ecc", &Faults::ecc_corrected},
     CountedFault{"ecc_rising", &Faults::ecc_rising_launch},
+};
+
+/// Faults of the links of a GPU whose model declares them.
+constexpr std::array counted_link_faults{
+    CountedFault{"host_width", &Faults::host_width},
+    CountedFault{"host_generation", &Faults::host_generation},
+    CountedFault{"pcie_replays", &Faults::pcie_replays},
+    CountedFault{"xid", &Faults::xid},
+};
+
+/// Faults whose value is the number of an NVLink.
+struct NvLinkFault {
+  std::string_view name;
+  std::vector<int> Faults::*links;
+};
+constexpr std::array nvlink_faults{
+    NvLinkFault{"nvlink_down", &Faults::nvlinks_down},
+    NvLinkFault{"nvlink_errors", &Faults::nvlinks_with_errors},
 };
 
 template <class Number>
@@ -102,6 +121,25 @@ LostWay parse_lost_way(std::string_view fault, std::string_view value, const Mod
   return lost;
 }
 
+/// Adds a fault of a link. @return false if it is none
+bool add_link_fault(std::string_view fault, std::string_view name, std::string_view value,
+                    const Model& model, Faults& faults) {
+  const auto counted = std::ranges::find(counted_link_faults, name, &CountedFault::name);
+  const auto nvlink = std::ranges::find(nvlink_faults, name, &NvLinkFault::name);
+  if (counted == counted_link_faults.end() && nvlink == nvlink_faults.end()) return false;
+  if (!model.units.host) refuse(fault, "needs a model that declares the way to the host");
+  const HostModel& host = *model.units.host;
+  if (nvlink != nvlink_faults.end()) {
+    (faults.*nvlink->links).push_back(parse_number<int>(fault, value, 0, host.nvlinks - 1));
+    return true;
+  }
+  std::uint64_t most = 1'000'000;
+  if (name == "host_width") most = static_cast<std::uint64_t>(host.pcie_width);
+  if (name == "host_generation") most = static_cast<std::uint64_t>(host.pcie_generation);
+  faults.*counted->count = parse_number<std::uint64_t>(fault, value, 1, most);
+  return true;
+}
+
 void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const std::size_t equals = fault.find('=');
   const std::string_view name = fault.substr(0, equals);
@@ -116,6 +154,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const auto counted = std::ranges::find(counted_faults, name, &CountedFault::name);
   if (counted != counted_faults.end()) {
     faults.*counted->count = count(value);
+  } else if (add_link_fault(fault, name, value, model, faults)) {
+    return;
   } else if (name == "slow_sm") {
     faults.slow_sms.push_back(parse_slow_part(fault, value, model.device.sm_count));
   } else if (name == "slow_slice") {
@@ -148,6 +188,17 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
 }
 
 }  // namespace
+
+PcieLink pcie_link(const HostModel& host, const Faults& faults) {
+  const auto or_whole = [](std::uint64_t of_fault, int whole) {
+    return of_fault == 0 ? whole : static_cast<int>(of_fault);
+  };
+  return {.generation = or_whole(faults.host_generation, host.pcie_generation),
+          .width = or_whole(faults.host_width, host.pcie_width),
+          .most_generation = host.pcie_generation,
+          .most_width = host.pcie_width,
+          .replays = {}};
+}
 
 FaultyModel load_faulty_model(const std::string& text) {
   const std::size_t plus = text.find('+');

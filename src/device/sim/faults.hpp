@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/sim/model/model.hpp"
+#include "trace/links.hpp"
 
 #include <optional>
 
@@ -53,13 +54,22 @@ struct Faults {
   std::uint64_t nan_launch = 0;         // from this launch on wall times and conditions are NaN
   std::uint64_t wrong_data_period = 0;  // every so many launches read wrong data
   std::uint64_t ecc_corrected = 0;
-  std::uint64_t ecc_rising_launch = 0;  // from this launch on each one adds a corrected error
+  std::uint64_t host_width = 0;       // lanes of the link to the host; 0: all
+  std::uint64_t host_generation = 0;  // of the link to the host; 0: the highest
+  std::uint64_t pcie_replays = 0;     // that each launch adds
+  std::uint64_t xid = 0;              // in the log of the driver; 0: none
+  std::vector<int> nvlinks_down;
+  std::vector<int> nvlinks_with_errors;  // one CRC error more with each launch
+  std::uint64_t ecc_rising_launch = 0;   // from this launch on each one adds a corrected error
 };
 
 struct FaultyModel {
   Model model;
   Faults faults;
 };
+
+/// The link to the host, as faults leave it; its counter of replays is not told.
+PcieLink pcie_link(const HostModel& host, const Faults& faults);
 
 /// `<model>[+<fault>...]`, see docs/simulated-gpus.md for the faults.
 /// @throws ConfigError for an unknown model or fault, or a part that the model does not have

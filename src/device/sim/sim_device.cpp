@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 namespace sonde::sim {
@@ -23,8 +24,12 @@ constexpr double power_w = 180;
 // A launch costs at least this much, so that launches do not share a start time.
 constexpr double launch_ns = 5000;
 
+/// Copies have no lanes.
 double longest_ns(const Trace& trace, double sm_clock_hz) {
   double longest = 0;
+  if (trace.lanes.empty()) {
+    longest = std::accumulate(trace.repeat_ns.begin(), trace.repeat_ns.end(), 0.0);
+  }
   for (const LaneTrace& lane : trace.lanes) {
     longest = std::max(longest, static_cast<double>(lane.elapsed_cycles) * 1e9 / sm_clock_hz);
   }
@@ -80,6 +85,30 @@ Health SimDevice::health() {
 
 PeerLink SimDevice::link_to(const std::string& peer_uuid) {
   return find_link(peers_, peer_uuid).nvlink ? PeerLink::nvlink : PeerLink::pcie;
+}
+
+Links SimDevice::links() {
+  if (has_begun(faults_.gone_launch) || !model_.units.host) return {};
+  Links links{.pcie = pcie_link(*model_.units.host, faults_), .nvlinks = {}};
+  links.pcie.replays = faults_.pcie_replays * launches_;
+  for (int number = 0; number < model_.units.host->nvlinks; ++number) {
+    const auto is_among = [number](const std::vector<int>& links_with_fault) {
+      return std::ranges::find(links_with_fault, number) != links_with_fault.end();
+    };
+    links.nvlinks.push_back({.number = number,
+                             .active = !is_among(faults_.nvlinks_down),
+                             .crc_errors = is_among(faults_.nvlinks_with_errors) ? launches_ : 0,
+                             .replays = 0,
+                             .recoveries = 0});
+  }
+  return links;
+}
+
+XidLog SimDevice::xids() {
+  XidLog log;
+  if (faults_.xid != 0) log.codes.push_back(static_cast<int>(faults_.xid));
+  if (!model_.units.host) log.unreadable = "the model declares no way to the host";
+  return log;
 }
 
 void SimDevice::begin_job() {

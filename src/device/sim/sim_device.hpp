@@ -16,6 +16,8 @@ class SimDevice final : public Device {
 
   const DeviceInfo& info() const override { return die_.info; }
   Health health() override;
+  Links links() override;
+  XidLog xids() override;
   void begin_job() override;
   void draw_anew() override { ++draw_; }
   PeerLink link_to(const std::string& peer_uuid) override;

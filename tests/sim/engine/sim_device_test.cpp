@@ -228,6 +228,39 @@ TEST(SimDeviceTest, clusters_in_any_order_change_partners) {
   EXPECT_GT(clusters_of(*open_sim(model), {2, 8}).size(), 2 * 66u);
 }
 
+TEST(SimDeviceTest, pairs_of_a_cluster_take_the_declared_time_of_their_distance) {
+  nlohmann::json model = quiet_json("h200");
+  model["dsm"]["sm_spread_cycles"] = 0;
+  model["dsm"]["jitter_cycles"] = 0;
+  const Trace trace = open_sim(model)->run(DsmProbe{DsmKind::latency, 4, 2});
+  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
+  ASSERT_EQ(trace.lanes.size() % 16, 0u);
+  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
+    const int reader = trace.lanes[i].sm;
+    const int target = trace.lanes[i - i % 16 + i % 4 * 4].sm;
+    const auto tpc = [&](int sm) { return die.sms[static_cast<std::size_t>(sm)].tpc; };
+    const std::uint32_t cycles = reader == target ? 34 : tpc(reader) == tpc(target) ? 188 : 206;
+    EXPECT_EQ(trace.lanes[i].window_cycles, std::vector(2, cycles + 2));  // and the sink
+  }
+  EXPECT_THROW(open_sim(model)->run(DsmProbe{DsmKind::latency, 17, 2}), DeviceError);
+  EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(DsmProbe{DsmKind::latency, 2, 2}), DeviceError);
+}
+
+TEST(SimDeviceTest, readers_of_a_gpc_share_what_it_moves) {
+  const auto device = open_sim(quiet_json("h200"));
+  const auto slowest_cycles = [&](Concurrency concurrency) {
+    std::uint64_t longest = 0;
+    const DsmProbe probe{DsmKind::stream, 8, 128, 1024, 1, concurrency};
+    for (const LaneTrace& lane : device->run(probe).lanes) {
+      longest = std::max(longest, lane.elapsed_cycles);
+    }
+    return static_cast<double>(longest);
+  };
+  const double bytes = 2 << 20;
+  EXPECT_NEAR(slowest_cycles(Concurrency::in_turn), bytes / 36, 0.02 * bytes / 36);
+  EXPECT_NEAR(slowest_cycles(Concurrency::together), bytes / 20, 0.02 * bytes / 20);
+}
+
 TEST(SimDeviceTest, a_cluster_that_no_gpc_has_room_for_is_refused) {
   nlohmann::json model = quiet_json("h200");
   model["chip"]["lone_tpcs"] = 66;

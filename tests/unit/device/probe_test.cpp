@@ -149,5 +149,35 @@ TEST(ProbeTest, a_record_costs_two_bytes_behind_the_sink) {
   EXPECT_EQ(device.recordable_accesses(1 << 20), ((48u << 10) - 64) / 2);
 }
 
+TEST(ProbeTest, streams_between_blocks_say_how_far_they_read) {
+  DsmProbe probe{.kind = DsmKind::stream, .cluster_blocks = 4, .accesses = 8, .distance = 3};
+
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_EQ(probe_kind(probe), "dsm");
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("distance":3)"));
+  probe.distance = 4;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.kind = DsmKind::latency;  // all pairs: no distance
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_THAT(describe_probe(probe), Not(HasSubstr("distance")));
+  probe.accesses = 0;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
+TEST(ProbeTest, a_line_of_the_host_is_read_once) {
+  HostProbe probe{.kind = HostKind::latency, .bytes = 1024, .accesses = 4, .sm = 1};
+
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_EQ(probe_kind(probe), "host");
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("accesses":4)"));
+  probe.accesses = 5;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.kind = HostKind::both;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("kind":"both")"));
+  probe.bytes = 1000;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
 }  // namespace
 }  // namespace sonde

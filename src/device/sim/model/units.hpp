@@ -143,12 +143,65 @@ struct PeerModel {
 
   static PeerModel read(Fields& fields) {
     constexpr double least_rate = 1e6;
-    return {.nvlink = fields.one_of<bool>("link", {{"nvlink", true}, {"pcie", false}}),
-            .latency_cycles = fields.count("latency_cycles", {1, limits::cycles}),
+    return {
+        .nvlink = fields.one_of<bool>("link", {{"nvlink", true}, {"pcie", false}}),
+        .latency_cycles = fields.count("latency_cycles", {1, limits::cycles}),
+        .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+        .lanes = fields.count<int>("lanes", {1, limits::channels}),
+        .lane_bytes_per_s = fields.number("lane_bytes_per_s", {least_rate, limits::bytes_per_s})};
+  }
+};
+
+/// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`
+/// further away, drawn for each die, whether it reads or is read.
+struct DsmModel {
+  std::uint32_t own_cycles = 0;  // a block's own memory, by the same loads
+  std::uint32_t tpc_cycles = 0;  // of the other SM of the TPC
+  std::uint32_t gpc_cycles = 0;  // of an SM of another TPC of the GPC
+  double sm_spread_cycles = 0;
+  double jitter_cycles = 0;
+  double own_bytes_per_cycle = 0;   // at which an SM reads its own memory
+  double port_bytes_per_cycle = 0;  // and that of another
+  double gpc_bytes_per_cycle = 0;   // at which all SMs of a GPC read each other
+
+  static DsmModel read(Fields& fields) {
+    const Range rate{1e-3, limits::bytes_per_cycle};
+    return {.own_cycles = fields.count("own_cycles", {1, limits::cycles}),
+            .tpc_cycles = fields.count("tpc_cycles", {1, limits::cycles}),
+            .gpc_cycles = fields.count("gpc_cycles", {1, limits::cycles}),
+            .sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0),
             .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
-            .lanes = fields.count<int>("lanes", {1, limits::channels}),
-            .lane_bytes_per_s =
-                fields.number("lane_bytes_per_s", {least_rate, limits::lane_bytes_per_s})};
+            .own_bytes_per_cycle = fields.number("own_bytes_per_cycle", rate),
+            .port_bytes_per_cycle = fields.number("port_bytes_per_cycle", rate),
+            .gpc_bytes_per_cycle = fields.number("gpc_bytes_per_cycle", rate)};
+  }
+};
+
+/// The link to the host, when it has its full width and generation.
+struct HostModel {
+  int pcie_generation = 0;
+  int pcie_width = 0;  // lanes
+  int nvlinks = 0;
+  double to_device_bytes_per_s = 0;
+  double from_device_bytes_per_s = 0;
+  double both_bytes_per_s = 0;  // of both ways at once, together
+  double copy_ns = 0;           // of a copy of nothing
+  double spread_fraction = 0;   // by which copies take longer: a deviation of a normal one
+  double latency_ns = 0;        // of a load from host memory
+  double jitter_ns = 0;         // of it
+
+  static HostModel read(Fields& fields) {
+    const Range rate{1, limits::bytes_per_s};
+    return {.pcie_generation = fields.count<int>("pcie_generation", {1, limits::generations}),
+            .pcie_width = fields.count<int>("pcie_width", {1, limits::lanes}),
+            .nvlinks = fields.count_or("nvlinks", {0, limits::objects}, 0),
+            .to_device_bytes_per_s = fields.number("to_device_bytes_per_s", rate),
+            .from_device_bytes_per_s = fields.number("from_device_bytes_per_s", rate),
+            .both_bytes_per_s = fields.number("both_bytes_per_s", rate),
+            .copy_ns = fields.number("copy_ns", {0, limits::nanoseconds}),
+            .spread_fraction = fields.number_or("spread_fraction", {0, 1}, 0),
+            .latency_ns = fields.number("latency_ns", {1, limits::cycles}),
+            .jitter_ns = fields.number_or("jitter_ns", {0, limits::cycles}, 0)};
   }
 };
 
@@ -157,17 +210,24 @@ struct UnitsModel {
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
+  std::optional<DsmModel> dsm;    // none: the GPU has none
+  std::optional<HostModel> host;  // none: nothing is known of it
   std::optional<PeerModel> peer;  // none: no GPU reaches another one
 };
 
 /// @param root of the model file
 inline UnitsModel read_units(Fields& root) {
-  return {.dram = root.object("dram", DramModel::read),
-          .throughput = root.object("throughput", ThroughputModel::read),
-          .shared = root.object("shared", SharedModel::read),
-          .lsu = root.object("lsu", LsuModel::read),
-          .peer = root.has("peer") ? std::optional(root.object("peer", PeerModel::read))
-                                   : std::nullopt};
+  UnitsModel units{.dram = root.object("dram", DramModel::read),
+                   .throughput = root.object("throughput", ThroughputModel::read),
+                   .shared = root.object("shared", SharedModel::read),
+                   .lsu = root.object("lsu", LsuModel::read),
+                   .dsm = {},
+                   .host = {},
+                   .peer = {}};
+  if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
+  if (root.has("host")) units.host = root.object("host", HostModel::read);
+  if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);
+  return units;
 }
 
 }  // namespace sonde::sim

@@ -1,6 +1,7 @@
 // Thread block clusters on a simulated GPU: which SMs can lie in one.
+#include "device/sim/play/cluster.hpp"
+
 #include "base/error.hpp"
-#include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
@@ -33,37 +34,51 @@ void reorder(const ChipModel& chip, std::vector<int>& sms, Random& random) {
 
 }  // namespace
 
-/// Each GPC takes as many clusters as fit; SMs that are left over stay idle in this launch.
-Trace play(const Launch& launch, const ClusterProbe& probe) {
-  const int most = launch.die.info.max_cluster_blocks;
+ClusterScheduler::ClusterScheduler(const Launch& launch)
+    : launch_(launch), groups_(cluster_groups(launch)), random_(launch.seed) {}
+
+void ClusterScheduler::refuse(int cluster_blocks) const {
+  const int most = launch_.die.info.max_cluster_blocks;
   if (most == 0) {
     throw DeviceError("no thread block clusters (compute capability below 9.0)");
   }
-  if (probe.cluster_blocks > most) {
-    throw DeviceError("clusters of " + std::to_string(probe.cluster_blocks) +
+  if (cluster_blocks > most) {
+    throw DeviceError("clusters of " + std::to_string(cluster_blocks) +
                       " blocks do not exist (the most is " + std::to_string(most) + ")");
   }
-  const auto blocks = static_cast<std::size_t>(probe.cluster_blocks);
-  std::vector<std::vector<int>> groups = cluster_groups(launch);
-  Random random(launch.seed);
-  Trace trace;
-  int cluster = 0;
-  for (int i = 0; i < probe.launches; ++i) {
-    shuffle(groups, random);
-    for (std::vector<int>& sms : groups) {
-      reorder(launch.model.chip, sms, random);
-      const std::size_t used = sms.size() / blocks * blocks;
-      for (std::size_t k = 0; k < used; ++k) {
-        LaneTrace& lane = trace.lanes.emplace_back();
-        lane.sm = sms[k];
-        lane.cluster = cluster + static_cast<int>(k / blocks);
-      }
-      cluster += static_cast<int>(used / blocks);
+}
+
+std::vector<std::vector<int>> ClusterScheduler::fill(int cluster_blocks) {
+  refuse(cluster_blocks);
+  const auto blocks = static_cast<std::ptrdiff_t>(cluster_blocks);
+  std::vector<std::vector<int>> clusters;
+  shuffle(groups_, random_);
+  for (std::vector<int>& sms : groups_) {
+    reorder(launch_.model.chip, sms, random_);
+    for (auto at = sms.begin(); sms.end() - at >= blocks; at += blocks) {
+      clusters.emplace_back(at, at + blocks);
     }
   }
-  if (trace.lanes.empty()) {
-    throw DeviceError("no cluster of " + std::to_string(probe.cluster_blocks) +
+  if (clusters.empty()) {
+    throw DeviceError("no cluster of " + std::to_string(cluster_blocks) +
                       " blocks fits (no GPC has so many SMs) ask for smaller ones");
+  }
+  return clusters;
+}
+
+Trace play(const Launch& launch, const ClusterProbe& probe) {
+  ClusterScheduler scheduler(launch);
+  Trace trace;
+  int number = 0;
+  for (int i = 0; i < probe.launches; ++i) {
+    for (const std::vector<int>& cluster : scheduler.fill(probe.cluster_blocks)) {
+      for (int sm : cluster) {
+        LaneTrace& lane = trace.lanes.emplace_back();
+        lane.sm = sm;
+        lane.cluster = number;
+      }
+      ++number;
+    }
   }
   return trace;
 }

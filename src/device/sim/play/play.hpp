@@ -16,6 +16,8 @@ Trace play(const Launch& launch, const StreamProbe& probe);
 Trace play(const Launch& launch, const SharedChaseProbe& probe);
 Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
 Trace play(const Launch& launch, const BypassProbe& probe);
+Trace play(const Launch& launch, const DsmProbe& probe);
+Trace play(const Launch& launch, const HostProbe& probe);
 
 /// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
 /// @throws DeviceError if no way leads there

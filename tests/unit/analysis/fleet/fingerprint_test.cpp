@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace sonde {
 namespace {
 
@@ -40,6 +42,30 @@ TEST(FingerprintTest, names_both_sms_of_a_slow_tpc) {
 
 TEST(FingerprintTest, whole_cycle_steps_are_no_outliers) {
   EXPECT_TRUE(slow_ones(flat_map()).empty());
+}
+
+/// SMs of which a map knows nothing, as those that share no cluster with others (dsm.sm_cycles).
+TEST(FingerprintTest, sms_without_a_value_do_not_count) {
+  std::vector<double> map = flat_map();
+  map[17] = 39.5;
+  for (std::size_t sm = 1; sm < map.size(); sm += 5) map[sm] = std::nan("");
+
+  const auto out = slow_ones(map);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].sm, 17);
+  EXPECT_NEAR(out[0].deviation_fraction, 3.5 / 36, 1e-12);
+  EXPECT_EQ(summarize_map(map, Better::lower).median, 36);
+  EXPECT_NEAR(summarize_map(map, Better::lower).worst_over_median, 3.5 / 36, 1e-12);
+  const std::vector<double> profile = sorted_profile(map, 5);
+  EXPECT_EQ(profile.front(), 0);
+  EXPECT_NEAR(profile.back(), 3.5 / 36, 1e-12);
+}
+
+TEST(FingerprintTest, a_map_without_any_value_says_nothing) {
+  const std::vector<double> map(132, std::nan(""));
+
+  EXPECT_TRUE(slow_ones(map).empty());
+  EXPECT_FALSE(summarize_map(map, Better::lower).median > 0);
 }
 
 TEST(FingerprintTest, far_gpc_is_a_group_and_no_outlier) {

@@ -33,6 +33,23 @@ TEST(QuorumTest, dissenter_against_a_majority_fails) {
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
+TEST(QuorumTest, a_link_with_fewer_lanes_than_those_of_its_peers_is_a_fault_of_the_link) {
+  RunResult run = maker::healthy_fleet(4, 1);
+  for (DeviceResult& device : run.devices) {
+    device.jobs.push_back(maker::job("host", {found("host.link_width", 16.0, 1, 1)}));
+  }
+  run.devices[2].jobs.back().findings[0].value = 8.0;
+  const Metric width{"host.link_width", "1", maker::structural, maker::higher, "host", "lanes", ""};
+  ReduceOptions options;
+  options.registry = std::span(&width, 1);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options);
+
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::link);
+  EXPECT_EQ(analysis.counts.passed, 3u);
+}
+
 TEST(QuorumTest, unsure_inference_only_warns) {
   RunResult run = maker::healthy_fleet(4, 1);
   set_size(run.devices[2], 131072);

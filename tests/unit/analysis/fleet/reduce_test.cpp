@@ -277,6 +277,24 @@ TEST(ReduceTest, memory_errors_fail_without_peers) {
   EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("2 uncorrected memory errors while"));
 }
 
+TEST(ReduceTest, a_link_to_the_host_that_lost_lanes_is_a_warning_without_peers) {
+  RunResult run = healthy_fleet(1, 1);
+  JobResult host;
+  host.job = "host";
+  host.findings = {
+      found("host.link_width", 8.0, 0.85, 1), found("host.most_link_width", 16.0, 1, 1),
+      found("host.link_generation", 5.0, 1, 1), found("host.most_link_generation", 5.0, 1, 1)};
+  run.devices[0].jobs.push_back(host);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::warn);
+  EXPECT_EQ(analysis.verdicts[0].likely, FaultClass::link);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("8 lanes where slot and GPU can have 16"));
+  run.devices[0].jobs.back().findings[0].value = 16.0;
+  EXPECT_EQ(reduce_fleet(run, options()).verdicts[0].verdict, Verdict::pass);
+}
+
 TEST(ReduceTest, node_with_a_gpu_missing_is_found) {
   RunResult run = healthy_fleet(12, 1);
   run.devices.pop_back();

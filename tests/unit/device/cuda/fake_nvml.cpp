@@ -69,6 +69,21 @@ int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected,
   tell(pending, 1);
   return tell(failed, 0);
 }
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* number) { return tell(number, 4); }
+int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* lanes) { return tell(lanes, 8); }
+int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* number) { return tell(number, 5); }
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* lanes) { return tell(lanes, 16); }
+int nvmlDeviceGetPcieReplayCounter(void*, unsigned* count) { return tell(count, 7); }
+int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* active) {
+  if (link > 2) return not_supported;
+  return tell(active, link == 1 ? 0 : 1);
+}
+int nvmlDeviceGetNvLinkErrorCounter(void*, unsigned link, unsigned counter,
+                                    unsigned long long* count) {
+  if (link == 1) return not_supported;  // it is inactive
+  *count = 100 * link + 10 * counter;
+  return success;
+}
 int nvmlDeviceGetComputeMode(void*, unsigned* mode) { return tell(mode, 3); }
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned*, void*) { return not_supported; }
 }

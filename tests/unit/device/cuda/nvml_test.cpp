@@ -68,5 +68,24 @@ TEST(NvmlTest, processes_that_cannot_be_listed_are_none_in_the_inventory) {
   EXPECT_EQ(info.foreign_processes, 0);
 }
 
+TEST(NvmlTest, links_and_their_counters_are_not_mixed_up) {
+  const auto nvml = Nvml::open("GPU-fake");
+  ASSERT_NE(nvml, nullptr);
+  const Links links = nvml->links();
+  EXPECT_EQ(links.pcie.generation, 4);
+  EXPECT_EQ(links.pcie.width, 8);
+  EXPECT_EQ(links.pcie.most_generation, 5);
+  EXPECT_EQ(links.pcie.most_width, 16);
+  EXPECT_EQ(links.pcie.replays, 7u);
+  ASSERT_EQ(links.nvlinks.size(), 3u);  // the library knows of no more
+  EXPECT_TRUE(links.nvlinks[0].active);
+  EXPECT_FALSE(links.nvlinks[1].active);
+  EXPECT_EQ(links.nvlinks[1].crc_errors, std::nullopt);
+  EXPECT_EQ(links.nvlinks[2].number, 2);
+  EXPECT_EQ(links.nvlinks[2].replays, 200u);
+  EXPECT_EQ(links.nvlinks[2].recoveries, 210u);
+  EXPECT_EQ(links.nvlinks[2].crc_errors, 220u);
+}
+
 }  // namespace
 }  // namespace sonde::cuda

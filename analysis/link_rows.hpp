@@ -1,0 +1,70 @@
+// Rows of the registry of jobs that measure links: between the SMs of a cluster, and to the host.
+#pragma once
+
+#include "analysis/metric_rows.hpp"
+
+namespace sonde::registry {
+
+inline constexpr std::string_view luo_dsm = "Luo et al., arXiv 2402.13499; docs/methods/dsm.md";
+
+inline constexpr Row dsm_rows[] = {
+    {"dsm.latency_cycles", latency,
+     "load from the shared memory of another block of the cluster, median over pairs of SMs"},
+    {"dsm.own_cycles", latency, "the same from the block's own memory, by the same kernel"},
+    {"dsm.same_tpc_cycles", latency, "from the other SM of the TPC"},
+    {"dsm.same_gpc_cycles", latency, "from an SM of another TPC of the GPC"},
+    {"dsm.pair_cycles", curve,
+     "by the ranks of both blocks, row by row: all targets of the first reader, then of the next"},
+    {"dsm.sm_cycles", curve, "by the SM that reads, mean over SMs of other TPCs"},
+    {"dsm.cluster_blocks", list, "sizes of clusters that the next rows were measured with"},
+    {"dsm.by_cluster_cycles", curve, "latency from other blocks with each of cluster_blocks"},
+    {"dsm.bytes_per_cycle", sm_throughput, "one block alone reads the memory of another", luo_dsm},
+    {"dsm.own_bytes_per_cycle", sm_throughput, "the same of its own memory, by the same kernel"},
+    {"dsm.same_tpc_bytes_per_cycle", sm_throughput, "of the other SM of the TPC"},
+    {"dsm.same_gpc_bytes_per_cycle", sm_throughput, "of an SM of another TPC of the GPC"},
+    {"dsm.joint_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
+     "of each block while all of them read their neighbours, with each of cluster_blocks", luo_dsm},
+    {"dsm.joint_bytes_per_s", throughput, "of all blocks together, best size of clusters", luo_dsm},
+};
+
+inline constexpr std::string_view nvml = "NVML";
+inline constexpr std::string_view host_page = "docs/methods/host.md";
+inline constexpr std::string_view shared_host =
+    "ranks measure at the same time, and share the memory of the host and its switches";
+inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
+inline constexpr Quantity link_property{"1", structural, higher};
+inline constexpr Quantity link_counts{"1", inventory, lower};
+
+inline constexpr Row host_rows[] = {
+    {"host.to_device_bytes_per_s", throughput, "copies from pinned host memory, largest size",
+     host_page, shared_host},
+    {"host.from_device_bytes_per_s", throughput, "copies to pinned host memory, largest size",
+     host_page, shared_host},
+    {"host.both_bytes_per_s", throughput, "both at once, together, largest size", host_page,
+     shared_host},
+    {"host.copy_bytes", footprints, "sizes of the copies of the next rows"},
+    {"host.to_device_by_size_bytes_per_s", rate_curve, "copies to the GPU, by copy_bytes"},
+    {"host.from_device_by_size_bytes_per_s", rate_curve, "copies from the GPU, by copy_bytes"},
+    {"host.both_by_size_bytes_per_s", rate_curve, "both at once, together, by copy_bytes each way"},
+    {"host.latency_ns", Quantity{"ns", continuous, lower},
+     "dependent load of the GPU from pinned host memory", host_page, shared_host},
+    {"host.link_generation", link_property, "PCIe generation while copies run", nvml},
+    {"host.link_width", link_property, "PCIe lanes while copies run", nvml},
+    {"host.most_link_generation", link_property, "what GPU and slot can have together", nvml},
+    {"host.most_link_width", link_property, "what GPU and slot can have together", nvml},
+    {"host.link_bytes_per_s", Quantity{"byte/s", inventory, higher},
+     "what that generation and width carry one way, less the line code",
+     "PCI Express Base Specification"},
+    {"host.pcie_replays", alarm, "PCIe packets sent again since the driver was loaded", nvml},
+    {"host.new_pcie_replays", alarm, "of these, while the job ran", nvml},
+    {"host.nvlinks", link_property, "active NVLinks", nvml},
+    {"host.nvlink_active", list, "1: active, NVLink by NVLink", nvml},
+    {"host.nvlink_crc_errors", link_counts, "CRC errors since the driver was loaded, by NVLink",
+     nvml},
+    {"host.nvlink_replays", link_counts, "replays, likewise", nvml},
+    {"host.nvlink_recoveries", link_counts, "recoveries, likewise", nvml},
+    {"host.new_nvlink_errors", alarm, "all of these of all NVLinks, while the job ran", nvml},
+    {"host.xids", alarm, "Xid errors of this GPU in the kernel's log", "NVIDIA, XID Errors"},
+};
+
+}  // namespace sonde::registry

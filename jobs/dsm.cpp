@@ -1,0 +1,257 @@
+// Job `dsm`: distributed shared memory. How long a load from the shared memory of another block of
+// the cluster takes, and how fast a block reads it, by where both SMs lie.
+// Method: docs/methods/dsm.md.
+#include "analysis/statistics.hpp"
+#include "analysis/structure/cores/dsm_pairs.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Of each pair: every launch has some hundred pairs, and every rank is a reader.
+constexpr std::uint64_t chase_accesses = 16;
+/// Largest cluster that every GPU with clusters runs (CUDA programming guide): the pairs of
+/// clusters of one size are compared, so that all GPUs have the same mixture of them.
+constexpr int portable_blocks = 8;
+constexpr int stream_threads = 1024;
+/// Elements of each thread: 512 KiB of a reader alone, 2 MiB where all read, so that the start,
+/// some thousand cycles apart, is a percent of it.
+constexpr std::uint64_t lone_accesses = 32;
+constexpr std::uint64_t joint_accesses = 128;
+constexpr std::size_t joint_launches = 3;  // a median drops one that was disturbed
+/// Streams last longer than chases, and their rates hardly vary.
+constexpr StoppingRule stream_rule{.least = 5, .most = 8};
+/// Below it (a contradiction, many SMs without a group) a map of the chip is not built on.
+constexpr double least_map_confidence = 0.5;
+
+using Pairs = std::vector<DsmPair>;
+
+/// TPC of each SM, as the job topology found them.
+struct KnownTpcs {
+  std::vector<double> tpc_of_sm;  // all -1: not known
+  double confidence = 0;
+};
+
+KnownTpcs known_tpcs(const JobRun& run) {
+  const Finding* finding = run.finding("topology.tpc_of_sm");
+  if (finding == nullptr || finding->confidence < least_map_confidence) {
+    return {std::vector<double>(static_cast<std::size_t>(run.info().sm_count), -1), 0};
+  }
+  return {std::get<std::vector<double>>(finding->value), finding->confidence};
+}
+
+/// Values of the pairs that `wanted` picks, replicate by replicate; replicates without any are left
+/// out.
+template <class Wanted>
+std::vector<std::vector<double>> pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
+  std::vector<std::vector<double>> picked;
+  for (const Pairs& pairs : replicates) {
+    std::vector<double> values;
+    for (const DsmPair& pair : pairs) {
+      if (wanted(pair)) values.push_back(pair.value);
+    }
+    if (!values.empty()) picked.push_back(std::move(values));
+  }
+  return picked;
+}
+
+bool is_other(const DsmPair& pair) { return pair.reader_rank != pair.target_rank; }
+
+/// The median pair of those picked.
+void report_median(JobRun& run, const std::string& metric,
+                   const std::vector<std::vector<double>>& picked, double confidence = 1) {
+  const std::vector<double> all = Replicates{picked}.pooled();
+  const Finding finding = found(metric, median(all), confidence, all.size());
+  run.report(with_replicates(finding, summarize_replicates(picked)));
+}
+
+/// The same of all pairs of one reach, if some had it.
+void report_reach(JobRun& run, const std::string& metric, const std::vector<Pairs>& replicates,
+                  const KnownTpcs& tpcs, DsmReach reach) {
+  const auto picked = pick(
+      replicates, [&](const DsmPair& pair) { return reach_of(pair, tpcs.tpc_of_sm) == reach; });
+  if (!picked.empty()) {
+    return report_median(run, metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence);
+  }
+  run.report(not_resolvable(metric, tpcs.confidence == 0
+                                        ? "it is not known which SMs form a TPC (job topology)"
+                                        : "no cluster had two SMs that lie so"));
+}
+
+Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {
+  const Trace trace = run.ask(
+      fmt::format("chases in clusters of {}", blocks),
+      DsmProbe{.kind = DsmKind::latency, .cluster_blocks = blocks, .accesses = chase_accesses});
+  return latency_pairs(trace.lanes, blocks, overhead_cycles);
+}
+
+/// One launch of a size of clusters.
+struct SizeOfClusters {
+  int blocks = 0;
+  Pairs pairs;
+};
+
+/// One launch of every size that the device runs, and why it refused the first that it refused.
+struct AllSizes {
+  std::vector<SizeOfClusters> sizes;
+  std::string refusal;
+};
+
+AllSizes chase_all_sizes(JobRun& run, double overhead_cycles) {
+  AllSizes all;
+  for (int blocks = 2; blocks <= run.info().max_cluster_blocks; ++blocks) {
+    const auto refusal = refusal_of([&] {
+      all.sizes.push_back({blocks, chase_clusters(run, blocks, overhead_cycles)});
+    });
+    if (refusal && all.refusal.empty()) all.refusal = *refusal;
+  }
+  return all;
+}
+
+/// The size by which devices are compared.
+int compared_size(const AllSizes& all) {
+  int blocks = all.sizes.front().blocks;
+  for (const SizeOfClusters& size : all.sizes) {
+    if (size.blocks <= portable_blocks) blocks = size.blocks;
+  }
+  return blocks;
+}
+
+void report_sizes(JobRun& run, const AllSizes& all) {
+  std::vector<double> blocks, cycles;
+  for (const SizeOfClusters& size : all.sizes) {
+    blocks.push_back(size.blocks);
+    cycles.push_back(median(Replicates{pick({size.pairs}, is_other)}.pooled()));
+  }
+  const std::size_t count = blocks.size();
+  run.report(found("dsm.cluster_blocks", std::move(blocks), 1, count));
+  run.report(found("dsm.by_cluster_cycles", std::move(cycles), 1, count));
+}
+
+void report_latencies(JobRun& run, int blocks, const KnownTpcs& tpcs, double overhead_cycles) {
+  std::vector<Pairs> launches;
+  measure_replicates(run, "distributed shared memory", [&](const Draw&) {
+    launches.push_back(chase_clusters(run, blocks, overhead_cycles));
+    return Replicates{pick({launches.back()}, is_other)}.pooled();
+  });
+  report_median(run, "dsm.latency_cycles", pick(launches, is_other));
+  report_reach(run, "dsm.own_cycles", launches, tpcs, DsmReach::own);
+  report_reach(run, "dsm.same_tpc_cycles", launches, tpcs, DsmReach::same_tpc);
+  report_reach(run, "dsm.same_gpc_cycles", launches, tpcs, DsmReach::same_gpc);
+  Pairs all;
+  for (const Pairs& pairs : launches) all.insert(all.end(), pairs.begin(), pairs.end());
+  run.report(found("dsm.pair_cycles", rank_matrix(all, blocks), 1, all.size()),
+             fmt::format("clusters of {}", blocks));
+  if (tpcs.confidence == 0) {
+    return run.report(
+        not_resolvable("dsm.sm_cycles", "it is not known which SMs form a TPC (job topology)"));
+  }
+  run.report(found("dsm.sm_cycles", reader_map(all, tpcs.tpc_of_sm), tpcs.confidence, all.size()));
+}
+
+Pairs stream_clusters(JobRun& run, const DsmProbe& probe) {
+  const Trace trace = run.ask(
+      fmt::format("streams in clusters of {} at distance {}", probe.cluster_blocks, probe.distance),
+      probe);
+  return stream_pairs(trace.lanes, probe.cluster_blocks, probe.distance, dsm_element_bytes);
+}
+
+/// One reader at a time, at distances that reach both SMs of the same TPC and of others.
+void report_lone_readers(JobRun& run, int blocks, const KnownTpcs& tpcs) {
+  const std::set<int> distances{0, 1, std::min(2, blocks - 1), blocks / 2};
+  std::vector<Pairs> launches;
+  measure_replicates(
+      run, "streams of one reader",
+      [&](const Draw&) {
+        Pairs& pairs = launches.emplace_back();
+        for (int distance : distances) {
+          const Pairs more = stream_clusters(run, {.kind = DsmKind::stream,
+                                                   .cluster_blocks = blocks,
+                                                   .accesses = lone_accesses,
+                                                   .block_threads = stream_threads,
+                                                   .distance = distance,
+                                                   .concurrency = Concurrency::in_turn});
+          pairs.insert(pairs.end(), more.begin(), more.end());
+        }
+        return Replicates{pick({pairs}, is_other)}.pooled();
+      },
+      stream_rule);
+  report_median(run, "dsm.bytes_per_cycle", pick(launches, is_other));
+  report_reach(run, "dsm.own_bytes_per_cycle", launches, tpcs, DsmReach::own);
+  report_reach(run, "dsm.same_tpc_bytes_per_cycle", launches, tpcs, DsmReach::same_tpc);
+  report_reach(run, "dsm.same_gpc_bytes_per_cycle", launches, tpcs, DsmReach::same_gpc);
+}
+
+/// SM clock that turns cycles into time; 0: not known.
+double sm_clock_hz(const JobRun& run) {
+  return run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+}
+
+/// All blocks read their neighbours at once: how many bytes per cycle each gets, by size, and all
+/// of them together where that is most.
+void report_joint_readers(JobRun& run, const AllSizes& all) {
+  std::vector<double> bytes_per_cycle;
+  std::vector<double> best;  // bytes per cycle of all readers, by launch
+  std::uint64_t samples = 0;
+  for (const SizeOfClusters& size : all.sizes) {
+    std::vector<double> rates, totals;
+    for (std::size_t i = 0; i < joint_launches; ++i) {
+      const Pairs pairs = stream_clusters(run, {.kind = DsmKind::stream,
+                                                .cluster_blocks = size.blocks,
+                                                .accesses = joint_accesses,
+                                                .block_threads = stream_threads});
+      double total = 0;
+      for (const DsmPair& pair : pairs) {
+        rates.push_back(pair.value);
+        total += pair.value;
+      }
+      totals.push_back(total);
+      samples += pairs.size();
+    }
+    bytes_per_cycle.push_back(median(rates));
+    if (best.empty() || median(totals) > median(best)) best = totals;
+  }
+  run.report(found("dsm.joint_bytes_per_cycle", std::move(bytes_per_cycle), 1, samples));
+  const double hz = sm_clock_hz(run);
+  if (!(hz > 0)) {
+    return run.report(not_resolvable("dsm.joint_bytes_per_s", "the SM clock is not known"));
+  }
+  Finding total = found("dsm.joint_bytes_per_s", median(best) * hz, 1, samples);
+  total.replicates = best.size();
+  total.reproducibility = deviation_between(best) * hz;
+  run.report(std::move(total));
+}
+
+}  // namespace
+
+void run_dsm(JobRun& run) {
+  if (run.info().max_cluster_blocks == 0) {
+    return run.report_rest("", Status::not_resolvable,
+                           "the GPU has no thread block clusters (from compute capability 9.0 on)");
+  }
+  const double overhead_cycles = window_overhead_cycles(run);
+  const AllSizes all = chase_all_sizes(run, overhead_cycles);
+  if (all.sizes.empty()) {
+    return run.report_rest("", Status::not_resolvable, "no clusters could be had: " + all.refusal);
+  }
+  const KnownTpcs tpcs = known_tpcs(run);
+  const int blocks = compared_size(all);
+  report_sizes(run, all);
+  report_latencies(run, blocks, tpcs, overhead_cycles);
+  const auto refusal = refusal_of([&] {
+    report_lone_readers(run, blocks, tpcs);
+    report_joint_readers(run, all);
+  });
+  if (refusal) run.report_rest("", Status::not_resolvable, "streams were refused: " + *refusal);
+}
+
+}  // namespace sonde

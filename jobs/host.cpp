@@ -1,0 +1,140 @@
+// Job `host`: the way to the memory of the host. How fast copies go each way and both ways at once,
+// how long a load takes that the host's memory answers, and what the driver tells of the links.
+// Method: docs/methods/host.md.
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+#include "jobs/host/links.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// The first is the largest: pinned memory is slow to get, and is got once. A copy of 64 MiB takes
+/// more than a millisecond on any link so far, a hundred times its start.
+const std::vector<std::uint64_t> standard_sizes_bytes{64_MiB, 8_MiB, 1_MiB, 64_KiB};
+constexpr std::uint64_t full_size_bytes = 256_MiB;
+constexpr int size_repeats = 5;       // small copies: a median drops those that were disturbed
+constexpr int replicate_repeats = 2;  // of the largest, whose time hardly varies
+constexpr StoppingRule copy_rule{.least = 5, .most = 8};
+
+/// Lines in a few pages of the host: all but the first loads find their translation at hand.
+constexpr std::uint64_t chase_bytes = 256_KiB;
+constexpr std::uint64_t chase_accesses = 256;
+constexpr StoppingRule chase_rule{.least = 5, .most = 16};
+
+struct Way {
+  HostKind kind;
+  const char* name;  // as in the metrics
+  double copies;     // that run at once
+};
+constexpr std::array ways{Way{HostKind::to_device, "to_device", 1},
+                          Way{HostKind::from_device, "from_device", 1},
+                          Way{HostKind::both, "both", 2}};
+
+std::vector<std::uint64_t> sizes_of(SuiteLevel level) {
+  std::vector<std::uint64_t> sizes_bytes = standard_sizes_bytes;
+  if (level == SuiteLevel::full) sizes_bytes.insert(sizes_bytes.begin(), full_size_bytes);
+  return sizes_bytes;
+}
+
+/// Bytes per second of each repeat.
+std::vector<double> copy_rates(JobRun& run, const Way& way, std::uint64_t bytes, Place place,
+                               int repeats) {
+  const Trace trace =
+      run.ask(fmt::format("{} {} B", way.name, bytes),
+              HostProbe{.kind = way.kind, .bytes = bytes, .place = place, .repeats = repeats});
+  std::vector<double> rates;
+  for (double ns : trace.repeat_ns) {
+    if (ns > 0) rates.push_back(way.copies * static_cast<double>(bytes) / ns * 1e9);
+  }
+  return rates;
+}
+
+/// The rate of the largest size by replicates, then those of all sizes.
+void report_way(JobRun& run, const Way& way, LinkWatch& links) {
+  const std::vector<std::uint64_t> sizes_bytes = sizes_of(run.level());
+  const Replicates replicates = measure_replicates(
+      run, fmt::format("copies {}", way.name),
+      [&](const Draw& draw) {
+        std::vector<double> rates =
+            copy_rates(run, way, sizes_bytes.front(), draw.place, replicate_repeats);
+        links.look();
+        return rates;
+      },
+      copy_rule);
+  const std::string metric = fmt::format("host.{}_bytes_per_s", way.name);
+  if (replicates.samples.empty()) {
+    return run.report(not_resolvable(metric, "the times of copies are not known"));
+  }
+  run.report(found_replicated(metric, summarize_replicates(replicates.samples)));
+  std::vector<double> curve;
+  for (std::uint64_t bytes : sizes_bytes) {
+    curve.push_back(median(copy_rates(run, way, bytes, 0, size_repeats)));
+  }
+  run.report(found(fmt::format("host.{}_by_size_bytes_per_s", way.name), std::move(curve), 1,
+                   sizes_bytes.size() * size_repeats));
+}
+
+void report_copies(JobRun& run, LinkWatch& links) {
+  std::vector<double> sizes;
+  for (std::uint64_t bytes : sizes_of(run.level())) sizes.push_back(static_cast<double>(bytes));
+  const std::size_t count = sizes.size();
+  const auto refusal = refusal_of([&] {
+    for (const Way& way : ways) report_way(run, way, links);
+    run.report(found("host.copy_bytes", std::move(sizes), 1, count));
+  });
+  if (!refusal) return;
+  for (const Way& way : ways) {
+    run.report_rest(fmt::format("host.{}_", way.name), Status::not_resolvable, *refusal);
+  }
+  run.report_rest("host.copy_bytes", Status::not_resolvable, *refusal);
+}
+
+void report_latency(JobRun& run) {
+  const std::string metric = "host.latency_ns";
+  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  if (!(hz > 0)) return run.report(not_resolvable(metric, "the SM clock is not known"));
+  const double overhead_cycles = window_overhead_cycles(run);
+  Replicates replicates;
+  const auto refusal = refusal_of([&] {
+    replicates = measure_replicates(
+        run, "loads from the host",
+        [&](const Draw& draw) {
+          const Trace trace = run.ask("loads from the host", HostProbe{.kind = HostKind::latency,
+                                                                       .bytes = chase_bytes,
+                                                                       .place = draw.place,
+                                                                       .accesses = chase_accesses,
+                                                                       .sm = draw.sm,
+                                                                       .seed = draw.seed});
+          std::vector<double> ns;
+          for (double cycles : latencies_of(trace, overhead_cycles))
+            ns.push_back(cycles / hz * 1e9);
+          return ns;
+        },
+        chase_rule);
+  });
+  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  const Finding finding = found(metric, median(replicates.pooled()), 1, replicates.samples.size());
+  run.report(with_replicates(finding, summarize_replicates(replicates.samples)));
+}
+
+}  // namespace
+
+void run_host(JobRun& run) {
+  LinkWatch links(run.device());
+  report_copies(run, links);
+  report_latency(run);
+  links.look();
+  links.report(run);
+  report_xids(run);
+}
+
+}  // namespace sonde

@@ -1,0 +1,114 @@
+// Distributed shared memory on a simulated GPU: a latency by where both SMs lie, and the ports that
+// all readers of a GPC share.
+#include "base/error.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play/cluster.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sonde::sim {
+namespace {
+
+const DsmModel& declared(const Launch& launch) {
+  if (launch.model.units.dsm) return *launch.model.units.dsm;
+  throw DeviceError("this GPU has no distributed shared memory (its model declares none)");
+}
+
+/// Of a load by one SM from the shared memory of another.
+std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
+  const DsmModel& dsm = declared(launch);
+  const auto from = static_cast<std::size_t>(reader);
+  const auto to = static_cast<std::size_t>(target);
+  const std::uint32_t slow = launch.die.slow_sm_cycles[from];
+  if (reader == target) return dsm.own_cycles + slow;
+  const bool same_tpc = launch.die.sms[from].tpc == launch.die.sms[to].tpc;
+  const double offset = launch.die.dsm_offset_cycles[from] + launch.die.dsm_offset_cycles[to];
+  return (same_tpc ? dsm.tpc_cycles : dsm.gpc_cycles) + slow +
+         static_cast<std::uint32_t>(std::lround(offset));
+}
+
+Trace play_latency(const Launch& launch, const DsmProbe& probe) {
+  const DsmModel& dsm = declared(launch);
+  ClusterScheduler scheduler(launch);
+  Noise noise(launch.model, launch.seed);
+  const ClockModel& clock = launch.model.clock;
+  Trace trace;
+  int number = 0;
+  for (const std::vector<int>& cluster : scheduler.fill(probe.cluster_blocks)) {
+    for (int reader : cluster) {
+      for (int target : cluster) {
+        const std::uint32_t cycles = pair_cycles(launch, reader, target);
+        LaneTrace& lane = trace.lanes.emplace_back();
+        lane.sm = reader;
+        lane.cluster = number;
+        lane.accesses = probe.accesses;
+        for (std::uint64_t i = 0; i < probe.accesses; ++i) {
+          const std::uint32_t own =
+              noise.disturb(cycles, dsm.jitter_cycles) + clock.sink_window_cycles;
+          lane.window_cycles.push_back(noise.read_window(own));
+          lane.elapsed_cycles += own + clock.loop_cycles;
+        }
+      }
+    }
+    ++number;
+  }
+  return trace;
+}
+
+/// Readers of other SMs' memory in each GPC that read at one time.
+std::map<int, int> readers_of_gpcs(const Launch& launch, const DsmProbe& probe,
+                                   const std::vector<std::vector<int>>& clusters) {
+  std::map<int, int> readers;
+  for (const std::vector<int>& cluster : clusters) {
+    for (int sm : cluster) {
+      int& count = readers[launch.die.sms[static_cast<std::size_t>(sm)].gpc];
+      count = probe.concurrency == Concurrency::in_turn ? 1 : count + 1;
+    }
+  }
+  return readers;
+}
+
+Trace play_stream(const Launch& launch, const DsmProbe& probe) {
+  const DsmModel& dsm = declared(launch);
+  ClusterScheduler scheduler(launch);
+  Noise noise(launch.model, launch.seed);
+  resident_blocks(launch.model, probe.block_threads, launch.die.info.shared_bytes_per_block);
+  check_data(launch);
+  const std::vector<std::vector<int>> clusters = scheduler.fill(probe.cluster_blocks);
+  const std::map<int, int> readers = readers_of_gpcs(launch, probe, clusters);
+  const auto loads = probe.accesses * static_cast<std::uint64_t>(probe.block_threads);
+  Trace trace;
+  int number = 0;
+  for (const std::vector<int>& cluster : clusters) {
+    for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+      const int reader = cluster[rank];
+      const int target =
+          cluster[(rank + static_cast<std::size_t>(probe.distance)) % cluster.size()];
+      const int gpc = launch.die.sms[static_cast<std::size_t>(reader)].gpc;
+      const double share = dsm.gpc_bytes_per_cycle / readers.at(gpc);
+      const double rate =
+          reader == target ? dsm.own_bytes_per_cycle : std::min(dsm.port_bytes_per_cycle, share);
+      const double cycles = static_cast<double>(loads) * dsm_element_bytes / rate;
+      LaneTrace& lane = trace.lanes.emplace_back();
+      lane.sm = reader;
+      lane.cluster = number;
+      lane.accesses = loads;
+      lane.elapsed_cycles = pair_cycles(launch, reader, target) +
+                            noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)),
+                                          dsm.jitter_cycles * std::sqrt(cycles));
+    }
+    ++number;
+  }
+  return trace;
+}
+
+}  // namespace
+
+Trace play(const Launch& launch, const DsmProbe& probe) {
+  return probe.kind == DsmKind::latency ? play_latency(launch, probe) : play_stream(launch, probe);
+}
+
+}  // namespace sonde::sim

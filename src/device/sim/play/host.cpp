@@ -1,0 +1,75 @@
+// The way to the host on a simulated GPU: copies that take their bytes over the rate of the link,
+// and loads that cross it.
+#include "base/error.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <cmath>
+
+namespace sonde::sim {
+namespace {
+
+const HostModel& declared(const Launch& launch) {
+  if (launch.model.units.host) return *launch.model.units.host;
+  throw DeviceError("nothing is known of the way to the host (the model declares none)");
+}
+
+/// Share of its declared rate that the link has as it is: each lane carries its part, and each
+/// generation twice as much as the one before.
+double share_of_link(const Launch& launch) {
+  const HostModel& host = declared(launch);
+  const PcieLink link = pcie_link(host, launch.faults);
+  return static_cast<double>(*link.width) / host.pcie_width *
+         std::exp2(*link.generation - host.pcie_generation);
+}
+
+/// Of all that moves at once, both ways together.
+double bytes_per_s(const HostModel& host, HostKind kind) {
+  switch (kind) {
+    case HostKind::to_device: return host.to_device_bytes_per_s;
+    case HostKind::from_device: return host.from_device_bytes_per_s;
+    default: return host.both_bytes_per_s;
+  }
+}
+
+Trace play_copies(const Launch& launch, const HostProbe& probe) {
+  const HostModel& host = declared(launch);
+  check_data(launch);
+  const double moved = static_cast<double>(probe.bytes) * (probe.kind == HostKind::both ? 2 : 1);
+  const double rate = bytes_per_s(host, probe.kind) * share_of_link(launch);
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  trace.buffer_offset_bytes = buffer_offset(launch, probe.place, 2 * probe.bytes);
+  for (int i = 0; i < probe.repeats; ++i) {
+    const double spread = 1 + host.spread_fraction * std::abs(noise.bell());
+    trace.repeat_ns.push_back((host.copy_ns + moved / rate * 1e9) * spread);
+  }
+  return trace;
+}
+
+Trace play_latency(const Launch& launch, const HostProbe& probe) {
+  const HostModel& host = declared(launch);
+  const double cycles_of_ns = launch.sm_clock_hz * 1e-9;
+  const auto cycles = static_cast<std::uint32_t>(std::lround(host.latency_ns * cycles_of_ns)) +
+                      launch.die.slow_sm_cycles[static_cast<std::size_t>(probe.sm)];
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  LaneTrace& lane = trace.lanes.emplace_back();
+  lane.sm = probe.sm;
+  lane.accesses = probe.accesses;
+  for (std::uint64_t i = 0; i < probe.accesses; ++i) {
+    const std::uint32_t own = noise.disturb(cycles, host.jitter_ns * cycles_of_ns) +
+                              launch.model.clock.sink_window_cycles;
+    lane.window_cycles.push_back(std::min(noise.read_window(own), longest_window_cycles));
+    lane.elapsed_cycles += own;
+  }
+  return trace;
+}
+
+}  // namespace
+
+Trace play(const Launch& launch, const HostProbe& probe) {
+  return probe.kind == HostKind::latency ? play_latency(launch, probe) : play_copies(launch, probe);
+}
+
+}  // namespace sonde::sim
