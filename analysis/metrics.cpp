@@ -160,6 +160,21 @@ constexpr Row placement_rows[] = {
      "Luo et al., arXiv 2501.12084"},
 };
 
+constexpr Row peer_rows[] = {
+    {"peer.ranks", list,
+     "ranks of the GPUs of the node that this run measured: the order of peer.*"},
+    {"peer.link", label, "what carries loads to the other GPUs: nvlink, pcie"},
+    {"peer.latency_cycles", curve, "dependent loads from the memory of each GPU of the node"},
+    {"peer.read_bytes_per_s", links, "what all SMs read from the memory of each GPU"},
+    {"peer.write_bytes_per_s", links, "what all SMs write to the memory of each GPU"},
+    {"peer.both_ways_bytes_per_s", links,
+     "the same of reads and writes at once, both directions together"},
+    {"peer.all_at_once_bytes_per_s", links,
+     "what it reads from the next GPU while all GPUs of the node do so"},
+    {"peer.slowest", Quantity{"1", inventory, neither},
+     "rank of the GPU whose link is slower than those to all others"},
+};
+
 constexpr Row slice_rows[] = {
     {"cache.l2.slices", count,
      "slices that the lines of a page lie in; of a divided L2, in each partition"},
@@ -268,6 +283,7 @@ constexpr Section sections[] = {
     {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
+    {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
     {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},

@@ -38,6 +38,7 @@ void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
+void run_peer(JobRun& run);
 
 namespace {
 
@@ -49,6 +50,11 @@ constexpr Job make_job(std::string_view name, SuiteLevel level, void (*run)(JobR
                        std::string_view summary, Names... builds_on) {
   return {
       .name = name, .summary = summary, .level = level, .run = run, .builds_on = {builds_on...}};
+}
+
+constexpr Job over_node(Job job) {
+  job.reach = JobReach::node;
+  return job;
 }
 
 constexpr std::array jobs{
@@ -101,7 +107,9 @@ constexpr std::array jobs{
     make_job("global.throughput", quick, run_global_throughput,
              "read, write and copy bandwidth of global memory", "clock"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
-             "clock", "cache.l1")};
+             "clock", "cache.l1"),
+    over_node(make_job("peer", full, run_peer,
+                       "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
 
 const Job& find_job(std::string_view name) {
   for (const Job& job : jobs) {
@@ -146,7 +154,7 @@ std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::str
 
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
-                   const std::function<void()>& on_probe) {
+                   const std::function<void()>& on_probe, const NodeGpus& node) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto elapsed_s = [start] {
@@ -158,6 +166,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
       throw OverTime(fmt::format("took longer than {:.0f} s (see --job-timeout-s)", time_limit_s));
     }
   });
+  run.set_node(node);
   Status status = Status::ok;
   std::string reason;
   bool device_lost = false;

@@ -14,12 +14,17 @@
 
 namespace sonde {
 
+/// What a job measures: a GPU by itself; or what lies between the GPUs of a node, once all of them
+/// have been measured by themselves.
+enum class JobReach { gpu, node };
+
 struct Job {
   std::string_view name;
   std::string_view summary;
   SuiteLevel level;  // the smallest suite that holds it
   void (*run)(JobRun&);
   std::array<std::string_view, 12> builds_on = {};  // jobs whose findings it reads
+  JobReach reach = JobReach::gpu;
 };
 
 /// In running order: a job stands behind everything that it builds on.
@@ -46,8 +51,9 @@ struct JobOutcome {
 /// reported as failed: each metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
+/// @param node for a job that reaches over the node
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
-                   const std::function<void()>& on_probe);
+                   const std::function<void()>& on_probe, const NodeGpus& node = {});
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
+#include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
@@ -56,6 +57,14 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
   }
   const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += "<h2>Not answered</h2>\n" + html_table(gaps);
+  return text;
+}
+
+std::string matrices_html(const std::vector<PeerMatrix>& matrices) {
+  std::string text = matrices.empty() ? "" : "<h2>GPU to GPU</h2>\n";
+  for (const PeerMatrix& matrix : matrices) {
+    text += fmt::format("<h3>{}</h3>\n", escape_markup(matrix.title)) + html_table(matrix.table);
+  }
   return text;
 }
 
@@ -120,6 +129,7 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   }
   body += charts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
+  body += matrices_html(peer_matrices(run, analysis.registry));
   body += device_details(run, analysis);
   const TextTable times = time_table(run);
   if (!times.rows.empty()) {

@@ -1,5 +1,6 @@
 // The report as Markdown, for a ticket or a merge request.
 #include "analysis/report/content.hpp"
+#include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
@@ -55,6 +56,11 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   }
   const TextTable gaps = gap_table(run);
   if (!gaps.rows.empty()) text += "\n## Not answered\n\n" + markdown_table(gaps);
+  const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);
+  if (!matrices.empty()) text += "\n## GPU to GPU\n";
+  for (const PeerMatrix& matrix : matrices) {
+    text += fmt::format("\n{}\n\n", escape_markdown(matrix.title)) + markdown_table(matrix.table);
+  }
   const std::vector<std::string> remarks = notes(run, analysis);
   if (!remarks.empty()) text += "\n## Notes (no verdict)\n\n";
   for (const std::string& remark : remarks) text += "- " + escape_markdown(remark) + "\n";

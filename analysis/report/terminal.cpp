@@ -1,5 +1,6 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
+#include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
@@ -135,6 +136,12 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   } else if (!run.devices.empty()) {
     text += title(colour, "DEVICES") + devices_text(run, analysis);
     text += fleet_tables(run, analysis, colour);
+  }
+  const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);
+  if (!matrices.empty()) text += title(colour, "GPU TO GPU");
+  for (const PeerMatrix& matrix : matrices) {
+    if (&matrix != &matrices.front()) text += "\n";
+    text += line("  ", matrix.title) + plain_table(matrix.table, "    ");
   }
   const TextTable times = time_table(run);
   if (!times.rows.empty()) {

@@ -4,12 +4,14 @@
 
 #include "analysis/results.hpp"
 #include "device/device.hpp"
+#include "jobs/run/node_gpus.hpp"
 
 #include <deque>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -24,6 +26,10 @@ class JobRun {
   /// @param on_probe called after each probe (progress); may throw to stop the job
   JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint64_t seed,
          const std::vector<JobResult>& earlier, std::function<void()> on_probe = {});
+
+  /// The GPUs of its node, for a job that runs on all of them at the same time; else empty.
+  const NodeGpus& node() const { return node_; }
+  void set_node(NodeGpus node) { node_ = std::move(node); }
 
   const DeviceInfo& info() const;
   Device& device() { return device_; }
@@ -81,6 +87,7 @@ class JobRun {
   std::uint64_t seed_;
   const std::vector<JobResult>& earlier_;
   std::function<void()> on_probe_;
+  NodeGpus node_;
   std::deque<ProbeRecord> records_;
   std::uint64_t searched_accesses_ = 0;
   double device_s_ = 0;

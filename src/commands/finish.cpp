@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/again_plan.hpp"
+#include "commands/measure_together.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
@@ -25,6 +26,8 @@ namespace {
 // What a rank may take for its second tries beyond their time: to end a worker that does not end by
 // itself (supervise.cpp), and to give them up.
 constexpr double again_end_s = 60;
+// To make a context on each GPU of a node: some 2 s for each of them without persistence mode.
+constexpr double open_peers_s = 60;
 
 Task task_of(const RankContext& context, TaskKind kind) {
   return {.kind = kind, .rank = context.mpi.rank(), .ranks = context.mpi.size()};
@@ -74,6 +77,35 @@ void measure_own_again(const MeasurePlan& plan, const RankContext& context, cons
   } catch (const StoreError& error) {
     log_local(error.what());
   }
+}
+
+/// The jobs between the GPUs of a node, of this rank's device, if it has a shard to add them to.
+void measure_own_links(const MeasurePlan& plan, const RankContext& context, const Supervised& mine,
+                       const NodeView& node, double limit_s, RankProgress& progress) {
+  if (mine.device.uuid.empty()) return;
+  if (!mine.failure.empty()) return leave_node(plan, context.mpi.rank());
+  Task task = task_of(context, TaskKind::measure_together);
+  task.device = mine.device;
+  task.node_gpus = node.gpus;
+  task.limit_s = limit_s;
+  progress.measuring_on();
+  supervise_together(plan, task, context.keeper, progress);
+  progress.measured(static_cast<int>(plan.jobs.size()));
+}
+
+/// When every GPU has been measured by itself, those of a node measure the links between them. The
+/// meeting after it is bounded, as their turns are.
+Attendance measure_links_together(const MeasurePlan& plan, const RankContext& context,
+                                  const Supervised& mine, const NodeView& node,
+                                  RankProgress& progress) {
+  if (!has_jobs_together(plan)) return {};
+  const double limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
+  const auto begin = std::chrono::steady_clock::now();
+  measure_own_links(plan, context, mine, node, limit_s, progress);
+  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
+  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s,
+                          .total_s = limit_s * deadline_factor() + again_end_s - past.count()};
+  return rendezvous(context.mpi.world(), patience, progress.lookout());
 }
 
 /// Devices that deviate are measured again, with peers beside them, before anything is written.
@@ -143,7 +175,7 @@ void leave_together(const RankContext& context, double limit_s, ExitStatus statu
 }  // namespace
 
 ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
-                      const Supervised& mine, RankProgress& progress) {
+                      const Supervised& mine, const NodeView& node, RankProgress& progress) {
   MpiSession& mpi = context.mpi;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const auto rescue = [&] { return build_without(plan, context, progress); };
@@ -164,6 +196,7 @@ ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const
     return ExitStatus::resumable;
   }
   context.watch.leave();
+  go_on_with(measure_links_together(plan, context, mine, node, progress));
   go_on_with(measure_again_together(plan, context, mine, progress));
 
   context.watch.enter({.name = "writing the run file", .rescue = rescue});

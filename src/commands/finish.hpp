@@ -17,11 +17,17 @@ struct RankContext {
   int asked_as_rank = 0;  // the rank for which ask_devices was called, before MPI told the rank
 };
 
+/// The GPUs that a run measures on a node.
+struct NodeView {
+  std::vector<NodeGpu> gpus{};  // of the node of this rank, by rank
+  std::size_t most_gpus = 0;    // of the node that has most
+};
+
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is
 /// lost, one of those that are left builds the file from the shards, and all of them end here.
 /// @returns the same on every rank
 ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
-                      const Supervised& mine, RankProgress& progress);
+                      const Supervised& mine, const NodeView& node, RankProgress& progress);
 
 /// On rank 0, before --resume replaces a run file: its devices that no rank will measure now become
 /// shards, from which the new file takes them. @throws ConfigError, StoreError

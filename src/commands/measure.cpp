@@ -115,17 +115,19 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
-void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
-  const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
-    return job.status == Status::failed || job.status == Status::not_run;
+/// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
+void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
+  const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
+    return job->reach == JobReach::node && !is_done(device, *job);
   });
-  const bool whole = failed == device.jobs.end();
-  device.status = whole ? DeviceOutcome::complete : DeviceOutcome::incomplete;
-  if (whole) {
-    device.reason.clear();  // a worker lost after its last job costs nothing
-  } else if (device.reason.empty()) {
-    device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
-  }
+  if (follows == plan.jobs.end() || device.status != DeviceOutcome::complete) return;
+  device.status = DeviceOutcome::incomplete;
+  device.reason = fmt::format("job {}: the run ended before it", (*follows)->name);
+}
+
+void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
+  note_outcome(device);
+  note_what_follows(plan, device);
   shard.get().finish(device);
   try {
     write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
@@ -162,6 +164,19 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
   return device;
 }
 
+void note_outcome(DeviceResult& device) {
+  const auto failed = std::ranges::find_if(device.jobs, [](const JobResult& job) {
+    return job.status == Status::failed || job.status == Status::not_run;
+  });
+  const bool whole = failed == device.jobs.end();
+  device.status = whole ? DeviceOutcome::complete : DeviceOutcome::incomplete;
+  if (whole) {
+    device.reason.clear();  // a worker lost after its last job costs nothing
+  } else if (device.reason.empty()) {
+    device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
+  }
+}
+
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason) {
   JobResult result;
   result.job = job.name;
@@ -181,7 +196,7 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
   const std::unique_ptr<Device> device = open_to_measure(plan, task.device, result);
   WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
-    if (is_done(result, *job)) continue;
+    if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
     if (stop_requested()) {
       shard.get().suspend("stopped by a signal; --resume goes on");
       return {.ending = Ending::stopped};
@@ -217,7 +232,7 @@ void give_up_device(const MeasurePlan& plan, const Task& task, const std::string
   result.reason = reason;
   WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
-    if (is_done(result, *job)) continue;
+    if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
     const LostJob* lost = find_lost(task, *job);
     keep(shard, result,
          job_without_answers(*job, lost ? Status::failed : Status::not_run,

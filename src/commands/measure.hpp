@@ -31,6 +31,7 @@ struct Step {
   std::string_view job;  // under way
   int jobs_done = 0;
   bool begins = false;  // the job does; else a probe of it has ended
+  bool waits = false;   // ... or nothing has: it waits for other GPUs
 };
 
 enum class Ending {
@@ -50,11 +51,15 @@ struct Measured {
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result);
 
+/// The device's outcome from those of its jobs, and the reason of the first that failed.
+void note_outcome(DeviceResult& device);
+
 /// The result of a job that could not be run to its end: each of its metrics says why.
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
-/// Runs the jobs that are left on one device, each into the shard as it ends. Does not throw for
-/// anything that the device does: one that cannot be opened is `incomplete` with the reason.
+/// Runs the jobs of one GPU by itself that are left on it, each into the shard as it ends. Does
+/// not throw for anything that the device does: one that cannot be opened is `incomplete` with the
+/// reason.
 /// @throws StoreError if the shard cannot be written
 Measured measure_device(const MeasurePlan& plan, const Task& task,
                         const std::function<void(const Step&)>& on_step);

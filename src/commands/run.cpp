@@ -7,6 +7,7 @@
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
+#include "commands/measure_together.hpp"
 #include "commands/supervise.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
@@ -120,6 +121,7 @@ void prepare_output(const MeasurePlan& plan, const RankContext& context, const R
     clear_progress(plan.parts);
     clear_claims(plan.parts);
     clear_again_plan(plan.parts);
+    clear_turns(plan.parts);
     write_roster(plan.parts, roster);
     if (plan.options.resume) keep_other_devices(plan, roster);
   });
@@ -205,7 +207,9 @@ ExitStatus run_fleet(MeasurePlan plan, const RankContext& context) {
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
   progress.measured(own_uuid ? static_cast<int>(plan.jobs.size()) : 0);
-  return finish_run(plan, context, roster, mine, progress);
+  const NodeView node{.gpus = gpus_of_node(views, assignment, mpi.rank(), plan.backend, visible),
+                      .most_gpus = most_gpus_of_node(views, assignment)};
+  return finish_run(plan, context, roster, mine, node, progress);
 }
 
 }  // namespace sonde

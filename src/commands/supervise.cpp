@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
 #include "commands/measure_again.hpp"
+#include "commands/measure_together.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ constexpr auto poll_pause = std::chrono::milliseconds(50);
 // Reading the digest of a device takes some 4 ms (10,000 devices: 40 s).
 const Seconds judge_limit = Seconds(60) * deadline_factor();
 // A worker whose time is over ends at its next probe, which is bounded to seconds.
-constexpr Seconds again_margin{15};
+constexpr Seconds bounded_margin{15};
 
 /// How long a worker may take, besides the silence that is allowed to all.
 struct Limits {
@@ -124,6 +125,12 @@ class Watch {
   bool unkillable_ = false;
 };
 
+/// One worker, whose jobs are bounded by the time of its task.
+Report wait_bounded(const Task& task, Keeper& keeper, RankProgress& progress) {
+  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
+  return Watch(keeper, task, {.all = limit}, progress).wait();
+}
+
 /// No worker is left to do it; it needs no GPU.
 Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string& reason) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
@@ -204,13 +211,26 @@ bool judge(Keeper& keeper, const Task& task, RankProgress& progress) {
 
 void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                      RankProgress& progress) {
-  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + again_margin;
-  const Report report = Watch(keeper, task, {.all = limit}, progress).wait();
+  const Report report = wait_bounded(task, keeper, progress);
   if (report.kind == ReportKind::measured) return;
   log_local(fmt::format("{} was not measured again: {}", task.device.uuid, report.reason));
   if (report.kind == ReportKind::failed) return;  // its shard can take no more
   try {
     give_up_again(plan, task, report.reason);
+  } catch (const Error& error) {
+    log_local(error.what());
+  }
+}
+
+void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                        RankProgress& progress) {
+  const Report report = wait_bounded(task, keeper, progress);
+  leave_node(plan, task.rank);
+  if (report.kind == ReportKind::measured) return;
+  log_local(fmt::format("the links of {} were not measured: {}", task.device.uuid, report.reason));
+  if (report.kind == ReportKind::failed) return;  // its shard can take no more
+  try {
+    give_up_together(plan, task, report.reason);
   } catch (const Error& error) {
     log_local(error.what());
   }

@@ -39,6 +39,10 @@ bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
 void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                      RankProgress& progress);
 
+/// The same of the jobs between the GPUs of its node. When it returns, nobody waits for this rank.
+void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                        RankProgress& progress);
+
 /// Has a worker build or analyse the run file, however long that takes.
 /// @returns its exit status; `error`, with a line in the log, if it failed
 ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress);

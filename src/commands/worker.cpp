@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
 #include "commands/measure_again.hpp"
+#include "commands/measure_together.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
@@ -28,7 +29,7 @@ class ProgressReporter {
   explicit ProgressReporter(const RankLink& rank) : rank_(rank) {}
 
   void tell(const Step& step) {
-    if (!step.begins) ++probes_;
+    if (!step.begins && !step.waits) ++probes_;
     const Report report{.kind = ReportKind::progress,
                         .job = std::string(step.job),
                         .jobs_done = step.jobs_done,
@@ -69,6 +70,12 @@ Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) 
 Report measure_once_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
   ProgressReporter progress(rank);
   measure_again(plan, task, [&progress](const Step& step) { progress.tell(step); });
+  return {.kind = ReportKind::measured};
+}
+
+Report measure_between(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+  ProgressReporter progress(rank);
+  measure_together(plan, task, [&progress](const Step& step) { progress.tell(step); });
   return {.kind = ReportKind::measured};
 }
 
@@ -113,6 +120,7 @@ Report do_parsed(const MeasurePlan& plan, const Task& task, const RankLink& rank
       case TaskKind::measure: return measure(plan, task, rank);
       case TaskKind::judge: return judge(plan);
       case TaskKind::measure_again: return measure_once_more(plan, task, rank);
+      case TaskKind::measure_together: return measure_between(plan, task, rank);
       case TaskKind::build: return build(plan);
       case TaskKind::analyze: return analyze(plan);
     }

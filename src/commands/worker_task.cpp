@@ -13,6 +13,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(TaskKind, {{TaskKind::list_devices, "list_devices"}
                                         {TaskKind::measure, "measure"},
                                         {TaskKind::judge, "judge"},
                                         {TaskKind::measure_again, "measure_again"},
+                                        {TaskKind::measure_together, "measure_together"},
                                         {TaskKind::build, "build"},
                                         {TaskKind::analyze, "analyze"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
@@ -23,9 +24,10 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
                                           {ReportKind::failed, "failed"},
                                           {ReportKind::finished, "finished"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, device, resume, lost_jobs, again_jobs,
-                                   limit_s)
+                                   limit_s, node_gpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, devices, job, jobs_done, probes_done, reason,
                                    exit_status)
 

@@ -13,9 +13,10 @@ enum class TaskKind {
   list_devices,  // reports `devices`
   measure,       // reports `progress`, and in the end `measured`, `stopped`, `job_lost` or `failed`
   judge,         // the shards: who is measured again; reports `finished`
-  measure_again,  // reports `progress`, and in the end `measured` or `failed`
-  build,          // the run file from the shards; reports `finished`
-  analyze         // the run file that all ranks wrote; reports `finished`
+  measure_again,     // reports `progress`, and in the end `measured` or `failed`
+  measure_together,  // the same
+  build,             // the run file from the shards; reports `finished`
+  analyze            // the run file that all ranks wrote; reports `finished`
 };
 
 /// A job that took its worker along.
@@ -35,6 +36,8 @@ struct Task {
   // Of `measure_again`, besides the device:
   std::vector<std::string> again_jobs{};
   double limit_s = 0;  // of all of them together
+  // Of `measure_together`, besides the device and the time:
+  std::vector<NodeGpu> node_gpus{};  // by rank, with the own one
 };
 
 enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };

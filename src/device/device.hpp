@@ -22,6 +22,16 @@ inline constexpr std::uint64_t record_overhead_bytes = 64;
 /// Lanes that may chase on one SM at once, each a warp of one block.
 inline constexpr std::size_t most_lanes_per_sm = 16;
 
+/// A GPU of the node that a run measures; to the others it is a peer.
+struct NodeGpu {
+  std::string uuid;
+  int rank = 0;           // that measures it
+  bool reachable = true;  // by this process, if it is not its own
+};
+
+/// What carries loads from one GPU to another.
+enum class PeerLink { unknown, nvlink, pcie };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -48,6 +58,9 @@ class Device {
   /// From here on jobs are measured a second time: what the physics would draw afresh, a simulation
   /// draws afresh, too (its noise); the device stays the same.
   virtual void draw_anew() {}
+
+  /// What the driver says of the way to a peer that the device was opened with.
+  virtual PeerLink link_to(const std::string& /*peer_uuid*/) { return PeerLink::unknown; }
 
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why

@@ -5,6 +5,7 @@
 #include "device/sim/die.hpp"
 #include "device/sim/gone.hpp"
 #include "device/sim/model/model_files.hpp"
+#include "device/sim/peer.hpp"
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"
@@ -19,11 +20,12 @@ namespace sonde {
 /// How GPUs of one kind are reached.
 struct Backend {
   std::string_view name;
-  bool has_models = false;  // the name is followed by a colon and models
+  bool has_models = false;      // the name is followed by a colon and models
+  bool reaches_unseen = false;  // a process may reach GPUs that only other ranks list
   void (*check)(const BackendChoice&);
   std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
   std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed,
-                                  double memory_share);
+                                  double memory_share, const std::vector<NodeGpu>&);
   std::optional<DriverSurvey> (*survey)();
 };
 
@@ -41,7 +43,8 @@ constexpr const char* usage =
       "use --backend sim:<model>");
 }
 std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
-std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t, double) {
+std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t, double,
+                                         const std::vector<NodeGpu>&) {
   refuse_cuda();
 }
 DriverSurvey survey_cuda() { return {.cuda_in_build = false}; }
@@ -63,25 +66,41 @@ std::vector<DeviceChoice> list_simulated(int world_rank, std::uint64_t seed) {
   return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
 }
 
-/// Models are dealt to the ranks in order and over again; the ordinal of a simulated GPU is the
-/// rank that it was made for.
+/// Models are dealt to the ranks in order and over again.
+sim::FaultyModel model_of_rank(const BackendChoice& backend, int world_rank) {
+  const auto rank = static_cast<std::size_t>(world_rank);
+  return sim::load_faulty_model(backend.models[rank % backend.models.size()]);
+}
+
+/// The ordinal of a simulated GPU is the rank that it was made for.
 std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const DeviceChoice& choice,
-                                       std::uint64_t seed, double /*memory_share*/) {
-  const auto rank = static_cast<std::size_t>(choice.ordinal);
-  return std::make_unique<sim::SimDevice>(
-      sim::load_faulty_model(backend.models[rank % backend.models.size()]),
-      sim::die_seed(seed, choice.ordinal));
+                                       std::uint64_t seed, double /*memory_share*/,
+                                       const std::vector<NodeGpu>& peers) {
+  sim::FaultyModel own = model_of_rank(backend, choice.ordinal);
+  std::vector<sim::LinkedPeer> linked;
+  for (const NodeGpu& peer : peers) {
+    const sim::FaultyModel other = model_of_rank(backend, peer.rank);
+    linked.push_back({.uuid = peer.uuid,
+                      .link = sim::join_ends({.faulty = own, .world_rank = choice.ordinal},
+                                             {.faulty = other, .world_rank = peer.rank})});
+  }
+  return std::make_unique<sim::SimDevice>(std::move(own), sim::die_seed(seed, choice.ordinal),
+                                          std::move(linked));
 }
 
 constexpr std::array backends{
     Backend{.name = "cuda",
             .check = check_cuda,
             .list = [](int, std::uint64_t) { return list_cuda_devices(); },
-            .open = [](const BackendChoice&, const DeviceChoice& choice, std::uint64_t seed,
-                       double share) { return open_cuda_device(choice, seed, share); },
+            .open =
+                [](const BackendChoice&, const DeviceChoice& choice, std::uint64_t seed,
+                   double share, const std::vector<NodeGpu>& peers) {
+                  return open_cuda_device(choice, seed, share, peers);
+                },
             .survey = [] { return std::optional(survey_cuda()); }},
     Backend{.name = "sim",
             .has_models = true,
+            .reaches_unseen = true,
             .check = check_models,
             .list = list_simulated,
             .open = open_simulated,
@@ -118,9 +137,16 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int 
   return choice.backend->list(world_rank, seed);
 }
 
+bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& visible,
+               const std::string& uuid) {
+  return backend.backend->reaches_unseen ||
+         std::ranges::find(visible, uuid, &DeviceChoice::uuid) != visible.end();
+}
+
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
-                                    std::uint64_t seed, double memory_share) {
-  return backend.backend->open(backend, choice, seed, memory_share);
+                                    std::uint64_t seed, double memory_share,
+                                    const std::vector<NodeGpu>& peers) {
+  return backend.backend->open(backend, choice, seed, memory_share, peers);
 }
 
 std::optional<DriverSurvey> survey_driver(const BackendChoice& backend) {

@@ -29,11 +29,18 @@ void check_backend(const BackendChoice& backend);
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int world_rank,
                                                std::uint64_t seed);
 
+/// Whether a process that sees these devices could reach that GPU of its node, too. Simulated ranks
+/// see one GPU each, and reach all.
+bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& visible,
+               const std::string& uuid);
+
 /// Opens one of the devices that list_visible_devices gave on this rank.
 /// @param memory_share of its free memory that probes may take, 0..1
+/// @param peers whose memory its probes may name; each can be reached
 /// @throws DeviceError
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
-                                    std::uint64_t seed, double memory_share = 1);
+                                    std::uint64_t seed, double memory_share = 1,
+                                    const std::vector<NodeGpu>& peers = {});
 
 /// What the driver says of itself and its GPUs; nothing if they are simulated. A sick driver may
 /// let it hang.

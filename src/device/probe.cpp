@@ -81,6 +81,7 @@ json describe(const ChaseProbe& probe) {
     result["co_runners"].push_back({{"sm", runner.sm}, {"offset_bytes", runner.offset_bytes}});
   }
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
+  if (probe.peer_uuid) result["peer"] = *probe.peer_uuid;
   return result;
 }
 
@@ -95,17 +96,19 @@ json describe(const ClusterProbe& probe) {
 }
 
 json describe(const StreamProbe& probe) {
-  return {{"kind", to_text(probe.kind)},
-          {"path", to_text(probe.path)},
-          {"blocks", probe.blocks},
-          {"block_threads", probe.block_threads},
-          {"ilp", probe.ilp},
-          {"element_bytes", probe.element_bytes},
-          {"footprint_bytes", probe.footprint_bytes},
-          {"place", probe.place},
-          {"passes", probe.passes},
-          {"repeats", probe.repeats},
-          {"sms", probe.sms}};
+  json result = {{"kind", to_text(probe.kind)},
+                 {"path", to_text(probe.path)},
+                 {"blocks", probe.blocks},
+                 {"block_threads", probe.block_threads},
+                 {"ilp", probe.ilp},
+                 {"element_bytes", probe.element_bytes},
+                 {"footprint_bytes", probe.footprint_bytes},
+                 {"place", probe.place},
+                 {"passes", probe.passes},
+                 {"repeats", probe.repeats},
+                 {"sms", probe.sms}};
+  if (probe.peer_uuid) result["peer"] = *probe.peer_uuid;
+  return result;
 }
 
 json describe(const SharedChaseProbe& probe) {
@@ -195,6 +198,20 @@ void check_co_runners(const ChaseProbe& probe, int sm_count) {
   }
 }
 
+/// What lies in another GPU's memory is reached by loads of addresses, and its L2 cannot be emptied
+/// from here.
+void check_peer(const ChaseProbe& probe) {
+  if (!probe.peer_uuid) return;
+  require(probe.co_runners.empty() && probe.preparation == Preparation::as_is,
+          "a chase through a peer's memory has no co-runners and no flush");
+  for (const ChaseLane& lane : probe.lanes) {
+    require(lane.path == LoadPath::all_levels || lane.path == LoadPath::past_l1 ||
+                lane.path == LoadPath::uncached,
+            "a chase through a peer's memory needs plain loads");
+    require(lane.stored_offsets_bytes.empty(), "a chase through a peer's memory stores nothing");
+  }
+}
+
 void check(const ChaseProbe& probe, int sm_count) {
   require(!probe.lanes.empty(), "a chase needs a lane");
   require(probe.timed_accesses + probe.amortised_accesses > 0, "a chase must time something");
@@ -214,6 +231,7 @@ void check(const ChaseProbe& probe, int sm_count) {
             "a chase through the constant bank must stay within its 64 KiB");
   }
   check_co_runners(probe, sm_count);
+  check_peer(probe);
 }
 
 void check_samples(std::uint64_t samples, const std::vector<int>& sms, int sm_count) {

@@ -92,6 +92,8 @@ struct ChaseProbe {
   Concurrency concurrency = Concurrency::together;
   /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
   std::optional<std::uint64_t> shared_carveout_bytes;
+  /// The buffer lies in the memory of this GPU, a peer that the device was opened with.
+  std::optional<std::string> peer_uuid = {};
 };
 
 /// What lies between two clock reads.
@@ -140,6 +142,9 @@ struct StreamProbe {
   int passes = 1;
   int repeats = 1;
   std::vector<int> sms;  // empty: all; else blocks elsewhere end at once (one block per SM)
+  /// As that of a chase. A copy then reads one half of the peer's buffer and writes the other, so
+  /// that the link carries data both ways.
+  std::optional<std::string> peer_uuid = {};
 };
 
 /// Width of a shared memory bank, where the device offers a choice (Kepler).
@@ -253,7 +258,8 @@ std::optional<LoadPath> common_path(const ChaseProbe& probe);
 
 /// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples
 /// of 8 (of code_block_bytes for code), a constant buffer within its bank, stores only where a path
-/// reads global memory, SMs that exist. @throws Error naming the field.
+/// reads global memory, plain loads without a flush from a peer, SMs that exist. @throws Error
+/// naming the field.
 void validate_probe(const ProbeSpec& spec, int sm_count);
 
 }  // namespace sonde

@@ -29,6 +29,11 @@ void RankProgress::measured(int jobs_done) {
   tick();
 }
 
+void RankProgress::measuring_on() {
+  progress_.state = RankState::measuring;
+  tick();
+}
+
 void RankProgress::measuring_again() {
   progress_.state = RankState::measuring_again;
   tick();

@@ -44,8 +44,8 @@ class Shard {
   static ResumedShard resume(const std::filesystem::path& parts, const DeviceResult& device,
                              const Provenance& provenance, const ResumeFrom& from = {});
 
-  /// A copy of the finished shard of this device, to which second tries of its jobs are added; it
-  /// takes the shard's place when it is finished, and none if it never is.
+  /// A copy of the finished shard of this device, to which second tries of its jobs are added, or
+  /// jobs that it lacks; it takes the shard's place when it is finished, and none if it never is.
   /// @param device as the shard has it @throws StoreError
   static Shard extend(const std::filesystem::path& parts, const DeviceResult& device);
 

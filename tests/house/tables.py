@@ -9,7 +9,7 @@ LONGEST_FUNCTION_LINES = 60
 # --- layers --------------------------------------------------------------------------------------
 
 JOB_PARTS = ("jobs/cache", "jobs/tlb", "jobs/latency", "jobs/cores", "jobs/sharing", "jobs/slices",
-             "jobs/host")
+             "jobs/host", "jobs/peer")
 BELOW_PARTS = ("jobs/sets", "jobs/chase", "jobs/run")
 BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/base")
 # From the top floor down: a layer, and the layers whose files it may include. A file belongs to the

@@ -55,7 +55,8 @@ ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Ord
         round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
     buffer_bytes_ = rehearsal_offset_bytes_ + texture_row_bytes;
   }
-  data_ = session.data(probe.place, buffer_bytes_);
+  data_ = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, buffer_bytes_)
+                          : session.data(probe.place, buffer_bytes_);
   if (path_ == LoadPath::texture_1d) {
     texture_ = session.texture().over_memory(data_, buffer_bytes_);
   }

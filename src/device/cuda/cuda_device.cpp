@@ -9,26 +9,41 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-/// The number of that GPU in this process, which sees no other one if it had not asked for any yet:
-/// a context takes the driver 0.7 s longer for each further GPU (seen with two H200s).
-int find_alone(const std::string& uuid) {
-  setenv("CUDA_VISIBLE_DEVICES", uuid.c_str(), 1);
-  for (const DeviceChoice& seen : list_cuda_devices()) {
-    if (seen.uuid == uuid) return seen.ordinal;
+/// A GPU and its peers, with their numbers in this process.
+struct Found {
+  int ordinal = 0;
+  std::vector<DeviceChoice> peers;
+};
+
+/// This process sees no others, if it had not asked for any yet: a context takes the driver 0.7 s
+/// longer for each further GPU (seen with two H200s).
+Found find_alone(const std::string& uuid, const std::vector<NodeGpu>& peers) {
+  std::string wanted = uuid;
+  for (const NodeGpu& peer : peers) wanted += "," + peer.uuid;
+  setenv("CUDA_VISIBLE_DEVICES", wanted.c_str(), 1);
+  std::vector<DeviceChoice> seen = list_cuda_devices();
+  const auto own = std::ranges::find(seen, uuid, &DeviceChoice::uuid);
+  if (own == seen.end()) {
+    throw_device_error("GPU {} is not there (the GPUs changed since they were listed). Start again",
+                       uuid);
   }
-  throw_device_error("GPU {} is not there (the GPUs changed since they were listed). Start again",
-                     uuid);
+  Found found{.ordinal = own->ordinal, .peers = {}};
+  seen.erase(own);
+  found.peers = std::move(seen);
+  return found;
 }
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const DeviceChoice& choice, std::uint64_t seed, double memory_share)
-      : session_(std::make_unique<cuda::Session>(find_alone(choice.uuid), seed, memory_share)) {}
+  CudaDevice(const Found& found, std::uint64_t seed, double memory_share)
+      : session_(std::make_unique<cuda::Session>(found.ordinal, seed, memory_share, found.peers)) {}
   /// What a lost GPU holds is left to the end of the process: to free it could hang.
   ~CudaDevice() override {
     if (session_->lost()) static_cast<void>(session_.release());
@@ -36,6 +51,7 @@ class CudaDevice final : public Device {
 
   const DeviceInfo& info() const override { return session_->info(); }
   Health health() override { return session_->health(); }
+  PeerLink link_to(const std::string& peer_uuid) override { return session_->link_to(peer_uuid); }
   Links links() override { return session_->links(); }
   XidLog xids() override { return cuda::read_xids(info().pci_bus_id); }
   void begin_job() override {
@@ -80,8 +96,8 @@ std::vector<DeviceChoice> list_cuda_devices() {
 }
 
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
-                                         double memory_share) {
-  return std::make_unique<CudaDevice>(choice, seed, memory_share);
+                                         double memory_share, const std::vector<NodeGpu>& peers) {
+  return std::make_unique<CudaDevice>(find_alone(choice.uuid, peers), seed, memory_share);
 }
 
 }  // namespace sonde

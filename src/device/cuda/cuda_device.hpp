@@ -16,8 +16,10 @@ std::vector<DeviceChoice> list_cuda_devices();
 
 /// Opens one of them: makes its context and reads its inventory.
 /// @param memory_share of its free memory that probes may take, 0..1
+/// @param peers that are visible, too
 /// @throws DeviceError if it is no longer there, or cannot be used
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
-                                         double memory_share);
+                                         double memory_share,
+                                         const std::vector<NodeGpu>& peers = {});
 
 }  // namespace sonde

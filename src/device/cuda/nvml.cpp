@@ -23,6 +23,9 @@ constexpr unsigned errors_corrected = 0;
 constexpr unsigned errors_uncorrected = 1;
 constexpr unsigned counter_volatile = 0;   // since the driver was loaded
 constexpr unsigned counter_aggregate = 1;  // ever
+constexpr unsigned p2p_read = 0;           // NVML_P2P_CAPS_INDEX_READ
+constexpr unsigned p2p_nvlink = 2;         // NVML_P2P_CAPS_INDEX_NVLINK
+constexpr unsigned p2p_ok = 0;             // NVML_P2P_STATUS_OK
 constexpr unsigned most_nvlinks = 18;      // NVML_NVLINK_MAX_LINKS
 constexpr unsigned nvlink_replay = 0;      // NVML_NVLINK_ERROR_DL_REPLAY
 constexpr unsigned nvlink_recovery = 1;    // NVML_NVLINK_ERROR_DL_RECOVERY
@@ -87,6 +90,7 @@ struct Nvml::Library {
                        unsigned long long*) = find("nvmlDeviceGetNvLinkErrorCounter");
   int (*processes)(Device, unsigned*,
                    ProcessInfo*) = find("nvmlDeviceGetComputeRunningProcesses_v3");
+  int (*p2p_status)(Device, Device, unsigned, unsigned*) = find("nvmlDeviceGetP2PStatus");
   bool usable =
       init != nullptr && shutdown != nullptr && handle_by_uuid != nullptr && init() == success;
 
@@ -208,6 +212,17 @@ Health Nvml::health() const {
     health.remap_failure = remaps->failed;
   }
   return health;
+}
+
+PeerLink Nvml::link_to(const std::string& peer_uuid) const {
+  const Library& nvml = *library_;
+  Device peer = nullptr;
+  if (nvml.handle_by_uuid(peer_uuid.c_str(), &peer) != success) return PeerLink::unknown;
+  const auto has = [&](unsigned capability) {
+    return Library::ask<unsigned>(nvml.p2p_status, device_, peer, capability) == p2p_ok;
+  };
+  if (has(p2p_nvlink)) return PeerLink::nvlink;
+  return has(p2p_read) ? PeerLink::pcie : PeerLink::unknown;
 }
 
 PcieLink Nvml::pcie_link() const {

@@ -2,6 +2,7 @@
 // without the library sonde still measures, only with less inventory.
 #pragma once
 
+#include "device/device.hpp"
 #include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
 #include "trace/links.hpp"
@@ -27,6 +28,7 @@ class Nvml {
   PcieLink pcie_link() const;
   Links links() const;
   GpuSettings settings() const;
+  PeerLink link_to(const std::string& peer_uuid) const;
 
  private:
   struct Library;

@@ -56,16 +56,17 @@ void check_stream(const Session& session, const StreamProbe& probe) {
 }
 
 /// Tells the kernel where the data lie: a copy goes from one half to the other. What is read holds
-/// the pattern; what must be written is wiped.
+/// the pattern; what must be written is wiped, as all of a peer's buffer is.
 void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
-  std::byte* source = session.data(probe.place, probe.footprint_bytes);
+  std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
+                                      : session.data(probe.place, probe.footprint_bytes);
   std::byte* destination = copies ? source + pass_bytes : source;
   if (probe.kind != StreamKind::write) {
     SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));
   }
-  if (probe.kind != StreamKind::read) {
+  if (probe.kind != StreamKind::read && !probe.peer_uuid) {
     SONDE_CUDA_CHECK(cudaMemsetAsync(destination, 0, pass_bytes, session.stream()));
   }
   launch.source = source;
@@ -73,9 +74,11 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
   launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
 }
 
-/// 100 MB/s for each block that is at work, far below what any memory gives.
+/// 100 MB/s for each block that is at work, far below what any memory gives; 1 GB/s in all from a
+/// peer, as a PCIe link of one lane gives.
 TimeLimit limit_of(const StreamProbe& probe) {
-  const double seconds = stream_bytes(probe) / (1e8 * std::min(probe.blocks, 100));
+  const double most_blocks = probe.peer_uuid ? 10 : 100;
+  const double seconds = stream_bytes(probe) / (1e8 * std::min<double>(probe.blocks, most_blocks));
   return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
 }
 

@@ -35,13 +35,15 @@ DeviceInfo open_device(int ordinal, const Nvml* nvml) {
 
 }  // namespace
 
-Session::Session(int ordinal, std::uint64_t seed, double memory_share)
+Session::Session(int ordinal, std::uint64_t seed, double memory_share,
+                 const std::vector<DeviceChoice>& peers)
     : ordinal_(ordinal),
       seed_(seed),
       nvml_(Nvml::open(read_uuid(ordinal))),
       info_(open_device(ordinal, nvml_.get())),
       arrays_(stream()),
-      pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)) {}
+      pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)),
+      peers_(ordinal, peers) {}
 
 Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
 

@@ -5,6 +5,7 @@
 #include "base/deadline_factor.hpp"
 #include "device/cuda/launch_arrays.hpp"
 #include "device/cuda/nvml.hpp"
+#include "device/cuda/peer_memory.hpp"
 #include "device/cuda/pool.hpp"
 #include "device/cuda/textures.hpp"
 #include "device/layout/code_map.hpp"
@@ -36,8 +37,10 @@ class Session {
  public:
   /// Makes the context and reads the inventory.
   /// @param memory_share of the free memory that probes may take, 0..1
+  /// @param peers that this process sees besides, in whose memory buffers may lie
   /// @throws DeviceError
-  Session(int ordinal, std::uint64_t seed, double memory_share);
+  Session(int ordinal, std::uint64_t seed, double memory_share,
+          const std::vector<DeviceChoice>& peers = {});
 
   const DeviceInfo& info() const { return info_; }
   Health health();
@@ -70,6 +73,13 @@ class Session {
 
   /// The buffer of a probe, as Pool::buffer.
   std::byte* data(Place place, std::uint64_t size_bytes) { return pool_.buffer(place, size_bytes); }
+  /// The same on a peer, as PeerMemory::buffer.
+  std::byte* peer_data(const std::string& uuid, std::uint64_t size_bytes) {
+    return peers_.buffer(uuid, size_bytes);
+  }
+  PeerLink link_to(const std::string& uuid) const {
+    return nvml_ ? nvml_->link_to(uuid) : PeerLink::unknown;
+  }
 
   /// Pinned memory of the host, until end_job(): the part of it that the place draws, if it is
   /// larger. Old content undefined.
@@ -103,6 +113,7 @@ class Session {
   Texture texture_;
   std::optional<layout::CodeMap> code_map_;
   Pool pool_;
+  PeerMemory peers_;
   PinnedBuffer host_memory_;
   PcieLink busy_link_;   // since the job began
   double device_s_ = 0;  // of the runs of this probe

@@ -14,12 +14,16 @@ namespace {
 
 constexpr const char* known_faults =
     "slow_sm=SM:cycles, slow_slice=slice:cycles, slow_tpc=TPC:share, lost_way=SM[:set], "
+    "peer_lanes=rank:share, "
     "low_bandwidth=factor, bandwidth_dip=factor, "
     "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
     "ecc_rising=launch, host_width=lanes, host_generation=number, pcie_replays=count, "
     "nvlink_down=link, nvlink_errors=link, xid=code";
+
+// Ranks that a run may have.
+constexpr int most_ranks = 1 << 20;
 
 // Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
 constexpr double default_throttle = 0.7;
@@ -83,10 +87,12 @@ SlowPart parse_slow_part(std::string_view fault, std::string_view value, int par
           parse_number<std::uint32_t>(fault, value.substr(colon + 1), 1, 10000)};
 }
 
-SlowPort parse_slow_port(std::string_view fault, std::string_view value, int tpcs) {
+/// A part with its share, as SlowPort or LostLanes.
+template <class Part>
+Part parse_share(std::string_view fault, std::string_view value, int parts) {
   const std::size_t colon = value.find(':');
   if (colon == std::string_view::npos) refuse(fault, "needs number:share");
-  return {parse_number<int>(fault, value.substr(0, colon), 0, tpcs - 1),
+  return {parse_number<int>(fault, value.substr(0, colon), 0, parts - 1),
           parse_number<double>(fault, value.substr(colon + 1), 0.01, 1.0)};
 }
 
@@ -157,7 +163,10 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     faults.slow_slices.push_back(
         parse_slow_part(fault, value, model.slices->count * model.partitions.count));
   } else if (name == "slow_tpc") {
-    faults.slow_tpcs.push_back(parse_slow_port(fault, value, model.chip.enabled_tpcs));
+    faults.slow_tpcs.push_back(parse_share<SlowPort>(fault, value, model.chip.enabled_tpcs));
+  } else if (name == "peer_lanes") {
+    if (!model.units.peer) refuse(fault, "needs a model that declares the way to its peers");
+    faults.lost_lanes.push_back(parse_share<LostLanes>(fault, value, most_ranks));
   } else if (name == "lost_way") {
     faults.lost_ways.push_back(parse_lost_way(fault, value, model));
   } else if (name == "low_bandwidth") {

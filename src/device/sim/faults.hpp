@@ -21,6 +21,12 @@ struct SlowPort {
   double share = 1;
 };
 
+/// The link to the GPU of a rank that moves bytes at a part of its rate, as lanes of it are down.
+struct LostLanes {
+  int world_rank = 0;
+  double share = 1;
+};
+
 /// A way of the first cache of plain loads of one SM that is switched off.
 struct LostWay {
   int sm = 0;
@@ -33,6 +39,7 @@ struct Faults {
   std::vector<SlowPart> slow_slices;  // every load that this L2 slice serves
   std::vector<SlowPort> slow_tpcs;
   std::vector<LostWay> lost_ways;
+  std::vector<LostLanes> lost_lanes;
   double bandwidth_factor = 1;          // of the DRAM
   double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling

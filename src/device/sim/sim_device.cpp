@@ -54,10 +54,11 @@ void crash() {
 
 }  // namespace
 
-SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die)
+SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<LinkedPeer> peers)
     : model_(std::move(faulty.model)),
       faults_(std::move(faulty.faults)),
       die_(make_die(model_, faults_, seed_of_die)),
+      peers_(std::move(peers)),
       memory_(model_, die_) {
   if (is_gpu_gone(die_.seed)) {
     throw DeviceError("the GPU is gone (the driver does not find it any more) look at dmesg");
@@ -80,6 +81,10 @@ Health SimDevice::health() {
           .memory_clock_hz = die_.info.memory_clock_hz,
           .throttle_reasons = throttled ? thermal_slowdown : 0,
           .ecc_corrected = faults_.ecc_corrected + risen};
+}
+
+PeerLink SimDevice::link_to(const std::string& peer_uuid) {
+  return find_link(peers_, peer_uuid).nvlink ? PeerLink::nvlink : PeerLink::pcie;
 }
 
 Links SimDevice::links() {
@@ -148,6 +153,7 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   const Launch launch{.model = model_,
                       .faults = faults,
                       .die = die_,
+                      .peers = peers_,
                       .memory = memory_,
                       .sm_clock_hz = sm_clock_hz(),
                       .now_ns = now_ns_,

@@ -4,6 +4,7 @@
 
 #include "device/device.hpp"
 #include "device/sim/memory/memory_system.hpp"
+#include "device/sim/peer.hpp"
 
 namespace sonde::sim {
 
@@ -11,7 +12,7 @@ class SimDevice final : public Device {
  public:
   /// @param seed_of_die see die_seed
   /// @throws DeviceError if this GPU is gone (gone.hpp)
-  SimDevice(FaultyModel faulty, std::uint64_t seed_of_die);
+  SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<LinkedPeer> peers = {});
 
   const DeviceInfo& info() const override { return die_.info; }
   Health health() override;
@@ -19,6 +20,7 @@ class SimDevice final : public Device {
   XidLog xids() override;
   void begin_job() override;
   void draw_anew() override { ++draw_; }
+  PeerLink link_to(const std::string& peer_uuid) override;
 
  protected:
   Trace play(const ProbeSpec& spec) override;
@@ -36,6 +38,7 @@ class SimDevice final : public Device {
   Model model_;
   Faults faults_;
   Die die_;
+  std::vector<LinkedPeer> peers_;
   MemorySystem memory_;                // begins anew with each probe
   std::uint64_t launches_ = 0;         // since the device was opened
   std::uint64_t launches_of_job_ = 0;  // since the job began

@@ -37,21 +37,40 @@ TEST(FaultsTest, unknown_ones_list_the_known) {
 }
 
 TEST(FaultsTest, values_must_make_sense) {
-  for (const char* text : {"h200+slow_sm=132:3",   "h200+slow_sm=3",
-                           "h200+slow_slice=94:9", "gtx980+slow_slice=0:9",
-                           "h200+slow_tpc=66:0.9", "h200+slow_tpc=3:1.5",
-                           "h200+slow_tpc=3",      "h200+low_bandwidth=1.5",
-                           "h200+low_bandwidth=",  "h200+bandwidth_dip",
-                           "h200+bandwidth_dip=2", "h200+throttle=0",
-                           "h200+hang=0",          "h200+hang",
-                           "h200+sticky=x",        "h200+",
-                           "h200++ecc=1",          "h200+crash",
-                           "h200+gone=0",          "h200+clock_drop",
-                           "h200+clock_drop=:0.5", "h200+clock_drop=3:",
-                           "h200+clock_drop=3:2",  "h200+host_width=17",
-                           "h200+host_width=0",    "h200+host_generation=6",
-                           "h200+nvlink_down=18",  "h200+nvlink_errors",
-                           "gtx980+host_width=8",  "h200+xid=x"}) {
+  for (const char* text : {"h200+slow_sm=132:3",
+                           "h200+slow_sm=3",
+                           "h200+slow_slice=94:9",
+                           "gtx980+slow_slice=0:9",
+                           "h200+slow_tpc=66:0.9",
+                           "h200+slow_tpc=3:1.5",
+                           "h200+slow_tpc=3",
+                           "h200+low_bandwidth=1.5",
+                           "h200+low_bandwidth=",
+                           "h200+bandwidth_dip",
+                           "h200+bandwidth_dip=2",
+                           "h200+throttle=0",
+                           "h200+hang=0",
+                           "h200+hang",
+                           "h200+sticky=x",
+                           "h200+",
+                           "h200++ecc=1",
+                           "h200+crash",
+                           "h200+gone=0",
+                           "h200+clock_drop",
+                           "h200+clock_drop=:0.5",
+                           "h200+clock_drop=3:",
+                           "h200+clock_drop=3:2",
+                           "h200+host_width=17",
+                           "h200+host_width=0",
+                           "h200+host_generation=6",
+                           "h200+nvlink_down=18",
+                           "h200+nvlink_errors",
+                           "gtx980+host_width=8",
+                           "h200+xid=x",
+                           "h200+peer_lanes=1",
+                           "h200+peer_lanes=1:0",
+                           "h200+peer_lanes=-1:0.5",
+                           "gtx980+peer_lanes=1:0.5"}) {
     EXPECT_THROW(load_faulty_model(text), ConfigError) << text;
   }
 }
@@ -101,7 +120,7 @@ TEST(FaultsTest, a_slow_slice_delays_its_lines_only) {
     EXPECT_TRUE(odd[i] == even[i] || odd[i] == even[i] + 50) << i;
     slow += odd[i] != even[i] ? 1 : 0;
   }
-  EXPECT_NEAR(slow, 2048 / 47, 16);  // that slice of either partition
+  EXPECT_NEAR(slow, 2048.0 / 47, 16);  // that slice of either partition
 }
 
 TEST(FaultsTest, throttling_shows_in_health_and_in_time) {

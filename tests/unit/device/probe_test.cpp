@@ -101,6 +101,27 @@ TEST(ProbeTest, offsets_lie_in_the_space_of_the_path_of_their_lane) {
   EXPECT_THROW(device.run(stored_code), Error);
 }
 
+TEST(ProbeTest, a_chase_at_a_peer_is_of_plain_loads_alone) {
+  EchoDevice device;
+  ChaseProbe probe = small_chase();
+  probe.peer_uuid = "GPU-1";
+  EXPECT_NO_THROW(device.run(probe));
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("peer":"GPU-1")"));
+
+  ChaseProbe flushed = probe;
+  flushed.preparation = Preparation::flushed;
+  EXPECT_THROW(device.run(flushed), Error);
+  ChaseProbe storing = probe;
+  storing.lanes[0].stored_offsets_bytes = {0};
+  EXPECT_THROW(device.run(storing), Error);
+  ChaseProbe texture = probe;
+  texture.lanes[0].path = LoadPath::texture_1d;
+  EXPECT_THROW(device.run(texture), Error);
+  ChaseProbe disturbed = probe;
+  disturbed.co_runners = {{.sm = 1, .offset_bytes = 0}};
+  EXPECT_THROW(device.run(disturbed), Error);
+}
+
 TEST(ProbeTest, description_names_one_path_or_that_of_each_lane) {
   ChaseProbe probe = small_chase();
   probe.lanes.push_back(probe.lanes.front());

@@ -32,7 +32,7 @@ inline constexpr double version = 1000;         // [12]
 inline constexpr double bus_bits = 1 << 20;     // [8192]
 inline constexpr double data_rate = 64;         // transfers in a clock [4]
 
-inline constexpr double bytes_per_s = 1e15;  // of a link to the host [900e9: the GH200]
+inline constexpr double bytes_per_s = 1e15;  // of a link to the host or a peer [900e9: the GH200]
 inline constexpr double lanes = 1024;        // of such a link [16]
 inline constexpr double generations = 32;    // likewise [6]
 

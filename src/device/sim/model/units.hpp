@@ -133,6 +133,25 @@ struct LsuModel {
   }
 };
 
+/// The way to the memory of another GPU of the node, of so many equal lanes in each direction.
+struct PeerModel {
+  bool nvlink = false;  // else PCIe
+  std::uint32_t latency_cycles = 0;
+  double jitter_cycles = 0;
+  int lanes = 1;
+  double lane_bytes_per_s = 0;
+
+  static PeerModel read(Fields& fields) {
+    constexpr double least_rate = 1e6;
+    return {
+        .nvlink = fields.one_of<bool>("link", {{"nvlink", true}, {"pcie", false}}),
+        .latency_cycles = fields.count("latency_cycles", {1, limits::cycles}),
+        .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+        .lanes = fields.count<int>("lanes", {1, limits::channels}),
+        .lane_bytes_per_s = fields.number("lane_bytes_per_s", {least_rate, limits::bytes_per_s})};
+  }
+};
+
 /// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`
 /// further away, drawn for each die, whether it reads or is read.
 struct DsmModel {
@@ -193,6 +212,7 @@ struct UnitsModel {
   LsuModel lsu;
   std::optional<DsmModel> dsm;    // none: the GPU has none
   std::optional<HostModel> host;  // none: nothing is known of it
+  std::optional<PeerModel> peer;  // none: no GPU reaches another one
 };
 
 /// @param root of the model file
@@ -202,9 +222,11 @@ inline UnitsModel read_units(Fields& root) {
                    .shared = root.object("shared", SharedModel::read),
                    .lsu = root.object("lsu", LsuModel::read),
                    .dsm = {},
-                   .host = {}};
+                   .host = {},
+                   .peer = {}};
   if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
   if (root.has("host")) units.host = root.object("host", HostModel::read);
+  if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);
   return units;
 }
 

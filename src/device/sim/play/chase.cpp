@@ -185,6 +185,7 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
   Trace trace = make_trace(probe);
   trace.shared_carveout_bytes =
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
+  if (probe.peer_uuid) return play_at_peer(launch, probe, std::move(trace));
   const auto reads_buffer = [&launch](const ChaseLane& lane) {
     return launch.memory.path(lane.path).space == AddressSpace::global;
   };

@@ -4,17 +4,23 @@
 
 #include "device/sim/memory/buffer_place.hpp"
 #include "device/sim/memory/memory_system.hpp"
+#include "device/sim/peer.hpp"
 
 namespace sonde::sim {
 
 /// A record of two bytes (device.hpp) says no more.
 inline constexpr std::uint32_t longest_window_cycles = 65535;
 
+/// Launches of a stream differ by this fraction of their time (run-to-run spread of H200 streams:
+/// 0.1 %).
+inline constexpr double repeat_spread = 0.001;
+
 /// One launch on one die.
 struct Launch {
   const Model& model;
   const Faults& faults;
   const Die& die;
+  const std::vector<LinkedPeer>& peers;
   MemorySystem& memory;
   double sm_clock_hz = 0;    // as throttled
   double now_ns = 0;         // simulated time since the device was opened

@@ -19,4 +19,10 @@ Trace play(const Launch& launch, const BypassProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
 
+/// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
+/// @throws DeviceError if no way leads there
+Trace play_at_peer(const Launch& launch, const ChaseProbe& probe, Trace trace);
+/// A stream through it.
+Trace play_at_peer(const Launch& launch, const StreamProbe& probe);
+
 }  // namespace sonde::sim

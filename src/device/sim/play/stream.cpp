@@ -21,8 +21,6 @@ constexpr int settling_passes = 4;
 constexpr int counted_passes = 2;
 // Of a footprint so many times the cache no policy here keeps more than a few percent.
 constexpr double hopeless_ratio = 8;
-// Launches differ by this fraction of their time (run-to-run spread of H200 streams: 0.1 %).
-constexpr double repeat_spread = 0.001;
 
 /// Part of the lines of a cyclic chase over `footprint_bytes` that a cache of this kind still has.
 double steady_hit_rate(const CacheModel& cache, const Geometry& geometry, double footprint_bytes,
@@ -215,6 +213,7 @@ std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
 
 Trace play(const Launch& launch, const StreamProbe& probe) {
   if (probe.kind != StreamKind::read) check_data(launch);
+  if (probe.peer_uuid) return play_at_peer(launch, probe);
   const StreamPlan plan = make_plan(launch, probe);
   const std::vector<double> cycles = play_waves(launch, plan);
   const double longest = *std::max_element(cycles.begin(), cycles.end());

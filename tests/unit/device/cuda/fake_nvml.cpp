@@ -5,6 +5,8 @@ constexpr int success = 0;
 constexpr int not_found = 6;
 constexpr int not_supported = 3;
 int device = 0;
+int nvlink_peer = 0;
+int pcie_peer = 0;
 
 int tell(unsigned* value, unsigned number) {
   *value = number;
@@ -17,8 +19,17 @@ extern "C" {
 int nvmlInit_v2() { return success; }
 int nvmlShutdown() { return success; }
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
+  if (uuid[4] == 'p') {  // GPU-peer-nvlink, GPU-peer-pcie
+    *handle = uuid[9] == 'n' ? &nvlink_peer : &pcie_peer;
+    return success;
+  }
   *handle = &device;
   return uuid[4] == 'f' ? success : not_found;
+}
+int nvmlDeviceGetP2PStatus(void*, void* peer, unsigned capability, unsigned* status) {
+  constexpr unsigned nvlink = 2;
+  constexpr unsigned not_ok = 5;
+  return tell(status, capability == nvlink && peer != &nvlink_peer ? not_ok : 0);
 }
 int nvmlDeviceGetPersistenceMode(void*, unsigned* on) { return tell(on, 1); }
 int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {

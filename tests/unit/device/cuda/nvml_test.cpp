@@ -31,6 +31,14 @@ TEST(NvmlTest, settings_come_in_the_units_of_their_names) {
   EXPECT_EQ(settings.compute_mode, ComputeMode::one_process);
 }
 
+TEST(NvmlTest, links_to_peers_are_told_apart) {
+  const auto nvml = Nvml::open("GPU-fake");
+  ASSERT_NE(nvml, nullptr);
+  EXPECT_EQ(nvml->link_to("GPU-peer-nvlink"), PeerLink::nvlink);
+  EXPECT_EQ(nvml->link_to("GPU-peer-pcie"), PeerLink::pcie);
+  EXPECT_EQ(nvml->link_to("GPU-other"), PeerLink::unknown);
+}
+
 TEST(NvmlTest, modes_and_counts_are_not_mixed_up) {
   const GpuSettings settings = read_settings();
   EXPECT_TRUE(settings.ecc->now);

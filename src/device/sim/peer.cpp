@@ -1,0 +1,44 @@
+// From the two ends of a link to what goes through it.
+#include "device/sim/peer.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+double left_share(const LinkEnd& end, int other_rank) {
+  double share = 1;
+  for (const LostLanes& lost : end.faulty.faults.lost_lanes) {
+    if (lost.world_rank == other_rank) share = std::min(share, lost.share);
+  }
+  return share;
+}
+
+double full_bytes_per_s(const PeerModel& model) { return model.lanes * model.lane_bytes_per_s; }
+
+}  // namespace
+
+std::optional<LinkState> join_ends(const LinkEnd& from, const LinkEnd& to) {
+  const auto& near = from.faulty.model.units.peer;
+  const auto& far = to.faulty.model.units.peer;
+  if (!near || !far || near->nvlink != far->nvlink) return std::nullopt;
+  const double share = std::min(left_share(from, to.world_rank), left_share(to, from.world_rank));
+  return LinkState{
+      .nvlink = near->nvlink,
+      .latency_cycles = near->latency_cycles,
+      .jitter_cycles = near->jitter_cycles,
+      .bytes_per_s = share * std::min(full_bytes_per_s(*near), full_bytes_per_s(*far))};
+}
+
+const LinkState& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid) {
+  const auto peer = std::ranges::find(peers, uuid, &LinkedPeer::uuid);
+  if (peer == peers.end()) throw DeviceError("GPU " + uuid + " is no peer of this GPU");
+  if (!peer->link) {
+    throw DeviceError("no peer access to GPU " + uuid + " (no way leads from GPU to GPU)");
+  }
+  return *peer->link;
+}
+
+}  // namespace sonde::sim

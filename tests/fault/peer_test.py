@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""GPUs of a node measure the links between them after everything else: the matrix, and what is left of
+it when one of them fails before its turn, in it, or after it. Nobody waits for ever.
+peer_test.py <sonde> [unittest's arguments]
+
+Launches of h200 in jobs clock and peer: 5 to 9 in clock, in a process of its own; in the one that
+measures the links one for each peer, then 18 for the shapes of streams: launch 12 lies in the turn."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from fault_run import INCOMPLETE, MPI_ENVIRONMENT, OK, RESUMABLE, SONDE, FaultTest, left_behind
+from fault_run import processes
+
+JOBS = "clock,peer"
+IN_TURN = 12
+DIRECTION, LATENCY = 450e9, 1500  # as h200.json declares
+RATES = {"peer.read_bytes_per_s": DIRECTION, "peer.write_bytes_per_s": DIRECTION,
+         "peer.both_ways_bytes_per_s": 2 * DIRECTION}
+
+
+class PeerTest(FaultTest):
+    def run_peers(self, backend, ranks, *more):
+        return self.run_sonde(backend, *more, jobs=JOBS, ranks=ranks)
+
+    def findings(self):
+        return [device["findings"] for device in self.devices()]
+
+    def start_until(self, mark, backend, ranks, *more, recovery=False):
+        """Until a rank has taken a step ("1.begun")."""
+        command = self.command(backend, *more, jobs=JOBS, ranks=ranks)
+        if recovery:
+            command[1:1] = ["--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0"]
+        child = self.start(command)
+        path = self.folder / "run.h5.parts" / "turns" / f"peer.{mark}"
+        self.wait_until(path.exists, child)
+        return child
+
+    def pids(self, role, rank):
+        """Of a rank, or of its worker."""
+        found = processes.find_processes(self.folder.name)
+        ranks = {process.pid: self.rank_of(process.pid)
+                 for process in processes.targets(found, "rank")}
+        if role == "rank":
+            return [pid for pid, number in ranks.items() if number == rank]
+        keepers = {process.pid: process.parent for process in processes.targets(found, "keeper")}
+        return [process.pid for process in processes.targets(found, "worker")
+                if ranks.get(keepers.get(process.parent)) == rank]
+
+    @staticmethod
+    def rank_of(pid):
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            for item in file.read().split(b"\0"):
+                if item.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    return int(item.partition(b"=")[2])
+        return None
+
+    def check_row(self, findings, own, others):
+        """`others` have a link as declared, all else has none."""
+        for metric, declared in [("peer.latency_cycles", LATENCY), *RATES.items()]:
+            self.assertEqual(findings[metric]["status"], "ok", findings[metric]["reason"])
+            values = findings[metric]["value"]
+            for rank, value in enumerate(values):
+                if rank in others and rank != own:
+                    self.assertAlmostEqual(value / declared, 1, delta=0.01)
+                else:
+                    self.assertIsNone(value)
+
+    def check_no_row(self, device, status, reason):
+        self.assertEqual(device["jobs"]["peer"]["status"], status)
+        self.assertIn(reason, device["findings"]["peer.read_bytes_per_s"]["reason"])
+        self.assertIsNone(device["findings"]["peer.read_bytes_per_s"]["value"])
+
+    def check_not_together(self, findings, reason):
+        finding = findings["peer.all_at_once_bytes_per_s"]
+        self.assertEqual(finding["status"], "not_resolvable")
+        self.assertIn(reason, finding["reason"])
+
+
+class MatrixTest(PeerTest):
+    def test_four_gpus(self):
+        self.assertEqual(self.run_peers("sim:h200,h200,h200,h200+peer_lanes=1:0.5", 4), OK,
+                         self.said)
+        self.assertEqual(left_behind(self.folder), [], self.said)
+        for rank, findings in enumerate(self.findings()):
+            self.assertEqual(findings["peer.ranks"]["value"], [0, 1, 2, 3])
+            self.assertEqual(findings["peer.link"]["value"], "nvlink")
+            for metric, declared in RATES.items():
+                for other, value in enumerate(findings[metric]["value"]):
+                    if other == rank:
+                        self.assertIsNone(value)
+                        continue
+                    share = 0.5 if {rank, other} == {1, 3} else 1
+                    self.assertAlmostEqual(value / declared, share, delta=0.01)
+            slowest = findings["peer.slowest"]
+            self.assertEqual((slowest["status"], slowest["value"]),
+                             {1: ("ok", 3), 3: ("ok", 1)}.get(rank, ("not_present", None)))
+            together = findings["peer.all_at_once_bytes_per_s"]
+            self.assertEqual(together["status"], "ok", together["reason"])
+            self.assertAlmostEqual(together["value"][(rank + 1) % 4] / DIRECTION, 1, delta=0.01)
+
+    def test_two_gpus_and_their_reports(self):
+        self.assertEqual(self.run_peers("sim:h200", 2), OK, self.said)
+        for rank, findings in enumerate(self.findings()):
+            self.check_row(findings, rank, {0, 1})
+            self.assertEqual(findings["peer.slowest"]["status"], "not_resolvable")
+        text = subprocess.run([SONDE, "analyze", str(self.folder / "run.h5")], text=True,
+                              stdout=subprocess.PIPE, timeout=60, check=True).stdout
+        self.assertIn("GPU TO GPU", text)
+        self.assertRegex(text, r"peer.read_bytes_per_s, GB/s \(nvlink\)\n +from rank +rank 0 +rank 1"
+                               r"\n +0 +- +4\d\d")
+        page = self.folder / "report.html"
+        subprocess.run([SONDE, "report", str(self.folder / "run.h5"), "-o", str(page)],
+                       stdout=subprocess.DEVNULL, timeout=60, check=True)
+        self.assertIn("GPU to GPU", page.read_text())
+
+    def test_one_gpu_is_over_at_once(self):
+        begin = time.time()
+        self.assertEqual(self.run_peers("sim:h200", 1), OK, self.said)
+        self.assertLess(time.time() - begin, 10)
+        self.assertEqual(self.findings()[0]["peer.read_bytes_per_s"]["status"], "not_resolvable")
+
+    def test_only_the_full_suite_has_the_job(self):
+        for suite, there in (("standard", False), ("full", True)):
+            said = subprocess.run([SONDE, "run", "--backend", "sim:h200", "--suite", suite,
+                                   "--dry-run"], text=True, stdout=subprocess.PIPE, timeout=60,
+                                  env=os.environ | MPI_ENVIRONMENT, check=True).stdout
+            self.assertEqual(" peer" in said, there, suite)
+
+    def test_a_whole_run_that_is_resumed_measures_no_links_again(self):
+        self.assertEqual(self.run_peers("sim:h200", 2), OK, self.said)
+        before = self.findings()
+        self.assertEqual(self.run_peers("sim:h200", 2, "--resume"), OK, self.said)
+        self.assertEqual(self.findings(), before)
+
+
+class FailureTest(PeerTest):
+    def check_others_of_three(self, reason):
+        """Rank 1 of three failed in its turn: the others have their rows, its memory is still there."""
+        devices = self.devices()
+        self.check_no_row(devices[1], "failed", reason)
+        for rank in (0, 2):
+            self.check_row(devices[rank]["findings"], rank, {0, 1, 2})
+            self.check_not_together(devices[rank]["findings"], "rank 1")
+
+    def test_a_hang_in_its_turn(self):
+        backend = f"sim:h200,h200+hang={IN_TURN},h200"
+        self.assertEqual(self.run_peers(backend, 3), INCOMPLETE, self.said)
+        self.check_others_of_three("the GPU hangs")
+
+    def test_a_crash_in_its_turn(self):
+        backend = f"sim:h200,h200+crash={IN_TURN},h200"
+        self.assertEqual(self.run_peers(backend, 3), INCOMPLETE, self.said)
+        self.check_others_of_three("signal 11")
+
+    def test_a_crash_before_the_turns(self):
+        """At the first of its launches: it never is ready."""
+        self.assertEqual(self.run_sonde("sim:h200,h200+crash=1,h200", jobs="peer", ranks=3),
+                         INCOMPLETE, self.said)
+        devices = self.devices()
+        for rank in (0, 2):
+            self.check_row(devices[rank]["findings"], rank, {0, 1, 2})
+            self.check_not_together(devices[rank]["findings"], "rank 1")
+
+    def test_a_killed_worker_is_made_up_for_by_resume(self):
+        backend = f"sim:h200,h200+hang={IN_TURN},h200"  # it stands still for 2 s
+        child = self.start_until("1.begun", backend, 3)
+        for pid in self.pids("worker", 1):
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.finish(child), INCOMPLETE, self.said)
+        self.check_others_of_three("signal 9")
+        self.assertEqual(self.devices()[1]["jobs"]["clock"]["status"], "ok")
+        self.assertEqual(self.run_peers(backend, 3, "--resume"), INCOMPLETE, self.said)
+        self.check_no_row(self.devices()[1], "failed", "the GPU hangs")
+
+    def test_a_killed_rank_costs_its_row_alone(self):
+        backend = f"sim:h200,h200+hang={IN_TURN},h200"
+        child = self.start_until("1.begun", backend, 3, "--rendezvous-timeout-s", "5",
+                                 recovery=True)
+        begin = time.time()
+        for pid in self.pids("rank", 1):
+            os.kill(pid, signal.SIGKILL)
+        self.finish(child)
+        self.assertLess(time.time() - begin, 40)
+        devices = self.devices()
+        for rank in (0, 2):
+            self.check_row(devices[rank]["findings"], rank, {0, 1, 2})
+            self.check_not_together(devices[rank]["findings"], "rank 1")
+        self.assertEqual(devices[1]["jobs"]["clock"]["status"], "ok")
+        self.assertEqual(devices[1]["status"], "incomplete")
+        self.assertIn("peer", devices[1]["reason"])
+
+    def test_a_rank_killed_before_ends_without_links(self):
+        backend = "sim:h200,h200+hang=3,h200"  # in clock
+        command = self.command(backend, "--rendezvous-timeout-s", "5", jobs=JOBS, ranks=3)
+        command[1:1] = ["--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0"]
+        child = self.start(command)
+        self.wait_until(lambda: self.is_measuring() and self.pids("worker", 1), child)
+        for pid in self.pids("rank", 1):
+            os.kill(pid, signal.SIGKILL)
+        self.finish(child)
+        for rank in (0, 2):
+            self.assertEqual(self.devices()[rank]["jobs"]["clock"]["status"], "ok")
+            self.assertEqual(self.devices()[rank]["status"], "incomplete")
+
+    def test_a_signal_ends_the_waiting(self):
+        backend = f"sim:h200,h200+hang={IN_TURN},h200"
+        child = self.start_until("1.begun", backend, 3)
+        for pid in self.pids("rank", 2):
+            os.kill(pid, signal.SIGUSR1)
+        self.assertIn(self.finish(child), (INCOMPLETE, RESUMABLE), self.said)
+        devices = self.devices()
+        self.check_row(devices[0]["findings"], 0, {0, 1, 2})
+        self.check_no_row(devices[2], "failed", "stopped by a signal")
+
+
+@unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes minutes")
+class SlowTest(PeerTest):
+    def test_a_worker_that_stands_still_is_passed_over(self):
+        child = self.start_until("1.begun", f"sim:h200,h200+hang={IN_TURN},h200", 3)
+        for pid in self.pids("worker", 1):
+            os.kill(pid, signal.SIGSTOP)
+        begin = time.time()
+        self.assertEqual(self.finish(child, 400), INCOMPLETE, self.said)
+        self.assertLess(time.time() - begin, 300)
+        devices = self.devices()
+        self.check_no_row(devices[1], "failed", "said nothing for 180 s")
+        self.check_row(devices[2]["findings"], 2, {0, 1, 2})
+
+
+if __name__ == "__main__":
+    unittest.main()

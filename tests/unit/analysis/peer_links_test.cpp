@@ -1,0 +1,64 @@
+#include "analysis/peer_links.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace sonde {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+TEST(PeerLinksTest, a_link_with_a_lane_less_stands_out) {
+  // One of 18 lanes is gone.
+  const auto slow = find_slow_links(std::vector{none, 391.0, 390.2, 391.4 * 17 / 18, 390.7}, 0.001);
+
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0].place, 3u);
+  EXPECT_NEAR(slow[0].usual, 390.7, 0.1);
+  EXPECT_NEAR(slow[0].fraction, 1 / 18.0, 0.003);
+}
+
+TEST(PeerLinksTest, two_of_seven_may_stand_out_the_worst_first) {
+  const auto slow = find_slow_links(std::vector{100., 60., 100.1, none, 80., 99.9, 100., 100.}, 0);
+
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_EQ(slow[0].place, 1u);
+  EXPECT_EQ(slow[1].place, 4u);
+}
+
+TEST(PeerLinksTest, too_few_links_say_nothing) {
+  EXPECT_TRUE(find_slow_links(std::vector{none, 100.}, 0).empty());
+  EXPECT_TRUE(find_slow_links(std::vector{none, 100., 50.}, 0).empty());
+  EXPECT_TRUE(find_slow_links(std::vector{none, 100., none, 50.}, 0).empty());
+  EXPECT_TRUE(find_slow_links(std::vector<double>{}, 0).empty());
+}
+
+TEST(PeerLinksTest, another_way_through_the_node_is_no_slow_link) {
+  // PCIe with two sockets: three GPUs near, four far.
+  EXPECT_TRUE(find_slow_links(std::vector{none, 25., 25.1, 24.9, 18., 18.1, 18., 17.9}, 0).empty());
+  // Pairs behind a switch each: one near, six far.
+  EXPECT_TRUE(find_slow_links(std::vector{none, 50., 25.1, 25., 25., 25.1, 25., 24.9}, 0).empty());
+}
+
+TEST(PeerLinksTest, noise_and_scatter_hide_a_small_difference) {
+  const std::vector rates{100., 100., 100., 95.};
+  EXPECT_EQ(find_slow_links(rates, 0.005).size(), 1u);
+  EXPECT_TRUE(find_slow_links(rates, 0.01).empty());
+  EXPECT_TRUE(find_slow_links(std::vector{100., 102., 98., 95.}, 0).empty());
+}
+
+TEST(PeerLinksTest, healthy_links_of_a_switch_are_never_named) {
+  Random random(5);
+  for (int trial = 0; trial < 10'000; ++trial) {
+    std::vector<double> rates(3 + static_cast<std::size_t>(random.below(5)));
+    for (double& rate : rates) rate = 390 * (1 + 0.004 * (random.unit() - 0.5));
+    EXPECT_TRUE(find_slow_links(rates, 0.001).empty());
+  }
+}
+
+}  // namespace
+}  // namespace sonde
