@@ -16,7 +16,7 @@ from fault_run import processes
 
 JOBS = "clock,peer"
 IN_TURN = 12
-DIRECTION, LATENCY = 450e9, 1500  # as h200.json declares
+DIRECTION, LATENCY = 18 * 20.8e9, 1650  # as h200.json declares
 RATES = {"peer.read_bytes_per_s": DIRECTION, "peer.write_bytes_per_s": DIRECTION,
          "peer.both_ways_bytes_per_s": 2 * DIRECTION}
 
