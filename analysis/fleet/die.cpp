@@ -12,7 +12,7 @@ namespace sonde {
 namespace {
 
 // Measured on H200s, other pages in each run (docs/methods/slices.md): runs of one GPU correlate by
-// 0.9996 and more, two GPUs by 0.79 to 0.96, or, two pairs of four, by as much as one.
+// 0.9996 and more, most pairs of GPUs by 0.75 to 0.96, and those that look alike by as much as one.
 constexpr double least_of_one_die = 0.9985;
 /// Correlations of fewer values scatter too far.
 constexpr std::size_t fewest_sms = 16;
