@@ -232,6 +232,9 @@ TEST(SimDeviceTest, pairs_of_a_cluster_take_the_declared_time_of_their_distance)
   nlohmann::json model = quiet_json("h200");
   model["dsm"]["sm_spread_cycles"] = 0;
   model["dsm"]["jitter_cycles"] = 0;
+  model["dsm"]["own_cycles"] = 34;
+  model["dsm"]["tpc_cycles"] = 188;
+  model["dsm"]["gpc_cycles"] = 206;
   const Trace trace = open_sim(model)->run(DsmProbe{DsmKind::latency, 4, 2});
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   ASSERT_EQ(trace.lanes.size() % 16, 0u);
@@ -247,7 +250,10 @@ TEST(SimDeviceTest, pairs_of_a_cluster_take_the_declared_time_of_their_distance)
 }
 
 TEST(SimDeviceTest, readers_of_a_gpc_share_what_it_moves) {
-  const auto device = open_sim(quiet_json("h200"));
+  nlohmann::json model = quiet_json("h200");
+  model["dsm"]["port_bytes_per_cycle"] = 36;
+  model["dsm"]["gpc_bytes_per_cycle"] = 320;
+  const auto device = open_sim(model);
   const auto slowest_cycles = [&](Concurrency concurrency) {
     std::uint64_t longest = 0;
     const DsmProbe probe{DsmKind::stream, 8, 128, 1024, 1, concurrency};
