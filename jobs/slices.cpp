@@ -122,8 +122,8 @@ void report_sides(JobRun& run, const SliceMap& map) {
   const std::vector<int>& sms = map.sides.side_of_row;
   run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
   run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
-  run.report(found("placement.side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1,
-                   map.samples));
+  run.report(
+      found("placement.side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1, map.samples));
 }
 
 void report_map(JobRun& run, const SliceMap& map) {

@@ -4,8 +4,9 @@
 // load, within the timed window, so the loads here take generic addresses, as mapa gives them, and
 // the chain consists of such addresses; a block that ends while it is read (cluster barriers before
 // and behind); loads that are made once for all passes of a stream, since nobody writes in between
-// (each pass reads from an address that the compiler cannot know); more than one reader in a cluster while latencies are taken (readers take turns at
-// the cluster barrier); first loads that wait for code (a rehearsal).
+// (each pass reads from an address that the compiler cannot know); more than one reader in a
+// cluster while latencies are taken (readers take turns at the cluster barrier); first loads that
+// wait for code (a rehearsal).
 #include "kernels/cluster.cuh"
 #include "kernels/dsm.hpp"
 #include "kernels/pattern.cuh"
@@ -190,7 +191,8 @@ __global__ void __launch_bounds__(1024, 1)
   const std::uint64_t begin = read_clock();
   std::uint32_t sum = 0;
   std::uint64_t place = from;
-  const unsigned step_bytes = (unknown_one() - 1) * 16;  // 0, but who knows: no pass may be left out
+  const unsigned step_bytes =
+      (unknown_one() - 1) * 16;  // 0, but who knows: no pass may be left out
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass, place += step_bytes) {
     sum += read_pass(place, blockDim.x * 16);

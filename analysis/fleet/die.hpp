@@ -1,5 +1,6 @@
-// Whether two results are of one die: how far its slices of the L2 are from each SM belongs to the
-// die, and stays (Alpay and Basaran, arXiv 2606.22588, told two cards apart by it).
+// Whether two results can be of one die: how far its slices of the L2 are from each SM belongs to
+// the die, and stays (Alpay and Basaran, arXiv 2606.22588, told two cards apart by it). Dies of
+// which the same parts are switched off look alike.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -8,7 +9,7 @@
 
 namespace sonde {
 
-enum class SameDie { unknown, yes, no };
+enum class SameDie { unknown, possible, no };
 
 struct DieLikeness {
   SameDie same = SameDie::unknown;

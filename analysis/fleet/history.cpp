@@ -134,10 +134,10 @@ void compare_die(const DeviceResult& before, const DeviceResult& after,
         "{}: {}", renamed ? "other die in the same slot" : "other die under the same UUID",
         likeness.reason);
   } else if (renamed) {
-    const bool is_same = likeness.same == SameDie::yes;
+    const bool is_alike = likeness.same == SameDie::possible;
     other.reason = fmt::format(
-        "{}: {}", is_same ? "another UUID, but the same die" : "another UUID in the same slot",
-        likeness.reason);
+        "another UUID in the same slot: {}{}", likeness.reason,
+        is_alike ? ", so it is the same die, or one of which the same parts are switched off" : "");
   } else {
     return;
   }

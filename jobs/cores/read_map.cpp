@@ -113,7 +113,8 @@ RateMap measure_shared_copies(JobRun& run) {
                           .passes = copy_passes};
   // From one part to another, in half of what a block may have at most.
   const auto held_bytes = [&] {
-    return static_cast<std::uint64_t>(2 * probe.element_bytes * probe.ilp * probe.block_threads);
+    return std::uint64_t{2} * static_cast<std::uint64_t>(probe.element_bytes * probe.ilp) *
+           static_cast<std::uint64_t>(probe.block_threads);
   };
   while (probe.ilp > 1 && held_bytes() > gpu.shared_bytes_per_block / 2) probe.ilp /= 2;
   const double bytes = 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.passes;

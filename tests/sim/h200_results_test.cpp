@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <span>
+#include <string>
 
 namespace sonde::test {
 namespace {
@@ -13,6 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* results = SONDE_RESULTS_FOLDER "/2026-11-21-h200-structure/one-gpu.json";
+constexpr const char* placement_results =
+    SONDE_RESULTS_FOLDER "/2026-11-22-h200-placement/four-gpus.json";
 
 constexpr const char* equal_metrics[]{
     "clock.scope",
@@ -78,6 +82,44 @@ json measured_findings() {
   return json::parse(file)["devices"][0]["findings"];
 }
 
+constexpr const char* equal_placements[]{"topology.tpc_count",   "topology.gpc_count",
+                                         "cache.l2.slices",      "cache.l2.slice_function",
+                                         "host.link_generation", "host.link_width"};
+constexpr NearMetric near_placements[]{{"cache.l2.far_side_cycles", 0.03},
+                                       {"dsm.latency_cycles", 0.03},
+                                       {"dsm.own_cycles", 0.03},
+                                       {"dsm.bytes_per_cycle", 0.03},
+                                       {"dsm.own_bytes_per_cycle", 0.03},
+                                       {"host.to_device_bytes_per_s", 0.03},
+                                       {"host.from_device_bytes_per_s", 0.03},
+                                       {"host.both_bytes_per_s", 0.03},
+                                       {"host.latency_ns", 0.03}};
+
+/// Texts and numbers that are the same, and numbers that are nearly so.
+void compare(const JobOnSim& sim, const json& measured, std::span<const char* const> equal,
+             std::span<const NearMetric> near) {
+  for (const char* name : equal) {
+    const json& value = measured.at(name).at("value");
+    if (value.is_string()) {
+      EXPECT_EQ(sim.text(name), value.get<std::string>()) << name;
+    } else {
+      EXPECT_EQ(sim.number(name), value.get<double>()) << name;
+    }
+  }
+  for (const NearMetric& metric : near) {
+    const double value = measured.at(metric.name).at("value");
+    EXPECT_NEAR(sim.number(metric.name), value, metric.tolerance * value) << metric.name;
+  }
+}
+
+TEST(H200ResultsTest, the_model_has_the_slices_and_links_of_a_real_one) {
+  std::ifstream file(placement_results);
+  const json measured = json::parse(file)["gpus"][0]["findings"];
+  JobOnSim sim("h200", 12);
+  for (const char* job : {"clock", "topology", "slices", "dsm", "host"}) sim.run(job);
+  compare(sim, measured, equal_placements, near_placements);
+}
+
 TEST(H200ResultsTest, the_model_finds_what_was_found_on_a_real_one) {
   const json measured = measured_findings();
   JobOnSim sim("h200", 11);
@@ -86,18 +128,7 @@ TEST(H200ResultsTest, the_model_finds_what_was_found_on_a_real_one) {
     sim.run(job);
   }
 
-  for (const char* name : equal_metrics) {
-    const json& value = measured.at(name).at("value");
-    if (value.is_string()) {
-      EXPECT_EQ(sim.text(name), value.get<std::string>()) << name;
-    } else {
-      EXPECT_EQ(sim.number(name), value.get<double>()) << name;
-    }
-  }
-  for (const NearMetric& metric : near_metrics) {
-    const double value = measured.at(metric.name).at("value");
-    EXPECT_NEAR(sim.number(metric.name), value, metric.tolerance * value) << metric.name;
-  }
+  compare(sim, measured, equal_metrics, near_metrics);
 }
 
 }  // namespace
