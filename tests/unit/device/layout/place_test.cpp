@@ -1,5 +1,7 @@
 #include "device/layout/place.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 namespace sonde::layout {
