@@ -7,6 +7,7 @@
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
+#include <boost/math/distributions/normal.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,9 @@ const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
 // Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
 // transition).
 constexpr double sure_confidence = 0.9;
+
+// One pair of healthy maps in a thousand shows a change by chance, were its places normal.
+constexpr double map_false_alarm = 0.001;
 
 struct Pair {
   const Metric& metric;
@@ -58,8 +62,15 @@ Change map_change(const Pair& pair, const std::vector<double>& before,
                   const std::vector<double>& after, const ReduceOptions& options) {
   Change worst;
   if (before.size() != after.size() || pair.metric.better == Better::neither) return worst;
+  // Of many places one moves far by chance.
+  ReduceOptions of_place = options;
+  const boost::math::normal normal;
+  const double chance =
+      map_false_alarm / static_cast<double>(std::max<std::size_t>(before.size(), 1));
+  of_place.within_factor =
+      std::max(options.within_factor, -boost::math::quantile(normal, chance / 2));
   for (std::size_t sm = 0; sm < before.size(); ++sm) {
-    Change change = number_change(pair, before[sm], after[sm], options);
+    Change change = number_change(pair, before[sm], after[sm], of_place);
     if (std::abs(change.fraction) <= std::abs(worst.fraction)) continue;
     change.reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
                                 after[sm], change.reason);
