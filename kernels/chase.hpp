@@ -81,7 +81,7 @@ struct ChaseLaunch {
   std::uint64_t amortised = 0;
   std::uint32_t script_unit = 8;  // in what places count: bytes, or texels
   std::uint32_t warps = 1;
-  std::uint32_t lanes = 1;
+  std::uint32_t lanes = 1;  // that begin together, those of a launch beside it counted, too
   std::uint32_t script_capacity = 0;  // entries that each warp keeps in shared memory
   std::uint32_t rounds = 2;           // a rehearsal and the measurement; not known to the compiler
   bool in_turn = false;

@@ -1,9 +1,9 @@
 // The chase kernels, as templates over the steps of a chase (chase_steps.cuh). Hardware effect: the
 // time from a load's issue to its value's arrival. What could spoil it, and what is done:
 // instruction misses (the timed loop is rehearsed on a place of its own and the L1 is then emptied
-// by a fence), other blocks on the SM (one block per SM, the others have left), clock reads that
-// move (volatile assembly, checked in SASS), L1 lines of the kernel's own tables (read past the
-// L1).
+// by a fence), other blocks on the SM (one block per SM and launch, the others have left), clock
+// reads that move (volatile assembly, checked in SASS), L1 lines of the kernel's own tables (read
+// past the L1).
 #pragma once
 
 #include "kernels/chase.hpp"

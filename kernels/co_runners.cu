@@ -19,7 +19,7 @@ __global__ void co_runner_kernel(const __grid_constant__ CoRunnerLaunch launch) 
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
   const std::uint64_t word = __ldcg(&launch.lines[rank]) + threadIdx.x % 32 * 4;
-  if (threadIdx.x == 0) atomicAdd(&launch.placement.state->arrived, 1u);
+  if (threadIdx.x == 0) atomicAdd(launch.placement.arrived, 1u);
   const Deadline deadline(launch.placement.limit_ns);
   do {
 #pragma unroll 1
@@ -28,7 +28,7 @@ __global__ void co_runner_kernel(const __grid_constant__ CoRunnerLaunch launch) 
 }
 
 __global__ void await_kernel(const __grid_constant__ Placement placement) {
-  wait_for(placement.state->arrived, placement.wanted, Deadline(placement.claim_ns), 100);
+  wait_for(*placement.arrived, placement.wanted, Deadline(placement.claim_ns), 100);
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& s
   return launch_kernel(co_runner_kernel, launch, shape, stream);
 }
 
-cudaError_t await_co_runners(const Placement& placement, const LaunchShape& shape,
-                             cudaStream_t stream) {
+cudaError_t await_arrivals(const Placement& placement, const LaunchShape& shape,
+                           cudaStream_t stream) {
   return launch_kernel(await_kernel, placement, shape, stream);
 }
 

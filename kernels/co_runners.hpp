@@ -19,14 +19,15 @@ struct CoRunnerLaunch {
   const std::uint32_t* stop = nullptr;   // they end when it is not zero
 };
 
-/// Queues the reductions. `placement.state->arrived` counts the SMs that make them; they end by
+/// Queues the reductions. `placement.arrived` counts the SMs that make them; they end by
 /// `stop` or by the limit of the placement.
 cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& shape,
                               cudaStream_t stream);
 
-/// Queues a wait until all SMs that the placement wants make reductions, or `claim_ns` has passed.
-/// @param shape with the carve-out of the co-runners: one of them may need the SM of this kernel
-cudaError_t await_co_runners(const Placement& placement, const LaunchShape& shape,
-                             cudaStream_t stream);
+/// Queues a wait until so many have arrived, lanes or co-runners, as the placement wants SMs, or
+/// `claim_ns` has passed.
+/// @param shape with the carve-out of that launch: one of its blocks may need the SM of this kernel
+cudaError_t await_arrivals(const Placement& placement, const LaunchShape& shape,
+                           cudaStream_t stream);
 
 }  // namespace sonde::kernels

@@ -74,10 +74,11 @@ __device__ inline LaneStatus lane_status(bool in_time, std::uint32_t sm) {
 }
 
 /// Waits until all lanes are here, so that they start within about a microsecond.
+/// @param lanes of all launches that count their arrivals where this one does
 __device__ inline bool start_together(const Placement& placement, std::uint32_t lanes,
                                       const Deadline& deadline) {
-  atomicAdd(&placement.state->arrived, 1u);
-  return wait_for(placement.state->arrived, lanes, deadline, 20);
+  atomicAdd(placement.arrived, 1u);
+  return wait_for(*placement.arrived, lanes, deadline, 20);
 }
 
 /// Waits for one's turn. Those far behind look rarely, so as not to disturb the lane that measures.

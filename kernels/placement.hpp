@@ -26,9 +26,10 @@ struct PlacementState {
 struct Placement {
   const std::int32_t* rank_of_sm = nullptr;  // [max_sms] in device memory; -1: not wanted
   PlacementState* state = nullptr;
-  std::uint32_t wanted = 0;    // SMs
-  std::uint64_t claim_ns = 0;  // a block waits no longer for the others to be placed
-  std::uint64_t limit_ns = 0;  // a lane gives up after this
+  std::uint32_t* arrived = nullptr;  // that of the state, or of a launch that begins with this one
+  std::uint32_t wanted = 0;          // SMs
+  std::uint64_t claim_ns = 0;        // a block waits no longer for the others to be placed
+  std::uint64_t limit_ns = 0;        // a lane gives up after this
 };
 
 enum class LaneStatus : std::uint32_t {

@@ -127,15 +127,6 @@ TEST_F(PathsGpuTest, stores_into_a_two_dimensional_texture_are_refused) {
   EXPECT_THROW(device().run(probe), DeviceError);
 }
 
-TEST_F(PathsGpuTest, lanes_of_different_paths_are_refused_and_do_no_harm) {
-  ChaseProbe probe = warm_chase(LoadPath::past_l1, shuffled_offsets(8_KiB, 128), 100);
-  probe.lanes.push_back(probe.lanes.front());
-  probe.lanes.back().path = LoadPath::constant;
-  EXPECT_THROW(device().run(probe), DeviceError);
-  probe.lanes.pop_back();
-  EXPECT_NO_THROW(device().run(probe));
-}
-
 ChaseProbe code_chase(std::uint64_t size_bytes, std::uint64_t accesses) {
   ChaseProbe probe =
       warm_chase(LoadPath::instruction, shuffled_offsets(size_bytes, code_block_bytes), accesses);

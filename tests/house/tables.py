@@ -66,6 +66,7 @@ SHARED_HEADERS = {
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
+    "src/device/cuda/*_lanes.cpp": "src/device/cuda/path_lanes.hpp",
     "src/device/cuda/play_*.cpp": "src/device/cuda/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",

@@ -6,6 +6,7 @@
 #include "device/device_error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde::cuda {
 namespace {
@@ -39,9 +40,12 @@ std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
 
 ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
                                  std::uint32_t script_capacity)
-    : session_(session), lanes_(session, lanes_of(probe), limit_of(probe)) {
-  const RankedSms ranked = rank_sms(lanes_of(probe).sms);
-  launch_.warps = most_lanes_on_sm(ranked.ranks);
+    : session_(session),
+      lanes_(session, lanes_of(probe), limit_of(probe)),
+      asked_carveout_bytes_(probe.shared_carveout_bytes) {
+  RankedSms ranked = rank_sms(lanes_of(probe).sms);
+  rank_of_lane_ = std::move(ranked.ranks);
+  launch_.warps = most_lanes_on_sm(rank_of_lane_);
   if (launch_.warps > kernels::max_lanes_per_sm) {
     throw_device_error(
         "{} lanes share one SM (at most {} can, each with its own warp). Ask for fewer",
@@ -52,32 +56,29 @@ ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
   tasks_ = session.arrays().add_input<kernels::ChaseTask>(lanes);
   const bool counting = probe.timed_accesses > probe.recorded_accesses;
   histograms_ = session.arrays().add_output<std::uint32_t>(counting ? lanes * histogram_bins : 0);
+  launch_.warmup = probe.warmup_accesses;
+  launch_.timed = probe.timed_accesses;
+  launch_.recorded = probe.recorded_accesses;
+  launch_.amortised = probe.amortised_accesses;
+  launch_.lanes = static_cast<std::uint32_t>(lanes);
   launch_.script_capacity = script_capacity;
-  describe_launch(probe);
-  shared_ = layout::plan_shared(session.info(), kernels::chase_shared_bytes(launch_),
-                                probe.shared_carveout_bytes);
-  fill_tasks(ranked.ranks);
+  launch_.in_turn = probe.concurrency == Concurrency::in_turn;
 }
 
-void ChaseLaunchPlan::describe_launch(const ChaseProbe& probe) {
+void ChaseLaunchPlan::fill() {
   LaunchArrays& arrays = session_.arrays();
   lanes_.describe(launch_);
   launch_.lane_of_warp = arrays.device(lane_of_warp_);
   launch_.tasks = arrays.device(tasks_);
   launch_.histograms = histograms_.count > 0 ? arrays.device(histograms_) : nullptr;
-  launch_.warmup = probe.warmup_accesses;
-  launch_.timed = probe.timed_accesses;
-  launch_.recorded = probe.recorded_accesses;
-  launch_.amortised = probe.amortised_accesses;
-  launch_.lanes = static_cast<std::uint32_t>(probe.lanes.size());
-  launch_.in_turn = probe.concurrency == Concurrency::in_turn;
+  fill_tasks();
 }
 
-void ChaseLaunchPlan::fill_tasks(const std::vector<int>& rank_of_lane) {
+void ChaseLaunchPlan::fill_tasks() {
   const auto table = session_.arrays().host(lane_of_warp_);
   std::ranges::fill(table, -1);
-  for (std::size_t lane = 0; lane < rank_of_lane.size(); ++lane) {
-    std::size_t at = static_cast<std::size_t>(rank_of_lane[lane]) * launch_.warps;
+  for (std::size_t lane = 0; lane < rank_of_lane_.size(); ++lane) {
+    std::size_t at = static_cast<std::size_t>(rank_of_lane_[lane]) * launch_.warps;
     while (table[at] >= 0) ++at;
     table[at] = static_cast<std::int32_t>(lane);
     tasks()[lane] = {};
@@ -86,7 +87,43 @@ void ChaseLaunchPlan::fill_tasks(const std::vector<int>& rank_of_lane) {
 }
 
 Trace ChaseLaunchPlan::run(const std::function<void(const kernels::LaunchShape&)>& queue) {
-  Trace trace = lanes_.run(launch_.warps * warp_threads, shared_, queue);
+  const auto queue_first = [&](std::span<const PlacedKernel> kernels) {
+    queue(kernels.front().shape);
+  };
+  return std::move(run_together({this}, queue_first).front());
+}
+
+std::vector<Trace> ChaseLaunchPlan::run_together(
+    const std::vector<ChaseLaunchPlan*>& plans,
+    const std::function<void(std::span<const PlacedKernel>)>& queue) {
+  const ChaseLaunchPlan& first = *plans.front();
+  std::uint64_t needed_bytes = 0;
+  std::size_t lanes = 0;
+  for (const ChaseLaunchPlan* plan : plans) {
+    needed_bytes =
+        std::max<std::uint64_t>(needed_bytes, kernels::chase_shared_bytes(plan->launch_));
+    lanes += plan->rank_of_lane_.size();
+  }
+  // One division of the L1 for all, or no SM could hold a block of each.
+  const layout::SharedPlan shared = layout::plan_shared(first.session_.info(), needed_bytes,
+                                                        first.asked_carveout_bytes_, plans.size());
+  std::vector<PlacedKernel> kernels;
+  for (ChaseLaunchPlan* plan : plans) {
+    plan->launch_.lanes = static_cast<std::uint32_t>(lanes);
+    plan->launch_.placement.arrived = first.launch_.placement.arrived;
+    kernels.push_back(plan->lanes_.kernel(plan->launch_.warps * warp_threads, shared));
+  }
+  run_placed(first.session_, kernels, [&] {
+    for (ChaseLaunchPlan* plan : plans) plan->lanes_.clear_results();
+    queue(kernels);
+  });
+  std::vector<Trace> traces;
+  for (const ChaseLaunchPlan* plan : plans) traces.push_back(plan->read(shared));
+  return traces;
+}
+
+Trace ChaseLaunchPlan::read(const layout::SharedPlan& shared) const {
+  Trace trace = lanes_.read(shared);
   if (histograms_.count == 0) return trace;
   const auto histograms = session_.arrays().host(histograms_);
   for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {

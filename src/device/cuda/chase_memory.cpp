@@ -13,15 +13,6 @@ namespace {
 static_assert(kernels::row_texels * layout::texel_bytes == texture_row_bytes);
 static_assert(kernels::bank_bytes == constant_bank_bytes);
 
-/// The place of the rehearsal lies so far behind the buffer that they share no line, and no tile of
-/// any order.
-constexpr std::uint64_t apart_bytes = 1024;
-constexpr std::uint64_t apart_rows = 16;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
-  return (value + step - 1) / step * step;
-}
-
 }  // namespace
 
 kernels::ChasePath to_chase_path(LoadPath path) {
@@ -43,18 +34,11 @@ ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Ord
     : session_(session),
       probe_(probe),
       path_(probe.lanes.front().path),
-      buffer_bytes_(probe.buffer_bytes),
       zeros_(order == kernels::Order::script) {
   if (path_ == LoadPath::constant) return;
-  if (path_ == LoadPath::texture_1d) {
-    rehearsal_offset_bytes_ = round_up(probe.buffer_bytes, apart_bytes) + apart_bytes;
-    buffer_bytes_ = rehearsal_offset_bytes_ + apart_bytes;
-  }
-  if (path_ == LoadPath::texture_2d) {
-    rehearsal_offset_bytes_ =
-        round_up(probe.buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
-    buffer_bytes_ = rehearsal_offset_bytes_ + texture_row_bytes;
-  }
+  const layout::RehearsalPlace rehearsal = layout::rehearsal_behind(path_, probe.buffer_bytes);
+  rehearsal_offset_bytes_ = rehearsal.offset_bytes;
+  buffer_bytes_ = rehearsal.span_bytes;
   data_ = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, buffer_bytes_)
                           : session.data(probe.place, buffer_bytes_);
   if (path_ == LoadPath::texture_1d) {

@@ -43,7 +43,7 @@ class ChaseMemory {
   LoadPath path_;
   std::byte* data_ = nullptr;
   std::uint64_t texture_ = 0;
-  std::uint64_t buffer_bytes_ = 0;            // with the place of the rehearsal, if that is in it
+  std::uint64_t buffer_bytes_ = 0;            // its span, as layout::RehearsalPlace has it
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
   bool zeros_ = false;                        // a script's words
   const layout::ListPlan* list_ = nullptr;    // else words

@@ -38,12 +38,6 @@ kernels::LaunchShape shape_on(const DeviceInfo& info) {
 constexpr kernels::LaunchShape await_shape{
     .grid_blocks = 1, .block_threads = 1, .shared_bytes = 0, .carveout_percent = carveout_percent};
 
-/// The same without blocks: it is loaded, and does not run.
-kernels::LaunchShape load_only(kernels::LaunchShape shape) {
-  shape.grid_blocks = 0;
-  return shape;
-}
-
 }  // namespace
 
 CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
@@ -60,18 +54,18 @@ CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
   }
 }
 
-void CoRunners::fill(const ChaseMemory& memory) {
+void CoRunners::fill(const PathLanes& lanes) {
   placed_.fill_ranks();
   const auto lines = session_.arrays().host(lines_);
   for (std::size_t i = 0; i < runners_.size(); ++i) {
-    lines[i] = memory.place(runners_[i].offset_bytes);
+    lines[i] = lanes.place(runners_[i].offset_bytes);
   }
 }
 
 void CoRunners::run_beside(const kernels::LaunchShape& shape, const QueueLaunch& chase) {
   // Beside co-runners nothing can be loaded: it would wait for their end.
   chase(load_only(shape));
-  SONDE_CUDA_CHECK(kernels::await_co_runners({}, load_only(await_shape), session_.stream()));
+  SONDE_CUDA_CHECK(kernels::await_arrivals({}, load_only(await_shape), session_.stream()));
   begin();
   chase(shape);
   end();
@@ -87,7 +81,7 @@ void CoRunners::begin() {
   launch.stop = session_.arrays().device(stop_);
   SONDE_CUDA_CHECK(
       kernels::launch_co_runners(launch, shape_on(session_.info()), session_.second_stream()));
-  SONDE_CUDA_CHECK(kernels::await_co_runners(launch.placement, await_shape, session_.stream()));
+  SONDE_CUDA_CHECK(kernels::await_arrivals(launch.placement, await_shape, session_.stream()));
 }
 
 void CoRunners::end() {

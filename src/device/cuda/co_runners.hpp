@@ -1,7 +1,7 @@
 // The co-runners of a chase: a launch of their own beside that of its lanes, in another stream.
 #pragma once
 
-#include "device/cuda/chase_memory.hpp"
+#include "device/cuda/path_lanes.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "kernels/co_runners.hpp"
 
@@ -20,7 +20,7 @@ class CoRunners {
   /// @throws DeviceError if the path has no addresses that reductions could be made on
   CoRunners(Session& session, const ChaseProbe& probe);
 
-  void fill(const ChaseMemory& memory);
+  void fill(const PathLanes& lanes);
 
   /// Behind what was queued so far they begin; the chase is queued when they run, and they end
   /// behind it. What is queued next waits for that.

@@ -48,21 +48,30 @@ LaneLaunch::LaneLaunch(Session& session, Lanes lanes, TimeLimit limit)
 
 Trace LaneLaunch::run(unsigned block_threads, const layout::SharedPlan& shared,
                       const std::function<void(const kernels::LaunchShape&)>& queue) {
-  kernels::LaunchShape shape;
-  shape.block_threads = block_threads;
-  shape.shared_bytes = shared.dynamic_bytes;
-  shape.carveout_percent = shared.carveout_percent;
-  placed_.run(shape, [&](const kernels::LaunchShape& placed) {
-    session_.arrays().clear(results_);
+  placed_.run(kernel(block_threads, shared).shape, [&](const kernels::LaunchShape& placed) {
+    clear_results();
     queue(placed);
   });
+  return read(shared);
+}
+
+PlacedKernel LaneLaunch::kernel(unsigned block_threads, const layout::SharedPlan& shared) {
+  return {.launch = &placed_,
+          .shape = {.block_threads = block_threads,
+                    .shared_bytes = shared.dynamic_bytes,
+                    .carveout_percent = shared.carveout_percent}};
+}
+
+Trace LaneLaunch::read(const layout::SharedPlan& shared) const {
   Trace trace;
   trace.shared_carveout_bytes = shared.carveout_bytes;
-  for (std::size_t lane = 0; lane < lanes_.sms.size(); ++lane) trace.lanes.push_back(read(lane));
+  for (std::size_t lane = 0; lane < lanes_.sms.size(); ++lane) {
+    trace.lanes.push_back(read_lane(lane));
+  }
   return trace;
 }
 
-LaneTrace LaneLaunch::read(std::size_t lane) const {
+LaneTrace LaneLaunch::read_lane(std::size_t lane) const {
   const kernels::LaneResult& result = session_.arrays().host(results_)[lane];
   check_lane(result, lanes_.sms[lane]);
   const auto record =

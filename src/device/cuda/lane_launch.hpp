@@ -41,6 +41,12 @@ class LaneLaunch {
   Trace run(unsigned block_threads, const layout::SharedPlan& shared,
             const std::function<void(const kernels::LaunchShape&)>& queue);
 
+  /// What a run is made of, for one beside another launch: the kernel; its results are to be
+  /// cleared before it; what the lanes recorded, as run().
+  PlacedKernel kernel(unsigned block_threads, const layout::SharedPlan& shared);
+  void clear_results() { session_.arrays().clear(results_); }
+  Trace read(const layout::SharedPlan& shared) const;
+
   /// After a run. @throws DeviceError if the lane's loads did not end with that value
   void check_final_value(std::size_t lane, std::uint64_t wanted) const {
     check_value(session_.arrays().host(results_)[lane], wanted, lane);
@@ -50,7 +56,7 @@ class LaneLaunch {
   }
 
  private:
-  LaneTrace read(std::size_t lane) const;
+  LaneTrace read_lane(std::size_t lane) const;
 
   Session& session_;
   Lanes lanes_;

@@ -14,6 +14,32 @@ namespace {
 constexpr auto claim_limit = std::chrono::milliseconds(100);
 constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute capabilities
 
+unsigned most_resident_blocks(const DeviceInfo& info, const kernels::LaunchShape& shape) {
+  const auto by_threads = static_cast<std::uint64_t>(info.max_threads_per_sm) / shape.block_threads;
+  const std::uint64_t by_shared =
+      info.shared_bytes_per_sm / (shape.shared_bytes + info.reserved_shared_bytes_per_block);
+  const std::uint64_t per_sm =
+      std::clamp<std::uint64_t>(std::min(by_threads, by_shared), 1, max_blocks_per_sm);
+  return static_cast<unsigned>(per_sm) * static_cast<unsigned>(info.sm_count);
+}
+
+TimeLimit longest_limit(std::span<const PlacedKernel> kernels) {
+  TimeLimit longest = kernels.front().launch->limit();
+  for (const PlacedKernel& kernel : kernels) {
+    longest.kernel = std::max(longest.kernel, kernel.launch->limit().kernel);
+  }
+  return longest;
+}
+
+/// The first that lacks an SM; null if none does.
+const PlacedLaunch* find_unplaced(std::span<const PlacedKernel> kernels) {
+  const auto lacks = [](const PlacedKernel& kernel) {
+    return kernel.launch->claimed() != kernel.launch->wanted();
+  };
+  const auto found = std::ranges::find_if(kernels, lacks);
+  return found == kernels.end() ? nullptr : found->launch;
+}
+
 }  // namespace
 
 TimeLimit limit_for(std::uint64_t accesses) {
@@ -32,7 +58,8 @@ kernels::Placement PlacedLaunch::placement() const {
   kernels::Placement placement;
   placement.rank_of_sm = session_.arrays().device(ranks_);
   placement.state = session_.arrays().device(state_);
-  placement.wanted = static_cast<std::uint32_t>(sms_.size());
+  placement.arrived = &placement.state->arrived;
+  placement.wanted = wanted();
   placement.claim_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(claim_limit).count());
   placement.limit_ns = limit_.kernel_ns();
   return placement;
@@ -50,36 +77,43 @@ std::uint32_t PlacedLaunch::claimed() const {
   return session_.arrays().host(state_).front().claimed;
 }
 
-unsigned PlacedLaunch::most_resident_blocks(const kernels::LaunchShape& shape) const {
-  const DeviceInfo& info = session_.info();
-  const auto by_threads = static_cast<std::uint64_t>(info.max_threads_per_sm) / shape.block_threads;
-  const std::uint64_t by_shared =
-      info.shared_bytes_per_sm / (shape.shared_bytes + info.reserved_shared_bytes_per_block);
-  const std::uint64_t per_sm =
-      std::clamp<std::uint64_t>(std::min(by_threads, by_shared), 1, max_blocks_per_sm);
-  return static_cast<unsigned>(per_sm) * static_cast<unsigned>(info.sm_count);
-}
-
 void PlacedLaunch::run(kernels::LaunchShape shape,
                        const std::function<void(const kernels::LaunchShape&)>& queue) {
-  fill_ranks();
-  // One block per SM if each takes all the shared memory there is; if the driver divided the L1 in
-  // another way, as many as could be resident, so that each SM gets one.
-  shape.grid_blocks = static_cast<unsigned>(session_.info().sm_count);
-  const unsigned most = most_resident_blocks(shape);
-  for (;;) {
-    session_.run(limit_, [&] {
-      clear_state();
-      queue(shape);
+  PlacedKernel kernel{this, shape};
+  run_placed(session_, {&kernel, 1}, [&] { queue(kernel.shape); });
+}
+
+void run_placed(Session& session, std::span<PlacedKernel> kernels,
+                const std::function<void()>& queue) {
+  const DeviceInfo& info = session.info();
+  const auto sms = static_cast<std::size_t>(info.sm_count);
+  const auto run_once = [&] {
+    session.run(longest_limit(kernels), [&] {
+      for (const PlacedKernel& kernel : kernels) kernel.launch->clear_state();
+      queue();
     });
-    if (claimed() == sms_.size()) return;
-    if (shape.grid_blocks == most) break;
-    shape.grid_blocks = most;
+    return find_unplaced(kernels);
+  };
+  // As many blocks per SM as fit if they take all the shared memory there is; if the driver divided
+  // the L1 in another way, as many as could be resident, so that each SM gets one.
+  for (PlacedKernel& kernel : kernels) {
+    kernel.launch->fill_ranks();
+    kernel.shape.grid_blocks = static_cast<unsigned>(kernels.size() * sms);
   }
+  const PlacedLaunch* unplaced = run_once();
+  if (unplaced == nullptr) return;
+  bool more = false;
+  for (PlacedKernel& kernel : kernels) {
+    const unsigned most = most_resident_blocks(info, kernel.shape);
+    more = more || kernel.shape.grid_blocks != most;
+    kernel.shape.grid_blocks = most;
+  }
+  if (more) unplaced = run_once();
+  if (unplaced == nullptr) return;
   throw_device_error(
       "only {} of {} SMs took a block (the probe must run on all of them). Look for other "
       "processes on the GPU, or for disabled SMs",
-      claimed(), sms_.size());
+      unplaced->claimed(), unplaced->wanted());
 }
 
 RankedSms rank_sms(const std::vector<int>& sms) {

@@ -6,6 +6,7 @@
 #include "kernels/placement.hpp"
 
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace sonde::cuda {
@@ -28,21 +29,41 @@ class PlacedLaunch {
   void run(kernels::LaunchShape shape,
            const std::function<void(const kernels::LaunchShape&)>& queue);
 
-  /// For a launch that is queued beside another one's run(): tells the blocks which SMs are wanted
-  /// before the arrays go up; empties their counters before the kernel; says how many SMs were had.
+  /// What a run is made of: tells the blocks which SMs are wanted before the arrays go up; empties
+  /// their counters before the kernel; says how many SMs were had.
   void fill_ranks();
   void clear_state() { session_.arrays().clear(state_); }
   std::uint32_t claimed() const;
+  std::uint32_t wanted() const { return static_cast<std::uint32_t>(sms_.size()); }
+  TimeLimit limit() const { return limit_; }
 
  private:
-  unsigned most_resident_blocks(const kernels::LaunchShape& shape) const;
-
   Session& session_;
   std::vector<int> sms_;
   TimeLimit limit_;
   Input<std::int32_t> ranks_;
   Output<kernels::PlacementState> state_;
 };
+
+/// A launch, and how its kernel is launched; the number of blocks is set when it runs.
+struct PlacedKernel {
+  PlacedLaunch* launch = nullptr;
+  kernels::LaunchShape shape;
+};
+
+/// Runs launches at once.
+/// @param kernels so many blocks, one of each, fit on an SM together
+/// @param queue queues what must come between upload and kernels, and the kernels; it is called
+///   again if an SM got no block of one of them
+/// @throws DeviceError if an SM could not be had
+void run_placed(Session& session, std::span<PlacedKernel> kernels,
+                const std::function<void()>& queue);
+
+/// The same without blocks: the kernel is loaded, and does not run (kernels/launch.cuh).
+inline kernels::LaunchShape load_only(kernels::LaunchShape shape) {
+  shape.grid_blocks = 0;
+  return shape;
+}
 
 /// The distinct SMs of a list, in order of appearance, and the place of each entry among them.
 struct RankedSms {

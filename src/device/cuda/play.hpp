@@ -19,7 +19,4 @@ Trace play(Session& session, const BypassProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);
 
-/// A chase through code: the part of chases that loads nothing.
-Trace play_code(Session& session, const ChaseProbe& probe);
-
 }  // namespace sonde::cuda

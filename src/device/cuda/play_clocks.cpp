@@ -11,6 +11,7 @@ Trace play(Session& session, const ClockProbe& probe) {
   for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.samples;
   ChaseLaunchPlan plan(session, chase);
+  plan.fill();
   const auto overhead =
       probe.window == ClockWindow::empty ? kernels::Overhead::empty : kernels::Overhead::sink;
   return plan.run([&](const kernels::LaunchShape& shape) {

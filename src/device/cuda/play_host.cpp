@@ -146,6 +146,7 @@ Trace play_latency(Session& session, const HostProbe& probe) {
   chase.lanes.push_back({.sm = probe.sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.accesses;
   ChaseLaunchPlan plan(session, chase);
+  plan.fill();
   plan.tasks()[0].start = place(lines.front());
   plan.launch().rehearsal_place = place(lines.size());
   Trace trace = plan.run([&](const kernels::LaunchShape& shape) {

@@ -20,22 +20,26 @@ namespace {
 }  // namespace
 
 SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
-                       std::optional<std::uint64_t> asked_bytes) {
+                       std::optional<std::uint64_t> asked_bytes, std::uint64_t blocks) {
   if (needed_bytes > info.shared_bytes_per_block) {
     throw_too_small(needed_bytes, info.shared_bytes_per_block);
   }
-  if (info.shared_carveouts_bytes.empty()) {
+  const std::uint64_t reserved = info.reserved_shared_bytes_per_block;
+  const auto part_of = [&](std::uint64_t shared_bytes) {
+    return shared_bytes / blocks > reserved ? shared_bytes / blocks - reserved : 0;
+  };
+  const auto& carveouts = info.shared_carveouts_bytes;
+  if (carveouts.empty()) {
+    if (blocks > 1 && needed_bytes > part_of(info.shared_bytes_per_sm)) {
+      throw_too_small(needed_bytes, part_of(info.shared_bytes_per_sm));
+    }
     return {.dynamic_bytes = static_cast<unsigned>(needed_bytes)};
   }
-  const std::uint64_t reserved = info.reserved_shared_bytes_per_block;
-  const auto& carveouts = info.shared_carveouts_bytes;
-  const std::uint64_t wanted = asked_bytes.value_or(needed_bytes + reserved);
+  const std::uint64_t wanted = asked_bytes.value_or(blocks * (needed_bytes + reserved));
   const auto carveout = std::ranges::lower_bound(carveouts, wanted);
   if (carveout == carveouts.end()) throw_too_small(wanted, carveouts.back());
-  if (*carveout < needed_bytes + reserved) {
-    throw_too_small(needed_bytes, *carveout > reserved ? *carveout - reserved : 0);
-  }
-  const std::uint64_t block_bytes = std::min(*carveout - reserved, info.shared_bytes_per_block);
+  if (needed_bytes > part_of(*carveout)) throw_too_small(needed_bytes, part_of(*carveout));
+  const std::uint64_t block_bytes = std::min(part_of(*carveout), info.shared_bytes_per_block);
   // A percentage between two carve-outs means the larger, so rounding down is right.
   return {.carveout_bytes = *carveout,
           .dynamic_bytes = static_cast<unsigned>(block_bytes),

@@ -8,7 +8,27 @@ bool counts_texels(LoadPath path) {
   return path == LoadPath::texture_1d || path == LoadPath::texture_2d;
 }
 
+constexpr std::uint64_t apart_bytes = 1024;
+constexpr std::uint64_t apart_rows = 16;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
 }  // namespace
+
+RehearsalPlace rehearsal_behind(LoadPath path, std::uint64_t buffer_bytes) {
+  if (path == LoadPath::texture_1d) {
+    const std::uint64_t offset_bytes = round_up(buffer_bytes, apart_bytes) + apart_bytes;
+    return {.offset_bytes = offset_bytes, .span_bytes = offset_bytes + apart_bytes};
+  }
+  if (path == LoadPath::texture_2d) {
+    const std::uint64_t offset_bytes =
+        round_up(buffer_bytes, texture_row_bytes) + apart_rows * texture_row_bytes;
+    return {.offset_bytes = offset_bytes, .span_bytes = offset_bytes + texture_row_bytes};
+  }
+  return {.offset_bytes = 0, .span_bytes = buffer_bytes};
+}
 
 WordLayout word_layout(LoadPath path) {
   if (path == LoadPath::constant) return {.word_bytes = 4, .group_words = 8};

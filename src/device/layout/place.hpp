@@ -19,6 +19,14 @@ WordLayout word_layout(LoadPath path);
 /// @param base_address of the buffer, where places are addresses
 std::uint64_t place_of(LoadPath path, std::uint64_t base_address, std::uint64_t offset_bytes);
 
+/// Where the timed loop is rehearsed on a path whose places are none of addresses: so far behind
+/// the probe's buffer that they share no line, and no tile of any order.
+struct RehearsalPlace {
+  std::uint64_t offset_bytes = 0;  // 0 for other paths
+  std::uint64_t span_bytes = 0;    // of the buffer, with this place if it is in it
+};
+RehearsalPlace rehearsal_behind(LoadPath path, std::uint64_t buffer_bytes);
+
 /// The step of a script in what the places of the path count.
 std::uint32_t script_unit(LoadPath path, std::uint32_t unit_bytes);
 

@@ -51,6 +51,24 @@ TEST(CarveoutTest, an_asked_carveout_is_kept_or_refused) {
   EXPECT_THROW(plan_shared(hopper(), 228_KiB), DeviceError);
 }
 
+TEST(CarveoutTest, several_blocks_share_the_carveout_evenly) {
+  EXPECT_EQ(plan_shared(hopper(), 3_KiB, std::nullopt, 2).carveout_bytes, 8_KiB);
+  EXPECT_EQ(plan_shared(hopper(), 3_KiB, std::nullopt, 2).dynamic_bytes, 3_KiB);
+  EXPECT_EQ(plan_shared(hopper(), 3_KiB + 1, std::nullopt, 2).carveout_bytes, 16_KiB);
+  EXPECT_EQ(plan_shared(hopper(), 64, 100_KiB, 2).dynamic_bytes, 49_KiB);
+  EXPECT_EQ(plan_shared(hopper(), 113_KiB, std::nullopt, 2).carveout_bytes, 228_KiB);
+  EXPECT_THROW(plan_shared(hopper(), 114_KiB, std::nullopt, 2), DeviceError);
+  EXPECT_THROW(plan_shared(hopper(), 4_KiB, 8_KiB, 2), DeviceError);
+}
+
+TEST(CarveoutTest, without_a_choice_several_blocks_fit_or_are_refused) {
+  DeviceInfo info = hopper();
+  info.shared_carveouts_bytes.clear();
+
+  EXPECT_EQ(plan_shared(info, 113_KiB, std::nullopt, 2).dynamic_bytes, 113_KiB);
+  EXPECT_THROW(plan_shared(info, 114_KiB, std::nullopt, 2), DeviceError);
+}
+
 TEST(CarveoutTest, without_a_choice_a_block_gets_what_it_needs) {
   DeviceInfo info = hopper();
   info.shared_carveouts_bytes.clear();

@@ -1,5 +1,7 @@
 #include "device/layout/place.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 namespace sonde::layout {
@@ -59,6 +61,17 @@ TEST(PlaceTest, rehearsal_in_the_bank_stays_away_from_taken_words) {
   std::vector<std::uint64_t> all;
   for (std::uint64_t offset = 0; offset < constant_bank_bytes; offset += 4) all.push_back(offset);
   EXPECT_EQ(free_bank_offset(all), constant_bank_bytes - 4);
+}
+
+TEST(PlaceTest, the_rehearsal_lies_behind_the_buffer_of_a_texture) {
+  for (std::uint64_t bytes : {std::uint64_t{8}, 8_KiB, 8_KiB + 8}) {
+    for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
+      const RehearsalPlace place = rehearsal_behind(path, bytes);
+      EXPECT_GE(place.offset_bytes, bytes + 1_KiB);
+      EXPECT_GE(place.span_bytes, place.offset_bytes + texel_bytes);
+    }
+    EXPECT_EQ(rehearsal_behind(LoadPath::all_levels, bytes).span_bytes, bytes);
+  }
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Chases through code: the order stands in shared memory, the blocks are part of the program.
+// Lanes that execute code: the order stands in shared memory, the blocks are part of the program.
 #include "base/units.hpp"
-#include "device/cuda/chase_launch.hpp"
-#include "device/cuda/play.hpp"
+#include "device/cuda/path_lanes.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/code_map.hpp"
+
+#include <utility>
 
 namespace sonde::cuda {
 namespace {
@@ -40,29 +41,52 @@ void check_additions(std::uint64_t found, std::uint64_t wanted, std::size_t lane
       lane, found, wanted);
 }
 
+class CodeLanes final : public PathLanes {
+ public:
+  CodeLanes(Session& session, const ChaseProbe& probe, const layout::CodeMap& map,
+            ScriptArrays scripts)
+      : PathLanes(session, probe, scripts.capacity()), map_(map), scripts_(std::move(scripts)) {}
+
+  void fill() override {
+    plan_.fill();
+    scripts_.fill(plan_.tasks());
+    for (kernels::ChaseTask& task : plan_.tasks()) task.start = map_.first_address;
+    plan_.launch().script_unit = scripts_.unit_bytes();
+    plan_.launch().rehearsal_place = map_.rehearsal_address;
+  }
+
+  void queue_before(const kernels::LaunchShape&) override {
+    // Leaves the blocks in memory: the SM's own instruction caches are not reached by it.
+    if (probe_.preparation == Preparation::flushed) session_.flush_caches(0);
+  }
+
+  void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const override {
+    SONDE_CUDA_CHECK(kernels::launch_code_chase(plan_.launch(), shape, stream));
+  }
+
+  void check() const override {
+    const std::uint64_t additions = layout::counted_additions(map_, accesses_of(probe_));
+    for (std::size_t lane = 0; lane < probe_.lanes.size(); ++lane) {
+      check_additions(plan_.lanes().final_value(lane), additions, lane);
+    }
+  }
+
+  std::uint64_t place(std::uint64_t offset_bytes) const override {
+    return map_.first_address + offset_bytes;
+  }
+
+ private:
+  const layout::CodeMap& map_;
+  ScriptArrays scripts_;
+};
+
 }  // namespace
 
-Trace play_code(Session& session, const ChaseProbe& probe) {
+std::unique_ptr<PathLanes> make_code_lanes(Session& session, const ChaseProbe& probe) {
   if (!session.code_map()) session.code_map() = read_code_map();
   const layout::CodeMap& map = *session.code_map();
   check_code(probe, map);
-  const ScriptArrays scripts(session, probe.lanes);
-  ChaseLaunchPlan plan(session, probe, scripts.capacity());
-  scripts.fill(plan.tasks());
-  for (kernels::ChaseTask& task : plan.tasks()) task.start = map.first_address;
-  plan.launch().script_unit = scripts.unit_bytes();
-  plan.launch().rehearsal_place = map.rehearsal_address;
-  Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
-    // Leaves the blocks in memory: the SM's own instruction caches are not reached by it.
-    if (probe.preparation == Preparation::flushed) session.flush_caches(0);
-    SONDE_CUDA_CHECK(kernels::launch_code_chase(plan.launch(), shape, session.stream()));
-  });
-  const std::uint64_t additions =
-      layout::counted_additions(map, probe.warmup_accesses + probe.timed_accesses);
-  for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
-    check_additions(plan.lanes().final_value(lane), additions, lane);
-  }
-  return trace;
+  return std::make_unique<CodeLanes>(session, probe, map, ScriptArrays(session, probe.lanes));
 }
 
 }  // namespace sonde::cuda

@@ -1,0 +1,59 @@
+// The lanes of a chase that take one load path: what they find in memory, in the constant bank or
+// in code, and the launch that plays them. play_chase.cpp runs one, or two at once.
+#pragma once
+
+#include "device/cuda/chase_launch.hpp"
+
+#include <memory>
+
+namespace sonde::cuda {
+
+/// Construct it, which adds its arrays to those of the session; fill it when those of all launches
+/// are added; queue and run its plan; check it.
+class PathLanes {
+ public:
+  virtual ~PathLanes() = default;
+
+  virtual void fill() = 0;
+
+  /// Queues what the lanes will find, and the flush if there is to be one.
+  /// @param shape of the chase's kernel
+  virtual void queue_before(const kernels::LaunchShape& shape) = 0;
+
+  /// Queues the chase, or loads its kernel, if the shape has no blocks.
+  virtual void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const = 0;
+
+  /// After a run. @throws DeviceError if a lane did not end where its list does
+  virtual void check() const = 0;
+
+  /// What leads to an offset: the place of a word, or of a block of code.
+  virtual std::uint64_t place(std::uint64_t offset_bytes) const = 0;
+
+  ChaseLaunchPlan& plan() { return plan_; }
+
+ protected:
+  /// @param probe outlives this
+  PathLanes(Session& session, const ChaseProbe& probe, std::uint32_t script_capacity = 0)
+      : session_(session), probe_(probe), plan_(session, probe, script_capacity) {}
+  PathLanes(const PathLanes&) = delete;
+  PathLanes& operator=(const PathLanes&) = delete;
+
+  Session& session_;
+  const ChaseProbe& probe_;
+  ChaseLaunchPlan plan_;
+};
+
+/// Accesses of a lane, in all.
+inline std::uint64_t accesses_of(const ChaseProbe& probe) {
+  return probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
+}
+
+/// Lanes that load: by chains, or by scripts where the lists cannot be chains.
+/// @throws DeviceError
+std::unique_ptr<PathLanes> make_data_lanes(Session& session, const ChaseProbe& probe);
+
+/// Lanes that execute code.
+/// @throws DeviceError if there is not so much of it
+std::unique_ptr<PathLanes> make_code_lanes(Session& session, const ChaseProbe& probe);
+
+}  // namespace sonde::cuda

@@ -1,0 +1,119 @@
+#include "device/layout/path_parts.hpp"
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "device/layout/place.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde::layout {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ChaseLane lane_of(LoadPath path, std::vector<std::uint64_t> offsets_bytes, int sm = 0) {
+  return {.sm = sm, .offsets_bytes = std::move(offsets_bytes), .path = path};
+}
+
+ChaseProbe probe_of(std::vector<ChaseLane> lanes) {
+  ChaseProbe probe;
+  probe.buffer_bytes = 8_KiB;
+  probe.place = 3;
+  probe.warmup_accesses = 7;
+  probe.lanes = std::move(lanes);
+  return probe;
+}
+
+std::string refusal_of(const ChaseProbe& probe) {
+  try {
+    split_by_path(probe);
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+ChaseProbe two_paths() {
+  return probe_of({lane_of(LoadPath::all_levels, {0}), lane_of(LoadPath::constant, {0})});
+}
+
+TEST(PathPartsTest, each_path_gets_its_lanes_and_all_else_of_the_chase) {
+  const auto parts = split_by_path(
+      probe_of({lane_of(LoadPath::all_levels, {0}, 4), lane_of(LoadPath::constant, {64}, 5),
+                lane_of(LoadPath::all_levels, {128}, 6)}));
+
+  ASSERT_EQ(parts.size(), 2u);
+  for (const PathPart& part : parts) {
+    ASSERT_EQ(part.lanes.size(), part.probe.lanes.size());
+    EXPECT_EQ(part.probe.place, 3u);
+    EXPECT_EQ(part.probe.warmup_accesses, 7u);
+    EXPECT_EQ(part.probe.buffer_bytes, 8_KiB);
+    const bool constants = part.probe.lanes.front().path == LoadPath::constant;
+    if (constants) {
+      EXPECT_THAT(part.lanes, ElementsAre(1));
+      EXPECT_EQ(part.probe.lanes[0].sm, 5);
+    } else {
+      EXPECT_THAT(part.lanes, ElementsAre(0, 2));
+      EXPECT_EQ(part.probe.lanes[0].sm, 4);
+      EXPECT_EQ(part.probe.lanes[1].sm, 6);
+    }
+  }
+}
+
+TEST(PathPartsTest, code_comes_first) {
+  const auto parts = split_by_path(
+      probe_of({lane_of(LoadPath::past_l1, {0}), lane_of(LoadPath::instruction, {0})}));
+  EXPECT_THAT(parts[0].lanes, ElementsAre(1));
+  EXPECT_THAT(parts[1].lanes, ElementsAre(0));
+}
+
+TEST(PathPartsTest, a_texture_and_plain_memory_span_the_same_buffer) {
+  for (LoadPath texture : {LoadPath::texture_1d, LoadPath::texture_2d}) {
+    const auto parts =
+        split_by_path(probe_of({lane_of(LoadPath::read_only, {0}), lane_of(texture, {4096})}));
+    const auto span = [](const PathPart& part) {
+      return rehearsal_behind(part.probe.lanes.front().path, part.probe.buffer_bytes).span_bytes;
+    };
+    EXPECT_GT(span(parts[0]), 8_KiB);
+    EXPECT_EQ(span(parts[0]), span(parts[1])) << to_text(texture);
+  }
+}
+
+TEST(PathPartsTest, what_two_kernels_cannot_play_is_refused) {
+  EXPECT_EQ(refusal_of(two_paths()), "none");
+  ChaseProbe probe = two_paths();
+  probe.concurrency = Concurrency::in_turn;
+  EXPECT_THAT(refusal_of(probe), HasSubstr("one after the other"));
+  probe = two_paths();
+  probe.co_runners.push_back({.sm = 1, .offset_bytes = 0});
+  EXPECT_THAT(refusal_of(probe), HasSubstr("co-runners"));
+  probe = two_paths();
+  probe.peer_uuid = "GPU-1";
+  EXPECT_THAT(refusal_of(probe), HasSubstr("peer"));
+  probe = two_paths();
+  probe.warm_up = WarmUp::overlapped;
+  EXPECT_THAT(refusal_of(probe), HasSubstr("warm-up"));
+  probe = two_paths();
+  probe.lanes.push_back(lane_of(LoadPath::atomic, {64}));
+  EXPECT_THAT(refusal_of(probe), HasSubstr("3 load paths"));
+  EXPECT_THAT(refusal_of(probe_of(
+                  {lane_of(LoadPath::texture_1d, {0}), lane_of(LoadPath::texture_2d, {4096})})),
+              HasSubstr("textures"));
+}
+
+TEST(PathPartsTest, paths_keep_out_of_each_others_sectors) {
+  const auto beside = [](LoadPath path, std::uint64_t offset_bytes) {
+    return probe_of({lane_of(LoadPath::all_levels, {64}), lane_of(path, {offset_bytes})});
+  };
+  EXPECT_THAT(refusal_of(beside(LoadPath::read_only, 64)), HasSubstr("one sector"));
+  EXPECT_THAT(refusal_of(beside(LoadPath::texture_1d, 88)), HasSubstr("one sector"));
+  EXPECT_EQ(refusal_of(beside(LoadPath::read_only, 96)), "none");
+  EXPECT_EQ(refusal_of(beside(LoadPath::constant, 64)), "none");
+  ChaseProbe storing = beside(LoadPath::read_only, 96);
+  storing.lanes[1].stored_offsets_bytes = {72};
+  EXPECT_THAT(refusal_of(storing), HasSubstr("one sector"));
+}
+
+}  // namespace
+}  // namespace sonde::layout
