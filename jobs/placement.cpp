@@ -124,6 +124,41 @@ void report_path_map(JobRun& run, const PathMap& asked, double overhead_cycles) 
   run.report(not_present(fmt::format("placement.{}_latency_cycles", asked.level), *refusal));
 }
 
+/// Second caches of paths whose first ones are small: footprints of several of those.
+struct NextLevelMap {
+  const char* level;
+  LoadPath path;
+  const char* first;   // cache
+  const char* second;  // cache
+  double first_sizes;
+  std::uint64_t step_bytes;
+};
+constexpr NextLevelMap next_level_maps[]{
+    {"constant_l2", LoadPath::constant, "cache.constant_l1", "cache.constant_l2", 4, 64},
+    {"code_l1", LoadPath::instruction, "cache.instruction_l0", "cache.instruction_l1", 2,
+     code_block_bytes}};
+
+void report_next_level_map(JobRun& run, const NextLevelMap& asked, double overhead_cycles) {
+  const std::string metric = fmt::format("placement.{}_latency_cycles", asked.level);
+  const auto first_bytes = run.number(fmt::format("{}.size_bytes", asked.first));
+  const auto hit_cycles = run.number(fmt::format("{}.hit_latency_cycles", asked.second));
+  if (!first_bytes || !hit_cycles) {
+    return run.report(not_resolvable(
+        metric, fmt::format("{} and {} are not both known", asked.first, asked.second)));
+  }
+  const auto lines =
+      static_cast<std::uint64_t>(asked.first_sizes * *first_bytes) / asked.step_bytes;
+  const std::uint64_t span_bytes = lines * asked.step_bytes;
+  const auto lanes = same_lanes(run, ascending_order(span_bytes, asked.step_bytes));
+  const ChaseProbe probe = make_chase(asked.path, span_bytes, lanes, 2 * lines, lines);
+  LatencyMap map;
+  const auto refusal = refusal_of([&] {
+    map = measure_map(run, fmt::format("{} by SM", asked.level), overhead_cycles, probe);
+  });
+  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  report_map(run, asked.level, map);
+}
+
 /// Lines all over some pages, one in each step, in random order.
 LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   constexpr std::uint64_t span_bytes = l2_pages * large_page_bytes;
@@ -201,6 +236,11 @@ void report_near_far(JobRun& run, const std::string& level, const LatencyMap& ma
   const std::uint64_t samples = map.lines.size() * map.lines.front().size();
   run.report(found(prefix + "near_cycles", partitions->near_cycles, 1, samples));
   run.report(found(prefix + "far_cycles", partitions->far_cycles, 1, samples));
+  const auto report_by_sm = [&](const char* name, const std::vector<double>& cycles) {
+    run.report(found(prefix + name, cycles, 1, samples, map.repeat_spread_cycles));
+  };
+  report_by_sm("near_by_sm_cycles", partitions->near_by_sm);
+  report_by_sm("far_by_sm_cycles", partitions->far_by_sm);
 }
 
 void report_latencies(JobRun& run) {
@@ -214,6 +254,9 @@ void report_latencies(JobRun& run) {
   report_near_far(run, "dram", dram);
   report_map(run, "shared", shared);
   for (const PathMap& asked : path_maps) report_path_map(run, asked, overhead_cycles);
+  for (const NextLevelMap& asked : next_level_maps) {
+    report_next_level_map(run, asked, overhead_cycles);
+  }
   if (is_own_level(l2, dram)) {
     report_map(run, "l2", l2);
     report_near_far(run, "l2", l2);

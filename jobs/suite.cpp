@@ -88,7 +88,7 @@ constexpr std::array jobs{
     make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock"),
     make_job("placement", standard, run_placement,
              "latencies and bandwidth by SM, and units that stand out", "clock", "cache.l1",
-             "cache.l2", "topology"),
+             "cache.l2", "cache.constant_l1", "cache.constant_l2", "cache.instruction", "topology"),
     make_job("slices", standard, run_slices,
              "which lines lie in which slice of the L2, by what function, and how far each is",
              "clock", "cache.l2", "topology"),

@@ -174,6 +174,7 @@ TEST_F(LanesGpuTest, what_two_kernels_cannot_play_is_refused_and_does_no_harm) {
   probe.concurrency = Concurrency::in_turn;
   EXPECT_THROW(device().run(probe), DeviceError);
   probe = good;
+  probe.buffer_bytes = 128_KiB;
   probe.lanes.push_back(make_lane(LoadPath::past_l1, 8_KiB, 128, 64_KiB));
   EXPECT_THROW(device().run(probe), DeviceError);
   probe = good;

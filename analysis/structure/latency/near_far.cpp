@@ -147,9 +147,12 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
 }  // namespace
 
 std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm) {
+  NearFar result;
   std::vector<double> near_cycles, far_cycles, near_fractions;
   for (const std::vector<double>& latencies : latencies_of_sm) {
     const auto split = split_lines(latencies);
+    result.near_by_sm.push_back(split ? split->near_cycles : NAN);
+    result.far_by_sm.push_back(split ? split->far_cycles : NAN);
     if (!split) continue;
     near_cycles.push_back(split->near_cycles);
     far_cycles.push_back(split->far_cycles);
@@ -158,10 +161,11 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   const double sms_in_two = static_cast<double>(near_cycles.size());
   const double all_sms = static_cast<double>(latencies_of_sm.size());
   if (near_cycles.empty() || sms_in_two < least_sm_fraction * all_sms) return std::nullopt;
-  return NearFar{.near_cycles = median(near_cycles),
-                 .far_cycles = median(far_cycles),
-                 .near_fraction = median(near_fractions),
-                 .sms = static_cast<int>(near_cycles.size())};
+  result.near_cycles = median(near_cycles);
+  result.far_cycles = median(far_cycles);
+  result.near_fraction = median(near_fractions);
+  result.sms = static_cast<int>(near_cycles.size());
+  return result;
 }
 
 }  // namespace sonde
