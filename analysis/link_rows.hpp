@@ -1,4 +1,5 @@
-// Rows of the registry of jobs that measure links: between the SMs of a cluster, and to the host.
+// Rows of the registry of jobs that measure links: between the SMs of a cluster, to the host, and
+// to other GPUs.
 #pragma once
 
 #include "analysis/metric_rows.hpp"
@@ -65,6 +66,21 @@ inline constexpr Row host_rows[] = {
     {"host.nvlink_recoveries", link_counts, "recoveries, likewise", nvml},
     {"host.new_nvlink_errors", alarm, "all of these of all NVLinks, while the job ran", nvml},
     {"host.xids", alarm, "Xid errors of this GPU in the kernel's log", "NVIDIA, XID Errors"},
+};
+
+inline constexpr Row peer_rows[] = {
+    {"peer.ranks", list,
+     "ranks of the GPUs of the node that this run measured: the order of peer.*"},
+    {"peer.link", label, "what carries loads to the other GPUs: nvlink, pcie"},
+    {"peer.latency_cycles", curve, "dependent loads from the memory of each GPU of the node"},
+    {"peer.read_bytes_per_s", links, "what all SMs read from the memory of each GPU"},
+    {"peer.write_bytes_per_s", links, "what all SMs write to the memory of each GPU"},
+    {"peer.both_ways_bytes_per_s", links,
+     "the same of reads and writes at once, both directions together"},
+    {"peer.all_at_once_bytes_per_s", links,
+     "what it reads from the next GPU while all GPUs of the node do so"},
+    {"peer.slowest", Quantity{"1", inventory, neither},
+     "rank of the GPU whose link is slower than those to all others"},
 };
 
 }  // namespace sonde::registry
