@@ -30,6 +30,11 @@ struct CacheGeometry {
 
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
 
+  /// In the line, as far as sets of such lines depend on it: blocks differ clearly, or not.
+  double line_confidence() const {
+    constexpr double clear_contrast = 0.8;
+    return line_contrast >= clear_contrast ? 1 : line_contrast;
+  }
   /// Of the partition that `bound` is of.
   std::uint64_t part_bytes() const {
     if (filled_bytes > 0) return filled_bytes;

@@ -175,7 +175,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
   const bool every_sm = !cache.inner && cache.chase.path != LoadPath::instruction;
   if (every_sm) leave_odd_sms(cache, *geometry);
-  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
+                   geometry->line_confidence());
   const SetFindings sets = characterize_sets(probe);
   if (every_sm) report_every_sm(cache, probe, sets);
   geometry->sets_confirmed = sets.confirmed();

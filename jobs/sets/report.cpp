@@ -43,6 +43,11 @@ std::string explain(const ReplacementFit& fit) {
   return text;
 }
 
+/// Sets of lines that may be others are no surer than the lines.
+double confidence_in(const SetsProbe& probe, const SetLayout& layout) {
+  return std::min(layout.agreement, probe.traits().line_confidence);
+}
+
 void report_index(const SetsProbe& probe, const SetLayout& layout) {
   const std::string metric = probe.name() + ".index_function";
   const IndexFunction& index = layout.index;
@@ -55,15 +60,16 @@ void report_index(const SetsProbe& probe, const SetLayout& layout) {
   if (index.origin_bytes > 0) {
     seen += fmt::format(", if the buffer starts at {}", format_bytes(index.origin_bytes));
   }
-  probe.run().report(found(metric, describe(index), layout.agreement, layout.checked_sets), seen);
+  probe.run().report(
+      found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
 }
 
 void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   const auto set_count = static_cast<double>(layout.ways_per_set.size());
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
-    probe.run().report(
-        found(probe.name() + metric, std::move(value), layout.agreement, layout.checked_sets),
-        std::move(reason));
+    probe.run().report(found(probe.name() + metric, std::move(value), confidence_in(probe, layout),
+                             layout.checked_sets),
+                       std::move(reason));
   };
   report(".sets", set_count, explain(layout));
   report(".ways", static_cast<double>(layout.lines()) / set_count);
@@ -132,7 +138,8 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
   if (!fit.policy || !fit.alike.empty()) {
     probe.run().report(not_resolvable(metric, fit.reason));
   } else {
-    probe.run().report(found(metric, std::string(to_text(*fit.policy)), fit.confidence, samples),
+    probe.run().report(found(metric, std::string(to_text(*fit.policy)),
+                             std::min(fit.confidence, probe.traits().line_confidence), samples),
                        explain(fit));
   }
   if (!fit.policy && fit.alike.empty()) {

@@ -52,6 +52,7 @@ class SetsProbe {
     std::uint32_t compared_sets = 3;   // whose policies are compared
     bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
     bool answers_in_part = false;  // whether sets count that were seen where others stay unknown
+    double line_confidence = 1;    // in the lines of the pool; sets are no surer
   };
 
   virtual ~SetsProbe() = default;
