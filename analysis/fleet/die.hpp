@@ -17,7 +17,7 @@ struct DieLikeness {
   std::string reason;
 };
 
-/// Compares the maps by SM. Neither UUIDs nor slots are looked at.
+/// Compares the maps by SM, and which SMs form GPCs. Neither UUIDs nor slots are looked at.
 DieLikeness compare_dies(const DeviceResult& a, const DeviceResult& b);
 
 }  // namespace sonde

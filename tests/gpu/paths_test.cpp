@@ -4,6 +4,9 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace sonde {
 namespace {
 
@@ -65,7 +68,10 @@ TEST_F(PathsGpuTest, every_path_plays_chains_scripts_and_amortised_loops_alike) 
   for (LoadPath path :
        {LoadPath::constant, LoadPath::texture_1d, LoadPath::texture_2d, LoadPath::atomic}) {
     const auto once = shuffled_offsets(1_KiB, 64);
-    const double chain = median(windows_of(warm_chase(path, once, 1000)));
+    const auto windows = windows_of(warm_chase(path, once, 1000));
+    const double chain = median(windows);
+    const double mean =
+        std::accumulate(windows.begin(), windows.end(), 0.0) / static_cast<double>(windows.size());
     const double script = median(windows_of(warm_chase(path, many_times(once, 9), 1000)));
     ChaseProbe probe = warm_chase(path, once, 0);
     probe.amortised_accesses = 20000;
@@ -74,7 +80,8 @@ TEST_F(PathsGpuTest, every_path_plays_chains_scripts_and_amortised_loops_alike) 
         static_cast<double>(loop.elapsed_cycles) / static_cast<double>(loop.accesses);
 
     EXPECT_NEAR(script, chain, 16) << to_text(path);
-    EXPECT_LE(amortised, chain + 1) << to_text(path);
+    // Atomics to near and far lines: the loop takes their mean, on whichever side the median is.
+    EXPECT_LE(amortised, std::max(mean, chain) + 1) << to_text(path);
     EXPECT_GE(amortised, chain / 2) << to_text(path);
   }
 }

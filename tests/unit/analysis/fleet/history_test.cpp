@@ -109,6 +109,25 @@ TEST(HistoryTest, the_die_of_a_slot_is_known_by_its_map) {
   EXPECT_EQ(dies[1].uuid_after, "GPU-new");
 }
 
+TEST(HistoryTest, other_gpcs_are_another_die) {
+  RunResult before = maker::healthy_fleet(1, 1);
+  RunResult after = before;
+  const auto add = [](RunResult& run, std::vector<double> gpc_of_sm, double confidence) {
+    run.devices[0].jobs.front().findings.push_back(
+        found("topology.gpc_of_sm", std::move(gpc_of_sm), confidence, 4));
+  };
+  add(before, {0, 0, 1, 1}, 1);
+  RunResult unsure = after;
+  add(unsure, {0, 1, 1, 1}, 0.4);
+  add(after, {0, 1, 1, 1}, 0.9);
+
+  const auto dies = compare_runs(before, after, maker::options()).other_dies;
+
+  ASSERT_EQ(dies.size(), 1u);
+  EXPECT_THAT(dies[0].reason, HasSubstr("other SMs form its GPCs"));
+  EXPECT_TRUE(compare_runs(before, unsure, maker::options()).other_dies.empty());
+}
+
 TEST(HistoryTest, without_maps_only_the_new_uuid_is_said) {
   const RunResult before = maker::healthy_fleet(2, 1);
   RunResult after = before;
