@@ -54,15 +54,6 @@ std::vector<int> group_numbers(const std::vector<int>& group_of_unit) {
   return numbers;
 }
 
-/// Whether a unit behind the first `members` is held up as much as those, rather than a little:
-/// what all units share also holds them up, before it is overloaded.
-bool holds_up_others(const PortTrial& trial, std::size_t members) {
-  const auto first_other = trial.slowdowns.begin() + static_cast<std::ptrdiff_t>(members);
-  const double of_members = *std::min_element(trial.slowdowns.begin(), first_other);
-  return std::any_of(first_other, trial.slowdowns.end(),
-                     [&](double slowdown) { return slowdown - 1 > (of_members - 1) / 2; });
-}
-
 Units first_of(const Units& units, std::size_t count) {
   return {units.begin(),
           units.begin() + static_cast<std::ptrdiff_t>(std::min(count, units.size()))};

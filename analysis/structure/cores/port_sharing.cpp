@@ -22,6 +22,13 @@ Paces split_paces(const PortTrial& trial, const PaceLimits& limits) {
   return paces;
 }
 
+bool holds_up_others(const PortTrial& trial, std::size_t members) {
+  const auto first_other = trial.slowdowns.begin() + static_cast<std::ptrdiff_t>(members);
+  const double of_members = *std::min_element(trial.slowdowns.begin(), first_other);
+  return std::any_of(first_other, trial.slowdowns.end(),
+                     [&](double slowdown) { return slowdown - 1 > (of_members - 1) / 2; });
+}
+
 std::vector<std::size_t> ApartTable::open_partners(
     std::size_t unit, const std::vector<std::size_t>& candidates) const {
   std::vector<std::size_t> open;

@@ -34,6 +34,11 @@ struct Paces {
 };
 Paces split_paces(const PortTrial& trial, const PaceLimits& limits);
 
+/// Whether a unit behind the first `members` of a trial is held up at least half as much as those.
+/// What all units share, short of being overloaded, holds others up a little: on an H200 streams of
+/// a GPC take 1.3 to 1.5 times as long, and those of other GPCs meanwhile 1.0 to 1.16 times.
+bool holds_up_others(const PortTrial& trial, std::size_t members);
+
 /// What is known of each pair of units: that they share no port, or nothing yet.
 class ApartTable {
  public:

@@ -22,6 +22,14 @@ TEST(PortSharingTest, times_between_the_limits_say_nothing) {
   EXPECT_THAT(paces.slow, ElementsAre(7));
 }
 
+/// The first case is as seen on an H200: a GPC that reads at once, and a TPC of another one.
+TEST(PortSharingTest, others_are_held_up_by_a_port_only_if_it_is_much) {
+  EXPECT_FALSE(holds_up_others({{0, 1, 2, 9}, {1.45, 1.51, 1.50, 1.16}}, 3));
+  EXPECT_TRUE(holds_up_others({{0, 1, 2, 9}, {1.45, 1.51, 1.50, 1.30}}, 3));
+  EXPECT_TRUE(holds_up_others({{0, 1, 2, 8, 9}, {1.45, 1.51, 1.50, 1.0, 1.48}}, 3));
+  EXPECT_FALSE(holds_up_others({{0, 1}, {1.4, 1.5}}, 2));
+}
+
 TEST(PortSharingTest, who_is_undisturbed_shares_with_nobody_there) {
   ApartTable table(4);
   const PortTrial trial{{0, 1, 2}, {1.2, 1.2, 1.0}};
