@@ -39,8 +39,8 @@ struct ThroughputModel {
   double gpc_port_bytes_per_cycle = 0;  // 0: it holds nothing up
   /// Reads of one line by SMs of a GPC are made once while the first of them is under way.
   bool merges_reads_of_gpc = false;
-  double l2_bytes_per_cycle = 0;        // of the whole L2
-  double launch_ns = 0;                 // wall time of an empty launch
+  double l2_bytes_per_cycle = 0;  // of the whole L2
+  double launch_ns = 0;           // wall time of an empty launch
 
   static ThroughputModel read(Fields& fields) {
     constexpr double least_rate = 1e-3;
