@@ -62,6 +62,10 @@ class Device {
   /// What the driver says of the way to a peer that the device was opened with.
   virtual PeerLink link_to(const std::string& /*peer_uuid*/) { return PeerLink::unknown; }
 
+  /// Registers per thread of the kernels by which it can fill an SM (OccupancyProbe), ascending.
+  /// None: it has no such kernels.
+  virtual std::vector<int> register_counts() { return {}; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run
