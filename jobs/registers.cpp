@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,8 +24,8 @@ constexpr int small_block_threads = 64;
 constexpr int large_block_threads = 256;
 /// Threads of a block are compared in steps below any quantum but the smallest.
 constexpr int thread_step = 16;
-/// Numbers of registers with which threads are compared: fewest, and most for blocks of any size.
-constexpr int swept_registers[] = {32, 48, 64};
+/// Numbers of registers with which threads are compared; 64 are the most for blocks of any size.
+constexpr std::array swept_registers{32, 48, 64};
 /// Shared memory is given out in units of at most this (CUDA occupancy calculator: 128 bytes).
 constexpr std::uint64_t shared_step_bytes = 128;
 
@@ -37,8 +38,8 @@ struct Residency {
 Residency residency_of(const Trace& trace) {
   std::map<std::uint64_t, std::size_t> sms_by_blocks;
   for (const LaneTrace& lane : trace.lanes) ++sms_by_blocks[lane.accesses];
-  const auto most = std::ranges::max_element(
-      sms_by_blocks, {}, [](const auto& entry) { return entry.second; });
+  const auto most =
+      std::ranges::max_element(sms_by_blocks, {}, [](const auto& entry) { return entry.second; });
   return {static_cast<int>(most->first),
           static_cast<double>(most->second) / static_cast<double>(trace.lanes.size())};
 }
@@ -59,6 +60,16 @@ int hold(JobRun& run, Observed& observed, int registers, int threads) {
   return residency.blocks;
 }
 
+/// The numbers of registers that a block may have: by halving, as the largest is where it ends.
+std::vector<int> possible_counts(JobRun& run, std::vector<int> counts) {
+  Observed ignored;
+  const auto end = std::ranges::partition_point(counts, [&](int registers) {
+    return hold(run, ignored, registers, run.info().warp_threads) > 0;
+  });
+  counts.erase(end, counts.end());
+  return counts;
+}
+
 /// All small numbers of registers, some of the larger ones, and the largest.
 std::vector<int> choose_counts(const std::vector<int>& all) {
   const auto first_large = std::ranges::upper_bound(all, dense_registers);
@@ -69,22 +80,15 @@ std::vector<int> choose_counts(const std::vector<int>& all) {
   return chosen;
 }
 
-/// Blocks by registers, for both sizes of blocks; numbers that no kernel may have are left out.
-/// @return the largest number that a kernel ran with; 0: none did
-int observe_registers(JobRun& run, Observed& observed, const std::vector<int>& counts) {
+/// Blocks by registers, for both sizes of blocks.
+void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& counts) {
   std::vector<double> axis, warps;
-  int largest = 0;
   for (int registers : counts) {
-    Observed own;
-    if (hold(run, own, registers, small_block_threads) == 0) break;
-    largest = registers;
-    const int blocks = hold(run, own, registers, large_block_threads);
+    hold(run, observed, registers, small_block_threads);
+    const int blocks = hold(run, observed, registers, large_block_threads);
     axis.push_back(registers);
     warps.push_back(blocks * large_block_threads / run.info().warp_threads);
-    observed.held.insert(observed.held.end(), own.held.begin(), own.held.end());
-    observed.agreement = std::min(observed.agreement, own.agreement);
   }
-  if (largest == 0) return 0;
   const double most = *std::ranges::max_element(warps);
   double full = 0;
   for (std::size_t i = 0; i < axis.size(); ++i) {
@@ -94,7 +98,6 @@ int observe_registers(JobRun& run, Observed& observed, const std::vector<int>& c
   run.report(found("registers.per_thread", std::move(axis), 1, samples));
   run.report(found("registers.resident_warps", std::move(warps), 1, samples));
   run.report(found("registers.full_up_to", full, observed.agreement, samples));
-  return largest;
 }
 
 /// Blocks by threads, with the kernels next to some numbers of registers.
@@ -123,8 +126,8 @@ void observe_threads(JobRun& run, Observed& observed, const std::vector<int>& co
 void report_property(JobRun& run, const std::string& metric, const std::optional<int>& value,
                      const Observed& observed, const FoundRule& rule) {
   if (value) {
-    return run.report(found(metric, static_cast<double>(*value), observed.agreement,
-                            observed.held.size()));
+    return run.report(
+        found(metric, static_cast<double>(*value), observed.agreement, observed.held.size()));
   }
   run.report(not_resolvable(
       metric, rule.rules == 0
@@ -150,11 +153,10 @@ void report_rule(JobRun& run, const Observed& observed) {
 /// By halving: the most shared memory with which an SM still holds two blocks.
 void report_shared(JobRun& run, int registers) {
   const auto blocks = [&](std::uint64_t shared_bytes) {
-    return residency_of(
-               run.ask(fmt::format("{} bytes of shared memory", shared_bytes),
-                       OccupancyProbe{.registers_per_thread = registers,
-                                      .block_threads = small_block_threads,
-                                      .shared_bytes = shared_bytes}))
+    return residency_of(run.ask(fmt::format("{} bytes of shared memory", shared_bytes),
+                                OccupancyProbe{.registers_per_thread = registers,
+                                               .block_threads = small_block_threads,
+                                               .shared_bytes = shared_bytes}))
         .blocks;
   };
   std::uint64_t two = 0;  // in steps
@@ -172,19 +174,21 @@ void report_shared(JobRun& run, int registers) {
 }  // namespace
 
 void run_registers(JobRun& run) {
-  const std::vector<int> counts = choose_counts(run.device().register_counts());
-  if (counts.empty()) {
+  const std::vector<int> known = run.device().register_counts();
+  if (known.empty()) {
     return run.report_rest("", Status::not_resolvable,
                            "there are no kernels with chosen numbers of registers");
   }
   const auto refusal = refusal_of([&] {
-    Observed observed;
-    const int largest = observe_registers(run, observed, counts);
-    if (largest == 0) {
+    const std::vector<int> possible = possible_counts(run, known);
+    if (possible.empty()) {
       return run.report_rest("", Status::not_resolvable, "not one block could be had on an SM");
     }
-    run.report(found("registers.max_per_thread", static_cast<double>(largest), 1,
-                     observed.held.size()));
+    run.report(found("registers.max_per_thread", static_cast<double>(possible.back()), 1, 1),
+               possible == known ? "the most of any kernel that there is" : "");
+    const std::vector<int> counts = choose_counts(possible);
+    Observed observed;
+    observe_registers(run, observed, counts);
     observe_threads(run, observed, counts);
     report_rule(run, observed);
     report_shared(run, counts.front());

@@ -24,9 +24,9 @@ struct BranchStamps {
 
 struct BranchLaunch {
   Placement placement;
-  LaneResult* results = nullptr;          // [rank]
-  BranchStamps* stamps = nullptr;         // [rank * threads of a block + thread]
-  std::uint32_t path_of_thread[32] = {};  // 0 .. branch_paths - 1
+  LaneResult* results = nullptr;                     // [rank]
+  BranchStamps* stamps = nullptr;                    // [rank * threads of a block + thread]
+  std::uint32_t path_of_thread[32] = {};             // 0 .. branch_paths - 1
   std::uint32_t threads_of_path[branch_paths] = {};  // the same as a mask of threads
   std::uint32_t rounds = 2;  // a rehearsal and the measurement; not known to the compiler
 };
@@ -44,10 +44,10 @@ inline constexpr unsigned wait_shared_bytes = 8;
 
 struct WaitLaunch {
   Placement placement;
-  LaneResult* results = nullptr;       // [rank]
-  std::uint64_t* cycles = nullptr;     // [rank * 64 + thread]: since the start; 0: gave up
-  std::uint64_t limit_cycles = 0;      // of each wait
-  std::uint32_t first_of_upper = 16;   // thread with which the second path begins
+  LaneResult* results = nullptr;      // [rank]
+  std::uint64_t* cycles = nullptr;    // [rank * 64 + thread]: since the start; 0: gave up
+  std::uint64_t limit_cycles = 0;     // of each wait
+  std::uint32_t first_of_upper = 16;  // thread with which the second path begins
 };
 
 cudaError_t launch_waits(const WaitLaunch& launch, Wait wait, const LaunchShape& shape,
@@ -72,7 +72,7 @@ cudaError_t launch_barriers(const BarrierLaunch& launch, BlockBarrier barrier,
 /// Barriers of the whole GPU by a counter in global memory; one thread on each wanted SM.
 struct GridBarrierLaunch {
   Placement placement;
-  LaneResult* results = nullptr;     // [rank]
+  LaneResult* results = nullptr;      // [rank]
   std::uint32_t* arrivals = nullptr;  // zero
   std::uint32_t barriers = 0;
 };
@@ -96,13 +96,12 @@ cudaError_t launch_cluster_barriers(const ClusterBarrierLaunch& launch, const Cl
 
 struct SleepLaunch {
   Placement placement;
-  LaneResult* results = nullptr;       // [rank]
+  LaneResult* results = nullptr;           // [rank]
   std::uint32_t* window_cycles = nullptr;  // [rank * samples]
   std::uint32_t samples = 0;
   std::uint32_t asked_ns = 0;
 };
 
-cudaError_t launch_sleeps(const SleepLaunch& launch, const LaunchShape& shape,
-                          cudaStream_t stream);
+cudaError_t launch_sleeps(const SleepLaunch& launch, const LaunchShape& shape, cudaStream_t stream);
 
 }  // namespace sonde::kernels

@@ -33,8 +33,7 @@ std::vector<double> barrier_cycles(JobRun& run, const std::string& label,
   const Trace trace = run.ask(label, probe);
   std::vector<double> cycles;
   for (const LaneTrace& lane : trace.lanes) {
-    cycles.push_back(static_cast<double>(lane.elapsed_cycles) /
-                     static_cast<double>(lane.accesses));
+    cycles.push_back(static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses));
   }
   return cycles;
 }
@@ -55,8 +54,7 @@ void measure_block_barriers(JobRun& run) {
     if (count * run.info().warp_threads > run.info().max_threads_per_block) continue;
     probe.warps = count;
     warps.push_back(count);
-    cycles.push_back(
-        median(barrier_cycles(run, fmt::format("barrier of {} warps", count), probe)));
+    cycles.push_back(median(barrier_cycles(run, fmt::format("barrier of {} warps", count), probe)));
   }
   const std::size_t samples = cycles.size() * probe.sms.size();
   if (warps.size() < 2) {
@@ -111,11 +109,10 @@ void measure_sleeps(JobRun& run) {
   std::vector<double> asked, taken, longest;
   std::uint64_t samples = 0;
   for (std::uint32_t ns : asked_ns) {
-    const Trace trace =
-        run.ask(fmt::format("sleep for {} ns", ns),
-                SleepProbe{.asked_ns = ns,
-                           .samples = sleeps,
-                           .sms = spread_sms(run.info().sm_count, sleeping_sms)});
+    const Trace trace = run.ask(fmt::format("sleep for {} ns", ns),
+                                SleepProbe{.asked_ns = ns,
+                                           .samples = sleeps,
+                                           .sms = spread_sms(run.info().sm_count, sleeping_sms)});
     std::vector<double> times_ns = latencies_of(trace, 0);
     for (double& time : times_ns) time *= 1e9 / hz;
     if (ns == 0) {

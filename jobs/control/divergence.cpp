@@ -52,8 +52,8 @@ std::vector<int> chain_order(JobRun& run, const std::string& label, const Paths&
               .path_of_thread = paths,
               .sms = spread_sms(run.info().sm_count, measured_sms)});
   const std::vector<int> order = path_order(warps.front());
-  const bool all_alike = std::ranges::all_of(
-      warps, [&](const WarpStamps& warp) { return path_order(warp) == order; });
+  const bool all_alike =
+      std::ranges::all_of(warps, [&](const WarpStamps& warp) { return path_order(warp) == order; });
   return all_alike ? order : std::vector<int>{};
 }
 
@@ -64,9 +64,9 @@ std::vector<double> as_numbers(const std::vector<int>& values) {
 /// What changes the order of the paths of a chain.
 std::string order_depends_on(JobRun& run, const std::vector<int>& straight) {
   const int threads = run.info().warp_threads;
-  const std::vector<int> reversed = chain_order(
-      run, "a chain, threads reversed",
-      make_paths(run, [&](int thread) { return threads - 1 - thread; }));
+  const std::vector<int> reversed =
+      chain_order(run, "a chain, threads reversed",
+                  make_paths(run, [&](int thread) { return threads - 1 - thread; }));
   const std::vector<int> few_first =
       chain_order(run, "a chain of two paths, 1 and 31 threads",
                   make_paths(run, [](int thread) { return thread == 0 ? 0 : 1; }));
@@ -92,8 +92,8 @@ void report_order(JobRun& run) {
   run.report(found("control.order_depends_on", cause, 1, 4));
   const auto first = first_run(order);
   if (!first) {
-    return run.report(not_resolvable(
-        "control.first_path", "neither all taken nor all other sides of a chain ran first"));
+    return run.report(not_resolvable("control.first_path",
+                                     "neither all taken nor all other sides of a chain ran first"));
   }
   run.report(found("control.first_path",
                    std::string(*first == FirstRun::taken ? "taken" : "fall_through"), 1,
@@ -113,9 +113,8 @@ void add_timeline(const WarpStamps& warp, std::uint64_t zero_cycles, std::vector
 
 void report_timelines(JobRun& run) {
   const Paths paths = make_paths(run, [](int thread) { return thread; });
-  const std::vector<WarpStamps> warps =
-      branch(run, "timelines of a switch",
-             {.path_of_thread = paths, .warps = timeline_warps, .sms = {0}});
+  const std::vector<WarpStamps> warps = branch(
+      run, "timelines of a switch", {.path_of_thread = paths, .warps = timeline_warps, .sms = {0}});
   std::uint64_t zero = warps.front().before_cycles;
   for (const WarpStamps& warp : warps) zero = std::min(zero, warp.before_cycles);
   std::vector<double> begins, ends;
@@ -130,14 +129,13 @@ void report_timelines(JobRun& run) {
   run.report(found("control.timeline_begin_cycles", std::move(begins), 1, samples));
   run.report(found("control.timeline_end_cycles", std::move(ends), 1, samples));
   run.report(found("control.switch_order", as_numbers(path_order(warps.front())), 1, samples));
-  run.report(found("control.paths",
-                   std::string(overlap_within ? "overlap" : "one after the other"), 1, samples));
+  run.report(found("control.paths", std::string(overlap_within ? "overlap" : "one after the other"),
+                   1, samples));
   if (overlap_within) {
     return run.report(not_resolvable("control.warps", "paths of one warp overlap already"));
   }
   run.report(found("control.warps",
-                   std::string(some_overlap(all) ? "overlap" : "one after the other"), 1,
-                   samples));
+                   std::string(some_overlap(all) ? "overlap" : "one after the other"), 1, samples));
 }
 
 /// One warp whose threads are dealt over so many cases of a switch.
@@ -172,7 +170,10 @@ BranchCosts measure_costs(JobRun& run, int sm) {
     const bool all_at_once = warp.first_behind_cycles == warp.last_behind_cycles;
     costs.together = costs.together && all_at_once && warp.first_behind_cycles >= last_end;
   }
-  costs.further_path_cycles = fit_line(counts, costs.total_cycles).slope - median(lengths);
+  // A path reads the clock at both ends, of which its length holds one.
+  const double clock_cycles = run.number("clock.overhead_cycles").value_or(0);
+  costs.further_path_cycles =
+      fit_line(counts, costs.total_cycles).slope - median(lengths) - clock_cycles;
   return costs;
 }
 
@@ -195,8 +196,8 @@ void report_costs(JobRun& run) {
     for (const BranchCosts& one : seen) totals.push_back(one.total_cycles[i]);
     by_paths.push_back(median(totals));
   }
-  const Finding join = found_replicated("control.reconvergence_cycles",
-                                        summarize_replicates(joins));
+  const Finding join =
+      found_replicated("control.reconvergence_cycles", summarize_replicates(joins));
   run.report(join);
   run.report(found("control.path_counts",
                    std::vector<double>(std::begin(counted_paths), std::end(counted_paths)), 1,

@@ -34,7 +34,8 @@ template <class Answer>
 auto common_answer(const Trace& trace, const Answer& answer) {
   auto common = answer(std::span<const std::uint64_t>(trace.lanes.front().clock_cycles));
   for (const LaneTrace& lane : trace.lanes) {
-    if (answer(std::span<const std::uint64_t>(lane.clock_cycles)) != common) return decltype(common){};
+    if (answer(std::span<const std::uint64_t>(lane.clock_cycles)) != common)
+      return decltype(common){};
   }
   return common;
 }
@@ -62,12 +63,9 @@ Answer participant_of(std::span<const std::uint64_t> cycles) {
   const auto participant = barrier_participant(cycles);
   if (!participant) return {};
   switch (*participant) {
-    case BarrierParticipant::thread:
-      return "thread";
-    case BarrierParticipant::warp:
-      return "warp";
-    case BarrierParticipant::path:
-      break;
+    case BarrierParticipant::thread: return "thread";
+    case BarrierParticipant::warp: return "warp";
+    case BarrierParticipant::path: break;
   }
   return "path";
 }
@@ -77,28 +75,25 @@ constexpr const char* differ = "SMs gave different answers, or one that fits no 
 }  // namespace
 
 void measure_waits(JobRun& run) {
-  const Trace& handshake = wait(run, "halves of a warp wait for each other",
-                                WaitProgram::handshake);
+  const Trace& handshake =
+      wait(run, "halves of a warp wait for each other", WaitProgram::handshake);
   report_text(run, "control.divergence_model", common_answer(handshake, model_of),
               handshake.lanes.size(), differ);
   const Trace& release = wait(run, "release behind the loop", WaitProgram::spin_release);
-  report_text(run, "control.spin_release_deadlocks",
-              common_answer(release,
-                            [](auto cycles) { return deadlock_of(cycles.first(warp_size)); }),
-              release.lanes.size(), differ);
-  const Trace& barrier =
-      wait(run, "a barrier against a loop", WaitProgram::barrier_against_spin);
-  report_text(run, "control.barrier_spin_deadlocks",
-              common_answer(barrier,
-                            [](auto cycles) {
-                              return deadlock_of(cycles.subspan(warp_size, warp_size));
-                            }),
-              barrier.lanes.size(), differ);
+  report_text(
+      run, "control.spin_release_deadlocks",
+      common_answer(release, [](auto cycles) { return deadlock_of(cycles.first(warp_size)); }),
+      release.lanes.size(), differ);
+  const Trace& barrier = wait(run, "a barrier against a loop", WaitProgram::barrier_against_spin);
+  report_text(
+      run, "control.barrier_spin_deadlocks",
+      common_answer(barrier,
+                    [](auto cycles) { return deadlock_of(cycles.subspan(warp_size, warp_size)); }),
+      barrier.lanes.size(), differ);
 }
 
 void measure_barrier_participant(JobRun& run) {
-  const Trace& trace =
-      wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier);
+  const Trace& trace = wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier);
   report_text(run, "control.barrier_participant", common_answer(trace, participant_of),
               trace.lanes.size(), differ);
 }

@@ -80,8 +80,8 @@ TEST_F(ControlGpuTest, further_paths_cost_more_and_converged_warps_the_same) {
 }
 
 TEST_F(ControlGpuTest, warps_overlap) {
-  const std::vector<WarpStamps> warps =
-      branch(BranchShape::switch_cases, [](int thread) { return thread; }, 2);
+  const std::vector<WarpStamps> warps = branch(
+      BranchShape::switch_cases, [](int thread) { return thread; }, 2);
   ASSERT_EQ(warps.size(), 4u);  // two on each SM
   std::vector<PathSpan> both = warps[0].paths;
   both.insert(both.end(), warps[1].paths.begin(), warps[1].paths.end());
@@ -90,9 +90,9 @@ TEST_F(ControlGpuTest, warps_overlap) {
 
 TEST_F(ControlGpuTest, order_of_two_paths_by_threads) {
   for (int first : {1, 16, 31}) {
-    const WarpStamps warp =
-        branch(BranchShape::else_chain, [first](int thread) { return thread < first ? 0 : 1; })
-            .front();
+    const WarpStamps warp = branch(BranchShape::else_chain, [first](int thread) {
+                              return thread < first ? 0 : 1;
+                            }).front();
     fmt::print("{} threads on the first path: order {}\n", first, path_order(warp));
   }
 }
@@ -110,7 +110,7 @@ TEST_F(ControlGpuTest, threads_of_a_diverged_warp_make_progress) {
 TEST_F(ControlGpuTest, a_warp_at_a_barrier_and_one_that_spins_wait_for_each_other) {
   const std::vector<std::uint64_t> cycles = wait(WaitProgram::barrier_against_spin);
   for (std::size_t thread = 0; thread < 32; ++thread) {
-    EXPECT_GE(cycles[thread], 100'000u);    // released when the other gave up
+    EXPECT_GE(cycles[thread], 100'000u);  // released when the other gave up
     EXPECT_EQ(cycles[thread + 32], 0u);
   }
 }
@@ -131,8 +131,8 @@ TEST_F(ControlGpuTest, barriers_take_some_ten_cycles_and_more_with_more_warps) {
   double one_warp = 0;
   for (BarrierKind kind : {BarrierKind::block, BarrierKind::named}) {
     for (int warps : {1, 2, 4, 8, 16, 32}) {
-      const double cycles = barrier_cycles(
-          {.kind = kind, .warps = warps, .barriers = 512, .sms = all_sms()});
+      const double cycles =
+          barrier_cycles({.kind = kind, .warps = warps, .barriers = 512, .sms = all_sms()});
       fmt::print("{} barrier of {} warps: {:.2f} cycles\n",
                  kind == BarrierKind::block ? "block" : "named", warps, cycles);
       EXPECT_GT(cycles, 4) << warps;
@@ -147,8 +147,7 @@ TEST_F(ControlGpuTest, barriers_take_some_ten_cycles_and_more_with_more_warps) {
 
 TEST_F(ControlGpuTest, barriers_of_clusters_and_the_grid_take_longer) {
   const double block = barrier_cycles({.barriers = 512, .sms = all_sms()});
-  const double grid =
-      barrier_cycles({.kind = BarrierKind::grid, .barriers = 128, .sms = {}});
+  const double grid = barrier_cycles({.kind = BarrierKind::grid, .barriers = 128, .sms = {}});
   fmt::print("grid barrier: {:.1f} cycles\n", grid);
   EXPECT_GT(grid, 5 * block);  // two ways through the L2
   EXPECT_LT(grid, 20'000);

@@ -74,6 +74,7 @@ SHARED_HEADERS = {
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
     "kernels/chase_*.cu": "kernels/chase.hpp",
+    "kernels/control_*.cu": "kernels/control.hpp",
 }
 
 # --- words ---------------------------------------------------------------------------------------

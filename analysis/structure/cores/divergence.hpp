@@ -1,5 +1,6 @@
 // What the stamps of diverged warps say: in which order their paths ran, whether paths of one warp
-// or of several ran at the same time, and what dividing and joining cost. Input of jobs/control.cpp.
+// or of several ran at the same time, and what dividing and joining cost. Input of
+// jobs/control.cpp.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -22,8 +23,8 @@ struct PathSpan {
 
 /// Stamps of one warp.
 struct WarpStamps {
-  std::vector<PathSpan> paths;  // those that threads took, by begin
-  std::uint64_t before_cycles = 0;       // the earliest of all threads
+  std::vector<PathSpan> paths;            // those that threads took, by begin
+  std::uint64_t before_cycles = 0;        // the earliest of all threads
   std::uint64_t first_behind_cycles = 0;  // the earliest of all threads
   std::uint64_t last_behind_cycles = 0;   // the latest
 };

@@ -40,14 +40,10 @@ kernels::Branch to_kernel(BranchShape shape) {
 
 kernels::Wait to_kernel(WaitProgram program) {
   switch (program) {
-    case WaitProgram::handshake:
-      return kernels::Wait::handshake;
-    case WaitProgram::spin_release:
-      return kernels::Wait::spin_release;
-    case WaitProgram::barrier_against_spin:
-      return kernels::Wait::barrier_against_spin;
-    case WaitProgram::diverged_barrier:
-      break;
+    case WaitProgram::handshake: return kernels::Wait::handshake;
+    case WaitProgram::spin_release: return kernels::Wait::spin_release;
+    case WaitProgram::barrier_against_spin: return kernels::Wait::barrier_against_spin;
+    case WaitProgram::diverged_barrier: break;
   }
   return kernels::Wait::diverged_barrier;
 }
@@ -57,8 +53,8 @@ LaneTrace read_warp(std::span<const kernels::BranchStamps> stamps, int sm, std::
   lane.sm = sm;
   lane.warp = static_cast<int>(warp);
   for (const kernels::BranchStamps& thread : stamps) {
-    lane.clock_cycles.insert(lane.clock_cycles.end(), {thread.before, thread.path_begin,
-                                                       thread.path_end, thread.behind});
+    lane.clock_cycles.insert(lane.clock_cycles.end(),
+                             {thread.before, thread.path_begin, thread.path_end, thread.behind});
   }
   return lane;
 }
@@ -74,8 +70,8 @@ Trace play_block_barrier(Session& session, const BarrierProbe& probe) {
   kernels::BarrierLaunch launch;
   lanes.describe(launch);
   launch.barriers = static_cast<std::uint32_t>(probe.barriers);
-  const auto barrier = probe.kind == BarrierKind::named ? kernels::BlockBarrier::named
-                                                        : kernels::BlockBarrier::all;
+  const auto barrier =
+      probe.kind == BarrierKind::named ? kernels::BlockBarrier::named : kernels::BlockBarrier::all;
   return lanes.run(threads_of(info, probe.warps), shared, [&](const kernels::LaunchShape& shape) {
     SONDE_CUDA_CHECK(kernels::launch_barriers(launch, barrier, shape, session.stream()));
   });
@@ -83,22 +79,19 @@ Trace play_block_barrier(Session& session, const BarrierProbe& probe) {
 
 Trace play_grid_barrier(Session& session, const BarrierProbe& probe) {
   const DeviceInfo& info = session.info();
-  LaneLaunch lanes(session,
-                   {.sms = all_sms(info),
-                    .recorded = 0,
-                    .accesses = static_cast<std::uint64_t>(probe.barriers)},
-                   short_limit);
+  LaneLaunch lanes(
+      session,
+      {.sms = all_sms(info), .recorded = 0, .accesses = static_cast<std::uint64_t>(probe.barriers)},
+      short_limit);
   const auto arrivals = session.arrays().add_output<std::uint32_t>(1);
   kernels::GridBarrierLaunch launch;
   lanes.describe(launch);
   launch.arrivals = session.arrays().device(arrivals);
   launch.barriers = static_cast<std::uint32_t>(probe.barriers);
-  return lanes.run(threads_of(info, 1), small_memory(info),
-                   [&](const kernels::LaunchShape& shape) {
-                     session.arrays().clear(arrivals);
-                     SONDE_CUDA_CHECK(
-                         kernels::launch_grid_barriers(launch, shape, session.stream()));
-                   });
+  return lanes.run(threads_of(info, 1), small_memory(info), [&](const kernels::LaunchShape& shape) {
+    session.arrays().clear(arrivals);
+    SONDE_CUDA_CHECK(kernels::launch_grid_barriers(launch, shape, session.stream()));
+  });
 }
 
 Trace play_cluster_barrier(Session& session, const BarrierProbe& probe) {
@@ -152,19 +145,18 @@ Trace play(Session& session, const BranchProbe& probe) {
     launch.path_of_thread[thread] = path;
     launch.threads_of_path[path] |= 1u << thread;
   }
-  const Trace blocks = lanes.run(
-      threads, small_memory(info), [&](const kernels::LaunchShape& shape) {
-        SONDE_CUDA_CHECK(kernels::launch_branches(launch, to_kernel(probe.shape), shape,
-                                                  session.stream()));
+  const Trace blocks =
+      lanes.run(threads, small_memory(info), [&](const kernels::LaunchShape& shape) {
+        SONDE_CUDA_CHECK(
+            kernels::launch_branches(launch, to_kernel(probe.shape), shape, session.stream()));
       });
   Trace trace;
   trace.shared_carveout_bytes = blocks.shared_carveout_bytes;
   const auto warps = static_cast<std::size_t>(probe.warps);
   const auto warp_size = static_cast<std::size_t>(info.warp_threads);
   for (std::size_t i = 0; i < probe.sms.size() * warps; ++i) {
-    trace.lanes.push_back(
-        read_warp(session.arrays().host(stamps).subspan(i * warp_size, warp_size),
-                  blocks.lanes[i / warps].sm, i % warps));
+    trace.lanes.push_back(read_warp(session.arrays().host(stamps).subspan(i * warp_size, warp_size),
+                                    blocks.lanes[i / warps].sm, i % warps));
   }
   return trace;
 }
@@ -180,11 +172,10 @@ Trace play(Session& session, const WaitProbe& probe) {
   lanes.describe(launch);
   launch.cycles = session.arrays().device(cycles);
   launch.limit_cycles = probe.limit_cycles;
-  Trace trace = lanes.run(
-      threads, small_memory(info), [&](const kernels::LaunchShape& shape) {
-        SONDE_CUDA_CHECK(
-            kernels::launch_waits(launch, to_kernel(probe.program), shape, session.stream()));
-      });
+  Trace trace = lanes.run(threads, small_memory(info), [&](const kernels::LaunchShape& shape) {
+    SONDE_CUDA_CHECK(
+        kernels::launch_waits(launch, to_kernel(probe.program), shape, session.stream()));
+  });
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     const auto own = session.arrays().host(cycles).subspan(i * threads, threads);
     trace.lanes[i].clock_cycles.assign(own.begin(), own.end());
@@ -194,13 +185,10 @@ Trace play(Session& session, const WaitProbe& probe) {
 
 Trace play(Session& session, const BarrierProbe& probe) {
   switch (probe.kind) {
-    case BarrierKind::cluster:
-      return play_cluster_barrier(session, probe);
-    case BarrierKind::grid:
-      return play_grid_barrier(session, probe);
+    case BarrierKind::cluster: return play_cluster_barrier(session, probe);
+    case BarrierKind::grid: return play_grid_barrier(session, probe);
     case BarrierKind::block:
-    case BarrierKind::named:
-      break;
+    case BarrierKind::named: break;
   }
   return play_block_barrier(session, probe);
 }
@@ -212,18 +200,16 @@ Trace play(Session& session, const SleepProbe& probe) {
   const TimeLimit limit{short_limit.kernel +
                         std::chrono::nanoseconds(4 * samples * probe.asked_ns)};
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = samples}, limit);
-  const auto windows =
-      session.arrays().add_output<std::uint32_t>(probe.sms.size() * samples);
+  const auto windows = session.arrays().add_output<std::uint32_t>(probe.sms.size() * samples);
   kernels::SleepLaunch launch;
   lanes.describe(launch);
   launch.window_cycles = session.arrays().device(windows);
   launch.samples = static_cast<std::uint32_t>(probe.samples);
   launch.asked_ns = probe.asked_ns;
-  Trace trace = lanes.run(threads_of(info, 1), small_memory(info),
-                          [&](const kernels::LaunchShape& shape) {
-                            SONDE_CUDA_CHECK(
-                                kernels::launch_sleeps(launch, shape, session.stream()));
-                          });
+  Trace trace =
+      lanes.run(threads_of(info, 1), small_memory(info), [&](const kernels::LaunchShape& shape) {
+        SONDE_CUDA_CHECK(kernels::launch_sleeps(launch, shape, session.stream()));
+      });
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     const auto own = session.arrays().host(windows).subspan(i * samples, samples);
     trace.lanes[i].window_cycles.assign(own.begin(), own.end());

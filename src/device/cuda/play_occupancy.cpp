@@ -20,20 +20,27 @@ constexpr int ample_blocks = 64;
 /// Nobody may come for so long before the door is closed. A GPU starts thousands of blocks in it.
 constexpr auto quiet_time = std::chrono::microseconds(20);
 
-/// Kernels by their registers per thread; of several with the same number, the first.
-std::map<int, OccupancyKernel> kernels_by_registers() {
-  std::map<int, OccupancyKernel> kernels;
+using KernelsByRegisters = std::map<int, OccupancyKernel>;
+
+KernelsByRegisters ask_for_registers() {
+  KernelsByRegisters kernels;
   for (OccupancyKernel kernel : kernels::occupancy_kernels()) {
     cudaFuncAttributes attributes{};
-    SONDE_CUDA_CHECK(
-        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+    SONDE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
     kernels.emplace(attributes.numRegs, kernel);
   }
   return kernels;
 }
 
+/// Kernels by their registers per thread; of several with the same number, the first. Asked for
+/// once: it loads them all.
+const KernelsByRegisters& kernels_by_registers() {
+  static const KernelsByRegisters kernels = ask_for_registers();
+  return kernels;
+}
+
 OccupancyKernel find_kernel(int registers_per_thread) {
-  const auto kernels = kernels_by_registers();
+  const KernelsByRegisters& kernels = kernels_by_registers();
   const auto found = kernels.find(registers_per_thread);
   if (found == kernels.end()) {
     throw_device_error(
@@ -57,11 +64,11 @@ Trace play(Session& session, const OccupancyProbe& probe) {
   require(info.sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
   const OccupancyKernel kernel = find_kernel(probe.registers_per_thread);
   const int blocks_per_sm = std::min(ample_blocks, ample_threads / probe.block_threads + 1);
-  const kernels::LaunchShape shape{.grid_blocks =
-                                       static_cast<unsigned>(info.sm_count * blocks_per_sm),
-                                   .block_threads = static_cast<unsigned>(probe.block_threads),
-                                   .shared_bytes = static_cast<unsigned>(probe.shared_bytes),
-                                   .carveout_percent = 100};
+  const kernels::LaunchShape shape{
+      .grid_blocks = static_cast<unsigned>(info.sm_count * blocks_per_sm),
+      .block_threads = static_cast<unsigned>(probe.block_threads),
+      .shared_bytes = static_cast<unsigned>(probe.shared_bytes),
+      .carveout_percent = 100};
   constexpr TimeLimit limit{std::chrono::milliseconds(100)};
   LaunchArrays& arrays = session.arrays();
   const auto state = arrays.add_output<kernels::OccupancyState>(1);

@@ -43,8 +43,7 @@ bool SimtBlock::next_runnable(Warp& warp) const {
   const auto waits = [](const Path& path) { return path.at_barrier || path.joining; };
   if (!waits(warp.paths.back())) return true;
   if (model_.threads == ThreadScheduling::stack) return false;
-  const auto found =
-      std::find_if_not(warp.paths.rbegin(), warp.paths.rend(), waits);
+  const auto found = std::find_if_not(warp.paths.rbegin(), warp.paths.rend(), waits);
   if (found == warp.paths.rend()) return false;
   std::rotate(found.base() - 1, found.base(), warp.paths.end());
   return true;
@@ -71,25 +70,17 @@ void SimtBlock::step(Warp& warp) {
   if (path.at == path.join) return end_path(warp);
   const SimtInstruction& now = warp.program[static_cast<std::size_t>(path.at)];
   switch (now.op) {
-    case SimtOp::branch:
-      return split(warp, path.mask & now.threads, now);
+    case SimtOp::branch: return split(warp, path.mask & now.threads, now);
     case SimtOp::await:
-    case SimtOp::await_own:
-      return spin(warp, now);
-    case SimtOp::barrier:
-      return come_to_barrier(warp, now);
-    case SimtOp::end:
-      return end_path(warp);
-    case SimtOp::jump:
-      path.at = now.target;
-      return;
+    case SimtOp::await_own: return spin(warp, now);
+    case SimtOp::barrier: return come_to_barrier(warp, now);
+    case SimtOp::end: return end_path(warp);
+    case SimtOp::jump: path.at = now.target; return;
     case SimtOp::leave_if:
       warp.time += costs_.look_cycles;
       path.at = words_[now.word] == now.value ? now.target : path.at + 1;
       return;
-    case SimtOp::operate:
-      warp.time += model_.operation_cycles;
-      break;
+    case SimtOp::operate: warp.time += model_.operation_cycles; break;
     case SimtOp::stamp:
       for_each_thread(path.mask, [&](auto t) { warp.stamps[t][now.slot] = warp.time; });
       warp.time += costs_.stamp_cycles;
@@ -109,9 +100,7 @@ void SimtBlock::step(Warp& warp) {
     case SimtOp::arrive:
       count_arrival(static_cast<std::uint32_t>(std::popcount(path.mask)), now.value, warp.time);
       break;
-    case SimtOp::delay:
-      warp.time += now.value;
-      break;
+    case SimtOp::delay: warp.time += now.value; break;
   }
   ++path.at;
 }
@@ -190,7 +179,9 @@ void SimtBlock::spin(Warp& warp, const SimtInstruction& wait) {
 /// wait for it at a join, which need not be the next one, or else for one that can run.
 void SimtBlock::let_others_run(Warp& warp) {
   if (model_.threads == ThreadScheduling::stack) return;
-  const auto find = [&](int number) { return std::ranges::find(warp.paths, number, &Path::number); };
+  const auto find = [&](int number) {
+    return std::ranges::find(warp.paths, number, &Path::number);
+  };
   auto above = find(warp.paths.back().parent);
   while (above != warp.paths.end() && above->joined == 0) above = find(above->parent);
   if (above == warp.paths.end()) {

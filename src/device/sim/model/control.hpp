@@ -72,9 +72,9 @@ struct ControlModel {
 
   static ControlModel read(Fields& fields) {
     ControlModel model{
-        .threads = fields.one_of<ThreadScheduling>("threads",
-                                                   {{"stack", ThreadScheduling::stack},
-                                                    {"independent", ThreadScheduling::independent}}),
+        .threads = fields.one_of<ThreadScheduling>(
+            "threads",
+            {{"stack", ThreadScheduling::stack}, {"independent", ThreadScheduling::independent}}),
         .first = fields.one_of<FirstSide>(
             "first", {{"taken", FirstSide::taken}, {"fall_through", FirstSide::fall_through}}),
         .operation_cycles = fields.count("operation_cycles", {1, limits::cycles}),
@@ -83,7 +83,8 @@ struct ControlModel {
         .reconvergence_cycles = fields.count("reconvergence_cycles", {0, limits::cycles}),
         .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
         .barrier = fields.object("barrier", BarrierModel::read),
-        .cluster_barrier_cycles = fields.count_or("cluster_barrier_cycles", {1, limits::cycles}, 0u),
+        .cluster_barrier_cycles =
+            fields.count_or("cluster_barrier_cycles", {1, limits::cycles}, 0u),
         .grid_barrier = fields.object("grid_barrier", GridBarrierModel::read),
         .sleep = {}};
     if (fields.has("sleep")) model.sleep = fields.object("sleep", SleepModel::read);

@@ -213,9 +213,9 @@ struct UnitsModel {
   LsuModel lsu;
   std::optional<ControlModel> control;      // none: nothing is known of it
   std::optional<OccupancyModel> occupancy;  // likewise
-  std::optional<DsmModel> dsm;    // none: the GPU has none
-  std::optional<HostModel> host;  // none: nothing is known of it
-  std::optional<PeerModel> peer;  // none: no GPU reaches another one
+  std::optional<DsmModel> dsm;              // none: the GPU has none
+  std::optional<HostModel> host;            // none: nothing is known of it
+  std::optional<PeerModel> peer;            // none: no GPU reaches another one
 };
 
 /// @param root of the model file

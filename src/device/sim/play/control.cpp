@@ -40,8 +40,8 @@ class BranchWriter {
     // A switch halves what is left; a chain asks for one path after the other.
     const int middle = probe_.shape == BranchShape::else_chain ? first : (first + last) / 2;
     const std::size_t branch = program_.size();
-    program_.push_back({.op = SimtOp::branch,
-                        .threads = threads_of(probe_.path_of_thread, middle + 1, last)});
+    program_.push_back(
+        {.op = SimtOp::branch, .threads = threads_of(probe_.path_of_thread, middle + 1, last)});
     write(first, middle);
     const std::size_t jump = program_.size();
     program_.push_back({.op = SimtOp::jump});
@@ -109,8 +109,8 @@ Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
     sms.insert(sms.end(), cluster.begin(), cluster.end());
   }
   const double arrivals = control.barrier.arrival_cycles * (probe.warps - 1.0);
-  Trace trace = barrier_lanes(
-      launch, sms, (control.cluster_barrier_cycles + arrivals) * probe.barriers, probe);
+  Trace trace = barrier_lanes(launch, sms,
+                              (control.cluster_barrier_cycles + arrivals) * probe.barriers, probe);
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     trace.lanes[i].cluster = static_cast<int>(i) / probe.cluster_blocks;
   }
@@ -134,8 +134,7 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
   resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
   const Program program = branch_program(probe);
   Noise noise(launch.model, launch.seed);
-  const SimtCosts costs{.look_cycles = 1,
-                        .stamp_cycles = launch.model.clock.empty_window_cycles};
+  const SimtCosts costs{.look_cycles = 1, .stamp_cycles = launch.model.clock.empty_window_cycles};
   constexpr std::uint32_t barrier_spread_cycles = 8;  // in which the warps leave one: any small one
   Trace trace;
   for (int sm : probe.sms) {
@@ -191,8 +190,7 @@ Trace play(const Launch& launch, const SleepProbe& probe) {
       const double looks = std::ceil(late_ns / control.sleep->step_ns);
       const double asleep_ns =
           probe.asked_ns == 0 ? 0 : first_look_ns + looks * control.sleep->step_ns;
-      const double cycles =
-          (control.sleep->least_ns + asleep_ns) * launch.sm_clock_hz / 1e9;
+      const double cycles = (control.sleep->least_ns + asleep_ns) * launch.sm_clock_hz / 1e9;
       lane.window_cycles.push_back(
           noise.read_window(noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)), 0)));
       lane.elapsed_cycles += lane.window_cycles.back();

@@ -23,11 +23,11 @@ struct Room {
 };
 
 Room empty_sm(const Model& model, const OccupancyModel& rules) {
-  return {.registers = std::vector<std::uint64_t>(rules.parts,
-                                                  rules.registers_per_sm / rules.parts),
-          .threads = static_cast<std::uint64_t>(model.device.max_threads_per_sm),
-          .blocks = static_cast<std::uint64_t>(model.units.throughput.max_blocks_per_sm),
-          .shared_bytes = model.device.shared_bytes_per_sm};
+  return {
+      .registers = std::vector<std::uint64_t>(rules.parts, rules.registers_per_sm / rules.parts),
+      .threads = static_cast<std::uint64_t>(model.device.max_threads_per_sm),
+      .blocks = static_cast<std::uint64_t>(model.units.throughput.max_blocks_per_sm),
+      .shared_bytes = model.device.shared_bytes_per_sm};
 }
 
 /// What a block takes.

@@ -21,8 +21,7 @@ constexpr int most_arrivals = 8;
 Program by_halves(const Program& lower, const Program& upper) {
   const int else_side = static_cast<int>(lower.size()) + 2;
   const int join = else_side + static_cast<int>(upper.size());
-  Program program{
-      {.op = SimtOp::branch, .threads = upper_half, .target = else_side, .join = join}};
+  Program program{{.op = SimtOp::branch, .threads = upper_half, .target = else_side, .join = join}};
   program.insert(program.end(), lower.begin(), lower.end());
   program.push_back({.op = SimtOp::jump, .target = join});
   program.insert(program.end(), upper.begin(), upper.end());
@@ -62,17 +61,12 @@ std::vector<Program> programs_of(const WaitProbe& probe) {
     case WaitProgram::spin_release:
       return {{{.op = SimtOp::await_own}, {.op = SimtOp::release}, {.op = SimtOp::end}}, none};
     case WaitProgram::barrier_against_spin:
-      return {{barrier,
-               {.op = SimtOp::signal, .word = 0, .value = 1},
-               stamp,
-               {.op = SimtOp::end}},
+      return {{barrier, {.op = SimtOp::signal, .word = 0, .value = 1}, stamp, {.op = SimtOp::end}},
               {{.op = SimtOp::await, .word = 0, .value = 1}, barrier, {.op = SimtOp::end}}};
-    case WaitProgram::diverged_barrier:
-      break;
+    case WaitProgram::diverged_barrier: break;
   }
   const Program half{barrier, stamp, {.op = SimtOp::count, .word = 0}};
-  return {by_halves(half, half),
-          arrive_again(static_cast<std::uint32_t>(probe.limit_cycles / 4))};
+  return {by_halves(half, half), arrive_again(static_cast<std::uint32_t>(probe.limit_cycles / 4))};
 }
 
 /// As the kernel tells it: the k-th arrival of the second warp stands at its k-th thread.
@@ -86,10 +80,9 @@ std::uint64_t told_cycles(const SimtBlock& block, WaitProgram program, std::size
 
 Trace play(const Launch& launch, const WaitProbe& probe) {
   const ControlModel& control = declared_control(launch);
-  const SimtCosts costs{
-      .look_cycles = static_cast<std::uint32_t>(
-          std::lround(launch.model.units.shared.latency_cycles(1))),
-      .stamp_cycles = launch.model.clock.empty_window_cycles};
+  const SimtCosts costs{.look_cycles = static_cast<std::uint32_t>(
+                            std::lround(launch.model.units.shared.latency_cycles(1))),
+                        .stamp_cycles = launch.model.clock.empty_window_cycles};
   SimtBlock block(control, costs, probe.limit_cycles);
   for (Program& program : programs_of(probe)) block.add_warp(std::move(program), 1);
   block.run();

@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(32, 1) sleep_kernel(const __grid_constant__ Sl
     const std::uint64_t begin = read_clock();
     asm volatile("nanosleep.u32 %0;" ::"r"(launch.asked_ns) : "memory");
     const std::uint64_t end = read_clock();
-    windows[i] = static_cast<std::uint32_t>(end - begin);
+    const std::uint64_t cycles = end - begin;
+    windows[i] = cycles < 0xffffffffu ? static_cast<std::uint32_t>(cycles) : 0xffffffffu;
   }
   launch.results[rank] = {lane_status(true, sm), sm, read_clock() - start, 0};
 }

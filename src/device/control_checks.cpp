@@ -50,8 +50,7 @@ json describe(const BranchProbe& probe) {
 }
 
 json describe(const WaitProbe& probe) {
-  return {{"program", name_of(program_names, probe.program)},
-          {"limit_cycles", probe.limit_cycles}};
+  return {{"program", name_of(program_names, probe.program)}, {"limit_cycles", probe.limit_cycles}};
 }
 
 json describe(const BarrierProbe& probe) {

@@ -69,8 +69,7 @@ __device__ __forceinline__ void run_table(PathRun& run, std::uint32_t path) {
     SONDE_PATHS(20)
     SONDE_PATHS(24)
     SONDE_PATHS(28)
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(1024, 1)
 cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
                             cudaStream_t stream) {
   return launch_kernel(branch == Branch::switch_cases ? branch_kernel<Branch::switch_cases>
-                                                    : branch_kernel<Branch::else_chain>,
+                                                      : branch_kernel<Branch::else_chain>,
                        launch, shape, stream);
 }
 

@@ -44,6 +44,15 @@ struct Stopwatch {
   }
 };
 
+/// When the thread has passed a barrier: a load waits for the barrier, the branch on it for the
+/// load, and the clock for the branch. Read at once it could be the time of the arrival.
+__device__ __forceinline__ std::uint64_t passed_at(std::uint32_t word, const Stopwatch& watch) {
+  constexpr std::uint32_t never = 0xffffffff;
+  while (look(word) == never) {
+  }
+  return watch.cycles();
+}
+
 /// Spins until the word has this value. @return when; 0 if the limit passed first
 __device__ __forceinline__ std::uint64_t spin(std::uint32_t word, std::uint32_t value,
                                               const Stopwatch& watch) {
@@ -79,8 +88,8 @@ __device__ std::uint64_t barrier_against_spin(const Words& words, const Stopwatc
   std::uint64_t cycles = 0;
   if (threadIdx.x < warp_size) {
     asm volatile("bar.sync 1, 64;" ::: "memory");
+    cycles = passed_at(words.second, watch);
     signal(words.first, 1);
-    cycles = watch.cycles();
   } else {
     cycles = spin(words.first, 1, watch);
     asm volatile("bar.sync 1, 64;" ::: "memory");
@@ -94,11 +103,11 @@ __device__ std::uint64_t diverged_halves(const WaitLaunch& launch, const Words& 
   std::uint64_t cycles = 0;
   if (threadIdx.x < launch.first_of_upper) {
     asm volatile("barrier.sync 1, 64;" ::: "memory");
-    cycles = watch.cycles();
+    cycles = passed_at(words.second, watch);
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(words.first) : "memory");
   } else {
     asm volatile("barrier.sync 1, 64;" ::: "memory");
-    cycles = watch.cycles();
+    cycles = passed_at(words.second, watch);
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(words.first) : "memory");
   }
   return cycles;
