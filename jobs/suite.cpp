@@ -39,6 +39,7 @@ void run_host(JobRun& run);
 void run_control(JobRun& run);
 void run_registers(JobRun& run);
 void run_global_throughput(JobRun& run);
+void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
 void run_peer(JobRun& run);
 
@@ -112,6 +113,8 @@ constexpr std::array jobs{
              "registers of an SM, and how many blocks it holds"),
     make_job("global.throughput", quick, run_global_throughput,
              "read, write and copy bandwidth of global memory", "clock"),
+    make_job("l2.throughput", quick, run_l2_throughput, "read and write bandwidth of the L2",
+             "clock", "cache.l2"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,
