@@ -2,6 +2,7 @@
 // metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
 
+#include "analysis/control_rows.hpp"
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
@@ -222,6 +223,8 @@ constexpr Section sections[] = {
     {"shared", "docs/methods/shared.md", shared_rows},
     {"dsm", "docs/methods/dsm.md", dsm_rows},
     {"host", "docs/methods/host.md", host_rows},
+    {"control", control_page, control_rows},
+    {"registers", "docs/methods/registers.md", register_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"l2.throughput", "docs/methods/l2-throughput.md", l2_throughput_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},

@@ -36,6 +36,8 @@ void run_sharing(JobRun& run);
 void run_shared(JobRun& run);
 void run_dsm(JobRun& run);
 void run_host(JobRun& run);
+void run_control(JobRun& run);
+void run_registers(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
@@ -114,6 +116,11 @@ constexpr std::array jobs{
                           "clock", "topology")),
     make_job("host", standard, run_host,
              "copies to and from the host, loads from it, and the state of the links", "clock"),
+    over_all_sms(make_job("control", standard, run_control,
+                          "diverged warps, barriers, threads that wait for each other, sleeping",
+                          "clock")),
+    make_job("registers", standard, run_registers,
+             "registers of an SM, and how many blocks it holds"),
     over_all_sms(make_job("global.throughput", quick, run_global_throughput,
                           "read, write and copy bandwidth of global memory", "clock")),
     over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,

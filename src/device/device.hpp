@@ -66,6 +66,10 @@ class Device {
   /// stands for some SMs of a GPU.
   virtual int sm_of_gpu(int sm) const { return sm; }
 
+  /// Registers per thread of the kernels by which it can fill an SM (OccupancyProbe), ascending.
+  /// None: it has no such kernels.
+  virtual std::vector<int> register_counts() { return {}; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

@@ -3,6 +3,7 @@
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
+#include "device/control_checks.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,8 +52,9 @@ constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
                                               {ClockWindow::sink, "sink"}};
 
 /// In the order of ProbeSpec.
-constexpr std::array kind_names{"chase",        "clock",         "timestamp", "cluster", "stream",
-                                "shared_chase", "shared_stream", "bypass",    "dsm",     "host"};
+constexpr std::array kind_names{
+    "chase", "clock", "timestamp", "cluster", "stream",  "shared_chase", "shared_stream", "bypass",
+    "dsm",   "host",  "branch",    "wait",    "barrier", "sleep",        "occupancy"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }

@@ -2,6 +2,8 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include "device/control_probe.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -244,7 +246,8 @@ inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer li
 
 using ProbeSpec =
     std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe>;
+                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, BranchProbe,
+                 WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

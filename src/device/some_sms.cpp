@@ -40,6 +40,7 @@ class SomeSms final : public Device {
   void begin_job() override { whole_->begin_job(); }
   void draw_anew() override { whole_->draw_anew(); }
   PeerLink link_to(const std::string& peer_uuid) override { return whole_->link_to(peer_uuid); }
+  std::vector<int> register_counts() override { return whole_->register_counts(); }
   int sm_of_gpu(int sm) const override {
     return sm < 0 ? sm : sms_.at(static_cast<std::size_t>(sm));
   }

@@ -8,7 +8,7 @@ LONGEST_FUNCTION_LINES = 60
 
 # --- layers --------------------------------------------------------------------------------------
 
-JOB_PARTS = ("jobs/cache", "jobs/tlb", "jobs/latency", "jobs/cores", "jobs/sharing", "jobs/slices",
+JOB_PARTS = ("jobs/cache", "jobs/tlb", "jobs/latency", "jobs/control", "jobs/cores", "jobs/sharing", "jobs/slices",
              "jobs/host", "jobs/peer")
 BELOW_PARTS = ("jobs/sets", "jobs/chase", "jobs/run")
 BELOW_JOBS = ("src/device", "analysis", "analysis/structure", "src/trace", "src/base")
@@ -63,6 +63,7 @@ LIBRARIES = (
 SHARED_HEADERS = {
     "src/main.cpp": None,
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
+    "jobs/control/*.cpp": "jobs/control/parts.hpp",
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
@@ -73,6 +74,7 @@ SHARED_HEADERS = {
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
     "kernels/chase_*.cu": "kernels/chase.hpp",
+    "kernels/control_*.cu": "kernels/control.hpp",
 }
 
 # --- words ---------------------------------------------------------------------------------------

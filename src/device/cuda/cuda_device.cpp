@@ -54,6 +54,7 @@ class CudaDevice final : public Device {
   PeerLink link_to(const std::string& peer_uuid) override { return session_->link_to(peer_uuid); }
   Links links() override { return session_->links(); }
   XidLog xids() override { return cuda::read_xids(info().pci_bus_id); }
+  std::vector<int> register_counts() override { return cuda::list_register_counts(); }
   void begin_job() override {
     if (!session_->lost()) session_->end_job();
   }

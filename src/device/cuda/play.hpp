@@ -18,5 +18,13 @@ Trace play(Session& session, const SharedStreamProbe& probe);
 Trace play(Session& session, const BypassProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);
+Trace play(Session& session, const BranchProbe& probe);
+Trace play(Session& session, const WaitProbe& probe);
+Trace play(Session& session, const BarrierProbe& probe);
+Trace play(Session& session, const SleepProbe& probe);
+Trace play(Session& session, const OccupancyProbe& probe);
+
+/// Of the kernels of an OccupancyProbe, ascending. @throws DeviceError
+std::vector<int> list_register_counts();
 
 }  // namespace sonde::cuda

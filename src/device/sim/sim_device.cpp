@@ -23,6 +23,10 @@ constexpr double hot_temperature_c = 88;
 constexpr double power_w = 180;
 // A launch costs at least this much, so that launches do not share a start time.
 constexpr double launch_ns = 5000;
+// What kernels that do hardly anything have, and the most that an instruction can name on any GPU
+// (CUDA binary utilities: R0 to R254).
+constexpr int least_registers = 16;
+constexpr int most_registers = 255;
 
 /// Copies have no lanes.
 double longest_ns(const Trace& trace, double sm_clock_hz) {
@@ -109,6 +113,12 @@ XidLog SimDevice::xids() {
   if (faults_.xid != 0) log.codes.push_back(static_cast<int>(faults_.xid));
   if (!model_.units.host) log.unreadable = "the model declares no way to the host";
   return log;
+}
+
+std::vector<int> SimDevice::register_counts() {
+  std::vector<int> counts(most_registers - least_registers + 1);
+  std::iota(counts.begin(), counts.end(), least_registers);
+  return counts;
 }
 
 void SimDevice::begin_job() {

@@ -18,6 +18,7 @@ class SimDevice final : public Device {
   Health health() override;
   Links links() override;
   XidLog xids() override;
+  std::vector<int> register_counts() override;
   void begin_job() override;
   void draw_anew() override { ++draw_; }
   PeerLink link_to(const std::string& peer_uuid) override;

@@ -3,6 +3,7 @@
 // and the plays run by them.
 #pragma once
 
+#include "device/sim/model/control.hpp"
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
 
@@ -213,9 +214,11 @@ struct UnitsModel {
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
-  std::optional<DsmModel> dsm;    // none: the GPU has none
-  std::optional<HostModel> host;  // none: nothing is known of it
-  std::optional<PeerModel> peer;  // none: no GPU reaches another one
+  std::optional<ControlModel> control;      // none: nothing is known of it
+  std::optional<OccupancyModel> occupancy;  // likewise
+  std::optional<DsmModel> dsm;              // none: the GPU has none
+  std::optional<HostModel> host;            // none: nothing is known of it
+  std::optional<PeerModel> peer;            // none: no GPU reaches another one
 };
 
 /// @param root of the model file
@@ -224,9 +227,13 @@ inline UnitsModel read_units(Fields& root) {
                    .throughput = root.object("throughput", ThroughputModel::read),
                    .shared = root.object("shared", SharedModel::read),
                    .lsu = root.object("lsu", LsuModel::read),
+                   .control = {},
+                   .occupancy = {},
                    .dsm = {},
                    .host = {},
                    .peer = {}};
+  if (root.has("control")) units.control = root.object("control", ControlModel::read);
+  if (root.has("occupancy")) units.occupancy = root.object("occupancy", OccupancyModel::read);
   if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
   if (root.has("host")) units.host = root.object("host", HostModel::read);
   if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);

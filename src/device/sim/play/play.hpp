@@ -18,6 +18,11 @@ Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
 Trace play(const Launch& launch, const BypassProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
+Trace play(const Launch& launch, const BranchProbe& probe);     // control.cpp
+Trace play(const Launch& launch, const WaitProbe& probe);       // waits.cpp
+Trace play(const Launch& launch, const BarrierProbe& probe);    // control.cpp
+Trace play(const Launch& launch, const SleepProbe& probe);      // control.cpp
+Trace play(const Launch& launch, const OccupancyProbe& probe);  // occupancy.cpp
 
 /// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
 /// @throws DeviceError if no way leads there

@@ -1,0 +1,114 @@
+// Finds the rules that explain every observation, and what they agree on.
+#include "analysis/structure/cores/occupancy_rule.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sonde {
+namespace {
+
+constexpr int warp_size = 32;
+/// Register files are multiples of it: 16,384 registers of the GT200 and all since (Wong 2010).
+constexpr int register_step = 1024;
+constexpr std::array register_units{1, 2, 4, 8, 16, 32};
+constexpr std::array thread_quanta{1, 2, 4, 8, 16, 32, 64, 128, 256};
+constexpr std::array part_counts{1, 2, 4};
+
+int round_up(int value, int step) { return (value + step - 1) / step * step; }
+
+/// Blocks that the registers of an SM suffice for.
+int blocks_by_registers(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
+  const int registers = round_up(registers_per_thread, rule.register_unit);
+  const int threads = round_up(block_threads, rule.thread_quantum);
+  if (rule.parts == 1) return rule.registers_per_sm / (registers * threads);
+  // Warps go where most is left, so that all parts fill alike.
+  const int warps_of_part = rule.registers_per_sm / rule.parts / (registers * warp_size);
+  return rule.parts * warps_of_part / (round_up(threads, warp_size) / warp_size);
+}
+
+bool explains(const OccupancyRule& rule, std::span<const HeldBlocks> held) {
+  return std::ranges::all_of(held, [&](const HeldBlocks& shape) {
+    return blocks_by_rule(rule, shape.registers_per_thread, shape.block_threads) == shape.blocks;
+  });
+}
+
+/// Keeps a property that all rules share.
+class Common {
+ public:
+  void add(int value) {
+    differs_ = differs_ || (value_ && *value_ != value);
+    value_ = value;
+  }
+  std::optional<int> get() const { return differs_ ? std::nullopt : value_; }
+
+ private:
+  std::optional<int> value_;
+  bool differs_ = false;
+};
+
+/// The most registers per SM that any rule may have: those of the shape that holds most, and as
+/// many again, as a further block may just not fit.
+int most_registers(std::span<const HeldBlocks> held) {
+  int most = register_step;
+  for (const HeldBlocks& shape : held) {
+    const int used = shape.blocks * round_up(shape.block_threads, thread_quanta.back()) *
+                     round_up(shape.registers_per_thread, register_units.back());
+    most = std::max(most, used);
+  }
+  return round_up(most, register_step);
+}
+
+}  // namespace
+
+int blocks_by_rule(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
+  const int warp_slots = rule.most_threads / warp_size;
+  const int warps = round_up(block_threads, warp_size) / warp_size;
+  return std::min({rule.most_blocks, warp_slots / warps,
+                   blocks_by_registers(rule, registers_per_thread, block_threads)});
+}
+
+int most_blocks(std::span<const HeldBlocks> held) {
+  int most = 0;
+  for (const HeldBlocks& shape : held) most = std::max(most, shape.blocks);
+  return most;
+}
+
+int most_threads(std::span<const HeldBlocks> held) {
+  int most = 0;
+  for (const HeldBlocks& shape : held) {
+    most = std::max(most, shape.blocks * round_up(shape.block_threads, warp_size));
+  }
+  return most;
+}
+
+FoundRule find_occupancy_rule(std::span<const HeldBlocks> held) {
+  FoundRule found;
+  Common registers, units, quanta;
+  OccupancyRule rule{.most_blocks = most_blocks(held), .most_threads = most_threads(held)};
+  const int most = most_registers(held);
+  for (int parts : part_counts) {
+    rule.parts = parts;
+    for (int unit : register_units) {
+      rule.register_unit = unit;
+      for (int quantum : thread_quanta) {
+        // Warps lie in parts as a whole.
+        if (parts > 1 && quantum < warp_size) continue;
+        rule.thread_quantum = quantum;
+        for (int all = register_step; all <= most; all += register_step) {
+          rule.registers_per_sm = all;
+          if (all % parts != 0 || !explains(rule, held)) continue;
+          ++found.rules;
+          registers.add(all);
+          units.add(unit);
+          quanta.add(quantum);
+        }
+      }
+    }
+  }
+  found.registers_per_sm = registers.get();
+  found.register_unit = units.get();
+  found.thread_quantum = quanta.get();
+  return found;
+}
+
+}  // namespace sonde

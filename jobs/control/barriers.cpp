@@ -1,0 +1,132 @@
+// Barriers of blocks by their warps, by number, of clusters and of the whole GPU, and how long
+// sleeps last. Every launch runs on all SMs, each of which is a sample.
+#include "analysis/statistics.hpp"
+#include "base/error.hpp"
+#include "jobs/control/parts.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Of a launch: some 10 us, of which the ends are a hundredth.
+constexpr int block_barriers = 512;
+constexpr int wide_barriers = 128;  // of clusters and the grid, which take ten times as long
+constexpr StoppingRule barrier_rule{.least = 5, .most = 8};
+constexpr int warp_counts[] = {1, 2, 4, 8, 16, 32};
+constexpr int cluster_sizes[] = {2, 4, 8, 16};
+
+constexpr std::uint32_t asked_ns[] = {0, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
+constexpr int sleeps = 16;
+constexpr int sleeping_sms = 8;
+
+/// Cycles of one barrier on each SM or block.
+std::vector<double> barrier_cycles(JobRun& run, const std::string& label,
+                                   const BarrierProbe& probe) {
+  const Trace trace = run.ask(label, probe);
+  std::vector<double> cycles;
+  for (const LaneTrace& lane : trace.lanes) {
+    cycles.push_back(static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses));
+  }
+  return cycles;
+}
+
+void report_barrier(JobRun& run, const std::string& metric, const BarrierProbe& probe) {
+  const Replicates replicates = measure_replicates(
+      run, metric, [&](const Draw&) { return barrier_cycles(run, metric, probe); }, barrier_rule);
+  run.report(found_replicated(metric, summarize_replicates(replicates.samples)));
+}
+
+}  // namespace
+
+void measure_block_barriers(JobRun& run) {
+  BarrierProbe probe{.barriers = block_barriers, .sms = all_sms(run.info().sm_count)};
+  report_barrier(run, "control.barrier_latency_cycles", probe);
+  std::vector<double> warps, cycles;
+  for (int count : warp_counts) {
+    if (count * run.info().warp_threads > run.info().max_threads_per_block) continue;
+    probe.warps = count;
+    warps.push_back(count);
+    cycles.push_back(median(barrier_cycles(run, fmt::format("barrier of {} warps", count), probe)));
+  }
+  const std::size_t samples = cycles.size() * probe.sms.size();
+  if (warps.size() < 2) {
+    run.report(not_resolvable("control.barrier_warp_cycles", "blocks have one warp at most"));
+  } else {
+    run.report(found("control.barrier_warp_cycles", fit_line(warps, cycles).slope, 1, samples));
+  }
+  run.report(found("control.barrier_warps", std::move(warps), 1, samples));
+  run.report(found("control.barrier_by_warps_cycles", std::move(cycles), 1, samples));
+}
+
+void measure_named_barrier(JobRun& run) {
+  report_barrier(run, "control.named_barrier_cycles",
+                 {.kind = BarrierKind::named,
+                  .barriers = block_barriers,
+                  .sms = all_sms(run.info().sm_count)});
+}
+
+void measure_cluster_barriers(JobRun& run) {
+  if (run.info().max_cluster_blocks == 0) {
+    return run.report_rest("control.cluster_barrier", Status::not_resolvable,
+                           "the GPU has no thread block clusters (from compute capability 9.0 on)");
+  }
+  BarrierProbe probe{
+      .kind = BarrierKind::cluster, .cluster_blocks = 2, .barriers = wide_barriers, .sms = {}};
+  report_barrier(run, "control.cluster_barrier_cycles", probe);
+  std::vector<double> blocks, cycles;
+  for (int count : cluster_sizes) {
+    probe.cluster_blocks = count;
+    const std::string label = fmt::format("barrier of clusters of {}", count);
+    const auto refusal =
+        refusal_of([&] { cycles.push_back(median(barrier_cycles(run, label, probe))); });
+    if (refusal) break;  // larger ones do not fit either
+    blocks.push_back(count);
+  }
+  const std::size_t samples = blocks.size();
+  run.report(found("control.cluster_barrier_blocks", std::move(blocks), 1, samples));
+  run.report(found("control.cluster_barrier_by_blocks_cycles", std::move(cycles), 1, samples));
+}
+
+void measure_grid_barrier(JobRun& run) {
+  report_barrier(run, "control.grid_barrier_cycles",
+                 {.kind = BarrierKind::grid, .barriers = wide_barriers, .sms = {}});
+}
+
+void measure_sleeps(JobRun& run) {
+  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  if (!(hz > 0)) {
+    return run.report_rest("control.nanosleep", Status::not_resolvable,
+                           "the SM clock is not known");
+  }
+  std::vector<double> asked, taken, longest;
+  std::uint64_t samples = 0;
+  for (std::uint32_t ns : asked_ns) {
+    const Trace trace = run.ask(fmt::format("sleep for {} ns", ns),
+                                SleepProbe{.asked_ns = ns,
+                                           .samples = sleeps,
+                                           .sms = spread_sms(run.info().sm_count, sleeping_sms)});
+    std::vector<double> times_ns = latencies_of(trace, 0);
+    for (double& time : times_ns) time *= 1e9 / hz;
+    if (ns == 0) {
+      run.report(found_median("control.nanosleep_least_ns", times_ns));
+      continue;
+    }
+    samples += times_ns.size();
+    asked.push_back(ns);
+    taken.push_back(median(times_ns));
+    longest.push_back(quantile(times_ns, 0.9));
+  }
+  run.report(found("control.nanosleep_asked_ns", std::move(asked), 1, samples));
+  run.report(found("control.nanosleep_taken_ns", std::move(taken), 1, samples));
+  run.report(found("control.nanosleep_longest_ns", std::move(longest), 1, samples));
+}
+
+}  // namespace sonde

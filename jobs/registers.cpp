@@ -1,0 +1,199 @@
+// Job `registers`: how many blocks of which shape an SM holds at once, and by what rule: its
+// registers, the multiples to which they and threads are rounded up, its slots (Wong 2010, section
+// IV-E). Method: docs/methods/registers.md.
+#include "analysis/structure/cores/occupancy_rule.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Every number of registers up to here is tried, as small units show there; of larger ones some.
+constexpr int dense_registers = 64;
+constexpr std::size_t further_counts = 24;
+/// Threads of the blocks by which numbers of registers are compared: many small steps, and few
+/// large ones that no limit of blocks meets.
+constexpr int small_block_threads = 64;
+constexpr int large_block_threads = 256;
+/// Threads of a block are compared in steps below any quantum but the smallest.
+constexpr int thread_step = 16;
+/// Numbers of registers with which threads are compared; 64 are the most for blocks of any size.
+constexpr std::array swept_registers{32, 48, 64};
+/// Shared memory is given out in units of at most this (CUDA occupancy calculator: 128 bytes).
+constexpr std::uint64_t shared_step_bytes = 128;
+
+struct Residency {
+  int blocks = 0;
+  double agreement = 1;  // share of the SMs that held so many
+};
+
+/// What most SMs held.
+Residency residency_of(const Trace& trace) {
+  std::map<std::uint64_t, std::size_t> sms_by_blocks;
+  for (const LaneTrace& lane : trace.lanes) ++sms_by_blocks[lane.accesses];
+  const auto most =
+      std::ranges::max_element(sms_by_blocks, {}, [](const auto& entry) { return entry.second; });
+  return {static_cast<int>(most->first),
+          static_cast<double>(most->second) / static_cast<double>(trace.lanes.size())};
+}
+
+/// All observations of the job.
+struct Observed {
+  std::vector<HeldBlocks> held = {};
+  double agreement = 1;
+};
+
+int hold(JobRun& run, Observed& observed, int registers, int threads) {
+  const Trace trace =
+      run.ask(fmt::format("{} registers, {} threads", registers, threads),
+              OccupancyProbe{.registers_per_thread = registers, .block_threads = threads});
+  const Residency residency = residency_of(trace);
+  observed.held.push_back({registers, threads, residency.blocks});
+  observed.agreement = std::min(observed.agreement, residency.agreement);
+  return residency.blocks;
+}
+
+/// The numbers of registers that a block may have: by halving, as the largest is where it ends.
+std::vector<int> possible_counts(JobRun& run, std::vector<int> counts) {
+  Observed ignored;
+  const auto end = std::ranges::partition_point(counts, [&](int registers) {
+    return hold(run, ignored, registers, run.info().warp_threads) > 0;
+  });
+  counts.erase(end, counts.end());
+  return counts;
+}
+
+/// All small numbers of registers, some of the larger ones, and the largest.
+std::vector<int> choose_counts(const std::vector<int>& all) {
+  const auto first_large = std::ranges::upper_bound(all, dense_registers);
+  std::vector<int> chosen(all.begin(), first_large);
+  const std::vector<int> large(first_large, all.end());
+  const std::size_t taken = std::min(large.size(), further_counts);
+  for (std::size_t i = 1; i <= taken; ++i) chosen.push_back(large[i * large.size() / taken - 1]);
+  return chosen;
+}
+
+/// Blocks by registers, for both sizes of blocks.
+void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& counts) {
+  std::vector<double> axis, warps;
+  for (int registers : counts) {
+    hold(run, observed, registers, small_block_threads);
+    const int blocks = hold(run, observed, registers, large_block_threads);
+    axis.push_back(registers);
+    warps.push_back(blocks * large_block_threads / run.info().warp_threads);
+  }
+  const double most = *std::ranges::max_element(warps);
+  double full = 0;
+  for (std::size_t i = 0; i < axis.size(); ++i) {
+    if (warps[i] == most) full = std::max(full, axis[i]);
+  }
+  const std::size_t samples = axis.size();
+  run.report(found("registers.per_thread", std::move(axis), 1, samples));
+  run.report(found("registers.resident_warps", std::move(warps), 1, samples));
+  run.report(found("registers.full_up_to", full, observed.agreement, samples));
+}
+
+/// Blocks by threads, with the kernels next to some numbers of registers.
+void observe_threads(JobRun& run, Observed& observed, const std::vector<int>& counts) {
+  std::vector<double> axis, blocks;
+  int last = 0;
+  for (int wanted : swept_registers) {
+    const auto above = std::ranges::upper_bound(counts, wanted);
+    const int registers = above == counts.begin() ? counts.front() : *(above - 1);
+    if (registers == last) continue;
+    last = registers;
+    axis.clear();
+    blocks.clear();
+    const int most = std::min(run.info().max_threads_per_block, most_occupancy_threads(registers));
+    for (int threads = thread_step; threads <= most; threads += thread_step) {
+      axis.push_back(threads);
+      blocks.push_back(hold(run, observed, registers, threads));
+    }
+  }
+  const std::size_t samples = axis.size();
+  const std::string remark = fmt::format("{} registers per thread", last);
+  run.report(found("registers.block_threads", std::move(axis), 1, samples), remark);
+  run.report(found("registers.resident_blocks", std::move(blocks), 1, samples), remark);
+}
+
+void report_property(JobRun& run, const std::string& metric, const std::optional<int>& value,
+                     const Observed& observed, const FoundRule& rule) {
+  if (value) {
+    return run.report(
+        found(metric, static_cast<double>(*value), observed.agreement, observed.held.size()));
+  }
+  run.report(not_resolvable(
+      metric, rule.rules == 0
+                  ? "no rule of registers, their unit and a quantum of threads explains how many "
+                    "blocks were held"
+                  : fmt::format("{} rules that differ in it explain how many blocks were held",
+                                rule.rules)));
+}
+
+void report_rule(JobRun& run, const Observed& observed) {
+  const FoundRule rule = find_occupancy_rule(observed.held);
+  report_property(run, "registers.per_sm", rule.registers_per_sm, observed, rule);
+  report_property(run, "registers.allocation_unit", rule.register_unit, observed, rule);
+  report_property(run, "registers.thread_quantum", rule.thread_quantum, observed, rule);
+  const auto samples = observed.held.size();
+  run.report(found("registers.max_blocks_per_sm", static_cast<double>(most_blocks(observed.held)),
+                   observed.agreement, samples));
+  run.report(found("registers.max_warps_per_sm",
+                   static_cast<double>(most_threads(observed.held) / run.info().warp_threads),
+                   observed.agreement, samples));
+}
+
+/// By halving: the most shared memory with which an SM still holds two blocks.
+void report_shared(JobRun& run, int registers) {
+  const auto blocks = [&](std::uint64_t shared_bytes) {
+    return residency_of(run.ask(fmt::format("{} bytes of shared memory", shared_bytes),
+                                OccupancyProbe{.registers_per_thread = registers,
+                                               .block_threads = small_block_threads,
+                                               .shared_bytes = shared_bytes}))
+        .blocks;
+  };
+  std::uint64_t two = 0;  // in steps
+  std::uint64_t one = run.info().shared_bytes_per_block / shared_step_bytes + 1;
+  std::uint64_t samples = 0;
+  while (one - two > 1) {
+    const std::uint64_t middle = (one + two) / 2;
+    (blocks(middle * shared_step_bytes) >= 2 ? two : one) = middle;
+    ++samples;
+  }
+  run.report(found("registers.two_blocks_shared_bytes",
+                   static_cast<double>(two * shared_step_bytes), 1, samples));
+}
+
+}  // namespace
+
+void run_registers(JobRun& run) {
+  const std::vector<int> known = run.device().register_counts();
+  if (known.empty()) {
+    return run.report_rest("", Status::not_resolvable,
+                           "there are no kernels with chosen numbers of registers");
+  }
+  const auto refusal = refusal_of([&] {
+    const std::vector<int> possible = possible_counts(run, known);
+    if (possible.empty()) {
+      return run.report_rest("", Status::not_resolvable, "not one block could be had on an SM");
+    }
+    run.report(found("registers.max_per_thread", static_cast<double>(possible.back()), 1, 1),
+               possible == known ? "the most of any kernel that there is" : "");
+    const std::vector<int> counts = choose_counts(possible);
+    Observed observed;
+    observe_registers(run, observed, counts);
+    observe_threads(run, observed, counts);
+    report_rule(run, observed);
+    report_shared(run, counts.front());
+  });
+  if (refusal) run.report_rest("", Status::not_resolvable, *refusal);
+}
+
+}  // namespace sonde

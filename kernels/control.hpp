@@ -1,0 +1,107 @@
+// Control flow: branches whose paths are stamped, threads that wait for each other, barriers, and
+// sleeping.
+#pragma once
+
+#include "kernels/cluster.hpp"
+#include "kernels/placement.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+inline constexpr int branch_paths = 32;
+inline constexpr int branch_operations = 16;  // dependent multiply-adds in each path
+
+/// Clock reads of a thread: in front of the branch, at both ends of its path, behind the branch.
+struct BranchStamps {
+  std::uint64_t before;
+  std::uint64_t path_begin;
+  std::uint64_t path_end;
+  std::uint64_t behind;
+};
+
+struct BranchLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;                     // [rank]
+  BranchStamps* stamps = nullptr;                    // [rank * threads of a block + thread]
+  std::uint32_t path_of_thread[32] = {};             // 0 .. branch_paths - 1
+  std::uint32_t threads_of_path[branch_paths] = {};  // the same as a mask of threads
+  std::uint32_t rounds = 2;  // a rehearsal and the measurement; not known to the compiler
+};
+
+enum class Branch { switch_cases, else_chain };
+
+cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
+                            cudaStream_t stream);
+
+enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier };
+
+/// Warps of a block of a waiting program, and the shared memory by which they speak.
+inline constexpr unsigned wait_warps = 2;
+inline constexpr unsigned wait_shared_bytes = 8;
+
+struct WaitLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;      // [rank]
+  std::uint64_t* cycles = nullptr;    // [rank * 64 + thread]: since the start; 0: gave up
+  std::uint64_t limit_cycles = 0;     // of each wait
+  std::uint32_t first_of_upper = 16;  // thread with which the second path begins
+};
+
+cudaError_t launch_waits(const WaitLaunch& launch, Wait wait, const LaunchShape& shape,
+                         cudaStream_t stream);
+
+/// Barriers between two looks at the loop counter.
+inline constexpr std::uint32_t barriers_in_row = 16;
+
+/// Barriers of a block: all threads by barrier 0, or by barrier 1 with their number. The result's
+/// elapsed cycles are those of `barriers`: a run of twice as many less one of so many.
+struct BarrierLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;  // [rank]
+  std::uint32_t barriers = 0;     // a multiple of barriers_in_row
+};
+
+enum class BlockBarrier { all, named };
+
+cudaError_t launch_barriers(const BarrierLaunch& launch, BlockBarrier barrier,
+                            const LaunchShape& shape, cudaStream_t stream);
+
+/// Barriers of the whole GPU by a counter in global memory; one thread on each wanted SM.
+struct GridBarrierLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;      // [rank]
+  std::uint32_t* arrivals = nullptr;  // zero
+  std::uint32_t barriers = 0;
+};
+
+cudaError_t launch_grid_barriers(const GridBarrierLaunch& launch, const LaunchShape& shape,
+                                 cudaStream_t stream);
+
+/// Barriers of clusters. Lanes are counted cluster by cluster, in each rank by rank.
+struct ClusterBarrierLaunch {
+  PlacementState* state = nullptr;  // zero
+  LaneResult* results = nullptr;    // [lane]
+  std::uint64_t limit_ns = 0;
+  std::uint32_t barriers = 0;  // a multiple of barriers_in_row
+};
+
+/// Clusters of that shape which can be on the device at once. 0: none.
+cudaError_t max_active_cluster_barriers(const ClusterShape& shape, int* clusters);
+
+cudaError_t launch_cluster_barriers(const ClusterBarrierLaunch& launch, const ClusterShape& shape,
+                                    int clusters, cudaStream_t stream);
+
+struct SleepLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;           // [rank]
+  std::uint32_t* window_cycles = nullptr;  // [rank * samples]
+  std::uint32_t samples = 0;
+  std::uint32_t asked_ns = 0;
+};
+
+cudaError_t launch_sleeps(const SleepLaunch& launch, const LaunchShape& shape, cudaStream_t stream);
+
+}  // namespace sonde::kernels

@@ -1,0 +1,120 @@
+// Hardware effect: the threads of a warp that take other paths of a branch run one path after the
+// other; stamps at both ends of each path show in which order, with which gaps, and where the warp
+// is one again (Wong 2010, section IV-C). What could spoil it: predicated code instead of a branch,
+// paths that the compiler merges because they are alike (each multiplies by other constants), a
+// chain of conditions made into a jump table (the masks come from memory), clock reads that are
+// moved (volatile), first runs that wait for code (a rehearsal), another warp that issues between
+// the stamps (that is what several warps are asked for).
+#include "kernels/control.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+/// What a path works on; `product` keeps its operations alive.
+struct PathRun {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint32_t product;
+};
+
+template <int path>
+__device__ __forceinline__ void run_path(PathRun& run) {
+  run.begin = read_clock();
+  static_assert(branch_operations == 16);
+  asm volatile(
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;"
+      : "+r"(run.product)
+      : "n"(2 * path + 1), "n"(2 * path + 101)
+      : "memory");
+  run.end = read_clock();
+}
+
+/// `if ... else if ...`: the condition of the first path is asked first.
+template <int path>
+__device__ __forceinline__ void run_chain(PathRun& run, const BranchLaunch& launch,
+                                          std::uint32_t own_bit) {
+  if constexpr (path < branch_paths) {
+    if ((launch.threads_of_path[path] & own_bit) != 0) {
+      run_path<path>(run);
+    } else {
+      run_chain<path + 1>(run, launch, own_bit);
+    }
+  }
+}
+
+#define SONDE_PATH(path) \
+  case path:             \
+    run_path<path>(run); \
+    break;
+#define SONDE_PATHS(first) \
+  SONDE_PATH(first) SONDE_PATH((first) + 1) SONDE_PATH((first) + 2) SONDE_PATH((first) + 3)
+
+__device__ __forceinline__ void run_table(PathRun& run, std::uint32_t path) {
+  static_assert(branch_paths == 32);
+  switch (path) {
+    SONDE_PATHS(0)
+    SONDE_PATHS(4)
+    SONDE_PATHS(8)
+    SONDE_PATHS(12)
+    SONDE_PATHS(16)
+    SONDE_PATHS(20)
+    SONDE_PATHS(24)
+    SONDE_PATHS(28)
+    default: break;
+  }
+}
+
+#undef SONDE_PATHS
+#undef SONDE_PATH
+
+template <Branch branch>
+__global__ void __launch_bounds__(1024, 1)
+    branch_kernel(const __grid_constant__ BranchLaunch launch) {
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint32_t sm = read_sm();
+  const std::uint32_t own_path = launch.path_of_thread[threadIdx.x % 32];
+  const std::uint32_t own_bit = 1u << threadIdx.x % 32;
+  PathRun run{0, 0, threadIdx.x};
+  BranchStamps stamps{};
+  for (std::uint32_t round = 0; round < launch.rounds; ++round) {
+    if (!pass_barrier()) return;
+    __syncwarp();
+    stamps.before = read_clock();
+    if constexpr (branch == Branch::switch_cases) {
+      run_table(run, own_path);
+    } else {
+      run_chain<0>(run, launch, own_bit);
+    }
+    stamps.behind = read_clock();
+    stamps.path_begin = run.begin;
+    stamps.path_end = run.end;
+    __syncwarp();
+  }
+  // The product is never this; the compiler does not know.
+  if (run.product == launch.placement.wanted + 0x9e3779b9u) stamps.behind = 0;
+  launch.stamps[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = stamps;
+  if (threadIdx.x == 0) {
+    launch.results[rank] = {lane_status(true, sm), sm, stamps.behind - stamps.before, 0};
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
+                            cudaStream_t stream) {
+  return launch_kernel(branch == Branch::switch_cases ? branch_kernel<Branch::switch_cases>
+                                                      : branch_kernel<Branch::else_chain>,
+                       launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

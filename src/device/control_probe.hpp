@@ -1,0 +1,96 @@
+// The probes of control flow: how the threads of a warp share it after a branch, what barriers and
+// sleeping cost, and how many blocks an SM holds. Part of the seam (probe.hpp lists them).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sonde {
+
+/// How a warp comes to its paths: by a switch over the number of the path (Wong 2010, figure 7), or
+/// by a chain of `if ... else if ...` whose i-th condition holds for the threads of path i, so that
+/// the else-side is the taken one of each branch (listing 3).
+enum class BranchShape { switch_cases, else_chain };
+
+/// Stamps of each thread of a BranchProbe, by the SM clock.
+enum class BranchStamp { before, path_begin, path_end, behind };
+inline constexpr std::size_t branch_stamps = 4;
+/// Paths that there are, and dependent multiply-adds in each.
+inline constexpr int most_branch_paths = 32;
+inline constexpr int branch_path_operations = 16;
+
+/// `warps` warps of one block per SM, each of whose threads takes the path that the list says, the
+/// same list for each warp. One lane for each SM and warp: clock_cycles has the BranchStamps of
+/// each thread of the warp, thread by thread. `behind` is read where the paths have joined in the
+/// source.
+struct BranchProbe {
+  BranchShape shape = BranchShape::switch_cases;
+  std::vector<int> path_of_thread;  // one for each thread of a warp, 0 .. most_branch_paths - 1
+  int warps = 1;
+  std::vector<int> sms;
+};
+
+/// Programs whose threads wait for each other, on one block of two warps per SM.
+///
+/// `handshake`: the lower half of a warp signals, then waits for the upper half; the upper half, on
+/// another path, waits for that signal first and signals then. Both come through only if the paths
+/// of a diverged warp make progress by turns.
+/// `spin_release`: thread t of a warp waits in a loop until a counter says t; behind the loop it
+/// adds one (Wong 2010, listing 4).
+/// `barrier_against_spin`: one warp waits at a barrier before it gives a signal, the other waits
+/// for the signal before it comes to the barrier (listing 6).
+/// `diverged_barrier`: both halves of a diverged warp come to a barrier of two warps, each at a
+/// place of its own; the other warp arrives once, and later, if somebody still waits, again
+/// (listing 7).
+enum class WaitProgram { handshake, spin_release, barrier_against_spin, diverged_barrier };
+
+/// Whoever waits gives up after `limit_cycles`: a deadlock is reported, not made. One lane per SM:
+/// clock_cycles has for each thread when it got what it waited for, counted from the start of the
+/// program; 0 if it gave up. Those who wait for nothing tell when they gave their signal;
+/// `diverged_barrier`: threads of the second warp tell when it arrived, the first ones of them, as
+/// many as it did, the others 0. Threads of warps that the program does not need: none.
+struct WaitProbe {
+  WaitProgram program = WaitProgram::handshake;
+  std::uint64_t limit_cycles = 0;
+  std::vector<int> sms;
+};
+
+/// `block`: barrier 0, all threads of the block; `named`: another of the barriers of a block, with
+/// a count of threads; `cluster`: all blocks of a thread block cluster; `grid`: one block on each
+/// SM of the GPU, by a counter in global memory.
+enum class BarrierKind { block, named, cluster, grid };
+
+/// So many barriers one behind the other, by all `warps` warps of each block. One lane per block:
+/// elapsed_cycles of all `barriers`, which are its accesses.
+struct BarrierProbe {
+  BarrierKind kind = BarrierKind::block;
+  int warps = 1;  // of each block; grid: 1
+  int cluster_blocks = 1;
+  int barriers = 0;      // a multiple of barrier_group
+  std::vector<int> sms;  // block, named; else whatever SMs there are
+};
+inline constexpr int barrier_group = 16;
+
+/// One thread on each SM sleeps `samples` times for about the time that it asks for. One lane per
+/// SM, a timed window for each.
+struct SleepProbe {
+  std::uint32_t asked_ns = 0;
+  int samples = 0;
+  std::vector<int> sms;
+};
+
+/// Blocks of one shape fill the GPU; each stays until no more come. One lane per SM: accesses is
+/// the number of blocks that it held at once, 0 if not even one fits.
+struct OccupancyProbe {
+  int registers_per_thread = 0;  // one of Device::register_counts()
+  int block_threads = 0;         // at most most_occupancy_threads(registers_per_thread)
+  std::uint64_t shared_bytes = 0;
+};
+/// Kernels with many registers are made for small blocks, as kernels of any size could not have
+/// them: 64 registers for 1024 threads are all that an SM has (CUDA programming guide, table 24).
+constexpr int most_occupancy_threads(int registers_per_thread) {
+  return registers_per_thread > 64 ? 256 : 1024;
+}
+
+}  // namespace sonde

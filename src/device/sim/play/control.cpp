@@ -1,0 +1,202 @@
+// Branches, barriers and sleeping on a simulated GPU. Branches are programs for the warps of
+// cores/simt; barriers are counted arrival by arrival.
+#include "base/error.hpp"
+#include "device/sim/cores/simt.hpp"
+#include "device/sim/noise.hpp"
+#include "device/sim/play/cluster.hpp"
+#include "device/sim/play/control_parts.hpp"
+#include "device/sim/play/play.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace sonde::sim {
+namespace {
+
+using Program = std::vector<SimtInstruction>;
+
+constexpr std::size_t slot_of(BranchStamp stamp) { return static_cast<std::size_t>(stamp); }
+
+/// Threads of a warp that take the paths `first` .. `last`.
+ThreadMask threads_of(const std::vector<int>& path_of_thread, int first, int last) {
+  ThreadMask mask = 0;
+  for (std::size_t thread = 0; thread < path_of_thread.size(); ++thread) {
+    if (path_of_thread[thread] >= first && path_of_thread[thread] <= last) mask |= 1u << thread;
+  }
+  return mask;
+}
+
+/// Writes a tree of branches: each divides a range of paths, of which one side follows the branch
+/// and the other one is jumped to.
+class BranchWriter {
+ public:
+  BranchWriter(const BranchProbe& probe, Program& program) : probe_(probe), program_(program) {}
+
+  /// The paths `first` .. `last`, which come together at the end.
+  void write(int first, int last) {
+    if (first == last) return write_path();
+    // A switch halves what is left; a chain asks for one path after the other.
+    const int middle = probe_.shape == BranchShape::else_chain ? first : (first + last) / 2;
+    const std::size_t branch = program_.size();
+    program_.push_back(
+        {.op = SimtOp::branch, .threads = threads_of(probe_.path_of_thread, middle + 1, last)});
+    write(first, middle);
+    const std::size_t jump = program_.size();
+    program_.push_back({.op = SimtOp::jump});
+    program_[branch].target = static_cast<int>(program_.size());
+    write(middle + 1, last);
+    program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
+  }
+
+ private:
+  void write_path() {
+    program_.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::path_begin)});
+    program_.insert(program_.end(), branch_path_operations, {.op = SimtOp::operate});
+    program_.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::path_end)});
+  }
+
+  const BranchProbe& probe_;
+  Program& program_;
+};
+
+Program branch_program(const BranchProbe& probe) {
+  Program program{{.op = SimtOp::stamp, .slot = slot_of(BranchStamp::before)}};
+  BranchWriter(probe, program).write(0, most_branch_paths - 1);
+  program.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::behind)});
+  program.push_back({.op = SimtOp::end});
+  return program;
+}
+
+/// Cycles of `barriers` barriers of the warps of a block: each warp comes when the barrier before
+/// has let it go, one after the other.
+double block_barrier_cycles(const BarrierModel& barrier, int warps, int barriers) {
+  std::vector<double> free(static_cast<std::size_t>(warps));
+  for (int i = 0; i < barriers; ++i) {
+    double unit = 0;
+    for (double warp : free) unit = std::max(unit, warp) + barrier.arrival_cycles;
+    // The first arrival is part of the latency that one warp sees.
+    const double released = unit - barrier.arrival_cycles + barrier.latency_cycles;
+    std::ranges::fill(free, released);
+  }
+  return free.front();
+}
+
+Trace barrier_lanes(const Launch& launch, const std::vector<int>& sms, double cycles,
+                    const BarrierProbe& probe) {
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  for (int sm : sms) {
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = sm;
+    lane.accesses = static_cast<std::uint64_t>(probe.barriers);
+    lane.elapsed_cycles = noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)),
+                                        declared_control(launch).jitter_cycles);
+  }
+  return trace;
+}
+
+Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
+  const ControlModel& control = declared_control(launch);
+  ClusterScheduler scheduler(launch);
+  const std::vector<std::vector<int>> clusters = scheduler.fill(probe.cluster_blocks);
+  if (control.cluster_barrier_cycles == 0) {
+    throw DeviceError("this GPU has no barrier of clusters (its model declares none)");
+  }
+  std::vector<int> sms;
+  for (const std::vector<int>& cluster : clusters) {
+    sms.insert(sms.end(), cluster.begin(), cluster.end());
+  }
+  const double arrivals = control.barrier.arrival_cycles * (probe.warps - 1.0);
+  Trace trace = barrier_lanes(launch, sms,
+                              (control.cluster_barrier_cycles + arrivals) * probe.barriers, probe);
+  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
+    trace.lanes[i].cluster = static_cast<int>(i) / probe.cluster_blocks;
+  }
+  return trace;
+}
+
+}  // namespace
+
+const ControlModel& declared_control(const Launch& launch) {
+  if (launch.model.units.control) return *launch.model.units.control;
+  throw DeviceError("nothing is known of the control flow of this GPU (its model declares none)");
+}
+
+std::uint64_t read_sm_clock(const Launch& launch, int sm, std::uint64_t cycles) {
+  const std::uint64_t now = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)] + cycles;
+  return now - now % launch.model.clock.granularity_cycles;
+}
+
+Trace play(const Launch& launch, const BranchProbe& probe) {
+  const ControlModel& control = declared_control(launch);
+  resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
+  const Program program = branch_program(probe);
+  Noise noise(launch.model, launch.seed);
+  const SimtCosts costs{.look_cycles = 1, .stamp_cycles = launch.model.clock.empty_window_cycles};
+  constexpr std::uint32_t barrier_spread_cycles = 8;  // in which the warps leave one: any small one
+  Trace trace;
+  for (int sm : probe.sms) {
+    SimtBlock block(control, costs, ~std::uint64_t{0});
+    for (int warp = 0; warp < probe.warps; ++warp) {
+      block.add_warp(program, 1000 + noise.random().below(barrier_spread_cycles));
+    }
+    block.run();
+    for (std::size_t warp = 0; warp < static_cast<std::size_t>(probe.warps); ++warp) {
+      LaneTrace& lane = trace.lanes.emplace_back();
+      lane.sm = sm;
+      lane.warp = static_cast<int>(warp);
+      for (std::size_t thread = 0; thread < warp_threads; ++thread) {
+        for (std::size_t slot = 0; slot < branch_stamps; ++slot) {
+          lane.clock_cycles.push_back(read_sm_clock(launch, sm, block.stamp(warp, thread, slot)));
+        }
+      }
+    }
+  }
+  return trace;
+}
+
+Trace play(const Launch& launch, const BarrierProbe& probe) {
+  const ControlModel& control = declared_control(launch);
+  if (probe.kind == BarrierKind::cluster) return play_cluster_barrier(launch, probe);
+  if (probe.kind == BarrierKind::grid) {
+    const double sms = launch.die.info.sm_count;
+    const double cycles =
+        control.grid_barrier.latency_cycles + (sms - 1) * control.grid_barrier.arrival_cycles;
+    return barrier_lanes(launch, first_sms(launch.die.info.sm_count), cycles * probe.barriers,
+                         probe);
+  }
+  resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
+  return barrier_lanes(launch, probe.sms,
+                       block_barrier_cycles(control.barrier, probe.warps, probe.barriers), probe);
+}
+
+Trace play(const Launch& launch, const SleepProbe& probe) {
+  const ControlModel& control = declared_control(launch);
+  if (!control.sleep) {
+    throw DeviceError("this GPU has no instruction to sleep (from compute capability 7.0 on)");
+  }
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  for (int sm : probe.sms) {
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = sm;
+    lane.accesses = static_cast<std::uint64_t>(probe.samples);
+    for (int i = 0; i < probe.samples; ++i) {
+      // The looks go on whether somebody sleeps or not.
+      const double first_look_ns = control.sleep->step_ns * noise.random().unit();
+      const double late_ns = std::max(0.0, probe.asked_ns - first_look_ns);
+      const double looks = std::ceil(late_ns / control.sleep->step_ns);
+      const double asleep_ns =
+          probe.asked_ns == 0 ? 0 : first_look_ns + looks * control.sleep->step_ns;
+      const double cycles = (control.sleep->least_ns + asleep_ns) * launch.sm_clock_hz / 1e9;
+      lane.window_cycles.push_back(
+          noise.read_window(noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)), 0)));
+      lane.elapsed_cycles += lane.window_cycles.back();
+    }
+  }
+  return trace;
+}
+
+}  // namespace sonde::sim

@@ -1,0 +1,195 @@
+"""Checks the machine code of the kernels on control flow: branches that are branches, paths of their own,
+barriers in a row, registers that are in use. Usage and exit status as sass_windows.py.
+"""
+
+import re
+import subprocess
+import sys
+
+from sass_windows import (SKIPPED, clock_faults, find_disassembler, is_clock, is_jump, is_memory, loops, parse,
+                          register, windows)
+
+PATHS = 32
+OPERATIONS = 16
+IN_A_ROW = 16
+
+
+def multiplies(held):
+    """Dependent multiply-adds of a window: each one's result is a factor of the next."""
+    found = [i for i in held if i.opcode.startswith("IMAD") and not i.opcode.startswith("IMAD.MOV")]
+    chain = 0
+    last = None
+    for i in found:
+        sources = [int(r) for r in re.findall(r"\bR(\d+)", i.operands.split(",", 1)[1])]
+        if last is not None and last not in sources:
+            return 0
+        last = register(i.operands)
+        chain += 1
+    return chain
+
+
+def path_faults(code):
+    """32 windows with 16 dependent operations, no two alike, and no memory access."""
+    faults = []
+    paths = [held for _, held, _ in windows(code) if multiplies(held) >= OPERATIONS]
+    if len(paths) != PATHS:
+        faults.append(f"{len(paths)} paths of {OPERATIONS} operations, should be {PATHS}")
+    for held in paths:
+        if multiplies(held) != OPERATIONS:
+            faults.append(f"a path of {multiplies(held)} operations, should be {OPERATIONS}")
+        faults += [f"{i.opcode} in a path" for i in held if is_memory(i) or i.predicate]
+    if len({tuple(i.operands for i in held) for held in paths}) != len(paths):
+        faults.append("two paths are alike (the compiler may merge them)")
+    return faults
+
+
+def divided(code):
+    """The code from the opening of the convergence barrier around the paths to its end."""
+    opened = [n for n, i in enumerate(code) if i.opcode == "BSSY"]
+    for n in reversed(opened):
+        target = int(re.search(r"0x([0-9a-f]+)", code[n].operands).group(1), 16)
+        inner = [i for i in code[n:] if i.address < target]
+        if sum(map(is_clock, inner)) >= 2 * PATHS:
+            return inner
+    return []
+
+
+def chain_branch_faults(code):
+    """Each condition jumps over its path if it does not hold: the else-side is the taken one."""
+    inner = divided(code)
+    if not inner:
+        return ["no convergence barrier around the paths"]
+    forward = 0
+    for at, i in enumerate(inner):
+        if i.opcode != "BRA" or not i.predicate:
+            continue
+        target = int(re.search(r"0x([0-9a-f]+)", i.operands).group(1), 16)
+        skipped = [j for j in inner[at:] if j.address < target]
+        if target <= i.address or sum(map(is_clock, skipped)) != 2:
+            return [f"branch at {i.address:#x} does not jump over one path"]
+        forward += 1
+    return [] if forward == PATHS else [f"{forward} branches over a path, should be {PATHS}"]
+
+
+def check_branches(name, code):
+    faults = clock_faults(code) + path_faults(code)
+    if "BranchE1" in name:
+        return faults + chain_branch_faults(code)
+    return faults if divided(code) else faults + ["no convergence barrier around the paths"]
+
+
+def longest_row(code, pattern):
+    """Most instructions of that kind with no jump between them."""
+    best = run = 0
+    for i in code:
+        if re.match(pattern, i.opcode):
+            run += 1
+            best = max(best, run)
+        elif is_jump(i) or is_memory(i):
+            run = 0
+    return best
+
+
+def check_barriers(name, code):
+    """A named barrier is told its number and the count of threads; the loop holds nothing but barriers."""
+    faults = clock_faults(code)
+    number = r"0x1, R\d+" if "BlockBarrierE1" in name else "0x0"
+    rows = [i for i in code if i.opcode.startswith("BAR.SYNC") and re.match(number, i.operands)]
+    if len(rows) != 3 * IN_A_ROW or longest_row(code, r"BAR\.SYNC") != IN_A_ROW:
+        faults.append(f"{len(rows)} barriers, should be 3 loops of {IN_A_ROW}")
+    return faults
+
+
+def check_cluster_barriers(_, code):
+    if not any(map(is_memory, code)):
+        return []  # no clusters below sm_90
+    found = [i for i in code if i.opcode.startswith("UCGABAR_WAIT")]
+    return clock_faults(code) + (
+        [] if len(found) >= 3 * IN_A_ROW else [f"{len(found)} cluster barriers, should be 3 loops of {IN_A_ROW}"])
+
+
+def check_grid_barrier(_, code):
+    """A reduction that releases, and a loop that looks past the L1."""
+    looks = [i.address for i in code if re.match(r"LDG\.E\.STRONG\.GPU", i.opcode)]
+    spins = any(begin <= look < end for look in looks for begin, end in loops(code))
+    adds = any(re.match(r"REDG?\.E\.ADD", i.opcode) for i in code)
+    return clock_faults(code) + ([] if spins and adds else ["no loop that waits for all arrivals"])
+
+
+def check_sleep(_, code):
+    held = [[i.opcode for i in inner if i.opcode != "NOP"] for _, inner, _ in windows(code) if inner]
+    asleep = [opcodes for opcodes in held if "NANOSLEEP" in opcodes]
+    return clock_faults(code) + (
+        [] if asleep == [["NANOSLEEP"]] else [f"windows hold {asleep}, should hold one NANOSLEEP"])
+
+
+def check_waits(name, code):
+    """Who spins looks at shared memory each time, and lets other paths run."""
+    faults = clock_faults(code)
+    looks = [i.address for i in code if i.opcode.startswith("LDS")]
+    spins = [(begin, end) for begin, end in loops(code) if any(begin <= look < end for look in looks)]
+    if not spins:
+        faults.append("no loop that looks at shared memory")
+    barriers = [i for i in code if i.opcode.startswith("BAR.SYNC") and i.operands.startswith("0x1")]
+    wanted = 2 if re.search(r"WaitE[23]", name) else 0
+    if len(barriers) != wanted or any(i.predicate for i in barriers):
+        faults.append(f"{len(barriers)} barriers of paths or warps, should be {wanted}, none of them predicated")
+    return faults
+
+
+def check_occupancy(name, code):
+    """So many values are loaded before the block waits, and used behind it."""
+    live = int(re.search(r"occupancy_kernelILi(\d+)E", name).group(1))
+    waits = next((n for n, i in enumerate(code) if i.opcode.startswith("NANOSLEEP")), None)
+    if waits is None:
+        return ["no wait"]
+    loaded = sum(i.opcode.startswith("LDG") for i in code[:waits])
+    used = sum(i.opcode.startswith("IMAD") for i in code)
+    return [] if loaded >= live and used >= live else [
+        f"{loaded} loads and {used} uses around the wait, should be {live}"]
+
+
+CHECKS = [
+    (re.compile(r"\d+branch_kernel"), check_branches, 2),
+    (re.compile(r"\d+barrier_kernelILNS0_12BlockBarrier"), check_barriers, 2),
+    (re.compile(r"\d+cluster_barrier_kernel"), check_cluster_barriers, 1),
+    (re.compile(r"\d+grid_barrier_kernel"), check_grid_barrier, 1),
+    (re.compile(r"\d+sleep_kernel"), check_sleep, 1),
+    (re.compile(r"\d+wait_kernel"), check_waits, 4),
+    (re.compile(r"\d+occupancy_kernel"), check_occupancy, 57),
+]
+
+
+def check_functions(functions):
+    """Faults of all kernels, and of kernels that should be there and are not. Targets: as many as branches."""
+    faults = []
+    targets = max(1, sum("branch_kernel" in name for name in functions) // 2)
+    for pattern, check, expected in CHECKS:
+        names = [n for n in functions if pattern.search(n)]
+        if len(names) != expected * targets:
+            faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
+        for name in names:
+            faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
+    return faults
+
+
+def main(paths):
+    disassembler = find_disassembler()
+    if disassembler is None:
+        print("skipped: no cuobjdump and nvdisasm. Run tests/sass/get_disassembler.sh")
+        return SKIPPED
+    functions = {}
+    for path in paths:
+        listing = subprocess.run([disassembler, "-sass", path], check=True, capture_output=True,
+                                 text=True).stdout
+        for name, code in parse(listing).items():
+            functions[name if name not in functions else name + "'"] = code
+    faults = check_functions(functions)
+    for fault in faults:
+        print(fault)
+    print(f"{len(faults)} faults of control flow")
+    return 1 if faults or not functions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

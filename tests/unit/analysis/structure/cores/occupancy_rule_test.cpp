@@ -1,0 +1,125 @@
+#include "analysis/structure/cores/occupancy_rule.hpp"
+
+#include "base/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+/// Blocks put on an SM one by one, warp by warp: not the formula of the inference.
+int place_blocks(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
+  const auto up = [](int value, int step) { return (value + step - 1) / step * step; };
+  const int registers = up(registers_per_thread, rule.register_unit);
+  int threads = up(block_threads, rule.thread_quantum);
+  std::vector<int> room(static_cast<std::size_t>(rule.parts), rule.registers_per_sm / rule.parts);
+  int slots = rule.most_threads;
+  for (int blocks = 0; blocks < rule.most_blocks; ++blocks) {
+    slots -= up(block_threads, 32);
+    if (slots < 0) return blocks;
+    for (int left = threads; left > 0; left -= 32) {
+      int& part = *std::ranges::max_element(room);
+      part -= registers * (rule.parts > 1 ? 32 : std::min(left, 32));
+      if (part < 0) return blocks;
+    }
+  }
+  return rule.most_blocks;
+}
+
+std::vector<HeldBlocks> observe(const OccupancyRule& rule, const std::vector<int>& counts) {
+  std::vector<HeldBlocks> held;
+  for (int registers : counts) {
+    for (int threads : {64, 256}) {
+      held.push_back({registers, threads, place_blocks(rule, registers, threads)});
+    }
+  }
+  for (int registers : {32, 48, 64}) {
+    for (int threads = 16; threads <= 1024; threads += 16) {
+      held.push_back({registers, threads, place_blocks(rule, registers, threads)});
+    }
+  }
+  return held;
+}
+
+std::vector<int> every_count(int most) {
+  std::vector<int> counts;
+  for (int registers = 16; registers <= most; ++registers) counts.push_back(registers);
+  return counts;
+}
+
+void expect_found(const OccupancyRule& rule, const std::vector<HeldBlocks>& held) {
+  const FoundRule found = find_occupancy_rule(held);
+  EXPECT_EQ(found.registers_per_sm, rule.registers_per_sm);
+  EXPECT_EQ(found.register_unit, rule.register_unit);
+  EXPECT_EQ(found.thread_quantum, rule.thread_quantum);
+  EXPECT_EQ(most_blocks(held), rule.most_blocks);
+  EXPECT_EQ(most_threads(held), rule.most_threads);
+}
+
+TEST(OccupancyRuleTest, gt200_as_wong_found_it) {
+  const OccupancyRule rule{16384, 4, 64, 1, 8, 1024};
+  std::vector<HeldBlocks> held = observe(rule, every_count(128));
+  std::erase_if(held, [](const HeldBlocks& shape) { return shape.block_threads > 512; });
+  expect_found(rule, held);
+}
+
+TEST(OccupancyRuleTest, an_sm_of_four_parts) {
+  const OccupancyRule rule{65536, 8, 32, 4, 32, 2048};
+  expect_found(rule, observe(rule, every_count(255)));
+}
+
+/// Kernels that ptxas made: no odd numbers, gaps, few large ones.
+TEST(OccupancyRuleTest, numbers_of_registers_with_gaps_suffice) {
+  const OccupancyRule rule{65536, 8, 32, 4, 32, 2048};
+  expect_found(rule, observe(rule, {20, 22, 24, 26,  28,  30,  31,  32,  40,  42, 44, 46,
+                                    48, 50, 52, 54,  56,  58,  60,  62,  64,  70, 76, 80,
+                                    84, 86, 98, 102, 128, 158, 174, 198, 238, 254}));
+}
+
+TEST(OccupancyRuleTest, random_rules_come_back_or_are_not_told) {
+  Random random(20261122);
+  int told = 0;
+  constexpr int tries = 40;
+  for (int i = 0; i < tries; ++i) {
+    const int parts = 1 << random.below(3);
+    const int registers = 16384 << random.below(4);
+    const OccupancyRule rule{.registers_per_sm = registers,
+                             .register_unit = 1 << random.below(5),
+                             .thread_quantum = 32 << random.below(3),
+                             .parts = parts,
+                             .most_blocks = 8 << random.below(3),
+                             .most_threads = std::min(2048, registers / 16)};
+    const FoundRule found = find_occupancy_rule(observe(rule, every_count(255)));
+    EXPECT_GT(found.rules, 0u) << i;
+    if (found.registers_per_sm) {
+      EXPECT_EQ(*found.registers_per_sm, rule.registers_per_sm) << i;
+    }
+    if (found.register_unit) {
+      EXPECT_EQ(*found.register_unit, rule.register_unit) << i;
+    }
+    if (found.thread_quantum) {
+      EXPECT_EQ(*found.thread_quantum, rule.thread_quantum) << i;
+    }
+    told += found.registers_per_sm && found.register_unit && found.thread_quantum ? 1 : 0;
+  }
+  EXPECT_GE(told, tries * 3 / 4);
+}
+
+TEST(OccupancyRuleTest, observations_that_no_rule_explains_give_none) {
+  const FoundRule found =
+      find_occupancy_rule(std::vector<HeldBlocks>{{32, 256, 8}, {33, 256, 3}, {34, 256, 7}});
+  EXPECT_EQ(found.rules, 0u);
+  EXPECT_EQ(found.registers_per_sm, std::nullopt);
+}
+
+TEST(OccupancyRuleTest, few_observations_leave_open_what_they_do_not_show) {
+  const FoundRule found = find_occupancy_rule(std::vector<HeldBlocks>{{32, 256, 8}});
+  EXPECT_GT(found.rules, 1u);
+  EXPECT_EQ(found.register_unit, std::nullopt);
+  EXPECT_EQ(found.thread_quantum, std::nullopt);
+}
+
+}  // namespace
+}  // namespace sonde
