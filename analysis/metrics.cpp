@@ -2,6 +2,8 @@
 // metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
 
+#include "analysis/clock_rows.hpp"
+#include "analysis/constant_rows.hpp"
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
@@ -37,20 +39,6 @@ constexpr Row device_rows[] = {
     {"device.remapped_rows", alarm, "memory rows remapped"},
     {"device.remap_pending", alarm, "1: a row remap waits for a reset"},
     {"device.remap_failure", alarm, "1: a row remap failed"},
-};
-
-constexpr Row clock_rows[] = {
-    {"clock.overhead_cycles", cycles, "two clock reads back to back", mei_4_2},
-    {"clock.window_cycles", cycles,
-     "a timed window without its load: to be subtracted from timed windows", mei_4_2},
-    {"clock.granularity_cycles", Quantity{"cycle", structural, neither},
-     "step in which the SM clock counts", wong_4},
-    {"clock.scope", text, "what shares one clock register: sm, tpc, gpc or device", wong_4},
-    {"clock.globaltimer_step_ns", Quantity{"ns", structural, neither},
-     "step of the device-wide timer", "PTX ISA, globaltimer"},
-    {"clock.sm_hz", Quantity{"Hz", continuous, higher}, "SM clock against the device-wide timer"},
-    {"clock.offset_cycles", curve, "clock of each SM less that of the first, at one time"},
-    {"clock.group_of_sm", list, "SMs of one number read the same clock"},
 };
 
 constexpr Row l1_rows[] = {
@@ -217,6 +205,8 @@ constexpr Section sections[] = {
     {"dsm", "docs/methods/dsm.md", dsm_rows},
     {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
+    {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
+    {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},

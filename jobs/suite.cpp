@@ -38,6 +38,7 @@ void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_bypass(JobRun& run);
+void run_constant_throughput(JobRun& run);
 void run_peer(JobRun& run);
 
 namespace {
@@ -106,6 +107,9 @@ constexpr std::array jobs{
              "copies to and from the host, loads from it, and the state of the links", "clock"),
     make_job("global.throughput", quick, run_global_throughput,
              "read, write and copy bandwidth of global memory", "clock"),
+    make_job("constant.throughput", standard, run_constant_throughput,
+             "bandwidth of the constant caches by number of blocks", "cache.constant_l1",
+             "cache.constant_l2", "cache.constant_l3", "topology"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,

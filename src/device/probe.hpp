@@ -2,6 +2,9 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include "device/constant_probe.hpp"
+#include "device/pace_probe.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -236,9 +239,9 @@ struct HostProbe {
 };
 inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
 
-using ProbeSpec =
-    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe>;
+using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                               SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe,
+                               HostProbe, ConstantStreamProbe, LaunchProbe, PaceProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

@@ -18,5 +18,8 @@ Trace play(Session& session, const SharedStreamProbe& probe);
 Trace play(Session& session, const BypassProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);
+Trace play(Session& session, const ConstantStreamProbe& probe);
+Trace play(Session& session, const LaunchProbe& probe);
+Trace play(Session& session, const PaceProbe& probe);
 
 }  // namespace sonde::cuda
