@@ -37,7 +37,7 @@ inline constexpr Row constant_rows[] = {
      "the same, eight threads of one warp load ({})", wong_fig_19},
     {"constant.{}.joint_bytes_per_cycle", constant_curve, "the same with the best shape ({})"},
     {"constant.{}.best_shape", Quantity{"", fingerprint, neither},
-     "warps of a block x threads of each that load, of the shape that gives all SMs most ({})"},
+     "warps of a block x threads of each that load, of the shape that gives one SM most ({})"},
     {"constant.{}.footprint_bytes", Quantity{"byte", inventory, neither},
      "what each block reads, over and over ({})"},
 };

@@ -211,9 +211,10 @@ Curves measure_curves(JobRun& run, const LevelStreams& streams, const BlockShape
 std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& streams) {
   std::optional<BlockShape> best;
   double best_rate = 0;
+  const int sm = draw_replicate(run, "shapes", 0).sm;
   for (const BlockShape& shape : shapes) {
     if (!streams.fits(shape) || !is_of_level(run, streams, shape)) continue;
-    const double rate = streams.rate(shape, all_sms(run.info().sm_count));
+    const double rate = streams.rate(shape, {sm});
     if (equal_share * rate <= best_rate) continue;
     best = shape;
     best_rate = rate;

@@ -78,9 +78,9 @@ struct Curves {
 Curves measure_curves(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
                       const std::vector<double>& blocks);
 
-/// The shape that gives all SMs most, of those that show the level: where SMs beside each other get
-/// more each than one alone, they find lines that others brought into a cache before it (Wong 2010:
-/// eight threads of more than 20 blocks). Nothing if no shape shows it.
+/// The shape by which one SM gets most, of those that show the level: where SMs beside each other
+/// get more each than one alone, they find lines that others brought into a cache before it (Wong
+/// 2010: eight threads of more than 20 blocks). Nothing if no shape shows it.
 std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& streams);
 
 /// What each SM gets while all SMs of its group work, median over some drawn groups; NaN if groups

@@ -3,7 +3,6 @@
 #include "device/sim/cores/constant_queue.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde::sim {
 
@@ -139,8 +138,8 @@ double ConstantQueue::serve(int sm, std::size_t level, double time) {
     }
   }
   latency_cycles += die_.slow_sm_cycles[at];
-  return time +
-         noise_.disturb(static_cast<std::uint32_t>(std::lround(latency_cycles)), jitter_cycles);
+  // No outliers: the few loads that are played stand for thousands.
+  return time + std::max(1.0, latency_cycles + jitter_cycles * noise_.bell());
 }
 
 void ConstantQueue::end_miss(std::size_t number, double time) {
