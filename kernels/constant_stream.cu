@@ -18,12 +18,12 @@ __constant__ __align__(256) unsigned char constant_stream_bank[bank_bytes];
 constexpr std::uint32_t chunk_rows = 1024;
 
 /// A thread's way round its piece.
-class PieceWalk {
+class PieceReader {
  public:
-  __device__ PieceWalk(const ConstantWalk& walk, std::uint32_t thread)
-      : step_bytes_(__ldcg(&walk.step_bytes)),
-        piece_bytes_(__ldcg(&walk.piece_bytes)),
-        at_bytes_(__ldcg(&walk.start_bytes)) {
+  __device__ PieceReader(const ConstantRoute& route, std::uint32_t thread)
+      : step_bytes_(__ldcg(&route.step_bytes)),
+        piece_bytes_(__ldcg(&route.piece_bytes)),
+        at_bytes_(__ldcg(&route.start_bytes)) {
     base_ = static_cast<std::uint32_t>(__cvta_generic_to_constant(constant_stream_bank)) +
             thread * piece_bytes_;
   }
@@ -84,19 +84,19 @@ __global__ void __launch_bounds__(1024, 1)
   const std::uint32_t sm = read_sm();
   const bool loads = threadIdx.x % 32 < launch.warp_threads;
   const std::uint32_t thread = threadIdx.x / 32 * launch.warp_threads + threadIdx.x % 32;
-  PieceWalk walk(launch.walks[rank], thread);
+  PieceReader reader(launch.routes[rank], thread);
   if (threadIdx.x == 0) block_sum = late = 0;
-  bool in_time = !loads || walk.read_rows(launch.warmup_rows, deadline);
+  bool in_time = !loads || reader.read_rows(launch.warmup_rows, deadline);
   if (!pass_barrier()) return;
   if (threadIdx.x == 0) {
     in_time = start_together(launch.placement, launch.placement.wanted, deadline) && in_time;
   }
   if (!pass_barrier()) return;
   const std::uint64_t begin = read_clock();
-  if (loads) in_time = walk.read_rows(launch.timed_rows, deadline) && in_time;
+  if (loads) in_time = reader.read_rows(launch.timed_rows, deadline) && in_time;
   if (!pass_barrier()) return;
   const std::uint64_t end = read_clock();
-  atomicAdd(&block_sum, walk.sum());
+  atomicAdd(&block_sum, reader.sum());
   if (!in_time) late = 1;
   if (!pass_barrier() || threadIdx.x > 0) return;
   launch.results[rank] = {lane_status(late == 0, sm), sm, end - begin, block_sum};

@@ -16,7 +16,7 @@ inline constexpr unsigned constant_stream_shared_bytes = 8;
 
 /// Each thread goes round a piece of the bank of its own, from the same place in it. The kernel
 /// reads this from memory, not from its parameters, which are constants themselves.
-struct ConstantWalk {
+struct ConstantRoute {
   std::uint32_t start_bytes = 0;  // in the piece
   std::uint32_t step_bytes = 0;
   std::uint32_t piece_bytes = 0;
@@ -25,9 +25,9 @@ struct ConstantWalk {
 /// Rows are constant_ilp loads.
 struct ConstantStreamLaunch {
   Placement placement;
-  LaneResult* results = nullptr;        // [rank]; final_value: sum of all words, mod 2^32
-  const ConstantWalk* walks = nullptr;  // [rank]
-  std::uint32_t warp_threads = 1;       // of each warp that load
+  LaneResult* results = nullptr;          // [rank]; final_value: sum of all words, mod 2^32
+  const ConstantRoute* routes = nullptr;  // [rank]
+  std::uint32_t warp_threads = 1;         // of each warp that load
   std::uint32_t warmup_rows = 0;
   std::uint32_t timed_rows = 0;
 };

@@ -113,8 +113,8 @@ bool is_of_level(JobRun& run, const LevelStreams& streams, const BlockShape& sha
     const int sm = draw_replicate(run, "neighbours", number).sm;
     const std::vector<int> sms = neighbours_of(run, sm);
     if (sms.size() == 1) continue;
-    const double beside_others = streams.rate(shape, sms) / static_cast<double>(sms.size());
-    if (beside_others > most_gain * streams.rate(shape, {sm})) return false;
+    const double among_neighbours = streams.rate(shape, sms) / static_cast<double>(sms.size());
+    if (among_neighbours > most_gain * streams.rate(shape, {sm})) return false;
   }
   return true;
 }

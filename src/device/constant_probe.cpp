@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/probe.hpp"
 #include "device/sm_list.hpp"
 
 #include <nlohmann/json.hpp>

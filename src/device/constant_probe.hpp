@@ -9,6 +9,8 @@
 
 namespace sonde {
 
+inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA programming guide, table 24
+
 /// Independent loads from the constant bank, by one block on each SM, all at once (Wong 2010,
 /// figure 19). The words that lie `step_bytes` apart in the first `footprint_bytes` of the bank are
 /// dealt out: each of the warps x warp_threads threads of a block has a piece of words in a row of

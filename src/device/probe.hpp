@@ -35,7 +35,6 @@ enum class LoadPath {
 };
 inline constexpr std::size_t load_path_count = 9;
 
-inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA programming guide, table 24
 inline constexpr std::uint64_t texture_row_bytes = 4096;
 inline constexpr std::uint64_t code_block_bytes = 128;
 

@@ -47,7 +47,7 @@ kernels::ConstantStreamLaunch describe_stream(const ConstantStreamProbe& probe) 
   return launch;
 }
 
-kernels::ConstantWalk walk_on(const ConstantStreamProbe& probe, int sm) {
+kernels::ConstantRoute route_on(const ConstantStreamProbe& probe, int sm) {
   const ConstantPiece piece = constant_piece(probe, sm, 0);
   return {.start_bytes = static_cast<std::uint32_t>(piece.start * probe.step_bytes),
           .step_bytes = static_cast<std::uint32_t>(probe.step_bytes),
@@ -69,13 +69,13 @@ Trace play(Session& session, const ConstantStreamProbe& probe) {
                    limit_for(2 * loads * probe.sms.size()));
   LaunchArrays& arrays = session.arrays();
   const auto bank = arrays.add_input<std::uint32_t>(kernels::bank_bytes / 4);
-  const auto walks = arrays.add_input<kernels::ConstantWalk>(probe.sms.size());
+  const auto routes = arrays.add_input<kernels::ConstantRoute>(probe.sms.size());
   kernels::ConstantStreamLaunch launch = describe_stream(probe);
   lanes.describe(launch);
-  launch.walks = arrays.device(walks);
+  launch.routes = arrays.device(routes);
   fill_bank(arrays.host(bank));
   for (std::size_t rank = 0; rank < probe.sms.size(); ++rank) {
-    arrays.host(walks)[rank] = walk_on(probe, probe.sms[rank]);
+    arrays.host(routes)[rank] = route_on(probe, probe.sms[rank]);
   }
   Trace trace = lanes.run(block_threads, shared, [&](const kernels::LaunchShape& shape) {
     SONDE_CUDA_CHECK(kernels::fill_constant_stream_bank(arrays.device(bank), session.stream()));
