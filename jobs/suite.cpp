@@ -37,6 +37,7 @@ void run_shared(JobRun& run);
 void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
+void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
 void run_constant_throughput(JobRun& run);
 void run_peer(JobRun& run);
@@ -107,6 +108,8 @@ constexpr std::array jobs{
              "copies to and from the host, loads from it, and the state of the links", "clock"),
     make_job("global.throughput", quick, run_global_throughput,
              "read, write and copy bandwidth of global memory", "clock"),
+    make_job("l2.throughput", quick, run_l2_throughput, "read and write bandwidth of the L2",
+             "clock", "cache.l2"),
     make_job("constant.throughput", standard, run_constant_throughput,
              "bandwidth of the constant caches by number of blocks", "cache.constant_l1",
              "cache.constant_l2", "cache.constant_l3", "topology"),
