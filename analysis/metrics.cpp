@@ -3,6 +3,8 @@
 #include "analysis/metrics.hpp"
 
 #include "analysis/control_rows.hpp"
+#include "analysis/clock_rows.hpp"
+#include "analysis/constant_rows.hpp"
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
@@ -38,20 +40,6 @@ constexpr Row device_rows[] = {
     {"device.remapped_rows", alarm, "memory rows remapped"},
     {"device.remap_pending", alarm, "1: a row remap waits for a reset"},
     {"device.remap_failure", alarm, "1: a row remap failed"},
-};
-
-constexpr Row clock_rows[] = {
-    {"clock.overhead_cycles", cycles, "two clock reads back to back", mei_4_2},
-    {"clock.window_cycles", cycles,
-     "a timed window without its load: to be subtracted from timed windows", mei_4_2},
-    {"clock.granularity_cycles", Quantity{"cycle", structural, neither},
-     "step in which the SM clock counts", wong_4},
-    {"clock.scope", text, "what shares one clock register: sm, tpc, gpc or device", wong_4},
-    {"clock.globaltimer_step_ns", Quantity{"ns", structural, neither},
-     "step of the device-wide timer", "PTX ISA, globaltimer"},
-    {"clock.sm_hz", Quantity{"Hz", continuous, higher}, "SM clock against the device-wide timer"},
-    {"clock.offset_cycles", curve, "clock of each SM less that of the first, at one time"},
-    {"clock.group_of_sm", list, "SMs of one number read the same clock"},
 };
 
 constexpr Row l1_rows[] = {
@@ -227,6 +215,8 @@ constexpr Section sections[] = {
     {"registers", "docs/methods/registers.md", register_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
     {"l2.throughput", "docs/methods/l2-throughput.md", l2_throughput_rows},
+    {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
+    {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},

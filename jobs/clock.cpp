@@ -1,7 +1,9 @@
-// Job `clock`: what reading the clock costs, how it ticks, and which SMs share it. It runs before
-// all other measurements, because each of them subtracts its window.
+// Job `clock`: what reading the clock costs, how it ticks, which SMs share it, and whether it keeps
+// its pace while the GPU works; how launches follow each other. It runs before all other
+// measurements, because each of them subtracts its window.
 #include "analysis/structure/cores/clock.hpp"
 #include "jobs/chase/access_order.hpp"
+#include "jobs/cores/parts.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -80,6 +82,13 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
   run.report(found("clock.offset_cycles", std::move(offsets), complete, lines.size()));
 }
 
+void report_timer_step(JobRun& run, const std::vector<LaneTrace>& rows,
+                       const std::vector<ClockLine>& lines) {
+  std::uint64_t steps = 0;
+  for (const ClockLine& line : lines) steps += line.steps;
+  run.report(found("clock.globaltimer_step_ns", timer_step_ns(rows), 1, steps));
+}
+
 void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
   std::vector<double> rates_hz;
   for (const ClockLine& line : lines) rates_hz.push_back(line.hz);
@@ -89,6 +98,7 @@ void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
 }  // namespace
 
 void run_clock(JobRun& run) {
+  report_pace(run);  // first: the GPU may still be cold
   const std::vector<int> sms = all_sms(run.info().sm_count);
   const Trace& empty = run.run("empty window", ClockProbe{ClockWindow::empty, sms, window_samples});
   const Trace& sink = run.run("sink window", ClockProbe{ClockWindow::sink, sms, window_samples});
@@ -103,14 +113,14 @@ void run_clock(JobRun& run) {
   report_granularity(run, empty.lanes.at(0), sink.lanes.at(0), rows.lanes.at(0));
   const std::vector<ClockLine> long_lines = fit_clocks(rows.lanes);
   const std::vector<ClockLine> lines = fit_clocks(stamps.lanes);
-  if (lines.empty() || long_lines.empty()) {
+  const bool timer_moves = !lines.empty() && !long_lines.empty();
+  if (timer_moves) report_timer_step(run, rows.lanes, long_lines);
+  report_launches(run);
+  if (!timer_moves) {
     return run.report_rest(
         "", Status::not_resolvable,
         fmt::format("the device-wide timer moved less than three times in {} readings", samples));
   }
-  std::uint64_t steps = 0;
-  for (const ClockLine& line : long_lines) steps += line.steps;
-  run.report(found("clock.globaltimer_step_ns", timer_step_ns(rows.lanes), 1, steps));
   report_rate(run, long_lines);
   report_scope(run, lines);
 }

@@ -41,6 +41,7 @@ void run_registers(JobRun& run);
 void run_global_throughput(JobRun& run);
 void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
+void run_constant_throughput(JobRun& run);
 void run_peer(JobRun& run);
 
 namespace {
@@ -125,6 +126,9 @@ constexpr std::array jobs{
                           "read, write and copy bandwidth of global memory", "clock")),
     over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,
                           "read and write bandwidth of the L2", "clock", "cache.l2")),
+    over_all_sms(make_job("constant.throughput", standard, run_constant_throughput,
+             "bandwidth of the constant caches by number of blocks", "cache.constant_l1",
+             "cache.constant_l2", "cache.constant_l3", "topology")),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,

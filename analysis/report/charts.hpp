@@ -21,6 +21,10 @@ Json& entry_of(Json& list, std::string_view name);
 /// lines at the capacities that were detected. Nothing if no device has the staircase.
 std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Bytes per cycle from the outermost constant cache that was streamed from, against the number of
+/// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.
+std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& analysis);
+
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);

@@ -1,5 +1,5 @@
-// The parts of the jobs `shared` and `placement` that are more than a step, each in the file of
-// this folder that its comment names.
+// The parts of the jobs `shared`, `placement` and `clock` that are more than a step, each in the
+// file of this folder that its comment names.
 #pragma once
 
 #include "jobs/run/job_run.hpp"
@@ -13,5 +13,12 @@ void report_shared_copies(JobRun& run);
 /// Reports placement.*_bytes_per_cycle and placement.slowest_{sm,tpc,gpc}, from them and from the
 /// latency maps that were reported (slow_units.cpp).
 void report_slow_units(JobRun& run);
+
+/// Reports clock.launch_*: what a launch takes, and how launches follow each other (launches.cpp).
+void report_launches(JobRun& run);
+
+/// Reports clock.load_*, .settle_ms, .jitter_fraction and .sound: the SM clock under load. To be
+/// called first of all, as long as the GPU may be cold (pace.cpp).
+void report_pace(JobRun& run);
 
 }  // namespace sonde

@@ -4,6 +4,7 @@
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
 #include "device/control_checks.hpp"
+#include "device/sm_list.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,9 +53,11 @@ constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
                                               {ClockWindow::sink, "sink"}};
 
 /// In the order of ProbeSpec.
-constexpr std::array kind_names{
-    "chase", "clock", "timestamp", "cluster", "stream",  "shared_chase", "shared_stream", "bypass",
-    "dsm",   "host",  "branch",    "wait",    "barrier", "sleep",        "occupancy"};
+constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "cluster",
+                                "stream",  "shared_chase", "shared_stream", "bypass",
+                                "dsm",     "host",         "branch",        "wait",
+                                "barrier", "sleep",        "occupancy",     "constant_stream",
+                                "launch",  "pace"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
@@ -165,14 +168,6 @@ json describe(const HostProbe& probe) {
     result["repeats"] = probe.repeats;
   }
   return result;
-}
-
-void check_sms(const std::vector<int>& sms, int sm_count) {
-  for (int sm : sms) {
-    require(sm >= 0 && sm < sm_count, "SM " + std::to_string(sm) +
-                                          " does not exist (the device has " +
-                                          std::to_string(sm_count) + ")");
-  }
 }
 
 bool reads_global_memory(LoadPath path) {

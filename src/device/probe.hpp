@@ -2,7 +2,9 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include "device/constant_probe.hpp"
 #include "device/control_probe.hpp"
+#include "device/pace_probe.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +36,6 @@ enum class LoadPath {
 };
 inline constexpr std::size_t load_path_count = 9;
 
-inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA programming guide, table 24
 inline constexpr std::uint64_t texture_row_bytes = 4096;
 inline constexpr std::uint64_t code_block_bytes = 128;
 
@@ -244,10 +245,10 @@ struct HostProbe {
 };
 inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
 
-using ProbeSpec =
-    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, BranchProbe,
-                 WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe>;
+using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                               SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe,
+                               HostProbe, BranchProbe, WaitProbe, BarrierProbe, SleepProbe,
+                               OccupancyProbe, ConstantStreamProbe, LaunchProbe, PaceProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

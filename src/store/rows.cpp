@@ -147,7 +147,7 @@ BoundTable<LaneRow> lane_table(const std::string& job) {
            keys::probes(job))
       .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
       .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
-      .add("cluster", "1", "thread block cluster, -1 if none",
+      .add("cluster", "1", "thread block cluster, or launch; -1 if none",
            at(&LaneRow::lane, &LaneTrace::cluster))
       .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock",
            at(&LaneRow::lane, &LaneTrace::elapsed_cycles))

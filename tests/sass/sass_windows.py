@@ -434,7 +434,7 @@ def find_disassembler():
     return None
 
 
-def main(paths):
+def main(paths, check_all=check_functions):
     disassembler = find_disassembler()
     if disassembler is None:
         print("skipped: no cuobjdump and nvdisasm on the PATH or in .tools/bin "
@@ -446,7 +446,7 @@ def main(paths):
                                  text=True).stdout
         for name, code in parse(listing).items():
             functions[name if name not in functions else name + "'"] = code
-    faults = check_functions(functions)
+    faults = check_all(functions)
     for fault in faults:
         print(fault)
     print(f"{len(functions)} kernels, {len(faults)} faults")

@@ -2,7 +2,9 @@
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <map>
 #include <tuple>
 
@@ -48,6 +50,104 @@ TEST(ClockSimTruthTest, throttled_clock_is_measured_as_it_runs) {
   JobOnSim sim("h200+throttle=0.7");
   sim.run("clock");
   EXPECT_NEAR(sim.number("clock.sm_hz"), 0.7 * sim.truth().device.sm_clock_hz, 3e6);
+}
+
+std::string write_model(const nlohmann::json& model, const std::string& name) {
+  const std::string path = testing::TempDir() + name + ".json";
+  std::ofstream(path) << model.dump();
+  return path;
+}
+
+nlohmann::json h200_json() {
+  for (const sim::ShippedModel& shipped : sim::shipped_models()) {
+    if (shipped.name == "h200") return nlohmann::json::parse(shipped.json);
+  }
+  return {};
+}
+
+TEST_P(ClockSimTest, declared_launches_are_recovered) {
+  JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  sim.run("clock");
+
+  const sim::LaunchModel& launches = sim.truth().units.launches;
+  const double step_ns = sim.truth().clock.globaltimer_step_ns;
+  const double lone_ns = launches.wait_ns + launches.kernel_ns;
+  EXPECT_NEAR(sim.number("clock.launch_overhead_ns"), lone_ns, 0.05 * lone_ns);
+  EXPECT_NEAR(sim.number("clock.launch_queued_ns"), launches.kernel_ns + launches.gap_ns,
+              0.02 * lone_ns);
+  EXPECT_NEAR(sim.number("clock.launch_gap_ns"), launches.gap_ns, step_ns + 100);
+  EXPECT_NEAR(sim.number("clock.launch_spread_ns"), launches.spread_ns,
+              step_ns + 0.2 * launches.spread_ns);
+  EXPECT_EQ(sim.text("clock.launch_order"), "serial");
+}
+
+TEST_P(ClockSimTest, a_clock_that_keeps_its_pace_is_sound) {
+  JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  sim.run("clock");
+
+  const double declared_hz = sim.truth().device.sm_clock_hz;
+  EXPECT_NEAR(sim.number("clock.load_hz"), declared_hz, 1e-3 * declared_hz);
+  EXPECT_NEAR(sim.number("clock.load_ratio"), 1, 2e-3);
+  EXPECT_EQ(sim.number("clock.settle_ms"), 0);
+  EXPECT_LT(sim.number("clock.jitter_fraction"), 2e-3);
+  EXPECT_EQ(sim.text("clock.sound"), "yes");
+  EXPECT_EQ(sim.find("clock.sound").reason, "");
+}
+
+TEST(ClockPaceSimTest, a_cold_gpu_takes_its_time) {
+  for (double ramp_ms : {3.0, 9.0, 15.0}) {
+    nlohmann::json model = h200_json();
+    model["pace"] = {{"cold_factor", 0.6}, {"ramp_ns", ramp_ms * 1e6}};
+    JobOnSim sim(write_model(model, "cold_gpu"));
+    sim.run("clock");
+
+    // Within half a percent of its pace a little before the end of the ramp.
+    EXPECT_NEAR(sim.number("clock.settle_ms"), ramp_ms, 0.6) << ramp_ms;
+    EXPECT_NEAR(sim.number("clock.load_hz"), 1980e6, 2e6);
+    EXPECT_EQ(sim.text("clock.sound"), "yes");
+  }
+}
+
+TEST(ClockPaceSimTest, a_clock_that_never_becomes_steady_is_not_sound) {
+  nlohmann::json model = h200_json();
+  model["pace"] = {{"cold_factor", 0.3}, {"ramp_ns", 200e6}};
+  JobOnSim sim(write_model(model, "slow_ramp"));
+  sim.run("clock");
+
+  EXPECT_EQ(sim.status("clock.settle_ms"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("clock.load_hz"), Status::not_resolvable);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+}
+
+TEST(ClockPaceSimTest, a_clock_that_falls_under_load_is_measured_and_not_sound) {
+  nlohmann::json model = h200_json();
+  model["pace"] = {{"load_factor", 0.85}, {"jitter_fraction", 0.001}};
+  JobOnSim sim(write_model(model, "falls_under_load"));
+  sim.run("clock");
+
+  EXPECT_NEAR(sim.number("clock.load_hz"), 0.85 * 1980e6, 3e6);
+  EXPECT_NEAR(sim.number("clock.load_ratio"), 0.85, 0.002);
+  EXPECT_NEAR(sim.number("clock.jitter_fraction"), 0.001, 0.0004);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+  EXPECT_NE(sim.find("clock.sound").reason.find("85 %"), std::string::npos);
+}
+
+TEST(ClockPaceSimTest, a_throttled_gpu_is_not_sound_and_says_why) {
+  JobOnSim sim("h200+throttle=0.95");
+  sim.run("clock");
+
+  EXPECT_NEAR(sim.number("clock.load_hz"), 0.95 * 1980e6, 3e6);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+  EXPECT_NE(sim.find("clock.sound").reason.find("heat or power"), std::string::npos);
+}
+
+TEST(ClockPaceSimTest, the_quick_suite_leaves_settling_out) {
+  JobOnSim sim("h200");
+  sim.run("clock", SuiteLevel::quick);
+
+  EXPECT_EQ(sim.status("clock.settle_ms"), Status::skipped);
+  EXPECT_EQ(sim.status("clock.load_hz"), Status::ok);
+  EXPECT_EQ(sim.text("clock.sound"), "yes");
 }
 
 }  // namespace

@@ -26,5 +26,8 @@ Trace play(Session& session, const OccupancyProbe& probe);
 
 /// Of the kernels of an OccupancyProbe, ascending. @throws DeviceError
 std::vector<int> list_register_counts();
+Trace play(Session& session, const ConstantStreamProbe& probe);
+Trace play(Session& session, const LaunchProbe& probe);
+Trace play(Session& session, const PaceProbe& probe);
 
 }  // namespace sonde::cuda

@@ -3,9 +3,11 @@
 // and the plays run by them.
 #pragma once
 
+#include "device/sim/model/constant_units.hpp"
 #include "device/sim/model/control.hpp"
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
+#include "device/sim/model/pace_units.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -219,6 +221,9 @@ struct UnitsModel {
   std::optional<DsmModel> dsm;              // none: the GPU has none
   std::optional<HostModel> host;            // none: nothing is known of it
   std::optional<PeerModel> peer;            // none: no GPU reaches another one
+  std::optional<ConstantModel> constants;   // none: nothing is known of their rates
+  LaunchModel launches;
+  PaceModel pace;
 };
 
 /// @param root of the model file
@@ -231,12 +236,18 @@ inline UnitsModel read_units(Fields& root) {
                    .occupancy = {},
                    .dsm = {},
                    .host = {},
-                   .peer = {}};
+                   .peer = {},
+                   .constants = {},
+                   .launches = {},
+                   .pace = {}};
   if (root.has("control")) units.control = root.object("control", ControlModel::read);
   if (root.has("occupancy")) units.occupancy = root.object("occupancy", OccupancyModel::read);
   if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
   if (root.has("host")) units.host = root.object("host", HostModel::read);
   if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);
+  if (root.has("constants")) units.constants = root.object("constants", ConstantModel::read);
+  if (root.has("launches")) units.launches = root.object("launches", LaunchModel::read);
+  if (root.has("pace")) units.pace = root.object("pace", PaceModel::read);
   return units;
 }
 

@@ -23,6 +23,9 @@ Trace play(const Launch& launch, const WaitProbe& probe);       // waits.cpp
 Trace play(const Launch& launch, const BarrierProbe& probe);    // control.cpp
 Trace play(const Launch& launch, const SleepProbe& probe);      // control.cpp
 Trace play(const Launch& launch, const OccupancyProbe& probe);  // occupancy.cpp
+Trace play(const Launch& launch, const ConstantStreamProbe& probe);  // constant.cpp
+Trace play(const Launch& launch, const LaunchProbe& probe);
+Trace play(const Launch& launch, const PaceProbe& probe);  // pace.cpp
 
 /// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
 /// @throws DeviceError if no way leads there

@@ -80,6 +80,27 @@ TEST(HtmlTest, staircase_has_points_and_detected_capacities) {
   EXPECT_EQ(data.at(1).at("values").at(0).at("label"), "L1 192 KiB");
 }
 
+TEST(HtmlTest, constants_have_a_line_of_one_thread_and_one_of_eight) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(1, 7);
+  run.devices[0].jobs.push_back(maker::job(
+      "constant.throughput",
+      {found("constant.blocks", std::vector<double>{1, 10, 30}, 1, 3),
+       found("constant.l3.one_thread_bytes_per_cycle", std::vector<double>{1.2, 9.7, 9.75}, 1, 3),
+       found("constant.l3.eight_threads_bytes_per_cycle", std::vector<double>{1.2, 9.7, 24}, 1, 3),
+       found("constant.l2.one_thread_bytes_per_cycle", std::vector<double>{1, 2, 3}, 1, 3)}));
+
+  const auto charts = charts_of(page_of(std::move(run)).html);
+
+  const auto& values = charts.at("constants").at("data").at(0).at("values");
+  ASSERT_EQ(values.size(), 6u);
+  EXPECT_EQ(values.at(1).at("rate"), 9.7);
+  EXPECT_EQ(values.at(1).at("dashed"), false);
+  EXPECT_EQ(values.at(5).at("rate"), 24);
+  EXPECT_EQ(values.at(5).at("dashed"), true);
+  EXPECT_THAT(std::string(charts.at("constants").at("axes").at(1).at("title")), HasSubstr("l3"));
+}
+
 TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {
   if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
   RunResult run = maker::healthy_fleet(4, 7);

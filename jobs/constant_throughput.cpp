@@ -1,0 +1,136 @@
+// Job `constant.throughput`: bytes per cycle that the constant caches give to all blocks together,
+// against the number of blocks (Wong 2010, figure 19), and which SMs share what limits them.
+// Method: docs/methods/constant-throughput.md.
+#include "analysis/statistics.hpp"
+#include "analysis/structure/cores/constant_rates.hpp"
+#include "jobs/cores/constant_streams.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr StoppingRule lone_rule{.least = 5, .most = 8};
+
+void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
+                  const Curves& curves) {
+  const std::vector<double> rates = curves.medians();
+  const std::uint64_t samples = rates.size() * curves.of_order.size();
+  run.report(found(plan.prefix + name + "_bytes_per_cycle", rates, plan.confidence, samples));
+}
+
+/// One of the paper's curves.
+void report_paper_curve(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+                        const std::string& name, const std::vector<double>& blocks) {
+  if (streams.fits(shape)) {
+    return report_curve(run, streams.plan(), name, measure_curves(run, streams, shape, blocks));
+  }
+  run.report(not_resolvable(streams.plan().prefix + name + "_bytes_per_cycle",
+                            "the footprint has too few lines for so many threads"));
+}
+
+/// The plateau of the medians, and the median of its rates in each order; without one the rate of
+/// all SMs.
+void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
+                  const std::vector<double>& blocks) {
+  const auto plateau = find_plateau(blocks, curves.medians());
+  std::vector<std::vector<double>> of_order;
+  for (const auto& curve : curves.of_order) {
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const bool counts = plateau ? blocks[i] >= plateau->first_blocks : i + 1 == blocks.size();
+      if (counts) rates.push_back(curve[i]);
+    }
+    of_order.push_back({median(std::move(rates))});
+  }
+  Finding total = found_replicated(plan.prefix + "bytes_per_cycle", summarize_replicates(of_order));
+  total.confidence = plan.confidence;
+  run.report(std::move(total));
+  const std::string metric = plan.prefix + "plateau_blocks";
+  if (plateau) {
+    run.report(found(metric, plateau->first_blocks, plan.confidence,
+                     curves.of_order.size() * blocks.size()));
+  } else {
+    run.report(not_present(metric, "the rate rises with every block, up to all SMs"));
+  }
+}
+
+void report_groups(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+                   double in_all) {
+  const LevelPlan& plan = streams.plan();
+  const Replicates lone = measure_replicates(
+      run, plan.prefix + "alone",
+      [&](const Draw& draw) { return std::vector<double>{streams.rate(shape, {draw.sm})}; },
+      lone_rule);
+  Finding alone =
+      found_replicated(plan.prefix + "sm_bytes_per_cycle", summarize_replicates(lone.samples));
+  alone.confidence = plan.confidence;
+  const GroupRates rates{.alone = std::get<double>(alone.value),
+                         .in_tpc = rate_in_group(run, streams, shape, "topology.tpc_of_sm"),
+                         .in_gpc = rate_in_group(run, streams, shape, "topology.gpc_of_sm"),
+                         .in_all = in_all};
+  run.report(std::move(alone));
+  const auto report_rate = [&](const std::string& name, double rate) {
+    const std::string metric = plan.prefix + name + "_bytes_per_cycle";
+    run.report(std::isfinite(rate)
+                   ? found(metric, rate, plan.confidence, 1)
+                   : not_resolvable(metric, "the groups of SMs are not known (job topology)"));
+  };
+  report_rate("in_tpc", rates.in_tpc);
+  report_rate("in_gpc", rates.in_gpc);
+  report_rate("in_all", rates.in_all);
+  const auto scope = find_bottleneck(rates);
+  const std::string metric = plan.prefix + "bottleneck";
+  run.report(scope ? found(metric, std::string(*scope), 0.95 * plan.confidence, 4)
+                   : not_resolvable(metric,
+                                    "what an SM gets alone, in its TPC, in its GPC and "
+                                    "beside all others does not tell the groups apart"));
+}
+
+void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>& blocks) {
+  const LevelStreams streams(run, plan);
+  run.report(found(plan.prefix + "footprint_bytes", static_cast<double>(plan.footprint_bytes),
+                   plan.confidence, 1));
+  report_paper_curve(run, streams, one_thread, "one_thread", blocks);
+  report_paper_curve(run, streams, eight_threads, "eight_threads", blocks);
+  const auto best = find_best_shape(run, streams);
+  if (!best) {
+    return run.report_rest(plan.prefix, Status::not_resolvable,
+                           "SMs find lines that others brought into the cache before this one");
+  }
+  run.report(found(plan.prefix + "best_shape",
+                   fmt::format("{} warps x {} threads", best->warps, best->warp_threads),
+                   plan.confidence, 1));
+  const Curves curves = measure_curves(run, streams, *best, blocks);
+  report_curve(run, plan, "joint", curves);
+  report_total(run, plan, curves, blocks);
+  report_groups(run, streams, *best, curves.medians().back() / blocks.back());
+}
+
+}  // namespace
+
+void run_constant_throughput(JobRun& run) {
+  const std::vector<double> blocks = block_counts(run.info().sm_count);
+  bool any = false;
+  for (std::size_t level = 0; level < constant_levels.size(); ++level) {
+    const std::string prefix = fmt::format("constant.{}.", constant_levels[level]);
+    const Planned planned = plan_constant_level(run, level);
+    if (planned.status != Status::ok) {
+      run.report_rest(prefix, planned.status, planned.reason);
+      continue;
+    }
+    const auto refusal = refusal_of([&] { measure_level(run, planned.plan, blocks); });
+    if (refusal) run.report_rest(prefix, Status::not_resolvable, *refusal);
+    any = any || !refusal;
+  }
+  if (any) return run.report(found("constant.blocks", blocks, 1, blocks.size()));
+  run.report(not_resolvable("constant.blocks", "no constant cache could be streamed from"));
+}
+
+}  // namespace sonde

@@ -1,0 +1,241 @@
+// Chooses footprints from what is known of the caches, and streams through them.
+#include "jobs/cores/constant_streams.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/cores/constant_rates.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sonde {
+namespace {
+
+constexpr double word_bytes = 4;
+/// Of a block: some 20 us where each load waits for the one before in a second cache.
+constexpr std::uint64_t loads_of_block = 2048;
+/// The same of the first cache, which answers faster.
+constexpr std::uint64_t first_level_loads_of_block = 8192;
+/// A footprint leaves room for whatever else lies in its cache (parameters of kernels, code).
+constexpr double filled_share = 0.75;
+/// Under LRU a cache keeps nothing of a cycle that is longer than itself, under random replacement
+/// 0.06 of one of three times its size and 0.58 of one of 1.5 times.
+constexpr double least_overflow = 1.5;
+constexpr double sure_overflow = 3;
+constexpr std::size_t orders = 3;  // in which SMs are added; a median drops one disturbed launch
+constexpr std::size_t neighbour_trials = 3;
+constexpr int assumed_tpc_sms = 3;
+/// SMs beside each other that get more each than one alone by this factor do not show the level.
+constexpr double most_gain = 1.05;
+/// A shape that gives less than another by so much is still the best if it has fewer threads.
+constexpr double equal_share = 0.97;
+
+/// The two of Wong 2010 first; then more warps, with one address at a time and with several.
+constexpr std::array shapes{one_thread,       eight_threads,     BlockShape{4, 1},
+                            BlockShape{8, 1}, BlockShape{16, 1}, BlockShape{32, 1},
+                            BlockShape{4, 8}};
+
+std::string cache_metric(std::size_t level, std::string_view name) {
+  return fmt::format("cache.constant_{}.{}", constant_levels[level], name);
+}
+
+/// The status and reason of a metric that has no number.
+Planned unknown(const JobRun& run, const std::string& metric) {
+  const Finding* answer = run.answer(metric);
+  if (answer == nullptr) {
+    return {
+        {}, Status::not_resolvable, fmt::format("{} is not known (its job did not run)", metric)};
+  }
+  const Status status =
+      answer->status == Status::not_present ? Status::not_present : Status::not_resolvable;
+  return {{}, status, fmt::format("{}: {}", metric, answer->reason)};
+}
+
+/// Half of the first cache, word by word.
+Planned plan_first_level(const JobRun& run) {
+  const std::string metric = cache_metric(0, "size_bytes");
+  const auto size_bytes = run.number(metric);
+  if (!size_bytes) return unknown(run, metric);
+  LevelPlan plan{.prefix = "constant.l1.",
+                 .step_bytes = static_cast<std::uint64_t>(word_bytes),
+                 .load_bytes = word_bytes,
+                 .loads = first_level_loads_of_block,
+                 .confidence = run.finding(metric)->confidence};
+  constexpr std::uint64_t row_bytes = constant_loads_in_flight * 4;
+  plan.footprint_bytes = static_cast<std::uint64_t>(*size_bytes / 2) / row_bytes * row_bytes;
+  if (plan.footprint_bytes == 0 || *size_bytes > static_cast<double>(constant_bank_bytes)) {
+    return {{}, Status::not_resolvable, fmt::format("{} is no size of such a cache", metric)};
+  }
+  return {plan, Status::ok, ""};
+}
+
+/// Size of a cache; of one that holds the whole bank, that of the bank.
+std::optional<double> reached_size(const JobRun& run, std::size_t level) {
+  if (const auto size = run.number(cache_metric(level, "size_bytes"))) return size;
+  if (!run.number(cache_metric(level, "hit_latency_cycles"))) return std::nullopt;
+  return static_cast<double>(constant_bank_bytes);
+}
+
+/// SMs in the order in which replicate number `number` adds them.
+std::vector<int> draw_order(const JobRun& run, std::size_t number) {
+  std::vector<int> sms = all_sms(run.info().sm_count);
+  Random random(draw_replicate(run, "order of blocks", number).seed);
+  shuffle(sms, random);
+  return sms;
+}
+
+/// SMs that may share the caches before a level with this one: its TPC, or, if TPCs are not known,
+/// the next ones by number (GT200 has three SMs in a TPC, later parts one or two).
+std::vector<int> neighbours_of(const JobRun& run, int sm) {
+  const auto tpcs = run.vector("topology.tpc_of_sm");
+  std::vector<int> sms;
+  for (int other = 0; other < run.info().sm_count; ++other) {
+    const bool same_tpc =
+        tpcs && tpcs->at(static_cast<std::size_t>(other)) >= 0 &&
+        (*tpcs)[static_cast<std::size_t>(other)] == (*tpcs)[static_cast<std::size_t>(sm)];
+    const bool next = !tpcs && other / assumed_tpc_sms == sm / assumed_tpc_sms;
+    if (same_tpc || next || other == sm) sms.push_back(other);
+  }
+  return sms;
+}
+
+/// Whether SMs beside each other get no more each than one alone. If they do, they find lines that
+/// others brought into a cache before the level: what they get then is no rate of the level (Wong
+/// 2010: eight threads of more than 20 blocks).
+bool is_of_level(JobRun& run, const LevelStreams& streams, const BlockShape& shape) {
+  for (std::size_t number = 0; number < neighbour_trials; ++number) {
+    const int sm = draw_replicate(run, "neighbours", number).sm;
+    const std::vector<int> sms = neighbours_of(run, sm);
+    if (sms.size() == 1) continue;
+    const double among_neighbours = streams.rate(shape, sms) / static_cast<double>(sms.size());
+    if (among_neighbours > most_gain * streams.rate(shape, {sm})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool LevelPlan::fits(const BlockShape& shape, const DeviceInfo& gpu) const {
+  const std::uint64_t words = footprint_bytes / step_bytes;
+  const auto threads = static_cast<std::uint64_t>(shape.threads());
+  return words >= threads * constant_loads_in_flight &&
+         shape.warps * static_cast<int>(warp_threads) <= gpu.max_threads_per_block;
+}
+
+Planned plan_constant_level(const JobRun& run, std::size_t level) {
+  if (level == 0) return plan_first_level(run);
+  const auto size_bytes = reached_size(run, level);
+  if (!size_bytes) return unknown(run, cache_metric(level, "size_bytes"));
+  for (const char* name : {"size_bytes", "line_bytes"}) {
+    const std::string metric = cache_metric(level - 1, name);
+    if (!run.number(metric)) return unknown(run, metric);
+  }
+  const double inner_bytes = *run.number(cache_metric(level - 1, "size_bytes"));
+  const double line_bytes = *run.number(cache_metric(level - 1, "line_bytes"));
+  const double room_bytes =
+      std::min(filled_share * *size_bytes, static_cast<double>(constant_bank_bytes));
+  const double row_bytes = line_bytes * constant_loads_in_flight;
+  LevelPlan plan{
+      .prefix = fmt::format("constant.{}.", constant_levels[level]),
+      .footprint_bytes = static_cast<std::uint64_t>(std::floor(room_bytes / row_bytes) * row_bytes),
+      .step_bytes = static_cast<std::uint64_t>(line_bytes),
+      .load_bytes = line_bytes,
+      .loads = loads_of_block,
+      .confidence = run.finding(cache_metric(level - 1, "size_bytes"))->confidence};
+  const double overflow = static_cast<double>(plan.footprint_bytes) / inner_bytes;
+  if (overflow < least_overflow) {
+    return {{},
+            Status::not_resolvable,
+            fmt::format("no footprint lies clearly between this cache ({:.0f} B) and the one "
+                        "before it ({:.0f} B)",
+                        *size_bytes, inner_bytes)};
+  }
+  if (overflow < sure_overflow) plan.confidence = std::min(plan.confidence, 0.9);
+  return {plan, Status::ok, ""};
+}
+
+std::vector<double> block_counts(int sm_count) {
+  std::vector<double> counts;
+  for (int count : {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256}) {
+    if (count < sm_count) counts.push_back(count);
+  }
+  counts.push_back(sm_count);
+  return counts;
+}
+
+double LevelStreams::rate(const BlockShape& shape, const std::vector<int>& sms) const {
+  const std::uint64_t row = constant_loads_in_flight;
+  const auto threads = static_cast<std::uint64_t>(shape.threads());
+  const ConstantStreamProbe probe{.sms = sms,
+                                  .warps = shape.warps,
+                                  .warp_threads = shape.warp_threads,
+                                  .footprint_bytes = plan_.footprint_bytes,
+                                  .step_bytes = plan_.step_bytes,
+                                  .accesses = std::max(2 * row, plan_.loads / threads / row * row)};
+  const Trace trace = run_.ask(fmt::format("{}stream, {} blocks of {} x {} threads", plan_.prefix,
+                                           sms.size(), shape.warps, shape.warp_threads),
+                               probe);
+  return total_bytes_per_cycle(trace.lanes, plan_.load_bytes);
+}
+
+std::vector<double> Curves::medians() const {
+  std::vector<double> middle;
+  for (std::size_t i = 0; i < of_order.front().size(); ++i) {
+    std::vector<double> rates;
+    for (const auto& curve : of_order) rates.push_back(curve[i]);
+    middle.push_back(median(std::move(rates)));
+  }
+  return middle;
+}
+
+Curves measure_curves(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+                      const std::vector<double>& blocks) {
+  Curves curves;
+  for (std::size_t number = 0; number < orders; ++number) {
+    const std::vector<int> order = draw_order(run, number);
+    auto& curve = curves.of_order.emplace_back();
+    for (double count : blocks) {
+      curve.push_back(
+          streams.rate(shape, {order.begin(), order.begin() + static_cast<int>(count)}));
+    }
+  }
+  return curves;
+}
+
+std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& streams) {
+  std::optional<BlockShape> best;
+  double best_rate = 0;
+  const int sm = draw_replicate(run, "shapes", 0).sm;
+  for (const BlockShape& shape : shapes) {
+    if (!streams.fits(shape) || !is_of_level(run, streams, shape)) continue;
+    const double rate = streams.rate(shape, {sm});
+    if (equal_share * rate <= best_rate) continue;
+    best = shape;
+    best_rate = rate;
+  }
+  return best;
+}
+
+double rate_in_group(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+                     const std::string& groups_metric) {
+  const auto groups = run.vector(groups_metric);
+  std::vector<double> rates;
+  for (std::size_t number = 0; groups && number < orders; ++number) {
+    const auto sm = static_cast<std::size_t>(draw_replicate(run, groups_metric, number).sm);
+    if (groups->at(sm) < 0) continue;
+    std::vector<int> members;
+    for (std::size_t other = 0; other < groups->size(); ++other) {
+      if ((*groups)[other] == (*groups)[sm]) members.push_back(static_cast<int>(other));
+    }
+    rates.push_back(streams.rate(shape, members) / static_cast<double>(members.size()));
+  }
+  return rates.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(rates));
+}
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// How launches follow each other, and how fast the SM clocks run while the SMs work.
+#pragma once
+
+#include "kernels/placement.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+/// What one block of a launch saw: its SM, and both clocks at its begin and its end.
+struct BlockTimes {
+  std::uint32_t sm;
+  std::uint32_t ran;  // 1
+  std::uint64_t begin_cycles;
+  std::uint64_t end_cycles;
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+};
+
+/// Queues a kernel of `blocks` warps that do nothing.
+cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
+
+/// Queues a kernel whose blocks stay for `busy_ns`. @param times [blocks]
+cudaError_t launch_busy(BlockTimes* times, std::uint64_t busy_ns, unsigned blocks,
+                        cudaStream_t stream);
+
+/// A reading of both clocks, back to back.
+struct PaceReading {
+  std::uint64_t clock_cycles;
+  std::uint64_t globaltimer_ns;
+};
+
+/// Shared memory that a block needs.
+inline constexpr unsigned pace_shared_bytes = 4;
+
+struct PaceLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;    // [rank]
+  PaceReading* readings = nullptr;  // [rank * samples]
+  float* sink = nullptr;            // never written
+  std::uint32_t samples = 0;
+  std::uint64_t interval_ns = 0;
+  float factor = 0;  // of the multiplications; not known to the compiler
+};
+
+/// Queues one block on every wanted SM whose first thread reads the clocks; all warps but the first
+/// compute meanwhile.
+cudaError_t launch_pace(const PaceLaunch& launch, const LaunchShape& shape, cudaStream_t stream);
+
+}  // namespace sonde::kernels

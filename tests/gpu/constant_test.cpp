@@ -1,0 +1,182 @@
+// Streams of constants, launches and the clock under load on a real GPU. Prints what it measured:
+// no public tool has figures to compare it with.
+#include "gpu/gpu_test.hpp"
+
+#include "base/error.hpp"
+#include "base/gpu_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace sonde {
+namespace {
+
+constexpr double step_bytes_of_l2 = 64;  // a line of the first cache
+
+class ConstantGpuTest : public GpuTest {
+ protected:
+  std::vector<int> first_sms(int count) {
+    std::vector<int> sms(static_cast<std::size_t>(count));
+    std::iota(sms.begin(), sms.end(), 0);
+    return sms;
+  }
+  /// Half of a first cache of 2 KiB, word by word.
+  Trace stream_l1(int warps, int threads, int sms) {
+    return device().run(ConstantStreamProbe{first_sms(sms), warps, threads, 1024, 4,
+                                            8192 / static_cast<std::uint64_t>(warps * threads)});
+  }
+  /// 48 KiB, line by line: far more than a first cache.
+  Trace stream_l2(int warps, int threads, int sms) {
+    return device().run(ConstantStreamProbe{first_sms(sms), warps, threads, 48 * 1024, 64,
+                                            2048 / static_cast<std::uint64_t>(warps * threads)});
+  }
+};
+
+double bytes_per_cycle(const Trace& trace, double load_bytes) {
+  double loads = 0;
+  std::uint64_t longest = 0;
+  for (const LaneTrace& lane : trace.lanes) {
+    loads += static_cast<double>(lane.accesses);
+    longest = std::max(longest, lane.elapsed_cycles);
+  }
+  return loads * load_bytes / static_cast<double>(longest);
+}
+
+struct Shape {
+  int warps;
+  int threads;
+};
+
+TEST_F(ConstantGpuTest, every_shape_loads_what_stands_in_the_bank) {
+  for (const Shape& shape : {Shape{1, 1}, {1, 8}, {1, 32}, {4, 1}, {4, 8}, {16, 1}, {32, 1}}) {
+    for (int sms : {1, 2, 7}) {
+      // Wrong data would throw.
+      const Trace trace = stream_l2(shape.warps, shape.threads, sms);
+      ASSERT_EQ(trace.lanes.size(), static_cast<std::size_t>(sms));
+      for (const LaneTrace& lane : trace.lanes) {
+        EXPECT_EQ(lane.accesses, 2048u) << shape.warps << " x " << shape.threads;
+        EXPECT_GT(lane.elapsed_cycles, 2048u);  // no SM loads two constants in a cycle
+      }
+    }
+  }
+  // Pieces of lengths that rows do not divide.
+  EXPECT_NO_THROW(device().run(ConstantStreamProbe{{3}, 3, 5, 60 * 1024, 100, 8 * 37}));
+}
+
+TEST_F(ConstantGpuTest, a_second_cache_answers_later_than_the_first) {
+  for (const Shape& shape : {Shape{1, 1}, {1, 8}, {8, 1}}) {
+    const double first_cycles =
+        static_cast<double>(stream_l1(shape.warps, shape.threads, 1).lanes.at(0).elapsed_cycles) /
+        8192;
+    const double second_cycles =
+        static_cast<double>(stream_l2(shape.warps, shape.threads, 1).lanes.at(0).elapsed_cycles) /
+        2048;
+    EXPECT_GT(second_cycles, 1.3 * first_cycles) << shape.warps << " x " << shape.threads;
+    EXPECT_LT(second_cycles, 400) << "slower than one load after the other";
+  }
+}
+
+TEST_F(ConstantGpuTest, what_constants_give_by_number_of_blocks) {
+  const int all = device().info().sm_count;
+  std::vector<int> counts{1, 2, 4, 8, 16, 32, 64, all};
+  for (const Shape& shape : {Shape{1, 1}, {1, 8}, {4, 1}, {16, 1}, {32, 1}, {4, 8}}) {
+    std::string line = fmt::format(
+        "{:2} warps x {} threads, B/clk of 1, 2, 4, ... all blocks:", shape.warps, shape.threads);
+    double last = 0;
+    for (const char* level : {"L1", "L2"}) {
+      line += fmt::format("  {}", level);
+      const bool first_level = level[1] == '1';
+      for (int count : counts) {
+        const Trace trace = first_level ? stream_l1(shape.warps, shape.threads, count)
+                                        : stream_l2(shape.warps, shape.threads, count);
+        last = bytes_per_cycle(trace, first_level ? 4 : step_bytes_of_l2);
+        line += fmt::format(" {:.2f}", last);
+      }
+    }
+    std::puts(line.c_str());
+    EXPECT_GT(last, 0);
+  }
+  // The first cache belongs to an SM: twice as many SMs get twice as much.
+  const double one = bytes_per_cycle(stream_l1(4, 1, 1), 4);
+  const double many = bytes_per_cycle(stream_l1(4, 1, 16), 4);
+  EXPECT_GT(many, 14 * one);
+  EXPECT_LT(many, 16.5 * one);
+}
+
+TEST_F(ConstantGpuTest, impossible_streams_are_refused_and_the_next_one_runs) {
+  EXPECT_THROW(device().run(ConstantStreamProbe{{0}, 64, 1, 48 * 1024, 64, 8}), DeviceError);
+  EXPECT_THROW(device().run(ConstantStreamProbe{{0}, 1, 1, 48 * 1024, 64, 12}), Error);
+  EXPECT_NO_THROW(stream_l2(1, 1, 1));
+}
+
+using PaceGpuTest = GpuTest;
+
+TEST_F(PaceGpuTest, launches_take_microseconds_and_follow_each_other) {
+  const Trace lone = device().run(LaunchProbe{.launches = 1, .blocks = 1, .repeats = 200});
+  const Trace row = device().run(LaunchProbe{.launches = 16, .blocks = 1, .repeats = 50});
+  const auto middle = [](std::vector<double> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+  };
+  const double lone_ns = middle(lone.repeat_ns);
+  const double row_ns = middle(row.repeat_ns);
+  fmt::print("empty launch {:.0f} ns, each further one {:.0f} ns\n", lone_ns,
+             (row_ns - lone_ns) / 15);
+  EXPECT_TRUE(lone.lanes.empty());
+  EXPECT_GT(lone_ns, 1'000);
+  EXPECT_LT(lone_ns, 200'000);
+  EXPECT_GT(row_ns, lone_ns);
+
+  const int blocks = device().info().sm_count;
+  const Trace busy = device().run(LaunchProbe{.launches = 4, .blocks = blocks, .busy_ns = 20'000});
+  ASSERT_EQ(busy.lanes.size(), 4u * static_cast<std::size_t>(blocks));
+  std::uint64_t end_before = 0;
+  for (int launch = 0; launch < 4; ++launch) {
+    std::uint64_t first = UINT64_MAX, last = 0, end = 0;
+    for (const LaneTrace& lane : busy.lanes) {
+      if (lane.cluster != launch) continue;
+      first = std::min(first, lane.globaltimer_ns.at(0));
+      last = std::max(last, lane.globaltimer_ns.at(0));
+      end = std::max(end, lane.globaltimer_ns.at(1));
+      EXPECT_GE(lane.globaltimer_ns[1] - lane.globaltimer_ns[0], 20'000u);
+      EXPECT_GT(lane.clock_cycles[1], lane.clock_cycles[0]);
+    }
+    if (launch > 0) {
+      fmt::print(
+          "launch {}: begins {} ns behind the end of the one before, its blocks within {} "
+          "ns\n",
+          launch, static_cast<std::int64_t>(first - end_before), last - first);
+      EXPECT_GE(static_cast<std::int64_t>(first - end_before), -1024) << "a step of the timer";
+      EXPECT_LT(static_cast<std::int64_t>(first - end_before), 100'000);
+    }
+    EXPECT_LT(last - first, 20'000u);
+    end_before = end;
+  }
+}
+
+TEST_F(PaceGpuTest, the_clock_keeps_its_pace_under_load) {
+  std::vector<int> sms(static_cast<std::size_t>(device().info().sm_count));
+  std::iota(sms.begin(), sms.end(), 0);
+  for (SmWork work : {SmWork::arithmetic, SmWork::none}) {
+    const Trace trace =
+        device().run(PaceProbe{.work = work, .sms = sms, .samples = 41, .interval_ns = 500'000});
+    ASSERT_EQ(trace.lanes.size(), sms.size());
+    const LaneTrace& lane = trace.lanes[trace.lanes.size() / 2];
+    ASSERT_EQ(lane.clock_cycles.size(), 41u);
+    std::string line = work == SmWork::none ? "without load, MHz:" : "under load, MHz:";
+    for (std::size_t i = 1; i < 41; ++i) {
+      const double ns = static_cast<double>(lane.globaltimer_ns[i] - lane.globaltimer_ns[i - 1]);
+      EXPECT_GT(ns, 0.9 * 500'000);
+      EXPECT_LT(ns, 1.1 * 500'000);
+      const double hz = static_cast<double>(lane.clock_cycles[i] - lane.clock_cycles[i - 1]) / ns;
+      if (i % 4 == 0) line += fmt::format(" {:.1f}", hz * 1e3);
+      EXPECT_LT(hz * 1e9, 1.02 * device().info().sm_clock_hz);
+      EXPECT_GT(hz * 1e9, 0.1 * device().info().sm_clock_hz);
+    }
+    std::puts(line.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace sonde
