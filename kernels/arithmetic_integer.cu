@@ -19,7 +19,7 @@ SONDE_OPERATION(int_permute, u32, "r", 0, "prmt.b32 %0, %0, %1, %2;");
 SONDE_OPERATION(int_dot4, u32, "r", 61, "dp4a.u32.u32 %0, %1, %2, %0;");
 SONDE_OPERATION_ON_TWO(int64_add, u64, "l", 0, "add.u64 %0, %0, %1;");
 SONDE_OPERATION(int64_mul, u64, "l", 0, "mul.lo.u64 %0, %0, %1;");
-SONDE_OPERATION(int_divide, u32, "r", 0, "div.u32 %0, %1, %0;");
+SONDE_OPERATION(int_divide, u32, "r", 0, "div.u32 %0, %3, %0;");
 
 }  // namespace ops
 

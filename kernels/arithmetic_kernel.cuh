@@ -1,8 +1,8 @@
-// The one kernel of all arithmetic, and what an operation is to it. Exposed is how long an operation
-// takes (one warp, one chain) and how many an SM can make (many warps, several chains). The timed
-// loop must hold the operations and hardly anything else: operations that a compiler can fold (sums
-// with the same number, unions of bits) take operands that change from step to step. tests/sass
-// counts what stands in the loops.
+// The one kernel of all arithmetic, and what an operation is to it. Exposed is how long an
+// operation takes (one warp, one chain) and how many an SM can make (many warps, several chains).
+// The timed loop must hold the operations and hardly anything else: operations that a compiler can
+// fold (sums with the same number, unions of bits) take operands that change from step to step.
+// tests/sass counts what stands in the loops.
 #pragma once
 
 #include "kernels/arithmetic.hpp"
@@ -141,9 +141,9 @@ class Chain {
 template <class First, class Second>
 class Pair {
  public:
-  static constexpr int least_capability =
-      First::least_capability > Second::least_capability ? First::least_capability
-                                                         : Second::least_capability;
+  static constexpr int least_capability = First::least_capability > Second::least_capability
+                                              ? First::least_capability
+                                              : Second::least_capability;
   static constexpr const char* op = First::name;
   static constexpr const char* second = Second::name;
 
@@ -234,8 +234,8 @@ __global__ void __launch_bounds__(arithmetic_most_warps * 32, 1)
 
 template <class Program, int ilp, int body_steps>
 constexpr ArithmeticKernel arithmetic_row() {
-  return {Program::op, Program::second, ilp, body_steps, Program::least_capability,
-          arithmetic_kernel<Program, ilp, body_steps>};
+  return {Program::op, Program::second,           ilp,
+          body_steps,  Program::least_capability, arithmetic_kernel<Program, ilp, body_steps>};
 }
 
 // Operations in a round: enough to make the jump back small (three instructions and its bubble),
@@ -255,9 +255,10 @@ struct ArithmeticRows {
 /// Kernels of one operation with all numbers of chains that are swept.
 template <int operations, class Op>
 struct ArithmeticSweep {
-  static constexpr ArithmeticKernel rows[4] = {
-      arithmetic_row<Chain<Op>, 1, operations>(), arithmetic_row<Chain<Op>, 2, operations / 2>(),
-      arithmetic_row<Chain<Op>, 4, operations / 4>(), arithmetic_row<Chain<Op>, 8, operations / 8>()};
+  static constexpr ArithmeticKernel rows[4] = {arithmetic_row<Chain<Op>, 1, operations>(),
+                                               arithmetic_row<Chain<Op>, 2, operations / 2>(),
+                                               arithmetic_row<Chain<Op>, 4, operations / 4>(),
+                                               arithmetic_row<Chain<Op>, 8, operations / 8>()};
 };
 
 /// The row of that kernel among the tables; nullptr if there is none.
@@ -282,24 +283,25 @@ const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_vi
 
 }  // namespace sonde::kernels
 
-// An operation on a chain (%0) and two operands (%1, %2) in PTX. The type has the name of the
-// operation: tests/sass reads it from the names of the kernels. Volatile, so that no step is merged
-// with the next one before ptxas sees it.
-#define SONDE_OPERATION(operation, number, constraint, capability, ptx)                     \
-  struct operation {                                                                        \
-    using Value = number;                                                                   \
-    using Inputs = Operands<number>;                                                        \
-    static constexpr const char* name = #operation;                                         \
-    static constexpr int least_capability = capability;                                     \
-    static __device__ __forceinline__ void step(number& value, const Inputs& of, int turn) { \
-      asm volatile(ptx                                                                      \
-                   : "+" constraint(value)                                                  \
-                   : constraint(of.first(turn)), constraint(of.second(turn)));              \
-    }                                                                                       \
+// An operation on a chain (%0) in PTX, with two operands that swap their places from step to step
+// (%1, %2) and the first of them again, which stays (%3). The type has the name of the operation:
+// tests/sass reads it from the names of the kernels. Volatile, so that no step is merged with the
+// next one before ptxas sees it.
+#define SONDE_OPERATION(operation, number, constraint, capability, ptx)                          \
+  struct operation {                                                                             \
+    using Value = number;                                                                        \
+    using Inputs = Operands<number>;                                                             \
+    static constexpr const char* name = #operation;                                              \
+    static constexpr int least_capability = capability;                                          \
+    static __device__ __forceinline__ void step(number& value, const Inputs& of, int turn) {     \
+      asm volatile(ptx                                                                           \
+                   : "+" constraint(value)                                                       \
+                   : constraint(of.first(turn)), constraint(of.second(turn)), constraint(of.a)); \
+    }                                                                                            \
   }
 
-// The same on a chain of two numbers: %0 is made anew from itself, the other one (%1) and an operand
-// (%2).
+// The same on a chain of two numbers: %0 is made anew from itself, the other one (%1) and an
+// operand (%2).
 #define SONDE_OPERATION_ON_TWO(operation, number, constraint, capability, ptx)              \
   struct operation {                                                                        \
     using Value = Two<number>;                                                              \

@@ -19,8 +19,8 @@ struct mma_f16_half {
         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, "
         "{%0, %1};"
         : "+r"(value.element[0]), "+r"(value.element[1])
-        : "r"(of.first[0]), "r"(of.first[1]), "r"(of.first[2]), "r"(of.first[3]),
-          "r"(of.second[0]), "r"(of.second[1]));
+        : "r"(of.first[0]), "r"(of.first[1]), "r"(of.first[2]), "r"(of.first[3]), "r"(of.second[0]),
+          "r"(of.second[1]));
   }
 };
 
@@ -49,8 +49,8 @@ struct mma_f64_wide {
         "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(of.first[0]), "d"(of.first[1]), "d"(of.first[2]), "d"(of.first[3]),
-          "d"(of.second[0]), "d"(of.second[1]));
+        : "d"(of.first[0]), "d"(of.first[1]), "d"(of.first[2]), "d"(of.first[3]), "d"(of.second[0]),
+          "d"(of.second[1]));
   }
 };
 
@@ -91,10 +91,9 @@ struct dpx_add_max_16x2 {
 
 namespace {
 
-using Instructions =
-    ArithmeticRows<body_operations, ops::mma_f16, ops::mma_f16_half, ops::mma_bf16, ops::mma_tf32,
-                   ops::mma_s8, ops::mma_f64, ops::dpx_max3, ops::dpx_add_max,
-                   ops::dpx_add_max_16x2>;
+using Instructions = ArithmeticRows<body_operations, ops::mma_f16, ops::mma_f16_half, ops::mma_bf16,
+                                    ops::mma_tf32, ops::mma_s8, ops::mma_f64, ops::dpx_max3,
+                                    ops::dpx_add_max, ops::dpx_add_max_16x2>;
 using Wide = ArithmeticRows<body_operations, ops::mma_f64_wide>;
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace ops {
 
 SONDE_OPERATION(double_add, double, "d", 0, "add.rn.f64 %0, %0, %1;");
 SONDE_OPERATION(double_mul, double, "d", 0, "mul.rn.f64 %0, %0, %1;");
-SONDE_OPERATION(double_divide, double, "d", 0, "div.rn.f64 %0, %1, %0;");
+SONDE_OPERATION(double_divide, double, "d", 0, "div.rn.f64 %0, %3, %0;");
 
 // Two numbers in a word, whatever they are.
 SONDE_OPERATION(half2_add, u32, "r", 53, "add.rn.f16x2 %0, %0, %1;");

@@ -13,10 +13,10 @@ constexpr ArithmeticKernel pair_row() {
 
 struct Pairs {
   static constexpr ArithmeticKernel rows[] = {
-      pair_row<ops::float_fma, ops::int_add>(),   pair_row<ops::float_fma, ops::int_mad>(),
-      pair_row<ops::float_fma, ops::int_logic>(), pair_row<ops::float_fma, ops::float_mul>(),
+      pair_row<ops::float_fma, ops::int_add>(),     pair_row<ops::float_fma, ops::int_mad>(),
+      pair_row<ops::float_fma, ops::int_logic>(),   pair_row<ops::float_fma, ops::float_mul>(),
       pair_row<ops::float_fma, ops::float_rsqrt>(), pair_row<ops::float_fma, ops::double_fma>(),
-      pair_row<ops::float_fma, ops::half2_fma>(), pair_row<ops::float_fma, ops::mma_f16>(),
+      pair_row<ops::float_fma, ops::half2_fma>(),   pair_row<ops::float_fma, ops::mma_f16>(),
       pair_row<ops::int_add, ops::int_logic>(),
   };
 };

@@ -62,6 +62,10 @@ class Device {
   /// What the driver says of the way to a peer that the device was opened with.
   virtual PeerLink link_to(const std::string& /*peer_uuid*/) { return PeerLink::unknown; }
 
+  /// What a step of an operation (ArithmeticProbe) becomes in machine code, as "FMUL, MUFU.SIN";
+  /// empty: not known.
+  virtual std::string machine_code(const std::string& /*op*/) { return {}; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

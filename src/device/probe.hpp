@@ -2,6 +2,8 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include "device/arithmetic_probe.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -238,7 +240,7 @@ inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer li
 
 using ProbeSpec =
     std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe>;
+                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, ArithmeticProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

@@ -18,5 +18,9 @@ Trace play(Session& session, const SharedStreamProbe& probe);
 Trace play(Session& session, const BypassProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);
+Trace play(Session& session, const ArithmeticProbe& probe);
+
+/// Device::machine_code, of the kernels that run on this GPU; play_arithmetic.cpp.
+std::string machine_code(const std::string& op);
 
 }  // namespace sonde::cuda

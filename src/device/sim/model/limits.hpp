@@ -17,6 +17,7 @@ inline constexpr double objects = 128;    // of a list: caches, carve-outs, runs
 inline constexpr double threads = 16384;  // of an SM or a block [2048]
 inline constexpr double blocks = 1024;    // of an SM or a cluster [32]
 inline constexpr double banks = 1024;     // [32]
+inline constexpr double units = 64;       // of a kind, or schedulers, in an SM [6]
 inline constexpr double entries = 65536;  // of a queue, or waiting for one [512]
 inline constexpr double ways = 65536;     // [192]
 inline constexpr double sets = 1 << 20;   // [16,384]

@@ -5,6 +5,7 @@
 
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
+#include "device/sim/model/pipelines.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -210,9 +211,10 @@ struct UnitsModel {
   ThroughputModel throughput;
   SharedModel shared;
   LsuModel lsu;
-  std::optional<DsmModel> dsm;    // none: the GPU has none
-  std::optional<HostModel> host;  // none: nothing is known of it
-  std::optional<PeerModel> peer;  // none: no GPU reaches another one
+  std::optional<DsmModel> dsm;              // none: the GPU has none
+  std::optional<HostModel> host;            // none: nothing is known of it
+  std::optional<PeerModel> peer;            // none: no GPU reaches another one
+  std::optional<PipelinesModel> pipelines;  // none: nothing is known of its arithmetic
 };
 
 /// @param root of the model file
@@ -223,10 +225,12 @@ inline UnitsModel read_units(Fields& root) {
                    .lsu = root.object("lsu", LsuModel::read),
                    .dsm = {},
                    .host = {},
-                   .peer = {}};
+                   .peer = {},
+                   .pipelines = {}};
   if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
   if (root.has("host")) units.host = root.object("host", HostModel::read);
   if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);
+  if (root.has("pipelines")) units.pipelines = root.object("pipelines", PipelinesModel::read);
   return units;
 }
 

@@ -18,6 +18,7 @@ Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
 Trace play(const Launch& launch, const BypassProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
+Trace play(const Launch& launch, const ArithmeticProbe& probe);
 
 /// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
 /// @throws DeviceError if no way leads there
