@@ -34,6 +34,7 @@ void run_placement(JobRun& run);
 void run_slices(JobRun& run);
 void run_sharing(JobRun& run);
 void run_shared(JobRun& run);
+void run_arithmetic(JobRun& run);
 void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
@@ -99,6 +100,8 @@ constexpr std::array jobs{
              "topology"),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
+    make_job("arithmetic", standard, run_arithmetic,
+             "latency and throughput of operations, against warps and side by side"),
     make_job("dsm", standard, run_dsm,
              "latency and bandwidth of the shared memory of other blocks of a cluster", "clock",
              "topology"),

@@ -86,23 +86,39 @@ constexpr const ArithmeticOp* find_arithmetic_op(std::string_view name) {
   return nullptr;
 }
 
+/// Operations that are swept over all numbers of warps, and over numbers of chains; those whose
+/// latency is kept for each SM.
+inline constexpr std::array<std::string_view, 4> arithmetic_warp_sweeps{
+    "int_add", "float_fma", "float_rsqrt", "double_fma"};
+inline constexpr std::array<std::string_view, 2> arithmetic_ilp_sweeps{"float_fma", "int_mad"};
+inline constexpr std::array<std::string_view, 2> arithmetic_sm_maps{"int_add", "float_fma"};
+
 /// Two operations that are made side by side, to see whether their units work at the same time.
 struct ArithmeticPair {
   std::string_view first;
   std::string_view second;
   std::string_view name;  // in metrics
+  std::string_view meaning;
 };
 
 inline constexpr std::array arithmetic_pairs = std::to_array<ArithmeticPair>({
-    {"float_fma", "float_mul", "float_fma_with_float_mul"},
-    {"float_fma", "int_mad", "float_fma_with_int_mad"},
-    {"float_fma", "int_add", "float_fma_with_int_add"},
-    {"float_fma", "int_logic", "float_fma_with_int_logic"},
-    {"float_fma", "float_rsqrt", "float_fma_with_float_rsqrt"},
-    {"float_fma", "half2_fma", "float_fma_with_half2_fma"},
-    {"float_fma", "double_fma", "float_fma_with_double_fma"},
-    {"float_fma", "mma_f16", "float_fma_with_mma_f16"},
-    {"int_add", "int_logic", "int_add_with_int_logic"},
+    {"float_fma", "float_mul", "float_fma_with_float_mul",
+     "single precision multiply-add and product"},
+    {"float_fma", "int_mad", "float_fma_with_int_mad",
+     "multiply-add of single precision and of integers"},
+    {"float_fma", "int_add", "float_fma_with_int_add",
+     "single precision multiply-add and integer addition"},
+    {"float_fma", "int_logic", "float_fma_with_int_logic",
+     "single precision multiply-add and logic function"},
+    {"float_fma", "float_rsqrt", "float_fma_with_float_rsqrt",
+     "single precision multiply-add and reciprocal square root"},
+    {"float_fma", "half2_fma", "float_fma_with_half2_fma",
+     "multiply-add of single and of half precision"},
+    {"float_fma", "double_fma", "float_fma_with_double_fma",
+     "multiply-add of single and of double precision"},
+    {"float_fma", "mma_f16", "float_fma_with_mma_f16",
+     "single precision multiply-add and matrices of half precision"},
+    {"int_add", "int_logic", "int_add_with_int_logic", "integer addition and logic function"},
 });
 
 }  // namespace sonde
