@@ -79,7 +79,7 @@ inline constexpr MachineCode machine_codes[] = {
     {"mma_tf32", "HMMA.1688.F32.TF32", "HMMA.1688.F32.TF32"},
     {"mma_s8", "IMMA.16832.S8.S8", "IMMA.16832.S8.S8"},
     {"mma_f64", "DMMA.884", "DMMA.8x8x4"},
-    {"mma_f64_wide", "", "DMMA.16x8x8"},
+    {"mma_f64_wide", "", "DMMA.16x8x4"},
     {"dpx_max3", "", "VIMNMX3"},
     {"dpx_add_max", "", "VIADDMNMX"},
     {"dpx_add_max_16x2", "", "VIADDMNMX.S16x2"},

@@ -196,6 +196,10 @@ __device__ __forceinline__ std::uint32_t run_rounds(Program (&chains)[ilp], std:
   return all;
 }
 
+__device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uint64_t value) {
+  asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+
 template <class Program, int ilp, int body_steps>
 __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
   extern __shared__ __align__(8) unsigned char shared[];
@@ -203,19 +207,18 @@ __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
   const std::uint32_t sm = read_sm();
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t sink = shared_address(&times.sink[threadIdx.x]);
+  // All threads of a warp write the same.
+  const std::uint32_t begin_cycles = shared_address(&times.begin_cycles[warp]);
+  const std::uint32_t end_cycles = shared_address(&times.end_cycles[warp]);
   Program chains[ilp];
   for (int chain = 0; chain < ilp; ++chain) chains[chain].start(launch, chain);
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
     const std::uint32_t rounds = pass == 0 ? 1 : launch.rounds;
     if (!pass_barrier()) return;
-    const std::uint64_t begin_cycles = read_clock();
+    store_shared_u64(begin_cycles, read_clock());
     const std::uint32_t all = run_rounds<Program, ilp, body_steps>(chains, rounds);
     store_shared_u32(sink, all);  // waits for the last step
-    const std::uint64_t end_cycles = read_clock();
-    if (threadIdx.x % 32 == 0) {
-      times.begin_cycles[warp] = begin_cycles;
-      times.end_cycles[warp] = end_cycles;
-    }
+    store_shared_u64(end_cycles, read_clock());
   }
   if (!pass_barrier() || threadIdx.x > 0) return;
   launch.results[rank] = {lane_status(true, sm), sm, span_of(times, blockDim.x / 32), 0};

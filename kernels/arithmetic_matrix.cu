@@ -37,20 +37,19 @@ struct mma_f64 {
   }
 };
 
-/// Double precision in the shape of twice the rows, from sm_90 on.
+/// Double precision in a shape of twice the rows, from sm_90 on.
 struct mma_f64_wide {
   using Value = Tile<double, 4>;
-  using Inputs = Fragments<double, 4, 2>;
+  using Inputs = Fragments<double, 2, 1>;
   static constexpr const char* name = "mma_f64_wide";
   static constexpr int least_capability = 90;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
     double(&c)[4] = value.element;
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
+        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(of.first[0]), "d"(of.first[1]), "d"(of.first[2]), "d"(of.first[3]), "d"(of.second[0]),
-          "d"(of.second[1]));
+        : "d"(of.first[0]), "d"(of.first[1]), "d"(of.second[0]));
   }
 };
 
@@ -99,7 +98,7 @@ using Wide = ArithmeticRows<body_operations, ops::mma_f64_wide>;
 }  // namespace
 
 const ArithmeticKernel* find_matrix_arithmetic(std::string_view op, int ilp) {
-  return find_in<Instructions, Wide>(op, "", ilp);
+  return find_in<Instructions>(op, "", ilp);
 }
 
 }  // namespace sonde::kernels

@@ -11,13 +11,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 namespace sonde {
 namespace {
 
-/// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps.
+/// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps;
+/// and units that all schedulers share, be they two or four, make none.
 constexpr int stair_ilp = 4;
-constexpr const char* stair_op = "float_fma";
+constexpr const char* stair_ops[] = {"float_fma", "int_add"};
 constexpr int pair_ilp = 4;
 /// Of 32 steps or so of which each was seen by all SMs.
 constexpr double scheduler_confidence = 0.97;
@@ -53,20 +56,29 @@ void report_sweep(JobRun& run, const ArithmeticOp& op) {
 
 void report_schedulers(JobRun& run) {
   const std::string metric = "arithmetic.schedulers";
-  std::vector<double> cycles;
-  const auto refusal = refusal_of([&] { cycles = sweep_warps(run, stair_op, stair_ilp); });
-  if (refusal) return run.report(not_resolvable(metric, *refusal));
-  const auto shape = infer_issue(cycles);
-  if (!shape) {
-    return run.report(not_resolvable(
-        metric, fmt::format("the time of {} with {} chains a thread climbs in no stairs that one "
-                            "number of schedulers explains",
-                            stair_op, stair_ilp)));
+  std::optional<IssueShape> most;
+  std::string refusals;
+  for (const char* op : stair_ops) {
+    const auto refusal = refusal_of([&] {
+      const auto shape = infer_issue(sweep_warps(run, op, stair_ilp));
+      if (shape && (!most || shape->schedulers > most->schedulers)) most = shape;
+    });
+    if (refusal) refusals = *refusal;
   }
-  run.report(
-      found(metric, static_cast<double>(shape->schedulers), scheduler_confidence, cycles.size()),
-      fmt::format("a step takes {:.2f} cycles, and {:.2f} for each warp of a scheduler",
-                  shape->latency_cycles, shape->interval_cycles));
+  if (!most) {
+    return run.report(not_resolvable(
+        metric, !refusals.empty() ? refusals
+                                  : "the time of a step against warps climbs in no stairs that "
+                                    "one number of schedulers explains"));
+  }
+  if (most->schedulers == 1) {
+    return run.report(not_resolvable(
+        metric, "warps take their turns one by one: one scheduler, or units that all share"));
+  }
+  run.report(found(metric, static_cast<double>(most->schedulers), scheduler_confidence,
+                   std::size(stair_ops) * static_cast<std::size_t>(most_warps(run.info()))),
+             fmt::format("a step takes {:.2f} cycles, and {:.2f} for each warp of a scheduler",
+                         most->latency_cycles, most->interval_cycles));
 }
 
 /// Cycles of a step of both of a pair, and of each alone.

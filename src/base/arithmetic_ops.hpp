@@ -72,7 +72,7 @@ inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
     {"mma_tf32", "16x8x8 matrix multiply-add of tf32", 1024},
     {"mma_s8", "16x8x32 matrix multiply-add of bytes", 4096},
     {"mma_f64", "8x8x4 matrix multiply-add of double precision", 256},
-    {"mma_f64_wide", "16x8x8 matrix multiply-add of double precision", 1024},
+    {"mma_f64_wide", "16x8x4 matrix multiply-add of double precision", 512},
     {"dpx_max3", "largest of three integers"},
     {"dpx_add_max", "sum of two integers, or a third one if it is larger"},
     {"dpx_add_max_16x2", "the same of two 16-bit integers at once", 64},

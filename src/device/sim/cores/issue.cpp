@@ -41,8 +41,11 @@ struct Warp {
   std::size_t item = 0;
   std::uint64_t steps_left = 0;
   std::vector<Time> chain_ready;  // [chain]
-  Time last_issue = 0;
-  Time look_at = 0;  // not before
+};
+
+struct Unit {
+  Time taken_until = 0;
+  std::vector<Time> under_way;  // ends of what it works on
 };
 
 struct Scheduler {
@@ -66,7 +69,7 @@ class Sm {
     }
     for (const UnitModel& unit : pipelines.units) {
       const auto sharers = unit.scope == UnitScope::sm ? 1 : schedulers_.size();
-      taken_until_.emplace_back(static_cast<std::size_t>(unit.count) * sharers, never_taken);
+      units_.emplace_back(static_cast<std::size_t>(unit.count) * sharers);
     }
   }
 
@@ -74,7 +77,11 @@ class Sm {
     Time now = 0;
     while (now < never) {
       next_ = never;
-      for (std::size_t number = 0; number < schedulers_.size(); ++number) look(number, now);
+      // By turns, so that none is always the first to find a shared unit free.
+      for (std::size_t i = 0; i < schedulers_.size(); ++i) {
+        look((first_ + i) % schedulers_.size(), now);
+      }
+      first_ = (first_ + 1) % schedulers_.size();
       now = next_;
     }
     return end_;
@@ -82,12 +89,11 @@ class Sm {
 
  private:
   static constexpr Time never = std::numeric_limits<Time>::max();
-  static constexpr Time never_taken = -1;
 
   /// A unit for an instruction, and how it executes it.
   struct Found {
     const ExecutionModel* execution = nullptr;
-    Time* taken_until = nullptr;
+    Unit* unit = nullptr;
   };
 
   /// A free one, or the one that is free first.
@@ -98,10 +104,10 @@ class Sm {
       const auto count = static_cast<std::size_t>(unit.count);
       const std::size_t first = unit.scope == UnitScope::sm ? 0 : scheduler * count;
       for (std::size_t i = first; i < first + count; ++i) {
-        Time& taken_until = taken_until_[execution.unit][i];
-        if (taken_until <= now) return {&execution, &taken_until};
-        if (best.execution == nullptr || taken_until < *best.taken_until) {
-          best = {&execution, &taken_until};
+        Unit& one = units_[execution.unit][i];
+        if (one.taken_until <= now) return {&execution, &one};
+        if (best.unit == nullptr || one.taken_until < best.unit->taken_until) {
+          best = {&execution, &one};
         }
       }
     }
@@ -113,34 +119,38 @@ class Sm {
     int issued = 0;
     while (issued < pipelines_.issue_width && warp.steps_left > 0) {
       const Item& item = items_[warp.item];
-      const Time ready = std::max(warp.chain_ready[item.chain], warp.look_at);
+      const Time ready = warp.chain_ready[item.chain];
       if (ready > now) {
         next_ = std::min(next_, ready);
         break;
       }
       const Found unit = find_unit(number, pipelines_.instructions[item.instruction], now);
-      const bool waited = warp.chain_ready[item.chain] > warp.last_issue;
-      if (ready == now && waited && *unit.taken_until >= now && warp.look_at < now &&
-          pipelines_.rescan_cycles > 0) {
-        warp.look_at = now + pipelines_.rescan_cycles;
-        continue;
-      }
-      if (*unit.taken_until > now) {
-        next_ = std::min(next_, *unit.taken_until);
+      if (unit.unit->taken_until > now) {
+        next_ = std::min(next_, unit.unit->taken_until);
         break;
       }
-      *unit.taken_until = now + unit.execution->occupied_cycles;
-      advance(warp, now, unit.execution->latency_cycles + slow_cycles_);
+      advance(warp, take(unit, now));
       ++issued;
     }
     return issued;
   }
 
-  void advance(Warp& warp, Time now, Time latency_cycles) {
-    Time& ready = warp.chain_ready[items_[warp.item].chain];
-    ready = now + latency_cycles;
+  /// @return when the result is there
+  Time take(const Found& found, Time now) const {
+    const UnitModel& model = pipelines_.units[found.execution->unit];
+    Unit& unit = *found.unit;
+    unit.taken_until = now + found.execution->occupied_cycles;
+    Time ready = now + found.execution->latency_cycles + slow_cycles_;
+    if (model.crowded_cycles == 0) return ready;
+    std::erase_if(unit.under_way, [now](Time end) { return end <= now; });
+    if (unit.under_way.size() >= model.crowded_from) ready += model.crowded_cycles;
+    unit.under_way.push_back(ready);
+    return ready;
+  }
+
+  void advance(Warp& warp, Time ready) {
+    warp.chain_ready[items_[warp.item].chain] = ready;
     end_ = std::max(end_, ready);
-    warp.last_issue = now;
     if (++warp.item < items_.size()) return;
     warp.item = 0;
     --warp.steps_left;
@@ -167,8 +177,9 @@ class Sm {
   std::vector<Item> items_;
   Time slow_cycles_;
   std::vector<Scheduler> schedulers_;
-  std::vector<std::vector<Time>> taken_until_;  // [kind of unit][unit]
-  Time next_ = 0;                               // at which something can happen again
+  std::vector<std::vector<Unit>> units_;  // [kind][number]
+  std::size_t first_ = 0;                 // scheduler that looks first
+  Time next_ = 0;                         // at which something can happen again
   Time end_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include "device/sim/model/limits.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde::sim {
 namespace {
@@ -32,18 +31,22 @@ UnitModel read_unit(Fields& fields) {
   return {.name = fields.text("name"),
           .scope = fields.one_of<UnitScope>(
               "scope", {{"sm", UnitScope::sm}, {"scheduler", UnitScope::scheduler}}),
-          .count = fields.count_or<int>("count", {1, limits::units}, 1)};
+          .count = fields.count_or<int>("count", {1, limits::units}, 1),
+          .crowded_from = fields.count_or("crowded_from", {0, limits::entries}, 0U),
+          .crowded_cycles = fields.count_or("crowded_cycles", {0, limits::cycles}, 0U)};
+}
+
+/// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
+std::uint32_t read_occupied_cycles(Fields& fields) {
+  if (fields.has("occupied_cycles")) return fields.count("occupied_cycles", {1, limits::cycles});
+  const std::uint32_t lanes = fields.count("lanes", {1, warp_threads});
+  if (warp_threads % lanes != 0) fields.fail("lanes", "must divide the 32 threads of a warp");
+  return warp_threads / lanes;
 }
 
 ExecutionModel read_execution(Fields& fields, const std::vector<UnitModel>& units) {
-  const std::size_t unit = place_of(units, fields.text("unit"), fields, "unit");
-  const double occupied_cycles =
-      warp_threads / fields.number("lanes", {warp_threads / limits::cycles, warp_threads});
-  if (std::abs(occupied_cycles - std::round(occupied_cycles)) > 1e-6) {
-    fields.fail("lanes", "must divide the 32 threads of a warp into whole cycles");
-  }
-  return {.unit = unit,
-          .occupied_cycles = static_cast<std::uint32_t>(std::lround(occupied_cycles)),
+  return {.unit = place_of(units, fields.text("unit"), fields, "unit"),
+          .occupied_cycles = read_occupied_cycles(fields),
           .latency_cycles = fields.count("latency_cycles", {1, limits::cycles})};
 }
 
@@ -91,7 +94,6 @@ PipelinesModel PipelinesModel::read(Fields& fields) {
       .schedulers = fields.count<int>("schedulers", {1, limits::units}),
       .issue_width = fields.count_or<int>("issue_width", {1, limits::units}, 1),
       .issue_interval_cycles = fields.count_or("issue_interval_cycles", {1, limits::cycles}, 1U),
-      .rescan_cycles = fields.count_or("rescan_cycles", {0, limits::cycles}, 0U),
       .units = fields.objects("units", read_unit),
       .instructions = {},
       .ops = {}};

@@ -14,11 +14,14 @@ namespace sonde::sim {
 /// Whether each scheduler has units of its own, or all of an SM share them.
 enum class UnitScope { sm, scheduler };
 
-/// Execution units of one kind. Each takes one instruction of a warp at a time.
+/// Execution units of one kind. Each takes one instruction of a warp at a time. With `crowded_from`
+/// others under way in it, the result comes `crowded_cycles` later (0: never).
 struct UnitModel {
   std::string name;
   UnitScope scope = UnitScope::sm;
   int count = 1;
+  std::uint32_t crowded_from = 0;
+  std::uint32_t crowded_cycles = 0;
 };
 
 /// How one kind of unit executes an instruction.
@@ -44,9 +47,6 @@ struct PipelinesModel {
   int schedulers = 1;   // of an SM; its warps are dealt to them one by one
   int issue_width = 1;  // instructions of one warp that a scheduler issues at a time
   std::uint32_t issue_interval_cycles = 1;
-  /// A warp whose operands are there while its unit is still taken is looked at again only so much
-  /// later.
-  std::uint32_t rescan_cycles = 0;
   std::vector<UnitModel> units;
   std::vector<InstructionModel> instructions;
   std::vector<OpModel> ops;
