@@ -2,9 +2,10 @@
 // metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
 #include "analysis/metrics.hpp"
 
-#include "analysis/control_rows.hpp"
+#include "analysis/arithmetic_rows.hpp"
 #include "analysis/clock_rows.hpp"
 #include "analysis/constant_rows.hpp"
+#include "analysis/control_rows.hpp"
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
@@ -209,6 +210,12 @@ constexpr Section sections[] = {
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
     {"shared", "docs/methods/shared.md", shared_rows},
+    {"arithmetic", wong_4_b, operation_rows, arithmetic_factors},
+    {"arithmetic", wong_fig_6, warp_sweep_rows, warp_sweep_factors},
+    {"arithmetic", arithmetic_page, ilp_sweep_rows, ilp_sweep_factors},
+    {"arithmetic", arithmetic_page, sm_map_rows, sm_map_factors},
+    {"arithmetic", arithmetic_page, pair_rows, pair_factors},
+    {"arithmetic", arithmetic_page, issue_rows},
     {"dsm", "docs/methods/dsm.md", dsm_rows},
     {"host", "docs/methods/host.md", host_rows},
     {"control", control_page, control_rows},

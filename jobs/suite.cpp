@@ -34,6 +34,7 @@ void run_placement(JobRun& run);
 void run_slices(JobRun& run);
 void run_sharing(JobRun& run);
 void run_shared(JobRun& run);
+void run_arithmetic(JobRun& run);
 void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_control(JobRun& run);
@@ -112,6 +113,8 @@ constexpr std::array jobs{
                           "cache.constant_l3", "cache.instruction", "topology")),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
+    make_job("arithmetic", standard, run_arithmetic,
+             "latency and throughput of operations, against warps and side by side"),
     over_all_sms(make_job("dsm", standard, run_dsm,
                           "latency and bandwidth of the shared memory of other blocks of a cluster",
                           "clock", "topology")),
@@ -127,8 +130,9 @@ constexpr std::array jobs{
     over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,
                           "read and write bandwidth of the L2", "clock", "cache.l2")),
     over_all_sms(make_job("constant.throughput", standard, run_constant_throughput,
-             "bandwidth of the constant caches by number of blocks", "cache.constant_l1",
-             "cache.constant_l2", "cache.constant_l3", "topology")),
+                          "bandwidth of the constant caches by number of blocks",
+                          "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
+                          "topology")),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,

@@ -70,6 +70,10 @@ class Device {
   /// None: it has no such kernels.
   virtual std::vector<int> register_counts() { return {}; }
 
+  /// What a step of an operation (ArithmeticProbe) becomes in machine code, as "FMUL, MUFU.SIN";
+  /// empty: not known.
+  virtual std::string machine_code(const std::string& /*op*/) { return {}; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

@@ -57,7 +57,7 @@ constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "clu
                                 "stream",  "shared_chase", "shared_stream", "bypass",
                                 "dsm",     "host",         "branch",        "wait",
                                 "barrier", "sleep",        "occupancy",     "constant_stream",
-                                "launch",  "pace"};
+                                "launch",  "pace",         "arithmetic"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }

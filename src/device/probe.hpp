@@ -2,6 +2,7 @@
 // docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
 #pragma once
 
+#include "device/arithmetic_probe.hpp"
 #include "device/constant_probe.hpp"
 #include "device/control_probe.hpp"
 #include "device/pace_probe.hpp"
@@ -245,10 +246,11 @@ struct HostProbe {
 };
 inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
 
-using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                               SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe,
-                               HostProbe, BranchProbe, WaitProbe, BarrierProbe, SleepProbe,
-                               OccupancyProbe, ConstantStreamProbe, LaunchProbe, PaceProbe>;
+using ProbeSpec =
+    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, BranchProbe,
+                 WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe, ConstantStreamProbe,
+                 LaunchProbe, PaceProbe, ArithmeticProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);

@@ -73,6 +73,7 @@ SHARED_HEADERS = {
     "src/device/sim/**_reader.cpp": "readers.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
+    "kernels/arithmetic_*.cu": "kernels/arithmetic_kernel.cuh",
     "kernels/chase_*.cu": "kernels/chase.hpp",
     "kernels/control_*.cu": "kernels/control.hpp",
 }

@@ -53,6 +53,7 @@ class CudaDevice final : public Device {
   Health health() override { return session_->health(); }
   PeerLink link_to(const std::string& peer_uuid) override { return session_->link_to(peer_uuid); }
   Links links() override { return session_->links(); }
+  std::string machine_code(const std::string& op) override { return cuda::machine_code(op); }
   XidLog xids() override { return cuda::read_xids(info().pci_bus_id); }
   std::vector<int> register_counts() override { return cuda::list_register_counts(); }
   void begin_job() override {

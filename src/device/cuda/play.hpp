@@ -29,5 +29,9 @@ std::vector<int> list_register_counts();
 Trace play(Session& session, const ConstantStreamProbe& probe);
 Trace play(Session& session, const LaunchProbe& probe);
 Trace play(Session& session, const PaceProbe& probe);
+Trace play(Session& session, const ArithmeticProbe& probe);
+
+/// Device::machine_code, of the kernels that run on this GPU; play_arithmetic.cpp.
+std::string machine_code(const std::string& op);
 
 }  // namespace sonde::cuda

@@ -91,6 +91,10 @@ PeerLink SimDevice::link_to(const std::string& peer_uuid) {
   return find_link(peers_, peer_uuid).nvlink ? PeerLink::nvlink : PeerLink::pcie;
 }
 
+std::string SimDevice::machine_code(const std::string& op) {
+  return model_.units.pipelines ? model_.units.pipelines->machine_code(op) : "";
+}
+
 Links SimDevice::links() {
   if (has_begun(faults_.gone_launch) || !model_.units.host) return {};
   Links links{.pcie = pcie_link(*model_.units.host, faults_), .nvlinks = {}};

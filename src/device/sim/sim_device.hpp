@@ -22,6 +22,7 @@ class SimDevice final : public Device {
   void begin_job() override;
   void draw_anew() override { ++draw_; }
   PeerLink link_to(const std::string& peer_uuid) override;
+  std::string machine_code(const std::string& op) override;
 
  protected:
   Trace play(const ProbeSpec& spec) override;

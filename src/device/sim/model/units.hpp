@@ -8,6 +8,7 @@
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/pace_units.hpp"
+#include "device/sim/model/pipelines.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -222,6 +223,7 @@ struct UnitsModel {
   std::optional<HostModel> host;            // none: nothing is known of it
   std::optional<PeerModel> peer;            // none: no GPU reaches another one
   std::optional<ConstantModel> constants;   // none: nothing is known of their rates
+  std::optional<PipelinesModel> pipelines;  // none: nothing is known of its arithmetic
   LaunchModel launches;
   PaceModel pace;
 };
@@ -238,6 +240,7 @@ inline UnitsModel read_units(Fields& root) {
                    .host = {},
                    .peer = {},
                    .constants = {},
+                   .pipelines = {},
                    .launches = {},
                    .pace = {}};
   if (root.has("control")) units.control = root.object("control", ControlModel::read);
@@ -248,6 +251,7 @@ inline UnitsModel read_units(Fields& root) {
   if (root.has("constants")) units.constants = root.object("constants", ConstantModel::read);
   if (root.has("launches")) units.launches = root.object("launches", LaunchModel::read);
   if (root.has("pace")) units.pace = root.object("pace", PaceModel::read);
+  if (root.has("pipelines")) units.pipelines = root.object("pipelines", PipelinesModel::read);
   return units;
 }
 

@@ -1,0 +1,30 @@
+// How the job arithmetic measures: the time of a step of chains on every SM.
+#pragma once
+
+#include "device/probe.hpp"
+#include "jobs/run/job_run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// Chains on each SM.
+struct Chains {
+  std::string op;
+  std::string second = {};
+  int warps = 1;
+  int ilp = 1;
+};
+
+/// Warps that fill an SM, as far as one block can.
+int most_warps(const DeviceInfo& info);
+
+/// Cycles of a step of all chains, by SM, from two launches of different length.
+/// @throws DeviceError if the device refuses them
+std::vector<double> measure_steps(JobRun& run, const Chains& chains);
+
+/// Steps of warps per cycle that a step of all chains in so many cycles stands for.
+double steps_per_cycle(const Chains& chains, double cycles);
+
+}  // namespace sonde

@@ -1,0 +1,108 @@
+// Reads the pipelines of a model file.
+#include "device/sim/model/pipelines.hpp"
+
+#include "base/arithmetic_ops.hpp"
+#include "base/gpu_facts.hpp"
+#include "device/sim/model/limits.hpp"
+
+#include <algorithm>
+
+namespace sonde::sim {
+namespace {
+
+template <class Item>
+std::size_t place_of(const std::vector<Item>& items, const std::string& name, const Fields& fields,
+                     const char* key) {
+  const auto found = std::ranges::find(items, name, &Item::name);
+  if (found == items.end()) fields.fail(key, "names '" + name + "', which is not declared");
+  return static_cast<std::size_t>(found - items.begin());
+}
+
+template <class Item>
+void refuse_twins(const std::vector<Item>& items, const Fields& fields, const char* key) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (items[i].name == items[j].name) fields.fail(key, "holds '" + items[i].name + "' twice");
+    }
+  }
+}
+
+UnitModel read_unit(Fields& fields) {
+  return {.name = fields.text("name"),
+          .scope = fields.one_of<UnitScope>(
+              "scope", {{"sm", UnitScope::sm}, {"scheduler", UnitScope::scheduler}}),
+          .count = fields.count_or<int>("count", {1, limits::units}, 1),
+          .crowded_from = fields.count_or("crowded_from", {0, limits::entries}, 0U),
+          .crowded_cycles = fields.count_or("crowded_cycles", {0, limits::cycles}, 0U)};
+}
+
+/// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
+std::uint32_t read_occupied_cycles(Fields& fields) {
+  if (fields.has("occupied_cycles")) return fields.count("occupied_cycles", {1, limits::cycles});
+  const std::uint32_t lanes = fields.count("lanes", {1, warp_threads});
+  if (warp_threads % lanes != 0) fields.fail("lanes", "must divide the 32 threads of a warp");
+  return warp_threads / lanes;
+}
+
+ExecutionModel read_execution(Fields& fields, const std::vector<UnitModel>& units) {
+  return {.unit = place_of(units, fields.text("unit"), fields, "unit"),
+          .occupied_cycles = read_occupied_cycles(fields),
+          .latency_cycles = fields.count("latency_cycles", {1, limits::cycles})};
+}
+
+InstructionModel read_instruction(Fields& fields, const std::vector<UnitModel>& units) {
+  InstructionModel instruction{.name = fields.text("name"), .executions = {}};
+  instruction.executions =
+      fields.objects("on", [&](Fields& on) { return read_execution(on, units); });
+  if (instruction.executions.empty()) fields.fail("on", "must hold a unit");
+  return instruction;
+}
+
+std::vector<OpModel> read_ops(Fields& fields, const std::vector<InstructionModel>& instructions) {
+  std::vector<OpModel> ops;
+  for (const ArithmeticOp& known : arithmetic_ops) {
+    const std::string name(known.name);
+    if (!fields.has(name)) continue;
+    OpModel& op = ops.emplace_back(OpModel{.name = name, .instructions = {}});
+    for (const std::string& instruction : fields.list<std::string>(name)) {
+      op.instructions.push_back(place_of(instructions, instruction, fields, name.c_str()));
+    }
+    if (op.instructions.empty()) fields.fail(name, "must hold an instruction");
+  }
+  return ops;
+}
+
+}  // namespace
+
+const OpModel* PipelinesModel::find_op(const std::string& name) const {
+  const auto found = std::ranges::find(ops, name, &OpModel::name);
+  return found == ops.end() ? nullptr : &*found;
+}
+
+std::string PipelinesModel::machine_code(const std::string& op) const {
+  std::string text;
+  const OpModel* found = find_op(op);
+  if (found == nullptr) return text;
+  for (std::size_t instruction : found->instructions) {
+    text += (text.empty() ? "" : ", ") + instructions[instruction].name;
+  }
+  return text;
+}
+
+PipelinesModel PipelinesModel::read(Fields& fields) {
+  PipelinesModel model{
+      .schedulers = fields.count<int>("schedulers", {1, limits::units}),
+      .issue_width = fields.count_or<int>("issue_width", {1, limits::units}, 1),
+      .issue_interval_cycles = fields.count_or("issue_interval_cycles", {1, limits::cycles}, 1U),
+      .units = fields.objects("units", read_unit),
+      .instructions = {},
+      .ops = {}};
+  model.instructions = fields.objects(
+      "instructions", [&](Fields& item) { return read_instruction(item, model.units); });
+  model.ops = fields.object("ops", [&](Fields& ops) { return read_ops(ops, model.instructions); });
+  refuse_twins(model.units, fields, "units");
+  refuse_twins(model.instructions, fields, "instructions");
+  return model;
+}
+
+}  // namespace sonde::sim

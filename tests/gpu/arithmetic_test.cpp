@@ -1,0 +1,132 @@
+// Arithmetic on a real GPU: every operation has a kernel, and times that pipelines can have.
+#include "gpu/gpu_test.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/cores/issue.hpp"
+#include "base/arithmetic_ops.hpp"
+#include "base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace sonde {
+namespace {
+
+class ArithmeticGpuTest : public GpuTest {
+ protected:
+  /// Cycles of a step of all chains on the median SM.
+  double step(const ArithmeticProbe& asked) {
+    ArithmeticProbe probe = asked;
+    const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(probe.ilp);
+    probe.steps = round;
+    const Trace shorter = device().run(probe);
+    probe.steps = 4 * round;
+    const Trace longer = device().run(probe);
+    return median(
+        step_cycles(shorter, longer, static_cast<double>(round), static_cast<double>(4 * round)));
+  }
+  double latency(const std::string& op) { return step({.op = op}); }
+  /// Results per cycle and SM.
+  double rate(const ArithmeticOp& op) {
+    const double cycles = step({.op = std::string(op.name), .warps = 32, .ilp = 4});
+    return 32 * 4 * op.per_warp / cycles;
+  }
+};
+
+TEST_F(ArithmeticGpuTest, every_operation_has_a_latency_and_a_rate) {
+  fmt::print("{:<20} {:>9} {:>11}  machine code\n", "operation", "latency", "per cycle");
+  for (const ArithmeticOp& op : arithmetic_ops) {
+    const std::string name(op.name);
+    try {
+      const double cycles = latency(name);
+      const double per_cycle = rate(op);
+      fmt::print("{:<20} {:>9.2f} {:>11.2f}  {}\n", name, cycles, per_cycle,
+                 device().machine_code(name));
+      EXPECT_GT(cycles, 2) << name;  // no pipeline of a GPU has ever been shorter
+      EXPECT_LT(cycles, 2000) << name;
+      // No SM issues more than four instructions a cycle, and none of 32 threads is faster.
+      EXPECT_LT(per_cycle, 4.02 * op.per_warp) << name;
+      // With 128 chains an SM must be faster than with one.
+      EXPECT_GT(per_cycle * cycles, 1.5 * op.per_warp) << name;
+    } catch (const DeviceError& error) {
+      fmt::print("{:<20} {}\n", name, error.what());
+      EXPECT_LT(device().info().compute_major, 9) << name;  // all were made for Hopper
+    }
+  }
+}
+
+/// Jarmusch et al. 2025 (GH100): integers and single precision 4 cycles, double precision 8. CUDA
+/// programming guide, table of arithmetic throughput: results per cycle and SM of 9.0.
+TEST_F(ArithmeticGpuTest, hopper_is_as_published) {
+  if (!is_hopper()) GTEST_SKIP() << "no Hopper";
+  for (const char* op :
+       {"int_add", "int_logic", "int_mad", "float_add", "float_mul", "float_fma"}) {
+    EXPECT_NEAR(latency(op), 4, 0.3) << op;
+  }
+  EXPECT_NEAR(latency("double_fma"), 8, 0.5);
+  const std::map<std::string, double> published{
+      {"float_fma", 128},  {"float_add", 128}, {"int_add", 64},
+      {"int_mad", 64},     {"int_logic", 64},  {"double_fma", 64},
+      {"float_rsqrt", 16}, {"half2_fma", 256}, {"warp_shuffle", 32}};
+  for (const auto& [op, per_cycle] : published) {
+    EXPECT_NEAR(rate(*find_arithmetic_op(op)), per_cycle, 0.06 * per_cycle) << op;
+  }
+}
+
+TEST_F(ArithmeticGpuTest, schedulers_show_in_the_time_against_warps) {
+  std::vector<double> cycles;
+  for (int warps = 1; warps <= 32; ++warps) {
+    cycles.push_back(step({.op = "float_fma", .warps = warps, .ilp = 4}));
+    fmt::print("float_fma, ilp 4, {:>2} warps: {:>7.2f} cycles\n", warps, cycles.back());
+  }
+  const auto shape = infer_issue(cycles);
+  if (device().info().compute_major < 7) GTEST_SKIP() << "nothing is published of this GPU";
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->schedulers, 4);  // since Volta (Jia et al. 2018)
+}
+
+TEST_F(ArithmeticGpuTest, pairs_take_no_longer_than_both_and_no_shorter_than_one) {
+  for (const ArithmeticPair& pair : arithmetic_pairs) {
+    const std::string first(pair.first), second(pair.second);
+    const double one = step({.op = first, .warps = 32, .ilp = 4});
+    const double other = step({.op = second, .warps = 32, .ilp = 4});
+    const double both = step({.op = first, .second = second, .warps = 32, .ilp = 4});
+    fmt::print("{:<28} {:>7.2f} {:>7.2f} together {:>7.2f}: overlap {:.2f}\n", pair.name, one,
+               other, both, overlap_of(one, other, both));
+    EXPECT_GT(both, 0.97 * std::max(one, other)) << pair.name;
+    EXPECT_LT(both, 1.1 * (one + other)) << pair.name;
+  }
+}
+
+/// A step that a compiler or the loop had swallowed would not show in the time.
+TEST_F(ArithmeticGpuTest, time_grows_with_steps_and_chains) {
+  for (int ilp : {1, 2, 4, 8}) {
+    fmt::print("float_fma, one warp, ilp {}: {:.2f} cycles\n", ilp,
+               step({.op = "float_fma", .ilp = ilp}));
+    // A scheduler issues one instruction a cycle.
+    EXPECT_GT(step({.op = "float_fma", .ilp = ilp}), 0.97 * ilp);
+  }
+  const double few = step({.op = "float_rsqrt", .warps = 8, .ilp = 4});
+  const double many = step({.op = "float_rsqrt", .warps = 32, .ilp = 4});
+  EXPECT_NEAR(many / few, 4, 0.2);
+}
+
+TEST_F(ArithmeticGpuTest, lanes_are_the_sms_that_were_asked_for) {
+  const Trace trace =
+      device().run(ArithmeticProbe{.op = "int_add", .warps = 2, .steps = 256, .sms = {3, 1}});
+  ASSERT_EQ(trace.lanes.size(), 2u);
+  EXPECT_EQ(trace.lanes[0].sm, 3);
+  EXPECT_EQ(trace.lanes[1].sm, 1);
+  EXPECT_EQ(trace.lanes[0].accesses, 512u);
+}
+
+TEST_F(ArithmeticGpuTest, impossible_probes_are_refused_and_the_next_one_runs) {
+  EXPECT_THROW(device().run(ArithmeticProbe{.op = "int_add", .warps = 64, .steps = 256}),
+               DeviceError);
+  EXPECT_THROW(device().run(ArithmeticProbe{.op = "int_add", .ilp = 2, .steps = 256}), DeviceError);
+  EXPECT_NO_THROW(device().run(ArithmeticProbe{.op = "int_add", .steps = 256}));
+}
+
+}  // namespace
+}  // namespace sonde
