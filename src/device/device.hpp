@@ -62,6 +62,10 @@ class Device {
   /// What the driver says of the way to a peer that the device was opened with.
   virtual PeerLink link_to(const std::string& /*peer_uuid*/) { return PeerLink::unknown; }
 
+  /// The number that the GPU itself gives an SM of this device: another one only where the device
+  /// stands for some SMs of a GPU.
+  virtual int sm_of_gpu(int sm) const { return sm; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run
