@@ -29,7 +29,7 @@ inline constexpr Row constant_rows[] = {
     {"constant.{}.in_all_bytes_per_cycle", constant_curve, "while all SMs do ({})"},
     {"constant.{}.bottleneck", text,
      "the smallest group of SMs that shares what limits all: sm, tpc, gpc, device ({})"},
-    {"constant.{}.plateau_blocks", number, "blocks from which on more bring no more ({})",
+    {"constant.{}.plateau_blocks", list, "blocks from which on more bring no more ({})",
      wong_fig_19},
     {"constant.{}.one_thread_bytes_per_cycle", constant_curve,
      "all blocks together at each of constant.blocks, one thread of each loads ({})", wong_fig_19},

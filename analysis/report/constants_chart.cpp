@@ -1,7 +1,6 @@
 // The chart of what constant caches give to so many blocks (Wong 2010, figure 19).
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
-#include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
 

@@ -46,6 +46,10 @@ void report_order(JobRun& run) {
     all.gaps_ns.insert(all.gaps_ns.end(), order.gaps_ns.begin(), order.gaps_ns.end());
     all.spreads_ns.insert(all.spreads_ns.end(), order.spreads_ns.begin(), order.spreads_ns.end());
   }
+  if (all.gaps_ns.empty()) {
+    return run.report_rest("clock.launch_", Status::not_resolvable,
+                           "no block ran on the SMs that are measured (the GPU places them)");
+  }
   run.report(found_median("clock.launch_gap_ns", all.gaps_ns));
   run.report(found_median("clock.launch_spread_ns", all.spreads_ns));
   const double step_ns = run.number("clock.globaltimer_step_ns").value_or(0);

@@ -1,5 +1,6 @@
 // The job constant.throughput finds what the constant caches of simulated GPUs give, where more
 // blocks bring no more, and who shares what limits them; it says so where it cannot.
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "sim/job_on_sim.hpp"
@@ -176,6 +177,14 @@ TEST(ConstantThroughputSimTest, levels_that_nobody_knows_are_not_answered) {
   const JobOnSim unknown = streams_on(write_model(silent, "silent_constants"));
   EXPECT_EQ(unknown.status("constant.l3.bytes_per_cycle"), Status::not_resolvable);
   EXPECT_EQ(unknown.status("constant.blocks"), Status::not_resolvable);
+}
+
+TEST(ConstantThroughputSimTest, a_port_of_a_cache_that_is_not_there_is_refused) {
+  for (const char* cache : {"constant_l9", "texture_l2"}) {
+    json model = shipped_json("gtx280");
+    model["constants"]["ports"][0]["cache"] = cache;
+    EXPECT_THROW(sim::load_model(write_model(model, "wrong_port")), ConfigError) << cache;
+  }
 }
 
 TEST(ConstantThroughputSimTest, wrong_data_end_a_level_not_the_job) {

@@ -36,8 +36,8 @@ struct GroupRates {
 };
 
 /// "sm", "tpc", "gpc" or "device": the smallest group that gets no more by itself than when all SMs
-/// work, so that what limits it lies within; "gpc or device" if GPCs are not known. Nothing if rates
-/// differ too little to say so, or TPCs are not known.
+/// work, so that what limits it lies within; "gpc or device" if GPCs are not known. Nothing if
+/// rates differ too little to say so, or TPCs are not known.
 std::optional<std::string_view> find_bottleneck(const GroupRates& rates);
 
 }  // namespace sonde

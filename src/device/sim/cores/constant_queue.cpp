@@ -7,7 +7,7 @@
 namespace sonde::sim {
 
 ConstantQueue::ConstantQueue(const Model& model, const Die& die, const ConstantStreamProbe& probe,
-                             std::vector<int> sms, std::uint64_t seed)
+                             const std::vector<int>& sms, std::uint64_t seed)
     : model_(model), die_(die), probe_(probe), seed_(seed), noise_(model, seed) {
   const PathModel& path = *model.paths[static_cast<std::size_t>(LoadPath::constant)];
   behind_cycles_ = path.dram.front();

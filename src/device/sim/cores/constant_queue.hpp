@@ -29,7 +29,7 @@ class ConstantQueue {
   /// @param sms that take part, distinct
   /// @pre the model declares constants, and its constant path has a cache
   ConstantQueue(const Model& model, const Die& die, const ConstantStreamProbe& probe,
-                std::vector<int> sms, std::uint64_t seed);
+                const std::vector<int>& sms, std::uint64_t seed);
 
   /// Every thread makes so many further loads, in rows of constant_loads_in_flight, each row when
   /// the one before was answered. @param accesses a multiple of two rows

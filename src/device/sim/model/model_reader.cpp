@@ -122,6 +122,17 @@ json parse_json(const std::string& text, const std::string& origin) {
   }
 }
 
+/// Ports belong to caches that constants alone go through, not to the L2 of global memory.
+void check_constant_ports(const Model& model, const std::string& origin) {
+  if (!model.units.constants) return;
+  for (const ConstantPort& port : model.units.constants->ports) {
+    const CacheModel* cache = model.find_cache(port.cache);
+    if (cache != nullptr && cache->addressing == Addressing::virtual_address) continue;
+    throw ConfigError(origin + ".constants.ports names '" + port.cache +
+                      "', which is no virtual cache (its port would hold nothing up)");
+  }
+}
+
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& origin) {
@@ -144,6 +155,7 @@ Model parse_model(const std::string& text, const std::string& origin) {
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
+  check_constant_ports(model, origin);
   model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
   fields.finish();
   return model;

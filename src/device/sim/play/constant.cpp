@@ -63,8 +63,8 @@ std::vector<std::int64_t> distances_of(const Launch& launch, const PathModel& pa
 std::vector<ConstantTimes> play_queue(const Launch& launch, const ConstantStreamProbe& probe,
                                       std::uint64_t played) {
   const PathModel& path = launch.memory.path(LoadPath::constant);
-  const auto run = [&](std::vector<int> sms) {
-    return ConstantQueue(launch.model, launch.die, probe, std::move(sms), launch.seed).run(played);
+  const auto run = [&](const std::vector<int>& sms) {
+    return ConstantQueue(launch.model, launch.die, probe, sms, launch.seed).run(played);
   };
   if (!are_apart(launch, path)) return run(probe.sms);
   std::map<std::vector<std::int64_t>, ConstantTimes> by_distance;

@@ -34,7 +34,8 @@ void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, T
   for (int number = 0; number < probe.launches; ++number) {
     double end_ns = begin_ns;
     for (int block = 0; block < probe.blocks; ++block) {
-      const double wave_ns = busy_ns * (block / at_once);
+      const int wave = block / at_once;
+      const double wave_ns = busy_ns * wave;
       const double from_ns = begin_ns + wave_ns + launches.spread_ns * noise.random().unit();
       const double to_ns = from_ns + busy_ns + reading_ns * noise.random().unit();
       LaneTrace& lane = trace.lanes.emplace_back();
