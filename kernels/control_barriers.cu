@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(1024, 1)
     atomicAdd(&launch.state->arrived, 1u);
     in_time = wait_for(launch.state->arrived, gridDim.x, Deadline(launch.limit_ns), 20);
   }
-  __syncthreads();
+  if (!pass_barrier()) return;
   const std::uint64_t once = time_cluster_barriers(launch.barriers);  // a rehearsal
   const std::uint64_t fewer = time_cluster_barriers(launch.barriers);
   const std::uint64_t more = time_cluster_barriers(2 * launch.barriers);

@@ -156,7 +156,7 @@ CHECKS = [
     (re.compile(r"\d+grid_barrier_kernel"), check_grid_barrier, 1),
     (re.compile(r"\d+sleep_kernel"), check_sleep, 1),
     (re.compile(r"\d+wait_kernel"), check_waits, 4),
-    (re.compile(r"\d+occupancy_kernel"), check_occupancy, 57),
+    (re.compile(r"\d+occupancy_kernel"), check_occupancy, 53),
 ]
 
 
