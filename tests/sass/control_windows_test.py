@@ -86,14 +86,14 @@ class ControlWindowsTest(unittest.TestCase):
         self.assertEqual(faults(right, "sleep_kernel", control_windows.check_sleep), [])
         self.assertTrue(faults(moved, "sleep_kernel", control_windows.check_sleep))
 
-    def test_values_not_loaded_before_the_wait_fail(self):
-        loads = "".join(line(16 * i, f"LDG.E.STRONG.GPU R{i}, desc[UR4][R8.64]") for i in range(3))
-        uses = "".join(line(0x200 + 16 * i, f"IMAD R9, R9, R{i}, R{i}") for i in range(3))
-        right = loads + line(0x100, "NANOSLEEP 0x1f4") + uses
-        name = "occupancy_kernelILi3E"
-        self.assertEqual(faults(right, name, control_windows.check_occupancy), [])
-        late = line(0x0, "NANOSLEEP 0x1f4") + loads.replace("/*0000*/", "/*0008*/") + uses
-        self.assertTrue(faults(late, name, control_windows.check_occupancy))
+    def test_loads_before_the_wait_of_a_block_fail(self):
+        loads = "".join(line(16 * i, f"LDG.E.STRONG.GPU R{i}, desc[UR4][R8.64]") for i in range(5))
+        uses = "".join(line(0x200 + 16 * i, f"IMAD R9, R9, R{i}, R{i}") for i in range(5))
+        wait = line(0x80, "NANOSLEEP 0x1f4")
+        name = "occupancy_kernelILi5E"
+        self.assertEqual(faults(wait + loads + uses, name, control_windows.check_occupancy), [])
+        self.assertTrue(faults(loads + wait + uses, name, control_windows.check_occupancy))
+        self.assertTrue(faults(wait + loads, name, control_windows.check_occupancy))
 
     def test_predicated_barrier_of_a_diverged_warp_fails(self):
         spin = line(0, "LDS R0, [R2]") + line(16, "@P0 BRA 0x0")
