@@ -32,7 +32,8 @@ inline constexpr Row control_rows[] = {
      "what each further path costs beyond its own operations"},
     {"control.reconvergence_cycles", cycles,
      "from the end of the last path until the threads run together, beyond a warp that did not "
-     "diverge"},
+     "diverge",
+     control_page, whole_cycles},
     {"control.path_counts", list, "paths of a warp of the next row"},
     {"control.by_paths_cycles", curve, "from before a switch to behind it, by number of paths"},
     {"control.timeline_begin_cycles", curve,
@@ -58,7 +59,7 @@ inline constexpr Row control_rows[] = {
     {"control.cluster_barrier_by_blocks_cycles", curve, "barrier of a cluster, by its blocks"},
     {"control.grid_barrier_cycles", latency,
      "barrier of one block on each SM by a counter in global memory"},
-    {"control.nanosleep_least_ns", Quantity{"ns", continuous, neither}, "sleeping for no time"},
+    {"control.nanosleep_least_ns", Quantity{"ns", inventory, neither}, "sleeping for no time"},
     {"control.nanosleep_asked_ns", Quantity{"ns", fingerprint, neither}, "axis of the next row"},
     {"control.nanosleep_taken_ns", time_curve, "how long it took, median"},
     {"control.nanosleep_longest_ns", time_curve, "how long it took, nine of ten are shorter"},

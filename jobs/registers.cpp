@@ -87,7 +87,8 @@ void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& 
     hold(run, observed, registers, small_block_threads);
     const int blocks = hold(run, observed, registers, large_block_threads);
     axis.push_back(registers);
-    warps.push_back(blocks * large_block_threads / run.info().warp_threads);
+    const int resident_warps = blocks * large_block_threads / run.info().warp_threads;
+    warps.push_back(resident_warps);
   }
   const double most = *std::ranges::max_element(warps);
   double full = 0;
@@ -145,9 +146,9 @@ void report_rule(JobRun& run, const Observed& observed) {
   const auto samples = observed.held.size();
   run.report(found("registers.max_blocks_per_sm", static_cast<double>(most_blocks(observed.held)),
                    observed.agreement, samples));
-  run.report(found("registers.max_warps_per_sm",
-                   static_cast<double>(most_threads(observed.held) / run.info().warp_threads),
-                   observed.agreement, samples));
+  const int warps = most_threads(observed.held) / run.info().warp_threads;
+  run.report(
+      found("registers.max_warps_per_sm", static_cast<double>(warps), observed.agreement, samples));
 }
 
 /// By halving: the most shared memory with which an SM still holds two blocks.

@@ -72,14 +72,17 @@ __global__ void __launch_bounds__(32, 1)
 
 #if __CUDA_ARCH__ >= 900
 
+/// As cluster.sync() does it: the arrival releases what was written before.
 __device__ std::uint64_t time_cluster_barriers(std::uint32_t count) {
   sync_cluster();
+  if (!pass_barrier()) return 0;
   const std::uint64_t begin = read_clock();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < count; i += barriers_in_row) {
 #pragma unroll
     for (std::uint32_t j = 0; j < barriers_in_row; ++j) sync_cluster();
   }
+  if (!pass_barrier()) return 0;
   return read_clock() - begin;
 }
 
@@ -95,7 +98,7 @@ __global__ void __launch_bounds__(1024, 1)
     atomicAdd(&launch.state->arrived, 1u);
     in_time = wait_for(launch.state->arrived, gridDim.x, Deadline(launch.limit_ns), 20);
   }
-  __syncthreads();
+  if (!pass_barrier()) return;
   const std::uint64_t once = time_cluster_barriers(launch.barriers);  // a rehearsal
   const std::uint64_t fewer = time_cluster_barriers(launch.barriers);
   const std::uint64_t more = time_cluster_barriers(2 * launch.barriers);

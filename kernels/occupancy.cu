@@ -1,9 +1,8 @@
 // Hardware effect: an SM takes as many blocks as its registers, threads, shared memory and slots
 // allow. Blocks count themselves on their SM and stay until nobody has come for a while: nobody
 // leaves before the door is closed, and whoever comes later does not count. What could spoil it: a
-// kernel with another number of registers than thought (the values that fill them are read one by
-// one before the wait, and used one by one behind it; the runtime tells the number), spilled
-// registers (none: tests/sass), other processes on the GPU.
+// kernel with another number of registers than thought (the runtime tells the number), blocks that
+// come late because they do something first (they do nothing but come), other processes.
 #include "kernels/launch.cuh"
 #include "kernels/occupancy.hpp"
 #include "kernels/placement.cuh"
@@ -36,41 +35,50 @@ __device__ __forceinline__ void stay_until_quiet(const OccupancyLaunch& launch) 
   }
 }
 
-/// So many registers hold something while the block stays.
+/// Loads so many values, one by one, and then uses them one by one, in an order that cannot be
+/// changed: between the two all of them are in registers.
 template <int live>
-__global__ void __launch_bounds__(live > 43 ? 256 : 1024)
-    occupancy_kernel(const __grid_constant__ OccupancyLaunch launch) {
+__device__ __forceinline__ void fill_registers(OccupancyState& state) {
   std::uint32_t values[live];
 #pragma unroll
-  for (int i = 0; i < live; ++i) values[i] = peek(launch.state->blocks_on_sm[i]);
-  if (threadIdx.x == 0) stay_until_quiet(launch);
-  // Begins with what is read behind the wait, and cannot be put in another order.
-  std::uint32_t sum = peek(launch.state->closed);
+  for (int i = 0; i < live; ++i) values[i] = peek(state.blocks_on_sm[i]);
+  std::uint32_t sum = peek(state.closed);
 #pragma unroll
   for (int i = 0; i < live; ++i) {
     asm volatile("mad.lo.u32 %0, %0, %1, %1;" : "+r"(sum) : "r"(values[i]) : "memory");
   }
-  // True for one clock value in four thousand million; the compiler must keep the sum.
-  if (sum == 0x9e3779b9u) launch.state->timed_out = 0;
+  state.timed_out = sum;
 }
 
-/// Values kept by kernels that blocks of any size may use: beyond 43 ptxas for sm_90 runs out of
-/// the 64 registers that 1024 threads may have. More of them find units up to 8 where few blocks
-/// fit.
-template <int... small, int... large>
-const std::vector<OccupancyKernel>& make_kernels(std::integer_sequence<int, small...>,
+/// A kernel has all of its registers from the first instruction to the last: those that only
+/// fill_registers needs, too, although nobody ever comes there.
+template <int live>
+__global__ void __launch_bounds__(live > 56 ? 256 : 1024)
+    occupancy_kernel(const __grid_constant__ OccupancyLaunch launch) {
+  if (threadIdx.x == 0) stay_until_quiet(launch);
+  if (launch.quiet_ns == 0) fill_registers<live>(*launch.state);
+}
+
+template <int... first, int... second, int... large>
+const std::vector<OccupancyKernel>& make_kernels(std::integer_sequence<int, first...>,
+                                                 std::integer_sequence<int, second...>,
                                                  std::integer_sequence<int, large...>) {
-  static const std::vector<OccupancyKernel> kernels{occupancy_kernel<small + 1>...,
+  static const std::vector<OccupancyKernel> kernels{occupancy_kernel<first + 16>...,
+                                                    occupancy_kernel<second + 30>...,
                                                     occupancy_kernel<large>...};
   return kernels;
 }
 
 }  // namespace
 
+/// Kernels for blocks of any size, with 16 to 26 and 30 to 56 values: fewer make no difference, and
+/// between them ptxas rather spills than uses more than 32 registers (nvcc 13.0). Of larger ones
+/// those around the numbers where few blocks just fit, which tell units up to 8 apart.
 const std::vector<OccupancyKernel>& occupancy_kernels() {
   return make_kernels(
-      std::make_integer_sequence<int, 43>{},
-      std::integer_sequence<int, 52, 56, 60, 64, 68, 82, 84, 108, 116, 140, 156, 180, 220, 236>{});
+      std::make_integer_sequence<int, 11>{}, std::make_integer_sequence<int, 27>{},
+      std::integer_sequence<int, 62, 64, 68, 72, 74, 77, 80, 82, 84, 90, 92, 94, 96, 98, 108, 120,
+                            122, 126, 140, 154, 156, 162, 164, 180, 200, 220, 236, 247>{});
 }
 
 cudaError_t launch_occupancy(OccupancyKernel kernel, const OccupancyLaunch& launch,

@@ -21,7 +21,7 @@ struct OccupancyState {
 
 struct OccupancyLaunch {
   OccupancyState* state = nullptr;
-  std::uint64_t quiet_ns = 0;  // that nobody may come before the door is closed
+  std::uint64_t quiet_ns = 0;  // not 0: that nobody may come before the door is closed
   std::uint64_t limit_ns = 0;
 };
 

@@ -29,6 +29,10 @@ std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& a
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
+/// no device has the timelines.
+std::optional<Json> timeline_chart(const RunResult& run);
+
 /// Grids of SMs, rows are GPCs, cells lie by TPC. The page chooses device and map: `spec` draws the
 /// table `sms` between the signals `low` and `high`.
 struct MapChart {

@@ -1,8 +1,9 @@
 // Names, checks and the JSON description of the probes of control flow.
+#include "device/control_checks.hpp"
+
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/control_checks.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -138,15 +138,15 @@ def check_waits(name, code):
 
 
 def check_occupancy(name, code):
-    """So many values are loaded before the block waits, and used behind it."""
+    """Blocks come, wait and go without touching the code that is there for its registers."""
     live = int(re.search(r"occupancy_kernelILi(\d+)E", name).group(1))
     waits = next((n for n, i in enumerate(code) if i.opcode.startswith("NANOSLEEP")), None)
     if waits is None:
         return ["no wait"]
-    loaded = sum(i.opcode.startswith("LDG") for i in code[:waits])
-    used = sum(i.opcode.startswith("IMAD") for i in code)
-    return [] if loaded >= live and used >= live else [
-        f"{loaded} loads and {used} uses around the wait, should be {live}"]
+    before = sum(i.opcode.startswith("LDG") for i in code[:waits])
+    used = sum(i.opcode.startswith("IMAD") for i in code[waits:])
+    return [] if before <= 3 and used >= live else [
+        f"{before} loads before the wait, should be at most 3; {used} uses behind it, should be {live}"]
 
 
 CHECKS = [
@@ -156,7 +156,7 @@ CHECKS = [
     (re.compile(r"\d+grid_barrier_kernel"), check_grid_barrier, 1),
     (re.compile(r"\d+sleep_kernel"), check_sleep, 1),
     (re.compile(r"\d+wait_kernel"), check_waits, 4),
-    (re.compile(r"\d+occupancy_kernel"), check_occupancy, 57),
+    (re.compile(r"\d+occupancy_kernel"), check_occupancy, 66),
 ]
 
 

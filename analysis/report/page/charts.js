@@ -8,6 +8,7 @@ function draw(spec, id) {
 if (charts.staircase) draw(charts.staircase, 'staircase');
 if (charts.constants) draw(charts.constants, 'constants');
 if (charts.deviation) draw(charts.deviation, 'deviation');
+if (charts.timeline) draw(charts.timeline, 'timeline');
 if (charts.map) {
   const devices = charts.map_devices;
   const device_box = document.getElementById('map_device');

@@ -179,5 +179,54 @@ TEST(ProbeTest, a_line_of_the_host_is_read_once) {
   EXPECT_THROW(validate_probe(probe, 2), Error);
 }
 
+BranchProbe small_branch() {
+  return {.path_of_thread = std::vector<int>(32, 0), .warps = 1, .sms = {0}};
+}
+
+TEST(ProbeTest, branches_need_a_path_for_each_thread_of_a_warp) {
+  BranchProbe few = small_branch();
+  few.path_of_thread.pop_back();
+  BranchProbe beyond = small_branch();
+  beyond.path_of_thread[3] = most_branch_paths;
+  BranchProbe twice = small_branch();
+  twice.sms = {1, 1};
+
+  EXPECT_NO_THROW(validate_probe(small_branch(), 2));
+  EXPECT_THROW(validate_probe(few, 2), Error);
+  EXPECT_THROW(validate_probe(beyond, 2), Error);
+  EXPECT_THROW(validate_probe(twice, 2), Error);
+  EXPECT_EQ(probe_kind(small_branch()), "branch");
+  EXPECT_THAT(describe_probe(small_branch()), HasSubstr("switch_cases"));
+}
+
+TEST(ProbeTest, waits_have_a_limit) {
+  WaitProbe probe{.program = WaitProgram::spin_release, .limit_cycles = 1000, .sms = {0}};
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_THAT(describe_probe(probe), HasSubstr("spin_release"));
+  probe.limit_cycles = 0;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
+TEST(ProbeTest, barriers_come_in_groups_and_sleeps_are_short) {
+  BarrierProbe barrier{.barriers = 32, .sms = {0}};
+  EXPECT_NO_THROW(validate_probe(barrier, 2));
+  barrier.barriers = 33;
+  EXPECT_THROW(validate_probe(barrier, 2), Error);
+  EXPECT_THROW(
+      validate_probe(BarrierProbe{.kind = BarrierKind::grid, .warps = 2, .barriers = 16, .sms = {}},
+                     2),
+      Error);
+  EXPECT_NO_THROW(validate_probe(SleepProbe{.asked_ns = 1000, .samples = 2, .sms = {0}}, 2));
+  EXPECT_THROW(validate_probe(SleepProbe{.asked_ns = 2'000'000, .samples = 2, .sms = {0}}, 2),
+               Error);
+}
+
+TEST(ProbeTest, many_registers_need_small_blocks) {
+  EXPECT_NO_THROW(validate_probe(OccupancyProbe{64, 1024, 0}, 2));
+  EXPECT_NO_THROW(validate_probe(OccupancyProbe{255, 256, 0}, 2));
+  EXPECT_THROW(validate_probe(OccupancyProbe{65, 512, 0}, 2), Error);
+  EXPECT_THROW(validate_probe(OccupancyProbe{0, 32, 0}, 2), Error);
+}
+
 }  // namespace
 }  // namespace sonde

@@ -69,6 +69,34 @@ TEST(HtmlTest, text_from_the_run_cannot_become_markup) {
   EXPECT_THAT(without_vega(page.html), Not(HasSubstr("</script><b>")));
 }
 
+TEST(HtmlTest, timelines_have_a_bar_for_each_path_of_each_warp) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "no Vega";
+  RunResult run = maker::healthy_fleet(2, 7);
+  std::vector<double> begins(64), ends(64);
+  for (std::size_t i = 0; i < 64; ++i) {
+    begins[i] = 100.0 * static_cast<double>(i % 32);
+    ends[i] = begins[i] + 80;
+  }
+  run.devices[0].jobs[0].findings.push_back(found("control.timeline_begin_cycles", begins, 1, 64));
+  run.devices[0].jobs[0].findings.push_back(found("control.timeline_end_cycles", ends, 1, 64));
+
+  const nlohmann::json charts = charts_of(page_of(std::move(run)).html);
+
+  const nlohmann::json& bars = charts.at("timeline").at("data").at(0).at("values");
+  ASSERT_EQ(bars.size(), 64u);
+  EXPECT_EQ(bars[33].at("warp"), 1);
+  EXPECT_EQ(bars[33].at("path"), 1);
+  EXPECT_EQ(bars[33].at("begin"), 100);
+  EXPECT_EQ(bars[33].at("end"), 180);
+}
+
+TEST(HtmlTest, without_timelines_there_is_no_such_chart) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "no Vega";
+  const std::string html = page_of(maker::healthy_fleet(2, 7)).html;
+  EXPECT_FALSE(charts_of(html).contains("timeline"));
+  EXPECT_THAT(html, Not(HasSubstr("Diverged warps")));
+}
+
 TEST(HtmlTest, staircase_has_points_and_detected_capacities) {
   if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
   const auto charts = charts_of(page_of(maker::healthy_fleet(1, 7)).html);

@@ -35,7 +35,7 @@ std::vector<HeldBlocks> observe(const OccupancyRule& rule, const std::vector<int
       held.push_back({registers, threads, place_blocks(rule, registers, threads)});
     }
   }
-  for (int registers : {32, 48, 64}) {
+  for (int registers : {32, 48, 62}) {
     for (int threads = 16; threads <= 1024; threads += 16) {
       held.push_back({registers, threads, place_blocks(rule, registers, threads)});
     }
@@ -70,12 +70,13 @@ TEST(OccupancyRuleTest, an_sm_of_four_parts) {
   expect_found(rule, observe(rule, every_count(255)));
 }
 
-/// Kernels that ptxas made: no odd numbers, gaps, few large ones.
+/// Those of the kernels that nvcc 13.0 made for sm_90.
 TEST(OccupancyRuleTest, numbers_of_registers_with_gaps_suffice) {
   const OccupancyRule rule{65536, 8, 32, 4, 32, 2048};
-  expect_found(rule, observe(rule, {20, 22, 24, 26,  28,  30,  31,  32,  40,  42, 44, 46,
-                                    48, 50, 52, 54,  56,  58,  60,  62,  64,  70, 76, 80,
-                                    84, 86, 98, 102, 128, 158, 174, 198, 238, 254}));
+  expect_found(rule, observe(rule, {22,  24,  26,  28,  30,  32,  38,  40,  42,  44,  46,  48,
+                                    50,  52,  54,  56,  58,  60,  62,  68,  70,  74,  78,  80,
+                                    83,  86,  88,  90,  96,  98,  100, 102, 104, 114, 126, 128,
+                                    147, 161, 163, 169, 171, 187, 207, 227, 243, 253}));
 }
 
 TEST(OccupancyRuleTest, random_rules_come_back_or_are_not_told) {
