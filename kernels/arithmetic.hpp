@@ -12,8 +12,8 @@
 namespace sonde::kernels {
 
 inline constexpr unsigned arithmetic_most_warps = 32;  // of a block, one on each SM
-/// Shared memory of a block: times of its warps, and a sink for each thread.
-inline constexpr unsigned arithmetic_shared_bytes = arithmetic_most_warps * (2 * 8 + 32 * 4);
+/// Shared memory of a block: times of its warps, a sink for each thread, its SM and rank.
+inline constexpr unsigned arithmetic_shared_bytes = arithmetic_most_warps * (2 * 8 + 32 * 4) + 8;
 
 struct ArithmeticLaunch {
   Placement placement;

@@ -162,11 +162,14 @@ class Pair {
   Chain<Second> second_;
 };
 
-/// When each warp of a block began and ended, and where its threads store what they made.
+/// When each warp of a block began and ended, and where its threads store what they made. What the
+/// block is, too, which would hold registers.
 struct WarpTimes {
   std::uint64_t begin_cycles[arithmetic_most_warps];
   std::uint64_t end_cycles[arithmetic_most_warps];
   std::uint32_t sink[arithmetic_most_warps * 32];
+  std::uint32_t sm;
+  std::int32_t rank;
 };
 static_assert(sizeof(WarpTimes) == arithmetic_shared_bytes);
 
@@ -204,7 +207,10 @@ template <class Program, int ilp, int body_steps>
 __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
   extern __shared__ __align__(8) unsigned char shared[];
   WarpTimes& times = *reinterpret_cast<WarpTimes*>(shared);
-  const std::uint32_t sm = read_sm();
+  if (threadIdx.x == 0) {
+    times.sm = read_sm();
+    times.rank = rank;
+  }
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t sink = shared_address(&times.sink[threadIdx.x]);
   // All threads of a warp write the same.
@@ -221,7 +227,8 @@ __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
     store_shared_u64(end_cycles, read_clock());
   }
   if (!pass_barrier() || threadIdx.x > 0) return;
-  launch.results[rank] = {lane_status(true, sm), sm, span_of(times, blockDim.x / 32), 0};
+  launch.results[times.rank] = {lane_status(true, times.sm), times.sm,
+                                span_of(times, blockDim.x / 32), 0};
 }
 
 template <class Program, int ilp, int body_steps>

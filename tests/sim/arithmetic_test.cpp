@@ -76,7 +76,9 @@ bool has_one_way(const sim::PipelinesModel& pipelines, const sim::OpModel& op) {
 }
 
 /// Latencies and rates of all operations.
-void expect_declared(const JobOnSim& sim, double tolerance) {
+/// @param sequences least share of the rate that units and schedulers allow: warps that wait for
+///   one of several units in order leave gaps in the others
+void expect_declared(const JobOnSim& sim, double tolerance, double sequences) {
   const sim::PipelinesModel& pipelines = *sim.truth().units.pipelines;
   const double chains = 4.0 * sim.truth().device.max_threads_per_block / 32;
   for (const ArithmeticOp& known : arithmetic_ops) {
@@ -90,9 +92,10 @@ void expect_declared(const JobOnSim& sim, double tolerance) {
         << known.name;
     if (!has_one_way(pipelines, *op)) continue;
     const double rate = std::min(declared_rate(pipelines, *op), chains / latency);
-    EXPECT_NEAR(sim.number(metric(known.name, "throughput_per_cycle_per_sm")),
-                rate * known.per_warp, tolerance * rate * known.per_warp)
-        << known.name;
+    const double found = sim.number(metric(known.name, "throughput_per_cycle_per_sm"));
+    const double least = op->instructions.size() == 1 ? 1 - tolerance : sequences;
+    EXPECT_GE(found, least * rate * known.per_warp) << known.name;
+    EXPECT_LE(found, (1 + tolerance) * rate * known.per_warp) << known.name;
     EXPECT_EQ(sim.find(metric(known.name, "latency_cycles")).reason,
               pipelines.machine_code(op->name));
   }
@@ -101,7 +104,7 @@ void expect_declared(const JobOnSim& sim, double tolerance) {
 class ArithmeticOfModelTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ArithmeticOfModelTest, declared_latencies_and_lanes_come_back) {
-  expect_declared(arithmetic_on(GetParam()), 0.02);
+  expect_declared(arithmetic_on(GetParam()), 0.02, 0.98);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, ArithmeticOfModelTest,
@@ -145,7 +148,7 @@ TEST(ArithmeticSimTest, drawn_pipelines_come_back_or_are_not_told) {
     nlohmann::json model = json_of("gtx980");
     model["pipelines"] = draw_pipelines(seed);
     const JobOnSim sim = arithmetic_on(write_model(model, "pipelines" + std::to_string(seed)));
-    expect_declared(sim, 0.06);  // sequences on units of different pace leave gaps
+    expect_declared(sim, 0.02, 0.6);
     if (sim.status("arithmetic.schedulers") != Status::ok) continue;
     ++told;
     EXPECT_EQ(sim.number("arithmetic.schedulers"), sim.truth().units.pipelines->schedulers);
