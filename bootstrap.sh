@@ -239,8 +239,8 @@ run_tests() {
 # show_failed_tests <log of ctest>: again at the end, where hundreds of passed and skipped tests do not hide it.
 show_failed_tests() {
   say "what the failed tests printed"
-  awk '/^[0-9]+\/[0-9]+ Testing: / { block = "" }
-       { block = block $0 "\n" }
+  awk '/^[0-9]+\/[0-9]+ Testing: / { block = ""; test = $3 }
+       { block = block test ": " $0 "\n" }
        /^Test (Failed|Timeout)/ { failed = 1 }
        / end time: / { if (failed) printf "%s", block; failed = 0 }' "$1" | tail -n 150 >&2
 }

@@ -153,11 +153,10 @@ constexpr Row shared_rows[] = {
     {"shared.bytes_per_s_per_sm", throughput, "bytes_per_cycle_per_sm x SM clock", mei_6_1},
     {"shared.best_shape", Quantity{"", fingerprint, neither},
      "CTA size x CTAs per SM x ILP of the best copy", mei_6_1},
-    {"shared.surface_block_threads", count, "axis of surface_bytes_per_cycle: CTA size",
+    {"shared.surface_block_threads", list, "axis of surface_bytes_per_cycle: CTA size", mei_fig_16},
+    {"shared.surface_blocks_per_sm", list, "axis of surface_bytes_per_cycle: CTAs per SM",
      mei_fig_16},
-    {"shared.surface_blocks_per_sm", count, "axis of surface_bytes_per_cycle: CTAs per SM",
-     mei_fig_16},
-    {"shared.surface_ilp", count, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
+    {"shared.surface_ilp", list, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
     {"shared.surface_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
      "copy throughput of an SM at each shape", mei_fig_16},
 };
@@ -171,9 +170,9 @@ constexpr Row global_rows[] = {
     {"global.efficiency", gain, "best read / theoretical", "Mei and Chu 2016, table VI"},
     {"global.best_shape", Quantity{"", fingerprint, neither},
      "CTA size x CTA count x ILP of the best read", mei_fig_12},
-    {"global.surface_block_threads", count, "axis of surface_bytes_per_s: CTA size", mei_fig_12},
-    {"global.surface_blocks", count, "axis of surface_bytes_per_s: CTA count", mei_fig_12},
-    {"global.surface_ilp", count, "axis of surface_bytes_per_s: ILP", mei_fig_12},
+    {"global.surface_block_threads", list, "axis of surface_bytes_per_s: CTA size", mei_fig_12},
+    {"global.surface_blocks", list, "axis of surface_bytes_per_s: CTA count", mei_fig_12},
+    {"global.surface_ilp", list, "axis of surface_bytes_per_s: ILP", mei_fig_12},
     {"global.surface_bytes_per_s", Quantity{"byte/s", fingerprint, neither},
      "read throughput at each shape", mei_fig_12},
     {"global.littles_law_bytes_in_flight", amount, "bytes in flight that the best read needs",
@@ -183,7 +182,14 @@ constexpr Row global_rows[] = {
     {"global.littles_law_r2", number,
      "how well throughput below half of the best follows that line", global_page,
      "it tells how good a fit is, not what a device is"},
-    {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, all SMs", global_page},
+};
+
+constexpr Row l2_throughput_rows[] = {
+    {"l2.footprint_bytes", footprints, "lines that were read and written, all of them in the L2"},
+    {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, each SM other lines"},
+    {"l2.write_bytes_per_s", throughput, "writing what lies in the L2"},
+    {"l2.same_lines_bytes_per_s", throughput,
+     "what all SMs together get when they read the same lines at the same time"},
 };
 
 constexpr Factor one[] = {{"", ""}};
@@ -224,6 +230,7 @@ constexpr Section sections[] = {
     {"dsm", "docs/methods/dsm.md", dsm_rows},
     {"host", "docs/methods/host.md", host_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
+    {"l2.throughput", "docs/methods/l2-throughput.md", l2_throughput_rows},
     {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},

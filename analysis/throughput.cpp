@@ -12,8 +12,10 @@
 namespace sonde {
 
 std::string to_text(const Shape& shape) {
-  return fmt::format("{} threads x {} blocks x ILP {}", shape.block_threads, shape.blocks,
-                     shape.ilp);
+  const std::string blocks = shape.blocks == blocks_by_tiles
+                                 ? "a block for each tile"
+                                 : fmt::format("{} blocks", shape.blocks);
+  return fmt::format("{} threads x {} x ILP {}", shape.block_threads, blocks, shape.ilp);
 }
 
 std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes) {

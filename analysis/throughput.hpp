@@ -11,6 +11,9 @@
 
 namespace sonde {
 
+/// Instead of a number of blocks: one for each tile of the data, so that none has a second one.
+inline constexpr int blocks_by_tiles = 0;
+
 /// Shape of a grid: the axes of Mei and Chu 2016, sections 5.1 and 6.1.
 struct Shape {
   int block_threads = 0;
@@ -20,7 +23,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// "256 threads x 2 blocks x ILP 8"
+/// "256 threads x 2 blocks x ILP 8", "256 threads x a block for each tile x ILP 1"
 std::string to_text(const Shape& shape);
 
 /// What a shape on one SM must keep to.

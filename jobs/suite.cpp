@@ -38,6 +38,7 @@ void run_arithmetic(JobRun& run);
 void run_dsm(JobRun& run);
 void run_host(JobRun& run);
 void run_global_throughput(JobRun& run);
+void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
 void run_peer(JobRun& run);
 
@@ -55,11 +56,17 @@ constexpr Job make_job(std::string_view name, SuiteLevel level, void (*run)(JobR
 
 constexpr Job over_node(Job job) {
   job.reach = JobReach::node;
+  job.sms = JobSms::all;
+  return job;
+}
+
+constexpr Job over_all_sms(Job job) {
+  job.sms = JobSms::all;
   return job;
 }
 
 constexpr std::array jobs{
-    make_job("device", quick, run_device, "inventory and health of the GPU"),
+    over_all_sms(make_job("device", quick, run_device, "inventory and health of the GPU")),
     make_job("clock", quick, run_clock, "what reading the clock costs, its step and its scope"),
     make_job("cache.l1", quick, run_cache_l1,
              "size, line, sector, sets, index and replacement of the L1", "clock"),
@@ -86,29 +93,34 @@ constexpr std::array jobs{
     make_job("latency", quick, run_latency,
              "hit latency of each level per load path, the access patterns P1 to P6", "clock",
              "cache.l1", "cache.readonly", "cache.l2", "tlb"),
-    make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock"),
-    make_job("placement", standard, run_placement,
-             "latencies and bandwidth by SM, and units that stand out", "clock", "cache.l1",
-             "cache.l2", "cache.constant_l1", "cache.constant_l2", "cache.instruction", "topology"),
-    make_job("slices", standard, run_slices,
-             "which lines lie in which slice of the L2, by what function, and how far each is",
-             "clock", "cache.l2", "topology"),
-    make_job("sharing", standard, run_sharing,
-             "which SMs share each cache, and which load paths share one array", "clock",
-             "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1", "cache.texture_l2",
-             "cache.constant_l1", "cache.constant_l2", "cache.constant_l3", "cache.instruction",
-             "topology"),
+    over_all_sms(
+        make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
+    over_all_sms(make_job("placement", standard, run_placement,
+                          "latencies and bandwidth by SM, and units that stand out", "clock",
+                          "cache.l1", "cache.l2", "cache.constant_l1", "cache.constant_l2",
+                          "cache.instruction", "topology")),
+    over_all_sms(
+        make_job("slices", standard, run_slices,
+                 "which lines lie in which slice of the L2, by what function, and how far each is",
+                 "clock", "cache.l2", "topology")),
+    over_all_sms(make_job("sharing", standard, run_sharing,
+                          "which SMs share each cache, and which load paths share one array",
+                          "clock", "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1",
+                          "cache.texture_l2", "cache.constant_l1", "cache.constant_l2",
+                          "cache.constant_l3", "cache.instruction", "topology")),
     make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
              "clock"),
     make_job("arithmetic", standard, run_arithmetic,
              "latency and throughput of operations, against warps and side by side"),
-    make_job("dsm", standard, run_dsm,
-             "latency and bandwidth of the shared memory of other blocks of a cluster", "clock",
-             "topology"),
+    over_all_sms(make_job("dsm", standard, run_dsm,
+                          "latency and bandwidth of the shared memory of other blocks of a cluster",
+                          "clock", "topology")),
     make_job("host", standard, run_host,
              "copies to and from the host, loads from it, and the state of the links", "clock"),
-    make_job("global.throughput", quick, run_global_throughput,
-             "read, write and copy bandwidth of global memory", "clock"),
+    over_all_sms(make_job("global.throughput", quick, run_global_throughput,
+                          "read, write and copy bandwidth of global memory", "clock")),
+    over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,
+                          "read and write bandwidth of the L2", "clock", "cache.l2")),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,
@@ -151,6 +163,18 @@ std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::str
   for (const Job& job : jobs) {
     const bool is_wanted = names.empty() ? job.level <= level : wanted.contains(job.name);
     if (is_wanted) selected.push_back(&job);
+  }
+  return selected;
+}
+
+std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,
+                                                const std::vector<std::string>& names) {
+  std::vector<const Job*> selected;
+  for (const Job* job : jobs) {
+    if (job->sms == JobSms::any) selected.push_back(job);
+    if (job->sms == JobSms::any || std::ranges::find(names, job->name) == names.end()) continue;
+    throw ConfigError(
+        fmt::format("the job {} looks at all SMs at once: run it without --sms", job->name));
   }
   return selected;
 }

@@ -18,6 +18,10 @@ namespace sonde {
 /// have been measured by themselves.
 enum class JobReach { gpu, node };
 
+/// Which SMs a job can make do with: any, or all of them at once, because it compares them or
+/// because they saturate together what they share.
+enum class JobSms { any, all };
+
 struct Job {
   std::string_view name;
   std::string_view summary;
@@ -25,6 +29,7 @@ struct Job {
   void (*run)(JobRun&);
   std::array<std::string_view, 12> builds_on = {};  // jobs whose findings it reads
   JobReach reach = JobReach::gpu;
+  JobSms sms = JobSms::any;
 };
 
 /// In running order: a job stands behind everything that it builds on.
@@ -39,6 +44,12 @@ SuiteLevel parse_suite_level(std::string_view name);
 /// The jobs of a suite, or those named and all that they build on, in running order.
 /// @throws ConfigError for an unknown job, naming those there are
 std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::string>& names);
+
+/// Those of the jobs that can do with some SMs.
+/// @param names jobs that were asked for by name
+/// @throws ConfigError if one of them cannot
+std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,
+                                                const std::vector<std::string>& names);
 
 /// What became of a job and of the device under it.
 struct JobOutcome {

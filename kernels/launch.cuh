@@ -41,10 +41,4 @@ Kernel select_kernel(int asked, const Make& make) {
   return kernel;
 }
 
-/// The same for the unroll factors of streams (stream_ilp_exists).
-template <class Kernel, class Make>
-Kernel select_by_ilp(int ilp, const Make& make) {
-  return select_kernel<Kernel, 1, 2, 4, 8, 16>(ilp, make);
-}
-
 }  // namespace sonde::kernels

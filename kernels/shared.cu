@@ -143,7 +143,7 @@ using StreamKernel = void (*)(SharedStreamLaunch);
 
 template <int bytes>
 StreamKernel stream_kernel_by_ilp(int ilp) {
-  return select_by_ilp<StreamKernel>(
+  return select_kernel<StreamKernel, 1, 2, 4, 6, 8>(
       ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value>; });
 }
 

@@ -39,6 +39,12 @@ struct SharedStreamLaunch {
   std::uint64_t limit_ns = 0;
 };
 
+/// Whether `ilp` is one of the unroll factors that are compiled: those of Mei and Chu 2016,
+/// section 6.1.
+constexpr bool shared_stream_ilp_exists(int ilp) {
+  return ilp == 1 || ilp == 2 || ilp == 4 || ilp == 6 || ilp == 8;
+}
+
 /// Blocks of that shape that an SM can hold at once: by registers, threads and shared memory.
 cudaError_t count_resident_streams(int* blocks, int element_bytes, int ilp,
                                    const LaunchShape& shape);

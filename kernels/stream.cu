@@ -37,8 +37,8 @@ struct Element<16> {
   }
 };
 
-/// Passes between two looks at the deadline: small footprints shall not wait for the timer.
-constexpr std::uint32_t deadline_passes = 64;
+/// Tiles between two looks at the deadline. A tile takes from half a microsecond to some ten.
+constexpr std::uint32_t deadline_tiles = 4096;
 
 #define SONDE_LOAD_ELEMENT(flavour)                                                    \
   if constexpr (bytes == 4) {                                                          \
@@ -112,18 +112,60 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
   return sum;
 }
 
-template <StreamWork work, Load load, int bytes, int ilp>
-__device__ std::uint32_t pass_over(const StreamLaunch& launch, std::uint64_t whole_tiles,
-                                   std::uint32_t rank, std::uint32_t ranks) {
-  const std::uint64_t tile = std::uint64_t{blockDim.x} * ilp;
-  std::uint32_t sum = 0;
-  for (std::uint64_t t = rank; t < whole_tiles; t += ranks) {
-    sum += do_elements<work, load, bytes, ilp>(launch, t * tile + threadIdx.x, blockDim.x);
+/// A deadline that counts from the first look at it: blocks that have little to do never look.
+class LateDeadline {
+ public:
+  __device__ explicit LateDeadline(std::uint64_t limit_ns) : limit_ns_(limit_ns) {}
+  __device__ bool passed() {
+    const std::uint64_t now_ns = read_globaltimer();
+    if (end_ns_ == 0) end_ns_ = now_ns + limit_ns_;
+    return now_ns >= end_ns_;
   }
-  const std::uint64_t rest = whole_tiles * tile;
-  for (std::uint64_t i = rest + rank * blockDim.x + threadIdx.x; i < launch.elements;
-       i += std::uint64_t{ranks} * blockDim.x) {
-    sum += do_elements<work, load, bytes, 1>(launch, i, 0);
+
+ private:
+  std::uint64_t limit_ns_;
+  std::uint64_t end_ns_ = 0;
+};
+
+/// The tiles of one block. In the order `apart` passes follow one another without a break: lines
+/// go from SM to SM, and nobody waits for the last block of a pass.
+template <StreamWork work, Load load, int bytes, int ilp>
+__device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank) {
+  const bool is_same = launch.order == StreamOrder::same;
+  if (!is_same && rank >= launch.workers) return 0;
+  const std::uint64_t all = launch.tiles * launch.passes;
+  const std::uint64_t tile = std::uint64_t{blockDim.x} * ilp;
+  const std::uint64_t step = is_same ? 1 : launch.workers;
+  LateDeadline deadline(launch.placement.limit_ns);
+  std::uint32_t sum = 0;
+  std::uint32_t done = 0;
+  std::uint64_t at = is_same ? 0 : rank;
+  for (std::uint64_t i = at; i < all; i += step) {
+    sum += do_elements<work, load, bytes, ilp>(launch, at * tile + threadIdx.x, blockDim.x);
+    at += step;
+    if (at >= launch.tiles) at -= launch.tiles;
+    if (++done % deadline_tiles == 0 && deadline.passed()) {
+      *launch.timed_out = 1;
+      break;
+    }
+  }
+  return sum;
+}
+
+/// What is left of the data behind the last whole tile, in each pass.
+template <StreamWork work, Load load, int bytes, int ilp>
+__device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
+                                 std::uint32_t ranks) {
+  const bool is_same = launch.order == StreamOrder::same;
+  const std::uint64_t tiled = launch.tiles * blockDim.x * ilp;
+  const std::uint64_t begin = tiled + std::uint64_t{is_same ? 0 : rank} * blockDim.x + threadIdx.x;
+  if (begin >= launch.elements) return 0;
+  const std::uint64_t step = std::uint64_t{is_same ? 1 : ranks} * blockDim.x;
+  std::uint32_t sum = 0;
+  for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
+    for (std::uint64_t i = begin; i < launch.elements; i += step) {
+      sum += do_elements<work, load, bytes, 1>(launch, i, 0);
+    }
   }
   return sum;
 }
@@ -133,25 +175,18 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     stream_kernel(const __grid_constant__ StreamLaunch launch) {
   std::uint32_t rank = blockIdx.x;
   std::uint32_t ranks = gridDim.x;
-  const Deadline deadline(launch.placement.limit_ns);
   if (launch.placement.wanted > 0) {
     const int held = hold_wanted_sm(launch.placement);
     if (held < 0) return;
     rank = static_cast<std::uint32_t>(held);
     ranks = launch.placement.wanted;
+    const Deadline deadline(launch.placement.limit_ns);
     if (threadIdx.x == 0) start_together(launch.placement, ranks, deadline);
     if (!pass_barrier()) return;
   }
   const std::uint64_t begin = read_clock();
-  const std::uint64_t whole_tiles = launch.elements / (std::uint64_t{blockDim.x} * ilp);
-  std::uint32_t sum = 0;
-  for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
-    sum += pass_over<work, load, bytes, ilp>(launch, whole_tiles, rank, ranks);
-    if (pass % deadline_passes == deadline_passes - 1 && deadline.passed()) {
-      *launch.timed_out = 1;
-      break;
-    }
-  }
+  const std::uint32_t sum = do_tiles<work, load, bytes, ilp>(launch, rank) +
+                            do_rest<work, load, bytes, ilp>(launch, rank, ranks);
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
   note_span(launch.spans, begin);
 }
@@ -182,7 +217,7 @@ StreamKernel kernel_of(StreamWork work, Load load) {
 
 StreamKernel kernel_of(StreamWork work, Load load, int element_bytes, int ilp) {
   return select_kernel<StreamKernel, 4, 8, 16>(element_bytes, [=](auto bytes) {
-    return select_by_ilp<StreamKernel>(
+    return select_kernel<StreamKernel, 1, 2, 4, 8, 16>(
         ilp, [=](auto factor) { return kernel_of<bytes.value, factor.value>(work, load); });
   });
 }

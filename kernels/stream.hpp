@@ -11,12 +11,21 @@ namespace sonde::kernels {
 
 enum class StreamWork { read, write, copy };
 
+/// Which tiles, of threads x ilp elements each, a block takes one after the other.
+enum class StreamOrder : std::uint32_t {
+  apart,  // the blocks divide those of all passes
+  same    // each block takes all
+};
+
 struct StreamLaunch {
   Placement placement;           // wanted == 0: all blocks work, wherever they are
   const void* source = nullptr;  // read, copy
   void* destination = nullptr;   // write, copy
   std::uint64_t elements = 0;    // in one pass
+  std::uint64_t tiles = 0;       // whole ones among them
+  std::uint32_t workers = 0;     // blocks that take tiles apart: no more than there are tiles
   std::uint32_t passes = 1;
+  StreamOrder order = StreamOrder::apart;
   SmSpan* spans = nullptr;        // [max_sms]
   std::uint32_t* sink = nullptr;  // never written
   std::uint32_t* timed_out = nullptr;

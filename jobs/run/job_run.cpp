@@ -135,6 +135,9 @@ JobResult JobRun::take_result() {
   result.findings = std::move(findings_);
   result.probes.assign(std::make_move_iterator(records_.begin()),
                        std::make_move_iterator(records_.end()));
+  for (ProbeRecord& record : result.probes) {
+    for (LaneTrace& lane : record.trace.lanes) lane.sm = device_.sm_of_gpu(lane.sm);
+  }
   return result;
 }
 

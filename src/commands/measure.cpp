@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
+#include "device/some_sms.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
 #include "store/digest.hpp"
@@ -161,7 +162,13 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
   }
   log_world(bind_near_device(result.info.pci_bus_id));
   result.before = device->health();
-  return device;
+  if (plan.sms.empty()) return device;
+  try {
+    return limit_to_sms(std::move(device), plan.sms);
+  } catch (const DeviceError& error) {
+    result.reason = error.what();
+    return nullptr;
+  }
 }
 
 void note_outcome(DeviceResult& device) {

@@ -22,6 +22,7 @@ struct MeasurePlan {
   BackendChoice backend;
   SuiteLevel level = SuiteLevel::standard;
   std::vector<const Job*> jobs;
+  std::vector<int> sms = {};    // that are measured; empty: all
   std::filesystem::path parts;  // folder of the shard and of the progress file
   Provenance provenance;
 };

@@ -9,6 +9,7 @@
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
 #include "commands/supervise.hpp"
+#include "device/some_sms.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
@@ -166,6 +167,8 @@ MeasurePlan plan_run(const RunOptions& options, const std::string& command_line)
   plan.backend = parse_backend(options.backend);
   plan.level = parse_suite_level(options.suite);
   plan.jobs = select_jobs(plan.level, options.jobs);
+  plan.sms = parse_sms(options.sms);
+  if (!plan.sms.empty()) plan.jobs = select_jobs_of_some_sms(plan.jobs, options.jobs);
   check_backend(plan.backend);
   plan.parts = parts_folder(options.output);
   if (!options.force && !options.resume && !options.dry_run) refuse_existing(options.output);

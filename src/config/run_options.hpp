@@ -14,6 +14,7 @@ struct RunOptions {
   std::string backend = "cuda";
   std::string suite = "standard";
   std::vector<std::string> jobs{};  // empty: all of the suite
+  std::vector<std::string> sms{};   // empty: all
   std::string output = "sonde-run.h5";
   std::uint64_t seed = 1;
   bool resume = false;
@@ -52,6 +53,10 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.suite, OptionText{"suite", decides_results, "how much to measure"});
   visit(options.jobs,
         OptionText{"jobs", decides_results, "only these jobs (and what they build on), by comma"});
+  visit(options.sms,
+        OptionText{"sms", decides_results,
+                   "measure with these SMs alone, by comma: 17, or 17,20-23 (one, a TPC, a pair); "
+                   "jobs that look at all SMs are left out"});
   visit(options.output, OptionText{"output", guides_run, "the run file", 'o'});
   visit(options.seed, OptionText{"seed", decides_results, "seed of all random choices"});
   visit(options.resume,

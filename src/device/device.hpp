@@ -66,6 +66,10 @@ class Device {
   /// empty: not known.
   virtual std::string machine_code(const std::string& /*op*/) { return {}; }
 
+  /// The number that the GPU itself gives an SM of this device: another one only where the device
+  /// stands for some SMs of a GPU.
+  virtual int sm_of_gpu(int sm) const { return sm; }
+
   /// Plays a probe.
   /// @throws DeviceError if this probe failed, or cannot run on this device and why
   /// @throws DeviceLostError if no further probe can run

@@ -26,6 +26,9 @@ constexpr EnumName<LoadPath> path_names[]{
     {LoadPath::instruction, "instruction"}};
 static_assert(std::size(path_names) == load_path_count);
 
+constexpr EnumName<StreamOrder> order_names[]{{StreamOrder::apart, "apart"},
+                                              {StreamOrder::same, "same"}};
+
 constexpr EnumName<StreamKind> stream_names[]{
     {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
 
@@ -98,6 +101,7 @@ json describe(const ClusterProbe& probe) {
 
 json describe(const StreamProbe& probe) {
   json result = {{"kind", to_text(probe.kind)},
+                 {"order", name_of(order_names, probe.order)},
                  {"path", to_text(probe.path)},
                  {"blocks", probe.blocks},
                  {"block_threads", probe.block_threads},
@@ -316,9 +320,17 @@ std::string describe_probe(const ProbeSpec& spec) {
   return std::visit([](const auto& probe) { return describe(probe).dump(); }, spec);
 }
 
+std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
+  return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp) *
+         static_cast<std::uint64_t>(probe.element_bytes);
+}
+
 double stream_bytes(const StreamProbe& probe) {
   // A copy reads one half of the footprint and writes the other, so each kind touches it once.
-  return static_cast<double>(probe.footprint_bytes) * probe.passes;
+  const double pass_bytes = static_cast<double>(probe.footprint_bytes);
+  const int whole_passes =
+      probe.order == StreamOrder::same ? probe.passes * probe.blocks : probe.passes;
+  return pass_bytes * whole_passes;
 }
 
 std::optional<LoadPath> common_path(const ChaseProbe& probe) {

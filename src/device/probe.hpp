@@ -126,14 +126,20 @@ struct ClusterProbe {
 
 enum class StreamKind { read, write, copy };
 
+/// How the blocks of a stream share its work. `apart`: they divide each pass, so that no two of
+/// them access the same line at the same time. `same`: each block makes every pass whole, all of
+/// them in the same order.
+enum class StreamOrder { apart, same };
+
 /// Independent accesses to global memory, as many in flight as asked. `blocks` blocks of
 /// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
-/// other), `ilp` independent elements of `element_bytes` a thread. Trace.repeat_ns has `repeats`
-/// values, each the wall time of one launch; bytes are accounted by `stream_bytes`. One lane for
-/// each SM that took part: elapsed_cycles from its first block's start to its last block's end in
-/// the last repeat.
+/// other), `ilp` independent elements of `element_bytes` a thread. A block takes tiles of as many
+/// elements as its threads have in flight. Trace.repeat_ns has `repeats` values, each the wall time
+/// of one launch; bytes are accounted by `stream_bytes`. One lane for each SM that took part:
+/// elapsed_cycles from its first block's start to its last block's end in the last repeat.
 struct StreamProbe {
   StreamKind kind = StreamKind::read;
+  StreamOrder order = StreamOrder::apart;
   LoadPath path = LoadPath::all_levels;
   int blocks = 0;
   int block_threads = 0;
@@ -252,7 +258,11 @@ std::string_view probe_kind(const ProbeSpec& spec);
 /// the path of their lanes or, where lanes differ, `paths` with one for each.
 std::string describe_probe(const ProbeSpec& spec);
 
-/// Bytes that one repeat of the stream moves: a copy counts what it reads and what it writes.
+/// Bytes of one tile of a stream.
+std::uint64_t stream_tile_bytes(const StreamProbe& probe);
+
+/// Bytes that the blocks of one repeat of the stream ask for: a copy counts what it reads and what
+/// it writes; in the order `same` each block counts.
 double stream_bytes(const StreamProbe& probe);
 
 /// The path that all lanes of a chase take; nothing if they differ.

@@ -3,6 +3,9 @@
 
 #include "base/error.hpp"
 
+#include <cstdio>
+#include <string>
+
 namespace sonde {
 namespace {
 
@@ -64,6 +67,38 @@ TEST_F(ThroughputGpuTest, every_shape_gives_right_data) {
   }
 }
 
+TEST_F(ThroughputGpuTest, a_block_for_each_tile_is_no_slower_than_blocks_that_loop) {
+  for (StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
+    const StreamProbe looping = large_stream(device(), kind);
+    StreamProbe probe = looping;
+    probe.block_threads = 256;
+    probe.ilp = 1;
+    probe.blocks = static_cast<int>(probe.footprint_bytes / (kind == StreamKind::copy ? 2 : 1) /
+                                    stream_tile_bytes(probe));
+    const double rate = bytes_per_s(probe, device().run(probe));
+    std::printf("%s: %.0f GB/s by tiles, %.0f in a loop\n", std::string(to_text(kind)).c_str(),
+                rate * 1e-9, bytes_per_s(looping, device().run(looping)) * 1e-9);
+    EXPECT_GT(rate, 0.97 * bytes_per_s(looping, device().run(looping))) << to_text(kind);
+  }
+}
+
+TEST_F(ThroughputGpuTest, lines_that_all_sms_want_come_faster_than_lines_of_their_own) {
+  StreamProbe apart = large_stream(device(), StreamKind::read);
+  apart.path = LoadPath::past_l1;
+  apart.blocks = device().info().sm_count;
+  apart.block_threads = 1024;
+  apart.ilp = 4;
+  apart.footprint_bytes = 16_MiB;
+  apart.passes = 128;
+  StreamProbe same = apart;
+  same.order = StreamOrder::same;
+  same.passes = 1;
+  const double apart_rate = bytes_per_s(apart, device().run(apart));
+  const double same_rate = bytes_per_s(same, device().run(same));
+  std::printf("L2: %.0f GB/s apart, %.0f the same lines\n", apart_rate * 1e-9, same_rate * 1e-9);
+  EXPECT_GT(same_rate, apart_rate);
+}
+
 TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
   StreamProbe probe = large_stream(device(), StreamKind::read);
   probe.footprint_bytes = 256_MiB;
@@ -122,6 +157,16 @@ TEST_F(ThroughputGpuTest, shared_copies_come_near_128_bytes_per_cycle) {
     const double bytes = 2.0 * 8 * static_cast<double>(lane.accesses);
     EXPECT_GT(bytes / static_cast<double>(lane.elapsed_cycles), 100);
     EXPECT_LE(bytes / static_cast<double>(lane.elapsed_cycles), 129);
+  }
+}
+
+TEST_F(ThroughputGpuTest, every_unroll_factor_of_the_sweep_copies_in_shared_memory) {
+  for (int ilp : {1, 2, 4, 6, 8}) {
+    SharedStreamProbe probe;
+    probe.block_threads = 256;
+    probe.ilp = ilp;
+    probe.passes = 100;
+    EXPECT_NO_THROW(device().run(probe)) << "ilp " << ilp;
   }
 }
 

@@ -259,6 +259,13 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def print_log(path):
+    """What the run itself said at last: where nothing is kept, it is all that is left of it."""
+    if path.exists():
+        for line in path.read_text(errors="replace").splitlines()[-40:]:
+            print(f"     | {line}", flush=True)
+
+
 def run_kills(arguments, work):
     names = ["mpirun", "mpirun-recovery", *(["srun", "sbatch"] if has_slurm() else [])]
     if arguments.launchers != "all":
@@ -281,6 +288,8 @@ def run_kills(arguments, work):
                   f"resumes {outcome.resumes}  {'; '.join(outcome.faults) or 'equal'}", flush=True)
             count["failed"] += bool(outcome.faults)
             count["missed"] += outcome.hit == "nothing"
+            if outcome.faults:
+                print_log(folder / "log.txt")
             if outcome.faults and arguments.keep:
                 shutil.copytree(folder, arguments.keep / folder.name, dirs_exist_ok=True)
             shutil.rmtree(folder)

@@ -118,11 +118,12 @@ nlohmann::json draw_pipelines(std::uint64_t seed) {
   for (const char* unit : {"a", "b", "c"}) {
     units.push_back({{"name", unit}, {"scope", draws.chance(0.6) ? "scheduler" : "sm"}});
     for (int i = 0; i < 2; ++i) {
+      const int lanes = draws.pick({4, 8, 16, 32});
       instructions.push_back({{"name", unit + std::to_string(i)},
                               {"on",
                                {{{"unit", unit},
-                                 {"lanes", draws.pick({4, 8, 16, 32})},
-                                 {"latency_cycles", draws.log_between(3, 60)}}}}});
+                                 {"lanes", lanes},
+                                 {"latency_cycles", 32 / lanes + draws.log_between(3, 60)}}}}});
     }
   }
   for (const ArithmeticOp& op : arithmetic_ops) {

@@ -58,9 +58,9 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_sm / probe.blocks_per_sm);
-  if (!kernels::stream_ilp_exists(probe.ilp) || probe.block_threads > most) {
+  if (!kernels::shared_stream_ilp_exists(probe.ilp) || probe.block_threads > most) {
     throw_device_error(
-        "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 8, 16; at most "
+        "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 6, 8; at most "
         "{} threads). Ask for another",
         probe.ilp, probe.block_threads, most);
   }

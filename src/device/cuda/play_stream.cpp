@@ -72,6 +72,13 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
   launch.source = source;
   launch.destination = destination;
   launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
+  launch.tiles = pass_bytes / stream_tile_bytes(probe);
+  const std::size_t ranks =
+      probe.sms.empty() ? static_cast<std::size_t>(probe.blocks) : probe.sms.size();
+  launch.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(ranks, launch.tiles));
+  launch.passes = static_cast<std::uint32_t>(probe.passes);
+  launch.order =
+      probe.order == StreamOrder::same ? kernels::StreamOrder::same : kernels::StreamOrder::apart;
 }
 
 /// 100 MB/s for each block that is at work, far below what any memory gives; 1 GB/s in all from a
@@ -108,7 +115,6 @@ class StreamRun {
     spans_.describe(launch_);
     launch_.sink = session.arrays().device(sink_);
     lay_data(session, probe, launch_);
-    launch_.passes = static_cast<std::uint32_t>(probe.passes);
   }
 
   /// @return wall time by device events

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A device that fails its n-th probe, in the way asked for.
 class FailingDevice final : public Device {
@@ -115,6 +116,16 @@ TEST(SuiteTest, the_quick_suite_is_part_of_the_standard_one) {
 
   EXPECT_LT(quick.size(), standard.size());
   for (const std::string& name : quick) EXPECT_THAT(standard, Contains(name));
+}
+
+TEST(SuiteTest, jobs_that_look_at_all_sms_are_left_out_where_some_are_measured) {
+  const auto all = select_jobs(SuiteLevel::standard, {});
+  const auto names = names_of(select_jobs_of_some_sms(all, {}));
+
+  EXPECT_THAT(names, Contains("cache.l1"));
+  EXPECT_THAT(names, Not(Contains("topology")));
+  EXPECT_THROW(select_jobs_of_some_sms(all, {"cache.l1", "topology"}), ConfigError);
+  EXPECT_NO_THROW(select_jobs_of_some_sms(all, {"cache.l1"}));
 }
 
 TEST(SuiteTest, a_failed_probe_ends_the_job_and_keeps_what_was_found) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 namespace sonde::sim {
@@ -76,6 +78,7 @@ class StreamQueue {
         turns_.push({.time = 0,
                      .end = 0,
                      .warp = warp++,
+                     .warp_of_sm = i,
                      .sm = sm,
                      .round = 0,
                      .is_read = traffic_.reads,
@@ -97,6 +100,7 @@ class StreamQueue {
       turn = {.time = turn.end,
               .end = 0,
               .warp = turn.warp,
+              .warp_of_sm = turn.warp_of_sm,
               .sm = turn.sm,
               .round = turn.round,
               .is_read = turn.is_read,
@@ -123,7 +127,8 @@ class StreamQueue {
   struct Turn {
     double time;  // when it is there
     double end;   // when all before has served it
-    int warp;
+    int warp;     // of the device
+    int warp_of_sm;
     std::size_t sm;
     int round;
     bool is_read;
@@ -148,12 +153,9 @@ class StreamQueue {
       case Stage::tpc:
         turn.time =
             tpcs_[place.tpc].serve(turn.time, batch_bytes() / rates_.tpc_port[place.tpc], turn.end);
-        turn.stage = rates_.gpc_port > 0 ? Stage::gpc : Stage::l2;
+        turn.stage = Stage::gpc;
         return false;
-      case Stage::gpc:
-        turn.time = gpcs_[place.gpc].serve(turn.time, batch_bytes() / rates_.gpc_port, turn.end);
-        turn.stage = Stage::l2;
-        return false;
+      case Stage::gpc: return traffic_.merged_warps > 0 ? merge(turn) : leave_gpc(turn);
       case Stage::l2: return reach_l2(turn);
       case Stage::dram: return reach_dram(turn);
       case Stage::done: break;
@@ -178,6 +180,30 @@ class StreamQueue {
     turn.time = sm.port.serve(turn.time, batch_bytes() / rates_.sm_port, turn.end);
     turn.stage = Stage::tpc;
     return false;
+  }
+
+  bool leave_gpc(Turn& turn) {
+    if (rates_.gpc_port > 0) {
+      const std::size_t gpc = traffic_.sms[turn.sm].gpc;
+      turn.time = gpcs_[gpc].serve(turn.time, batch_bytes() / rates_.gpc_port, turn.end);
+    }
+    turn.stage = Stage::l2;
+    return false;
+  }
+
+  /// One read for all SMs of the GPC that ask for the same until it is answered.
+  bool merge(Turn& turn) {
+    double& answered =
+        answered_[{traffic_.sms[turn.sm].gpc, turn.warp_of_sm % traffic_.merged_warps, turn.round}];
+    if (turn.time >= answered) {
+      leave_gpc(turn);
+      while (!advance(turn)) {
+      }
+      answered = turn.end;
+    }
+    turn.end = std::max(turn.end, answered);
+    turn.stage = Stage::done;
+    return true;
   }
 
   /// A store is done for its warp when the L2 has taken it, and what the L2 throws out for it has
@@ -224,6 +250,7 @@ class StreamQueue {
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   double row_left_ = 0;
   double waiting_write_bytes_ = 0;
+  std::map<std::tuple<std::size_t, int, int>, double> answered_;  // by GPC, warp and round
 };
 
 }  // namespace

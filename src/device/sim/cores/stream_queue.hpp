@@ -37,6 +37,8 @@ struct StreamSm {
 struct StreamTraffic {
   std::vector<StreamSm> sms;
   bool each_sm = false;  // asks for the cycles of each, too
+  /// Warps of a block, if every block reads the same, and the SMs of a GPC then ask the L2 once.
+  int merged_warps = 0;
   int ilp = 1;
   double element_bytes = 0;  // of one load of a whole warp
   bool reads = true;

@@ -38,8 +38,10 @@ struct ThroughputModel {
   double sm_port_bytes_per_cycle = 0;
   double tpc_port_bytes_per_cycle = 0;
   double gpc_port_bytes_per_cycle = 0;  // 0: it holds nothing up
-  double l2_bytes_per_cycle = 0;        // of the whole L2
-  double launch_ns = 0;                 // wall time of an empty launch
+  /// Reads of one line by SMs of a GPC are made once while the first of them is under way.
+  bool merges_reads_of_gpc = false;
+  double l2_bytes_per_cycle = 0;  // of the whole L2
+  double launch_ns = 0;           // wall time of an empty launch
 
   static ThroughputModel read(Fields& fields) {
     constexpr double least_rate = 1e-3;
@@ -53,6 +55,7 @@ struct ThroughputModel {
                 fields.number("tpc_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .gpc_port_bytes_per_cycle =
                 fields.number_or("gpc_port_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0),
+            .merges_reads_of_gpc = fields.flag_or("merges_reads_of_gpc", false),
             .l2_bytes_per_cycle =
                 fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};

@@ -97,8 +97,9 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
       traffic.write_through = cache.write_policy.miss == StoreMiss::no_allocate;
     } else {
       // A launch begins with an empty L1, so its first pass misses.
-      const double share =
-          footprint_bytes / static_cast<double>(plan.sms.size()) / (traffic.writes ? 2 : 1);
+      const double sharers =
+          probe.order == StreamOrder::same ? 1 : static_cast<double>(plan.sms.size());
+      const double share = footprint_bytes / sharers / (traffic.writes ? 2 : 1);
       traffic.l1_hit_rate =
           steady_hit_rate(cache, geometry, share, launch.seed) * (probe.passes - 1) / probe.passes;
       traffic.l1_latency_cycles = path.hit[use].front();
@@ -121,7 +122,10 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   const int count = static_cast<int>(plan.sms.size());
   for (int i = 0; i < count; ++i) plan.blocks.push_back(blocks / count + (i < blocks % count));
   plan.block_bytes = stream_bytes(probe) / blocks / (probe.kind == StreamKind::copy ? 2 : 1);
-  plan.traffic.each_sm = !probe.sms.empty();
+  const bool merges =
+      probe.order == StreamOrder::same && launch.model.units.throughput.merges_reads_of_gpc;
+  plan.traffic.merged_warps = merges && probe.kind == StreamKind::read ? plan.warps_per_block : 0;
+  plan.traffic.each_sm = !probe.sms.empty() || plan.traffic.merged_warps > 0;
   plan.traffic.ilp = probe.ilp;
   plan.traffic.element_bytes = warp_threads * static_cast<double>(probe.element_bytes);
   plan.traffic.reads = probe.kind != StreamKind::write;
@@ -161,10 +165,10 @@ bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<i
          std::ranges::count(ports, ports.front()) == std::ssize(ports);
 }
 
-/// One wave, in which each SM of the plan runs so many blocks. `of` is by place among those that
-/// run any.
-StreamCycles play_wave(const Launch& launch, const StreamPlan& plan,
-                       const std::vector<int>& blocks) {
+/// A wave, in which each SM of the plan runs so many blocks, and `waves` - 1 others like it: a
+/// block that ends makes room for the next at once. `of` is by place among those that run any.
+StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::vector<int>& blocks,
+                       int waves) {
   StreamTraffic traffic = plan.traffic;
   double part = 1;
   if (are_alike(launch, plan, blocks) && blocks.size() > most_played_sms) {
@@ -183,7 +187,7 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan,
                            .gpc = static_cast<std::size_t>(place.gpc)});
   }
   const double batch_bytes = traffic.ilp * traffic.element_bytes;
-  const double rounds = plan.block_bytes / (plan.warps_per_block * batch_bytes);
+  const double rounds = waves * plan.block_bytes / (plan.warps_per_block * batch_bytes);
   return run_stream_queue(make_rates(launch, part), traffic, rounds, launch.seed);
 }
 
@@ -191,19 +195,17 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan,
 std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
   std::vector<double> cycles(plan.sms.size(), 0);
   std::vector<int> left = plan.blocks;
-  std::vector<int> last_wave;
-  StreamCycles last;
   while (std::accumulate(left.begin(), left.end(), 0) > 0) {
+    const int waves = std::max(1, *std::ranges::min_element(left) / plan.resident);
     std::vector<int> wave;
     for (int& blocks : left) {
       wave.push_back(std::min(blocks, plan.resident));
-      blocks -= wave.back();
+      blocks -= waves * wave.back();
     }
-    if (wave != last_wave) last = play_wave(launch, plan, wave);
-    last_wave = wave;
-    auto of = last.of.begin();
+    const StreamCycles played = play_wave(launch, plan, wave, waves);
+    auto of = played.of.begin();
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      if (wave[i] > 0) cycles[i] += last.of.empty() ? last.all : *of++;
+      if (wave[i] > 0) cycles[i] += played.of.empty() ? played.all : *of++;
     }
   }
   return cycles;

@@ -1,0 +1,159 @@
+#include "jobs/cores/stream_surface.hpp"
+
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+#include "device/device_error.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+constexpr int element_bytes = 16;
+
+/// Rates of the repeats, in bytes per second; none if the device refuses the shape (too many
+/// registers, say).
+std::vector<double> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
+  probe = with_shape(std::move(probe), shape);
+  probe.repeats = repeats;
+  const std::string label = fmt::format("{} {}, {}", to_text(probe.kind),
+                                        format_bytes(probe.footprint_bytes), to_text(shape));
+  const Attempt result = attempt(run, label, probe);
+  if (result.trace == nullptr) return {};
+  std::vector<double> rates;
+  for (double elapsed_ns : result.trace->repeat_ns) {
+    if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
+  }
+  return rates;
+}
+
+/// The rates of the repeats at the place of a draw, as `measure`.
+std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
+                               const Draw& draw, int repeats) {
+  stream.place = draw.place;
+  return measure(run, stream, shape, repeats);
+}
+
+}  // namespace
+
+StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
+  StreamProbe probe;
+  probe.kind = kind;
+  probe.element_bytes = element_bytes;
+  probe.footprint_bytes = footprint_bytes;
+  return probe;
+}
+
+StreamProbe with_shape(StreamProbe stream, const Shape& shape) {
+  stream.block_threads = shape.block_threads;
+  stream.ilp = shape.ilp;
+  const std::uint64_t pass_bytes =
+      stream.footprint_bytes / (stream.kind == StreamKind::copy ? 2 : 1);
+  stream.blocks =
+      shape.blocks > 0 ? shape.blocks : static_cast<int>(pass_bytes / stream_tile_bytes(stream));
+  return stream;
+}
+
+std::vector<Shape> choose_grid_shapes(const DeviceInfo& gpu, Surface surface) {
+  const bool whole = surface == Surface::whole;
+  std::vector<Shape> shapes;
+  for (int threads : {64, 128, 256, 512, 1024}) {
+    for (int blocks_per_sm : {1, 2, 4, 8, 16}) {
+      for (int ilp : {1, 2, 4, 8}) {
+        const bool upper = threads * blocks_per_sm >= gpu.max_threads_per_sm / 2 && ilp != 2;
+        const bool more_than_fits = threads * blocks_per_sm > 4 * gpu.max_threads_per_sm;
+        if (threads > gpu.max_threads_per_block || more_than_fits || !(whole || upper)) continue;
+        shapes.push_back({threads, blocks_per_sm * gpu.sm_count, ilp});
+      }
+    }
+  }
+  return shapes;
+}
+
+std::vector<Shape> choose_tile_shapes(const DeviceInfo& gpu) {
+  std::vector<Shape> shapes;
+  for (int threads : {256, 512}) {
+    for (int ilp : {1, 2, 4}) {
+      if (threads <= gpu.max_threads_per_block) shapes.push_back({threads, blocks_by_tiles, ilp});
+    }
+  }
+  return shapes;
+}
+
+std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
+                                          const std::vector<Shape>& shapes, std::size_t places) {
+  std::vector<SurfacePoint> points;
+  for (const Shape& shape : shapes) {
+    std::vector<double> rates;
+    for (std::size_t place = 0; place < places; ++place) {
+      const Draw draw = draw_replicate(run, "surface", place);
+      const std::vector<double> rate = measure_at(run, stream, shape, draw, 1);
+      if (rate.empty()) break;  // the device refuses the shape
+      rates.push_back(rate.front());
+    }
+    if (!rates.empty()) points.push_back({shape, median(rates)});
+  }
+  if (points.empty()) {
+    throw DeviceError(
+        fmt::format("no shape of a {} stream runs on this device", to_text(stream.kind)));
+  }
+  return points;
+}
+
+std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
+                                    std::vector<SurfacePoint> points, const Trial& trial) {
+  points = rank_surface(std::move(points));
+  points.resize(std::min(points.size(), trial.finalists));
+  std::vector<Shape> shapes;
+  std::vector<std::vector<double>> rates;
+  for (const SurfacePoint& point : points) {
+    std::vector<double> of_shape;
+    for (std::size_t place = 0; place < trial.places; ++place) {
+      const Draw draw = draw_replicate(run, "trial", place);
+      const std::vector<double> rate = measure_at(run, stream, point.shape, draw, 1);
+      of_shape.insert(of_shape.end(), rate.begin(), rate.end());
+    }
+    if (of_shape.size() < trial.places) continue;
+    shapes.push_back(point.shape);
+    rates.push_back(std::move(of_shape));
+  }
+  std::vector<Shape> chosen;
+  for (const std::size_t i : choose_contenders(rates, trial.gain)) {
+    chosen.push_back(shapes[i]);
+  }
+  return chosen;
+}
+
+Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
+                    int repeats, const StoppingRule& rule) {
+  Best best;
+  double best_rate = 0;
+  for (const Shape& shape : shapes) {
+    const std::string what =
+        fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
+    const auto measure_draw = [&](const Draw& draw) {
+      return measure_at(run, stream, shape, draw, repeats);
+    };
+    Replicates rates = measure_replicates(run, what, measure_draw, rule);
+    if (rates.samples.empty()) continue;
+    const double rate = summarize_replicates(rates.samples).center;
+    if (rate <= best_rate) continue;
+    best_rate = rate;
+    best = {shape, std::move(rates)};
+  }
+  return best;
+}
+
+void report_rate(JobRun& run, const std::string& metric, const Best& best) {
+  const ReplicateSummary summary = summarize_replicates(best.rates.samples);
+  Finding finding = found_replicated(metric, summary);
+  // Repeats that differ by a tenth say that something else was at work.
+  finding.confidence = std::clamp(1 - 7 * summary.repeatability / summary.center, 0.0, 1.0);
+  run.report(std::move(finding), to_text(best.shape));
+}
+
+}  // namespace sonde

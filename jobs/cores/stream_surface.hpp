@@ -1,0 +1,70 @@
+// Streams over the shapes of a grid (Mei and Chu 2016, section 5.1): a surface, the best of it
+// tried again, and the rate of the best at places drawn for it. The jobs global.throughput and
+// l2.throughput are made of it.
+#pragma once
+
+#include "analysis/throughput.hpp"
+#include "jobs/run/replicates.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// Places in memory over which a point of a surface is the median, at most.
+inline constexpr std::size_t surface_places = 5;
+
+/// Which shapes of a surface are tried again, at how many places, and how often the chosen ones are
+/// run at each place.
+struct Trial {
+  std::size_t finalists = 0;
+  std::size_t places = 0;
+  /// Besides the best on average, those are chosen that are faster than it at one of the places by
+  /// this part of its rate.
+  double gain = StoppingRule{}.relative_error;
+  int repeats = 1;
+};
+
+/// The best shape, and its rates at drawn places in memory.
+struct Best {
+  Shape shape;
+  Replicates rates;
+};
+
+/// A stream with the widest loads, so that there is the fewest instructions for each byte.
+StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes);
+
+/// The probe in that shape.
+StreamProbe with_shape(StreamProbe stream, const Shape& shape);
+
+enum class Surface { whole, upper };
+
+/// From too few accesses in flight for the memory to many times enough: Little's law is fitted to
+/// the low end, the best lies in the upper half.
+std::vector<Shape> choose_grid_shapes(const DeviceInfo& gpu, Surface surface);
+
+/// A block for each tile, none of which loops: accesses of all SMs stay close together in memory,
+/// as they do in the kernels of most programs.
+std::vector<Shape> choose_tile_shapes(const DeviceInfo& gpu);
+
+/// Runs `stream` with every shape, at the same places in memory for all; a point is the median over
+/// them. Shapes that the device refuses are left out.
+/// @param places at most surface_places
+/// @throws DeviceError if it refuses all of them
+std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
+                                          const std::vector<Shape>& shapes, std::size_t places);
+
+/// The best shapes of a surface, less those that are no faster than the best of them wherever they
+/// were tried, each in the same places.
+std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
+                                    std::vector<SurfacePoint> points, const Trial& trial);
+
+/// Finalists again, each at drawn places in memory: which of them is the best must not depend on
+/// one place, and its rate not on the luck that chose it.
+Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
+                    int repeats, const StoppingRule& rule);
+
+/// Reports the centre of the rates. Its confidence falls with the spread of the repeats.
+void report_rate(JobRun& run, const std::string& metric, const Best& best);
+
+}  // namespace sonde
