@@ -284,7 +284,7 @@ const ArithmeticKernel* find_in(std::string_view op, std::string_view second, in
   return found;
 }
 
-// The kernels of each file.
+// The kernels of each file; arithmetic_lookup.cu asks them all.
 const ArithmeticKernel* find_integer_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_single_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_other_arithmetic(std::string_view op, int ilp);

@@ -179,5 +179,27 @@ TEST(ProbeTest, a_line_of_the_host_is_read_once) {
   EXPECT_THROW(validate_probe(probe, 2), Error);
 }
 
+TEST(ProbeTest, arithmetic_is_made_of_known_operations_and_whole_rounds) {
+  ArithmeticProbe probe{.op = "float_fma", .warps = 8, .ilp = 4, .steps = 64};
+
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_EQ(probe_kind(probe), "arithmetic");
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("op":"float_fma")"));
+  EXPECT_THAT(describe_probe(probe), Not(HasSubstr("second")));
+  probe.second = "int_add";
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("second":"int_add")"));
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  probe.sms = {2};
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.sms = {};
+  probe.steps = 63;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.steps = 64;
+  probe.second = "float_tan";
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "", .steps = 256}, 2), Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "int_add"}, 2), Error);
+}
+
 }  // namespace
 }  // namespace sonde
