@@ -104,6 +104,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
     text += page_file(name + ".html");
   };
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
+  if (const auto chart = warps_chart(run)) add("warps", *chart);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = map_chart(run, analysis)) {
     add("map", chart->spec);

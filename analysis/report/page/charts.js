@@ -6,6 +6,7 @@ function draw(spec, id) {
   return view;
 }
 if (charts.staircase) draw(charts.staircase, 'staircase');
+if (charts.warps) draw(charts.warps, 'warps');
 if (charts.deviation) draw(charts.deviation, 'deviation');
 if (charts.map) {
   const devices = charts.map_devices;
