@@ -35,6 +35,9 @@ struct ArithmeticKernel {
   int ilp = 1;
   std::uint32_t body_steps = 1;
   int least_capability = 0;  // 10 x major + minor; it is empty for targets below
+  bool this_alone = false;   // it was compiled for that target and no other
+  unsigned most_warps = arithmetic_most_warps;
+  unsigned shared_bytes = arithmetic_shared_bytes;
   void (*function)(ArithmeticLaunch) = nullptr;
 };
 

@@ -124,12 +124,17 @@ class Chain {
   static constexpr int least_capability = Op::least_capability;
   static constexpr const char* op = Op::name;
   static constexpr const char* second = "";
+  static constexpr bool this_alone = false;
+  static constexpr unsigned most_warps = arithmetic_most_warps;
+  static constexpr unsigned shared_bytes = arithmetic_shared_bytes;
 
   __device__ void start(const ArithmeticLaunch& launch, unsigned chain) {
     make(launch, operands_);
     begin(value_, operands_, chain);
   }
+  __device__ __forceinline__ void begin_round() {}
   __device__ __forceinline__ void step(int number) { Op::step(value_, operands_, number); }
+  __device__ __forceinline__ void end_round() {}
   __device__ std::uint32_t result() const { return bits(value_); }
 
  private:
@@ -146,15 +151,20 @@ class Pair {
                                               : Second::least_capability;
   static constexpr const char* op = First::name;
   static constexpr const char* second = Second::name;
+  static constexpr bool this_alone = false;
+  static constexpr unsigned most_warps = arithmetic_most_warps;
+  static constexpr unsigned shared_bytes = arithmetic_shared_bytes;
 
   __device__ void start(const ArithmeticLaunch& launch, unsigned chain) {
     first_.start(launch, chain);
     second_.start(launch, chain);
   }
+  __device__ __forceinline__ void begin_round() {}
   __device__ __forceinline__ void step(int number) {
     first_.step(number);
     second_.step(number);
   }
+  __device__ __forceinline__ void end_round() {}
   __device__ std::uint32_t result() const { return first_.result() ^ second_.result(); }
 
  private:
@@ -188,11 +198,13 @@ __device__ __forceinline__ std::uint32_t run_rounds(Program (&chains)[ilp], std:
   const unsigned one = unknown_one();
 #pragma unroll 1
   for (std::uint32_t round = 0; round < rounds; round += one) {
+    for (Program& chain : chains) chain.begin_round();
 #pragma unroll
     for (int step = 0; step < body_steps; ++step) {
 #pragma unroll
       for (int chain = 0; chain < ilp; ++chain) chains[chain].step(step);
     }
+    for (Program& chain : chains) chain.end_round();
   }
   std::uint32_t all = 0;
   for (const Program& chain : chains) all ^= chain.result();
@@ -205,7 +217,7 @@ __device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uin
 
 template <class Program, int ilp, int body_steps>
 __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
-  extern __shared__ __align__(8) unsigned char shared[];
+  extern __shared__ __align__(128) unsigned char shared[];
   WarpTimes& times = *reinterpret_cast<WarpTimes*>(shared);
   if (threadIdx.x == 0) {
     times.sm = read_sm();
@@ -232,7 +244,7 @@ __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
 }
 
 template <class Program, int ilp, int body_steps>
-__global__ void __launch_bounds__(arithmetic_most_warps * 32, 1)
+__global__ void __launch_bounds__(Program::most_warps * 32, 1)
     arithmetic_kernel(const __grid_constant__ ArithmeticLaunch launch) {
 #if defined(__CUDA_ARCH__)
   if constexpr (__CUDA_ARCH__ >= 10 * Program::least_capability) {
@@ -244,8 +256,10 @@ __global__ void __launch_bounds__(arithmetic_most_warps * 32, 1)
 
 template <class Program, int ilp, int body_steps>
 constexpr ArithmeticKernel arithmetic_row() {
-  return {Program::op, Program::second,           ilp,
-          body_steps,  Program::least_capability, arithmetic_kernel<Program, ilp, body_steps>};
+  return {
+      Program::op,         Program::second,           ilp,
+      body_steps,          Program::least_capability, Program::this_alone,
+      Program::most_warps, Program::shared_bytes,     arithmetic_kernel<Program, ilp, body_steps>};
 }
 
 // Operations in a round: enough to make the jump back small (three instructions and its bubble),
@@ -289,6 +303,7 @@ const ArithmeticKernel* find_integer_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_single_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_other_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_matrix_arithmetic(std::string_view op, int ilp);
+const ArithmeticKernel* find_group_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_view second, int ilp);
 
 }  // namespace sonde::kernels

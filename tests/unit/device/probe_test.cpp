@@ -197,6 +197,8 @@ TEST(ProbeTest, arithmetic_is_made_of_known_operations_and_whole_rounds) {
   probe.steps = 64;
   probe.second = "float_tan";
   EXPECT_THROW(validate_probe(probe, 2), Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "wgmma_f16", .warps = 2, .steps = 256}, 2),
+               Error);
   EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "", .steps = 256}, 2), Error);
   EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "int_add"}, 2), Error);
 }
