@@ -153,13 +153,12 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
 }
 
 /// What is left of the data behind the last whole tile, in each pass.
-template <StreamWork work, Load load, int bytes, int ilp>
+template <StreamWork work, Load load, int bytes>
 __device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
                                  std::uint32_t ranks) {
   const bool is_same = launch.order == StreamOrder::same;
-  const std::uint64_t tiled = launch.tiles * blockDim.x * ilp;
-  const std::uint64_t begin = tiled + std::uint64_t{is_same ? 0 : rank} * blockDim.x + threadIdx.x;
-  if (begin >= launch.elements) return 0;
+  const std::uint64_t begin =
+      launch.rest_begin + std::uint64_t{is_same ? 0 : rank} * blockDim.x + threadIdx.x;
   const std::uint64_t step = std::uint64_t{is_same ? 1 : ranks} * blockDim.x;
   std::uint32_t sum = 0;
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
@@ -185,10 +184,10 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     if (!pass_barrier()) return;
   }
   const std::uint64_t begin = read_clock();
-  const std::uint32_t sum = do_tiles<work, load, bytes, ilp>(launch, rank) +
-                            do_rest<work, load, bytes, ilp>(launch, rank, ranks);
+  std::uint32_t sum = do_tiles<work, load, bytes, ilp>(launch, rank);
+  if (launch.rest_begin < launch.elements) sum += do_rest<work, load, bytes>(launch, rank, ranks);
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
-  note_span(launch.spans, begin);
+  if (launch.placement.wanted > 0) note_span(launch.spans, begin);
 }
 
 using StreamKernel = void (*)(StreamLaunch);

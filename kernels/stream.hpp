@@ -23,10 +23,11 @@ struct StreamLaunch {
   void* destination = nullptr;   // write, copy
   std::uint64_t elements = 0;    // in one pass
   std::uint64_t tiles = 0;       // whole ones among them
+  std::uint64_t rest_begin = 0;  // first element behind them
   std::uint32_t workers = 0;     // blocks that take tiles apart: no more than there are tiles
   std::uint32_t passes = 1;
   StreamOrder order = StreamOrder::apart;
-  SmSpan* spans = nullptr;        // [max_sms]
+  SmSpan* spans = nullptr;        // [max_sms], of chosen SMs
   std::uint32_t* sink = nullptr;  // never written
   std::uint32_t* timed_out = nullptr;
 };

@@ -135,8 +135,8 @@ enum class StreamOrder { apart, same };
 /// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
 /// other), `ilp` independent elements of `element_bytes` a thread. A block takes tiles of as many
 /// elements as its threads have in flight. Trace.repeat_ns has `repeats` values, each the wall time
-/// of one launch; bytes are accounted by `stream_bytes`. One lane for each SM that took part:
-/// elapsed_cycles from its first block's start to its last block's end in the last repeat.
+/// of one launch; bytes are accounted by `stream_bytes`. One lane for each of chosen SMs:
+/// elapsed_cycles from its block's start to its end in the last repeat.
 struct StreamProbe {
   StreamKind kind = StreamKind::read;
   StreamOrder order = StreamOrder::apart;

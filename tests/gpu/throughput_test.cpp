@@ -47,7 +47,7 @@ TEST_F(ThroughputGpuTest, streams_come_near_the_theoretical_bandwidth) {
     const Trace trace = device().run(probe);
 
     ASSERT_EQ(trace.repeat_ns.size(), 3u);
-    EXPECT_EQ(trace.lanes.size(), static_cast<std::size_t>(device().info().sm_count));
+    EXPECT_TRUE(trace.lanes.empty()) << "no SMs were chosen";
     EXPECT_GT(bytes_per_s(probe, trace), 0.75 * limit) << to_text(kind);
     EXPECT_LT(bytes_per_s(probe, trace), 1.01 * limit) << to_text(kind);
   }
@@ -71,8 +71,7 @@ TEST_F(ThroughputGpuTest, a_block_for_each_tile_is_no_slower_than_blocks_that_lo
   for (StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
     const StreamProbe looping = large_stream(device(), kind);
     StreamProbe probe = looping;
-    probe.block_threads = 256;
-    probe.ilp = 1;
+    probe.ilp = 4;
     probe.blocks = static_cast<int>(probe.footprint_bytes / (kind == StreamKind::copy ? 2 : 1) /
                                     stream_tile_bytes(probe));
     const double rate = bytes_per_s(probe, device().run(probe));

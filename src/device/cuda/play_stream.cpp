@@ -73,6 +73,8 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
   launch.destination = destination;
   launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
   launch.tiles = pass_bytes / stream_tile_bytes(probe);
+  launch.rest_begin =
+      launch.tiles * (stream_tile_bytes(probe) / static_cast<std::uint64_t>(probe.element_bytes));
   const std::size_t ranks =
       probe.sms.empty() ? static_cast<std::size_t>(probe.blocks) : probe.sms.size();
   launch.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(ranks, launch.tiles));
@@ -161,7 +163,7 @@ class StreamRun {
   Trace last_trace() const {
     Trace trace;
     trace.shared_carveout_bytes = shared_.carveout_bytes;
-    trace.lanes = spans_.read();
+    if (placed_) trace.lanes = spans_.read();
     return trace;
   }
 

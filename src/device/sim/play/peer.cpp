@@ -59,8 +59,7 @@ Trace play_at_peer(const Launch& launch, const StreamProbe& probe) {
                               moving_ns * (1 + repeat_spread * noise.bell()));
   }
   const double last_cycles = trace.repeat_ns.back() * launch.sm_clock_hz / 1e9;
-  const std::vector<int> all = first_sms(std::min(probe.blocks, launch.die.info.sm_count));
-  for (const int sm : probe.sms.empty() ? all : probe.sms) {
+  for (const int sm : probe.sms) {
     LaneTrace& lane = trace.lanes.emplace_back();
     lane.sm = sm;
     lane.elapsed_cycles = static_cast<std::uint64_t>(std::llround(last_cycles));

@@ -228,7 +228,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
     trace.repeat_ns.push_back(launch.model.units.throughput.launch_ns +
                               longest * last_factor * 1e9 / launch.sm_clock_hz);
   }
-  for (std::size_t i = 0; i < plan.sms.size(); ++i) {
+  for (std::size_t i = 0; i < probe.sms.size(); ++i) {
     LaneTrace& lane = trace.lanes.emplace_back();
     lane.sm = plan.sms[i];
     lane.elapsed_cycles = static_cast<std::uint64_t>(
