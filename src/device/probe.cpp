@@ -51,9 +51,9 @@ constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
                                               {ClockWindow::sink, "sink"}};
 
 /// In the order of ProbeSpec.
-constexpr std::array kind_names{"chase",        "clock",         "timestamp", "cluster", "stream",
-                                "shared_chase", "shared_stream", "bypass",    "dsm",     "host",
-                                "arithmetic"};
+constexpr std::array kind_names{"chase",  "clock",        "timestamp",     "cluster",
+                                "stream", "shared_chase", "shared_stream", "bypass",
+                                "dsm",    "host",         "arithmetic"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }

@@ -244,9 +244,9 @@ struct HostProbe {
 };
 inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer lines
 
-using ProbeSpec =
-    std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, ArithmeticProbe>;
+using ProbeSpec = std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
+                               SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe,
+                               HostProbe, ArithmeticProbe>;
 
 std::string_view to_text(LoadPath path);
 std::string_view to_text(StreamKind kind);
