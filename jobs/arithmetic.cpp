@@ -20,7 +20,6 @@ namespace {
 
 /// Every launch measures all SMs, and cycles of arithmetic hardly vary.
 constexpr StoppingRule launch_rule{.least = 3, .most = 6};
-constexpr int filling_ilp = 4;
 
 /// Cycles of a step by SM, replicate after replicate. SMs without a time are left out.
 using SmTimes = std::vector<std::vector<double>>;
@@ -78,11 +77,8 @@ std::vector<double> mean_by_sm(const SmTimes& times) {
 /// @return steps of warps per cycle; 0: the device refused the operation
 double report_op(JobRun& run, const ArithmeticOp& op) {
   const std::string prefix = fmt::format("arithmetic.{}.", op.name);
-  const Chains lone{.op = std::string(op.name)};
-  const Chains filling{.op = std::string(op.name),
-                       .second = {},
-                       .warps = most_warps(run.info()),
-                       .ilp = filling_ilp};
+  const Chains lone = lone_chain(op);
+  const Chains filling = filling_chains(run.info(), op);
   double rate = 0;
   const auto refusal = refusal_of([&] {
     const SmTimes latencies = measure_times(run, lone);

@@ -12,8 +12,8 @@
 namespace sonde::kernels {
 
 inline constexpr unsigned arithmetic_most_warps = 32;  // of a block, one on each SM
-/// Shared memory of a block: times of its warps, and a sink for each thread.
-inline constexpr unsigned arithmetic_shared_bytes = arithmetic_most_warps * (2 * 8 + 32 * 4);
+/// Shared memory of a block: times of its warps, a sink for each thread, its SM and rank.
+inline constexpr unsigned arithmetic_shared_bytes = arithmetic_most_warps * (2 * 8 + 32 * 4) + 8;
 
 struct ArithmeticLaunch {
   Placement placement;
@@ -35,6 +35,9 @@ struct ArithmeticKernel {
   int ilp = 1;
   std::uint32_t body_steps = 1;
   int least_capability = 0;  // 10 x major + minor; it is empty for targets below
+  bool this_alone = false;   // it was compiled for that target and no other
+  unsigned most_warps = arithmetic_most_warps;
+  unsigned shared_bytes = arithmetic_shared_bytes;
   void (*function)(ArithmeticLaunch) = nullptr;
 };
 

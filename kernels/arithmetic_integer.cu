@@ -1,4 +1,5 @@
 // Chains of integer operations, the products and sums of products among them.
+#include "kernels/arithmetic_kernel.cuh"
 #include "kernels/arithmetic_ops.cuh"
 
 namespace sonde::kernels {

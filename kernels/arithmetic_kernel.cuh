@@ -124,12 +124,17 @@ class Chain {
   static constexpr int least_capability = Op::least_capability;
   static constexpr const char* op = Op::name;
   static constexpr const char* second = "";
+  static constexpr bool this_alone = false;
+  static constexpr unsigned most_warps = arithmetic_most_warps;
+  static constexpr unsigned shared_bytes = arithmetic_shared_bytes;
 
   __device__ void start(const ArithmeticLaunch& launch, unsigned chain) {
     make(launch, operands_);
     begin(value_, operands_, chain);
   }
+  __device__ __forceinline__ void begin_round() {}
   __device__ __forceinline__ void step(int number) { Op::step(value_, operands_, number); }
+  __device__ __forceinline__ void end_round() {}
   __device__ std::uint32_t result() const { return bits(value_); }
 
  private:
@@ -146,15 +151,20 @@ class Pair {
                                               : Second::least_capability;
   static constexpr const char* op = First::name;
   static constexpr const char* second = Second::name;
+  static constexpr bool this_alone = false;
+  static constexpr unsigned most_warps = arithmetic_most_warps;
+  static constexpr unsigned shared_bytes = arithmetic_shared_bytes;
 
   __device__ void start(const ArithmeticLaunch& launch, unsigned chain) {
     first_.start(launch, chain);
     second_.start(launch, chain);
   }
+  __device__ __forceinline__ void begin_round() {}
   __device__ __forceinline__ void step(int number) {
     first_.step(number);
     second_.step(number);
   }
+  __device__ __forceinline__ void end_round() {}
   __device__ std::uint32_t result() const { return first_.result() ^ second_.result(); }
 
  private:
@@ -162,11 +172,14 @@ class Pair {
   Chain<Second> second_;
 };
 
-/// When each warp of a block began and ended, and where its threads store what they made.
+/// When each warp of a block began and ended, and where its threads store what they made. What the
+/// block is, too, which would hold registers.
 struct WarpTimes {
   std::uint64_t begin_cycles[arithmetic_most_warps];
   std::uint64_t end_cycles[arithmetic_most_warps];
   std::uint32_t sink[arithmetic_most_warps * 32];
+  std::uint32_t sm;
+  std::int32_t rank;
 };
 static_assert(sizeof(WarpTimes) == arithmetic_shared_bytes);
 
@@ -185,11 +198,13 @@ __device__ __forceinline__ std::uint32_t run_rounds(Program (&chains)[ilp], std:
   const unsigned one = unknown_one();
 #pragma unroll 1
   for (std::uint32_t round = 0; round < rounds; round += one) {
+    for (Program& chain : chains) chain.begin_round();
 #pragma unroll
     for (int step = 0; step < body_steps; ++step) {
 #pragma unroll
       for (int chain = 0; chain < ilp; ++chain) chains[chain].step(step);
     }
+    for (Program& chain : chains) chain.end_round();
   }
   std::uint32_t all = 0;
   for (const Program& chain : chains) all ^= chain.result();
@@ -202,9 +217,12 @@ __device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uin
 
 template <class Program, int ilp, int body_steps>
 __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
-  extern __shared__ __align__(8) unsigned char shared[];
+  extern __shared__ __align__(128) unsigned char shared[];
   WarpTimes& times = *reinterpret_cast<WarpTimes*>(shared);
-  const std::uint32_t sm = read_sm();
+  if (threadIdx.x == 0) {
+    times.sm = read_sm();
+    times.rank = rank;
+  }
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t sink = shared_address(&times.sink[threadIdx.x]);
   // All threads of a warp write the same.
@@ -221,11 +239,12 @@ __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
     store_shared_u64(end_cycles, read_clock());
   }
   if (!pass_barrier() || threadIdx.x > 0) return;
-  launch.results[rank] = {lane_status(true, sm), sm, span_of(times, blockDim.x / 32), 0};
+  launch.results[times.rank] = {lane_status(true, times.sm), times.sm,
+                                span_of(times, blockDim.x / 32), 0};
 }
 
 template <class Program, int ilp, int body_steps>
-__global__ void __launch_bounds__(arithmetic_most_warps * 32, 1)
+__global__ void __launch_bounds__(Program::most_warps * 32, 1)
     arithmetic_kernel(const __grid_constant__ ArithmeticLaunch launch) {
 #if defined(__CUDA_ARCH__)
   if constexpr (__CUDA_ARCH__ >= 10 * Program::least_capability) {
@@ -237,8 +256,10 @@ __global__ void __launch_bounds__(arithmetic_most_warps * 32, 1)
 
 template <class Program, int ilp, int body_steps>
 constexpr ArithmeticKernel arithmetic_row() {
-  return {Program::op, Program::second,           ilp,
-          body_steps,  Program::least_capability, arithmetic_kernel<Program, ilp, body_steps>};
+  return {
+      Program::op,         Program::second,           ilp,
+      body_steps,          Program::least_capability, Program::this_alone,
+      Program::most_warps, Program::shared_bytes,     arithmetic_kernel<Program, ilp, body_steps>};
 }
 
 // Operations in a round: enough to make the jump back small (three instructions and its bubble),
@@ -277,11 +298,12 @@ const ArithmeticKernel* find_in(std::string_view op, std::string_view second, in
   return found;
 }
 
-// The kernels of each file.
+// The kernels of each file; arithmetic_lookup.cu asks them all.
 const ArithmeticKernel* find_integer_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_single_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_other_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_matrix_arithmetic(std::string_view op, int ilp);
+const ArithmeticKernel* find_group_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_view second, int ilp);
 
 }  // namespace sonde::kernels

@@ -91,9 +91,8 @@ struct dpx_add_max_16x2 {
 namespace {
 
 using Instructions = ArithmeticRows<body_operations, ops::mma_f16, ops::mma_f16_half, ops::mma_bf16,
-                                    ops::mma_tf32, ops::mma_s8, ops::mma_f64, ops::dpx_max3,
-                                    ops::dpx_add_max, ops::dpx_add_max_16x2>;
-using Wide = ArithmeticRows<body_operations, ops::mma_f64_wide>;
+                                    ops::mma_tf32, ops::mma_s8, ops::mma_f64, ops::mma_f64_wide,
+                                    ops::dpx_max3, ops::dpx_add_max, ops::dpx_add_max_16x2>;
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // Chains of double and half precision, of conversions there and back, and of what threads of a warp
 // do together.
+#include "kernels/arithmetic_kernel.cuh"
 #include "kernels/arithmetic_ops.cuh"
 
 namespace sonde::kernels {

@@ -1,4 +1,5 @@
 // Chains of two operations side by side: whether their units work at the same time.
+#include "kernels/arithmetic_kernel.cuh"
 #include "kernels/arithmetic_matrix.cuh"
 #include "kernels/arithmetic_ops.cuh"
 

@@ -1,5 +1,6 @@
 // Chains of operations of single precision: those of the multipliers, those of the special function
 // units, and the sequences that are made of both.
+#include "kernels/arithmetic_kernel.cuh"
 #include "kernels/arithmetic_ops.cuh"
 
 namespace sonde::kernels {

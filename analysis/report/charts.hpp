@@ -25,6 +25,10 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
 /// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.
 std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Latency and throughput of operations against warps, one line per operation, of the first device
+/// that has them: those of a fleet are alike. Nothing if none has.
+std::optional<Json> warps_chart(const RunResult& run);
+
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);

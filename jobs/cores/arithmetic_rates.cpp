@@ -18,6 +18,8 @@ constexpr std::uint64_t longer_rounds = 4;
 /// Warps of a block that a kernel is compiled for, on all GPUs (CUDA programming guide: 1024
 /// threads).
 constexpr int most_warps_of_block = 32;
+/// With so many chains a warp keeps its pipeline busy if that has four places, and 32 warps any.
+constexpr int filling_ilp = 4;
 
 Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
   const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
@@ -35,6 +37,18 @@ Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
 int most_warps(const DeviceInfo& info) {
   const int of_block = info.max_threads_per_block / static_cast<int>(warp_threads);
   return std::clamp(of_block, 1, most_warps_of_block);
+}
+
+Chains lone_chain(const ArithmeticOp& op) {
+  return {.op = std::string(op.name), .second = {}, .warps = op.group_warps, .ilp = 1};
+}
+
+Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
+  const bool alone = op.group_warps == 1;
+  return {.op = std::string(op.name),
+          .second = {},
+          .warps = alone ? most_warps(info) : 2 * op.group_warps,
+          .ilp = alone ? filling_ilp : 1};
 }
 
 std::vector<double> measure_steps(JobRun& run, const Chains& chains) {

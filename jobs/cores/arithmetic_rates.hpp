@@ -1,6 +1,7 @@
 // How the job arithmetic measures: the time of a step of chains on every SM.
 #pragma once
 
+#include "base/arithmetic_ops.hpp"
 #include "device/probe.hpp"
 #include "jobs/run/job_run.hpp"
 
@@ -19,6 +20,12 @@ struct Chains {
 
 /// Warps that fill an SM, as far as one block can.
 int most_warps(const DeviceInfo& info);
+
+/// One chain of the fewest warps that make a step of the operation.
+Chains lone_chain(const ArithmeticOp& op);
+/// As many as fill an SM: many warps with four chains each, or two groups of warps where a step
+/// takes a group.
+Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op);
 
 /// Cycles of a step of all chains, by SM, from two launches of different length.
 /// @throws DeviceError if the device refuses them

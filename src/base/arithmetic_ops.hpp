@@ -13,6 +13,7 @@ struct ArithmeticOp {
   /// What one step of a warp makes: results of its 32 threads; of both halves of a word where it
   /// holds two numbers; multiply-adds of a matrix.
   double per_warp = 32;
+  int group_warps = 1;  // that make a step together, each its part
 };
 
 inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
@@ -73,6 +74,11 @@ inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
     {"mma_s8", "16x8x32 matrix multiply-add of bytes", 4096},
     {"mma_f64", "8x8x4 matrix multiply-add of double precision", 256},
     {"mma_f64_wide", "16x8x4 matrix multiply-add of double precision", 512},
+    {"wgmma_f16", "64x128x16 matrix multiply-add of half precision by four warps", 32768, 4},
+    {"wgmma_bf16", "the same of bfloat16", 32768, 4},
+    {"wgmma_tf32", "64x128x8 matrix multiply-add of tf32 by four warps", 16384, 4},
+    {"wgmma_fp8", "64x128x32 matrix multiply-add of 8-bit floats (e4m3) by four warps", 65536, 4},
+    {"wgmma_s8", "the same of bytes", 65536, 4},
     {"dpx_max3", "largest of three integers"},
     {"dpx_add_max", "sum of two integers, or a third one if it is larger"},
     {"dpx_add_max_16x2", "the same of two 16-bit integers at once", 64},

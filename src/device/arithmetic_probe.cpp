@@ -22,6 +22,8 @@ void check(const ArithmeticProbe& probe, int sm_count) {
           "there is no operation '" + probe.second + "'");
   require(probe.warps > 0 && probe.ilp > 0 && probe.steps > 0,
           "a probe of arithmetic needs positive counts");
+  require(probe.warps % find_arithmetic_op(probe.op)->group_warps == 0,
+          "warps must be a multiple of those that make a step of " + probe.op + " together");
   require(probe.steps * static_cast<std::uint64_t>(probe.ilp) % arithmetic_round == 0,
           "steps times ilp must be a multiple of 256");
   for (int sm : probe.sms) {

@@ -42,13 +42,15 @@ class SomeSms final : public Device {
   void draw_anew() override { whole_->draw_anew(); }
   PeerLink link_to(const std::string& peer_uuid) override { return whole_->link_to(peer_uuid); }
   std::vector<int> register_counts() override { return whole_->register_counts(); }
+  std::string machine_code(const std::string& op) override { return whole_->machine_code(op); }
   int sm_of_gpu(int sm) const override {
     return sm < 0 ? sm : sms_.at(static_cast<std::size_t>(sm));
   }
 
  protected:
   Trace play(const ProbeSpec& spec) override {
-    Trace trace = whole_->run(std::visit([this](auto probe) { return on_whole(probe); }, spec));
+    Trace trace =
+        whole_->run(std::visit([this](auto probe) { return on_whole(std::move(probe)); }, spec));
     std::erase_if(trace.lanes, [this](const LaneTrace& lane) {
       return lane.sm >= 0 && !std::ranges::binary_search(sms_, lane.sm);
     });

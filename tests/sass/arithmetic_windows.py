@@ -19,6 +19,7 @@ KERNEL = re.compile(r"arithmetic_kernelI(?P<program>\w+?)ELi(?P<ilp>\d+)ELi(?P<s
 MOST_OTHERS = 20
 # What ptxas fills the wait for a long instruction with, from sm_90 and before.
 WAITS = ("NOP", "UIADD3")
+SHAPE = r"x\d[\dx]*[A-Z0-9.]*"
 
 # Instructions of a step: [({opcodes, any of them}, how many)], and whether there are others.
 Code = namedtuple("Code", "items open_ended")
@@ -57,7 +58,7 @@ def operations_of(program, table):
 
 def full_opcode(instruction):
     """Shapes such as .8x8x4 hold a letter that the opcodes of other instructions do not."""
-    rest = re.match(r"x[\dx]+", instruction.operands)
+    rest = re.match(SHAPE, instruction.operands)
     return instruction.opcode + (rest.group() if rest else "")
 
 
@@ -102,7 +103,7 @@ def registers(operand):
 
 def made_and_read(instruction):
     """Registers that an instruction writes, and those that it reads."""
-    operands = [o.strip() for o in re.sub(r"^x[\dx]+\s*", "", instruction.operands).split(",")]
+    operands = [o.strip() for o in re.sub(rf"^{SHAPE}\s*", "", instruction.operands).split(",")]
     written = 1
     if "SETP" in instruction.opcode or operands[0] == "PT":
         written = 2  # two predicates, or one and what a shuffle brings
@@ -160,7 +161,8 @@ def check_listing(listing, table):
             seen.setdefault(target, set()).update(operations_of(name, table))
             faults += [f"sm_{target} {name}: {f}" for f in check_kernel(name, code, target, table)]
     for target, operations in seen.items():
-        faults += [f"sm_{target}: no kernel of {op}" for op in sorted(set(table) - operations)]
+        faults += [f"sm_{target}: no kernel of {op}" for op in sorted(set(table) - operations)
+                   if table[op].get(target)]
     return kernels, faults
 
 

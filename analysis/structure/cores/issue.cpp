@@ -19,7 +19,7 @@ constexpr double largest_error = 0.02;
 constexpr double least_advantage = 2;
 constexpr int most_schedulers = 8;
 /// Stairs that must be seen from begin to end.
-constexpr int least_stairs = 2;
+constexpr std::size_t least_stairs = 2;
 
 int warps_of_fullest(std::size_t warps, int schedulers) {
   return static_cast<int>((warps + static_cast<std::size_t>(schedulers) - 1) /
@@ -35,7 +35,7 @@ std::optional<IssueShape> fit_stairs(std::span<const double> step_cycles, int sc
     if (step_cycles[i] <= shape.latency_cycles * climb_factor) continue;
     intervals.push_back(step_cycles[i] / warps_of_fullest(i + 1, schedulers));
   }
-  if (intervals.size() < static_cast<std::size_t>(least_stairs * schedulers)) return std::nullopt;
+  if (intervals.size() < least_stairs * static_cast<std::size_t>(schedulers)) return std::nullopt;
   shape.interval_cycles = median(intervals);
   for (std::size_t i = 0; i < step_cycles.size(); ++i) {
     const double expected =

@@ -21,12 +21,14 @@ const kernels::ArithmeticKernel& find_kernel(const DeviceInfo& info, const Arith
         "for another ilp",
         name_of(probe), probe.ilp);
   }
-  if (10 * info.compute_major + info.compute_minor < kernel->least_capability) {
+  const int capability = 10 * info.compute_major + info.compute_minor;
+  if (capability < kernel->least_capability ||
+      (kernel->this_alone && capability != kernel->least_capability)) {
     throw_device_error(
-        "{} needs compute capability {}.{} (this GPU has {}.{} and lacks the instruction). Use "
-        "a newer GPU",
+        "{} needs compute capability {}.{}{} (this GPU has {}.{} and lacks the instruction). Use "
+        "another GPU",
         name_of(probe), kernel->least_capability / 10, kernel->least_capability % 10,
-        info.compute_major, info.compute_minor);
+        kernel->this_alone ? " and no other" : "", info.compute_major, info.compute_minor);
   }
   return *kernel;
 }
@@ -43,7 +45,7 @@ TimeLimit limit_of(const ArithmeticProbe& probe) {
 Trace play(Session& session, const ArithmeticProbe& probe) {
   const DeviceInfo& info = session.info();
   const kernels::ArithmeticKernel& kernel = find_kernel(info, probe);
-  constexpr auto most_warps = static_cast<int>(kernels::arithmetic_most_warps);
+  const auto most_warps = static_cast<int>(kernel.most_warps);
   if (probe.warps > std::min(most_warps, info.max_threads_per_block / info.warp_threads)) {
     throw_device_error(
         "{} warps are too many for a block (an SM has one block). Ask for at most {}", probe.warps,
@@ -58,7 +60,7 @@ Trace play(Session& session, const ArithmeticProbe& probe) {
   lanes.describe(launch);
   launch.rounds = static_cast<std::uint32_t>(probe.steps / kernel.body_steps);
   const auto threads = static_cast<unsigned>(probe.warps) * warp_threads;
-  const layout::SharedPlan shared = layout::plan_shared(info, kernels::arithmetic_shared_bytes);
+  const layout::SharedPlan shared = layout::plan_shared(info, kernel.shared_bytes);
   return lanes.run(threads, shared, [&](const kernels::LaunchShape& shape) {
     SONDE_CUDA_CHECK(kernels::launch_arithmetic(kernel, launch, shape, session.stream()));
   });

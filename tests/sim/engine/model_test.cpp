@@ -91,6 +91,30 @@ TEST(ModelTest, instruction_caches_of_partitions_are_assumed_from_volta_on) {
   }
 }
 
+TEST(ModelTest, pipelines_name_what_they_declare) {
+  const auto with = [](const char* list, const json& item) {
+    return complaint([&](json& m) { m["pipelines"][list].push_back(item); });
+  };
+  const auto on = [](const json& execution) { return json{{"name", "new"}, {"on", {execution}}}; };
+  EXPECT_THAT(with("instructions", on({{"unit", "dsp"}, {"lanes", 8}, {"latency_cycles", 4}})),
+              AllOf(HasSubstr("mine.json.pipelines.instructions["), HasSubstr("'dsp'")));
+  EXPECT_THAT(with("instructions", on({{"unit", "core"}, {"lanes", 12}, {"latency_cycles", 4}})),
+              HasSubstr("lanes must divide the 32 threads of a warp"));
+  EXPECT_THAT(with("instructions", on({{"unit", "core"}, {"lanes", 8}, {"latency_cycles", 0}})),
+              HasSubstr("latency_cycles must"));
+  EXPECT_THAT(with("instructions", {{"name", "new"}, {"on", json::array()}}),
+              HasSubstr("on must hold a unit"));
+  EXPECT_THAT(with("units", {{"name", "core"}, {"scope", "sm"}}), HasSubstr("'core' twice"));
+  EXPECT_THAT(with("units", {{"name", "more"}, {"scope", "sm"}, {"count", 65}}),
+              HasSubstr("count must"));
+  EXPECT_THAT(complaint([](json& m) { m["pipelines"]["ops"]["int_add"] = {"NONE"}; }),
+              AllOf(HasSubstr("mine.json.pipelines.ops.int_add"), HasSubstr("'NONE'")));
+  EXPECT_THAT(complaint([](json& m) { m["pipelines"]["ops"]["float_tan"] = {"FFMA"}; }),
+              HasSubstr("mine.json.pipelines.ops.float_tan is not a known key"));
+  EXPECT_THAT(complaint([](json& m) { m["pipelines"]["schedulers"] = 0; }),
+              HasSubstr("mine.json.pipelines.schedulers must"));
+}
+
 TEST(ModelTest, names_file_and_key_of_what_is_wrong) {
   EXPECT_THAT(complaint([](json& m) { m["caches"][0]["lines"] = 1; }),
               AllOf(HasSubstr("mine.json.caches[0].lines"), HasSubstr("not a known key")));

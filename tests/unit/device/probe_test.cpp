@@ -228,5 +228,29 @@ TEST(ProbeTest, many_registers_need_small_blocks) {
   EXPECT_THROW(validate_probe(OccupancyProbe{0, 32, 0}, 2), Error);
 }
 
+TEST(ProbeTest, arithmetic_is_made_of_known_operations_and_whole_rounds) {
+  ArithmeticProbe probe{.op = "float_fma", .warps = 8, .ilp = 4, .steps = 64};
+
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_EQ(probe_kind(probe), "arithmetic");
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("op":"float_fma")"));
+  EXPECT_THAT(describe_probe(probe), Not(HasSubstr("second")));
+  probe.second = "int_add";
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("second":"int_add")"));
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  probe.sms = {2};
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.sms = {};
+  probe.steps = 63;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.steps = 64;
+  probe.second = "float_tan";
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "wgmma_f16", .warps = 2, .steps = 256}, 2),
+               Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "", .steps = 256}, 2), Error);
+  EXPECT_THROW(validate_probe(ArithmeticProbe{.op = "int_add"}, 2), Error);
+}
+
 }  // namespace
 }  // namespace sonde

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
 #include <regex>
 
 namespace sonde {
@@ -127,6 +128,37 @@ TEST(HtmlTest, constants_have_a_line_of_one_thread_and_one_of_eight) {
   EXPECT_EQ(values.at(5).at("rate"), 24);
   EXPECT_EQ(values.at(5).at("dashed"), true);
   EXPECT_THAT(std::string(charts.at("constants").at("axes").at(1).at("title")), HasSubstr("l3"));
+}
+
+TEST(HtmlTest, arithmetic_has_a_line_for_each_operation_that_was_swept) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(2, 7);
+  EXPECT_FALSE(charts_of(page_of(run).html).contains("warps"));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  JobResult& job = run.devices[1].jobs.emplace_back();
+  job.job = "arithmetic";
+  job.status = Status::ok;
+  const auto add = [&](const char* metric, std::vector<double> values) {
+    job.findings.push_back(found(metric, std::move(values), 1, 3));
+  };
+  add("arithmetic.warps", {1, 2, 3});
+  add("arithmetic.int_add.by_warps_cycles", {4, 4, 5});
+  add("arithmetic.int_add.by_warps_per_cycle", {8, 16, 19.2});
+  add("arithmetic.float_rsqrt.by_warps_cycles", {18, nan, 20});
+  add("arithmetic.float_rsqrt.by_warps_per_cycle", {1.8, nan, 4.8});
+  job.findings.push_back(not_resolvable("arithmetic.double_fma.by_warps_cycles", "refused"));
+
+  const std::string label = run.devices[1].info.uuid.substr(0, 12);
+  const auto charts = charts_of(page_of(std::move(run)).html);
+
+  const auto& chart = charts.at("warps");
+  EXPECT_THAT(std::string(chart.at("title").at("text")), HasSubstr(label));
+  const auto& points = chart.at("data").at(0).at("values");
+  ASSERT_EQ(points.size(), 5u);
+  EXPECT_EQ(points.at(2).at("op"), "int_add");
+  EXPECT_EQ(points.at(2).at("warps"), 3);
+  EXPECT_EQ(points.at(2).at("per_cycle"), 19.2);
+  EXPECT_EQ(points.at(4).at("op"), "float_rsqrt");
 }
 
 TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {

@@ -1,6 +1,8 @@
+#include "base/arithmetic_ops.hpp"
 #include "base/error.hpp"
 #include "device/cuda/chase_memory.hpp"
 #include "device/cuda/inventory.hpp"
+#include "kernels/arithmetic.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,6 +12,28 @@ namespace {
 TEST(CudaTablesTest, code_is_not_loaded) {
   EXPECT_THROW(to_chase_path(LoadPath::instruction), Error);
   EXPECT_EQ(to_chase_path(LoadPath::atomic), kernels::ChasePath::atomic);
+}
+
+TEST(CudaTablesTest, every_operation_has_kernels_and_machine_code) {
+  for (const ArithmeticOp& op : arithmetic_ops) {
+    for (int ilp : {1, 4}) {
+      if (op.group_warps > 1 && ilp > 1) continue;  // no registers
+      const auto* kernel = kernels::find_arithmetic(op.name, "", ilp);
+      ASSERT_NE(kernel, nullptr) << op.name << " " << ilp;
+      EXPECT_EQ(kernel->op, op.name);
+      EXPECT_GE(kernel->most_warps, 2u * static_cast<unsigned>(op.group_warps));
+      EXPECT_EQ(256u % (kernel->body_steps * static_cast<unsigned>(ilp)), 0u) << op.name;
+    }
+    EXPECT_NE(kernels::arithmetic_machine_code(op.name, 90), "") << op.name;
+  }
+  for (const ArithmeticPair& pair : arithmetic_pairs) {
+    EXPECT_NE(kernels::find_arithmetic(pair.first, pair.second, 4), nullptr) << pair.name;
+  }
+  for (std::string_view op : arithmetic_ilp_sweeps) {
+    for (int ilp : {1, 2, 4, 8}) EXPECT_NE(kernels::find_arithmetic(op, "", ilp), nullptr) << op;
+  }
+  EXPECT_EQ(kernels::find_arithmetic("int_add", "", 3), nullptr);
+  EXPECT_EQ(kernels::arithmetic_machine_code("int_add", 70), "");
 }
 
 TEST(CudaTablesTest, carveouts_ascend_and_are_empty_where_unknown) {

@@ -78,7 +78,7 @@ TEST(IssueTest, overlap_is_that_of_the_faster_one) {
   EXPECT_DOUBLE_EQ(overlap_of(8, 1, 8.5), 0.5);
 }
 
-Trace trace_of(std::vector<std::uint64_t> elapsed_cycles) {
+Trace trace_of(const std::vector<std::uint64_t>& elapsed_cycles) {
   Trace trace;
   for (std::uint64_t cycles : elapsed_cycles) {
     LaneTrace& lane = trace.lanes.emplace_back();

@@ -8,7 +8,7 @@ namespace sonde::kernels {
 const ArithmeticKernel* find_arithmetic(std::string_view op, std::string_view second, int ilp) {
   if (!second.empty()) return find_arithmetic_pair(op, second, ilp);
   for (auto* find : {find_integer_arithmetic, find_single_arithmetic, find_other_arithmetic,
-                     find_matrix_arithmetic}) {
+                     find_matrix_arithmetic, find_group_arithmetic}) {
     if (const ArithmeticKernel* kernel = find(op, ilp)) return kernel;
   }
   return nullptr;
