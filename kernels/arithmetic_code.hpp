@@ -59,6 +59,7 @@ inline constexpr MachineCode machine_codes[] = {
     {"double_add", "DADD", "DADD"},
     {"double_mul", "DMUL", "DMUL"},
     {"double_fma", "DFMA", "DFMA"},
+    {"double_fma_three", "DFMA", "DFMA"},
     {"double_divide", double_division, double_division},
     {"half2_add", "HADD2 / HFMA2.MMA", "HADD2 / HFMA2.MMA"},
     {"half2_mul", "HMUL2 / HFMA2.MMA", "HMUL2 / HFMA2.MMA"},

@@ -8,6 +8,7 @@ namespace ops {
 
 SONDE_OPERATION(double_add, double, "d", 0, "add.rn.f64 %0, %0, %1;");
 SONDE_OPERATION(double_mul, double, "d", 0, "mul.rn.f64 %0, %0, %1;");
+SONDE_OPERATION(double_fma_three, double, "d", 0, "fma.rn.f64 %0, %0, %1, %2;");
 SONDE_OPERATION(double_divide, double, "d", 0, "div.rn.f64 %0, %3, %0;");
 
 // Two numbers in a word, whatever they are.
@@ -15,7 +16,7 @@ SONDE_OPERATION(half2_add, u32, "r", 53, "add.rn.f16x2 %0, %0, %1;");
 SONDE_OPERATION(half2_mul, u32, "r", 53, "mul.rn.f16x2 %0, %0, %1;");
 SONDE_OPERATION(bfloat2_add, u32, "r", 90, "add.rn.bf16x2 %0, %0, %1;");
 SONDE_OPERATION(bfloat2_mul, u32, "r", 90, "mul.rn.bf16x2 %0, %0, %1;");
-SONDE_OPERATION(bfloat2_fma, u32, "r", 80, "fma.rn.bf16x2 %0, %0, %1, %2;");
+SONDE_OPERATION(bfloat2_fma, u32, "r", 80, "fma.rn.bf16x2 %0, %0, %1, %1;");
 
 SONDE_OPERATION(convert_int_float, u32, "r", 0,
                 "{.reg .f32 there; cvt.rn.f32.s32 there, %0; cvt.rzi.s32.f32 %0, there;}");
@@ -40,16 +41,19 @@ namespace {
 
 using Instructions =
     ArithmeticRows<body_operations, ops::double_add, ops::double_mul, ops::double_fma,
-                   ops::half2_add, ops::half2_mul, ops::half2_fma, ops::bfloat2_add,
-                   ops::bfloat2_mul, ops::bfloat2_fma, ops::convert_int_float,
-                   ops::convert_float_half, ops::convert_float_double, ops::warp_shuffle,
-                   ops::warp_ballot, ops::warp_sum, ops::warp_match>;
+                   ops::double_fma_three, ops::convert_int_float, ops::convert_float_half,
+                   ops::convert_float_double, ops::warp_shuffle, ops::warp_ballot, ops::warp_sum,
+                   ops::warp_match>;
+template <class Op>
+using Sweep = ArithmeticSweep<body_operations, Op>;
 using Sequences = ArithmeticRows<body_sequences, ops::double_divide>;
 
 }  // namespace
 
 const ArithmeticKernel* find_other_arithmetic(std::string_view op, int ilp) {
-  return find_in<Instructions, Sequences>(op, "", ilp);
+  return find_in<Instructions, Sequences, Sweep<ops::half2_add>, Sweep<ops::half2_mul>,
+                 Sweep<ops::half2_fma>, Sweep<ops::bfloat2_add>, Sweep<ops::bfloat2_mul>,
+                 Sweep<ops::bfloat2_fma>>(op, "", ilp);
 }
 
 }  // namespace sonde::kernels

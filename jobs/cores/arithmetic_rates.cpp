@@ -18,8 +18,6 @@ constexpr std::uint64_t longer_rounds = 4;
 /// Warps of a block that a kernel is compiled for, on all GPUs (CUDA programming guide: 1024
 /// threads).
 constexpr int most_warps_of_block = 32;
-/// With so many chains a warp keeps its pipeline busy if that has four places, and 32 warps any.
-constexpr int filling_ilp = 4;
 
 Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
   const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
@@ -48,7 +46,7 @@ Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
   return {.op = std::string(op.name),
           .second = {},
           .warps = alone ? most_warps(info) : 2 * op.group_warps,
-          .ilp = alone ? filling_ilp : 1};
+          .ilp = alone ? op.filling_chains : 1};
 }
 
 std::vector<double> measure_steps(JobRun& run, const Chains& chains) {

@@ -14,6 +14,9 @@ struct ArithmeticOp {
   /// holds two numbers; multiply-adds of a matrix.
   double per_warp = 32;
   int group_warps = 1;  // that make a step together, each its part
+  /// Chains of a thread with which 32 warps fill the units. Two units take turns with half
+  /// precision, and fall out of step with fewer chains (H200: 108 and 123 results of words).
+  int filling_chains = 4;
 };
 
 inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
@@ -53,13 +56,14 @@ inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
     {"double_add", "double precision addition"},
     {"double_mul", "double precision product"},
     {"double_fma", "double precision multiply-add"},
+    {"double_fma_three", "the same with three different registers, whose reads meet"},
     {"double_divide", "double precision division"},
-    {"half2_add", "addition of two half precision numbers at once", 64},
-    {"half2_mul", "product of two half precision numbers at once", 64},
-    {"half2_fma", "multiply-add of two half precision numbers at once", 64},
-    {"bfloat2_add", "addition of two bfloat16 numbers at once", 64},
-    {"bfloat2_mul", "product of two bfloat16 numbers at once", 64},
-    {"bfloat2_fma", "multiply-add of two bfloat16 numbers at once", 64},
+    {"half2_add", "addition of two half precision numbers at once", 64, 1, 8},
+    {"half2_mul", "product of two half precision numbers at once", 64, 1, 8},
+    {"half2_fma", "multiply-add of two half precision numbers at once", 64, 1, 8},
+    {"bfloat2_add", "addition of two bfloat16 numbers at once", 64, 1, 8},
+    {"bfloat2_mul", "product of two bfloat16 numbers at once", 64, 1, 8},
+    {"bfloat2_fma", "multiply-add of two bfloat16 numbers at once", 64, 1, 8},
     {"convert_int_float", "integer to single precision and back"},
     {"convert_float_half", "single to half precision and back"},
     {"convert_float_double", "single to double precision and back"},

@@ -1,5 +1,5 @@
 // The seam: everything a job can ask of a GPU. A backend plays a ProbeSpec and returns a Trace;
-// docs/decisions/0001-the-probe-seam.md lists the kinds still to come and where they fit.
+// docs/decisions/0001-the-probe-seam.md says why, and what each kind is for.
 #pragma once
 
 #include "device/arithmetic_probe.hpp"

@@ -33,7 +33,7 @@ class ArithmeticGpuTest : public GpuTest {
   /// Results per cycle and SM.
   double rate(const ArithmeticOp& op) {
     const int warps = op.group_warps == 1 ? 32 : 2 * op.group_warps;
-    const int ilp = op.group_warps == 1 ? 4 : 1;
+    const int ilp = op.group_warps == 1 ? op.filling_chains : 1;
     const double cycles = step({.op = std::string(op.name), .warps = warps, .ilp = ilp});
     return warps * ilp * op.per_warp / cycles;
   }
@@ -78,6 +78,8 @@ TEST_F(ArithmeticGpuTest, hopper_is_as_published) {
   for (const auto& [op, per_cycle] : published) {
     EXPECT_NEAR(rate(*find_arithmetic_op(op)), per_cycle, 0.06 * per_cycle) << op;
   }
+  // Three different registers of 64 bits cannot all be read at its pace (seen on an H200: 54.7).
+  EXPECT_LT(rate(*find_arithmetic_op("double_fma_three")), 60);
 }
 
 /// Data sheet of the H100 and H200 SXM, 132 SMs at 1.83 GHz: 989.4e12 operations a second of half
