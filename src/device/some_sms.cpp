@@ -47,7 +47,8 @@ class SomeSms final : public Device {
 
  protected:
   Trace play(const ProbeSpec& spec) override {
-    Trace trace = whole_->run(std::visit([this](auto probe) { return on_whole(probe); }, spec));
+    Trace trace =
+        whole_->run(std::visit([this](const auto& probe) { return on_whole(probe); }, spec));
     std::erase_if(trace.lanes, [this](const LaneTrace& lane) {
       return lane.sm >= 0 && !std::ranges::binary_search(sms_, lane.sm);
     });
