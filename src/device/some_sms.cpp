@@ -37,7 +37,6 @@ class SomeSms final : public Device {
   Health health() override { return whole_->health(); }
   Links links() override { return whole_->links(); }
   XidLog xids() override { return whole_->xids(); }
-  std::vector<int> register_counts() override { return whole_->register_counts(); }
   void begin_job() override { whole_->begin_job(); }
   void draw_anew() override { whole_->draw_anew(); }
   PeerLink link_to(const std::string& peer_uuid) override { return whole_->link_to(peer_uuid); }

@@ -93,6 +93,8 @@ TEST_F(ControlGpuTest, order_of_two_paths_by_threads) {
     const WarpStamps warp = branch(BranchShape::else_chain, [first](int thread) {
                               return thread < first ? 0 : 1;
                             }).front();
+    ASSERT_EQ(warp.paths.size(), 2u);
+    EXPECT_FALSE(some_overlap(warp.paths));
     fmt::print("{} threads on the first path: order {}\n", first, path_order(warp));
   }
 }
