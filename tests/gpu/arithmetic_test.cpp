@@ -117,7 +117,9 @@ TEST_F(ArithmeticGpuTest, pairs_take_no_longer_than_both_and_no_shorter_than_one
     fmt::print("{:<28} {:>7.2f} {:>7.2f} together {:>7.2f}: overlap {:.2f}\n", pair.name, one,
                other, both, overlap_of(one, other, both));
     EXPECT_GT(both, 0.97 * std::max(one, other)) << pair.name;
-    EXPECT_LT(both, 1.1 * (one + other)) << pair.name;
+    // Operations that take turns may meet at registers and units, and then take longer than one
+    // kind after the other (seen on an H200: up to 1.05 of the sum).
+    EXPECT_LT(both, 1.2 * (one + other)) << pair.name;
   }
 }
 
