@@ -62,7 +62,8 @@ inline constexpr Row sm_map_rows[] = {
 };
 inline constexpr Row pair_rows[] = {
     {"arithmetic.{}.overlap", number,
-     "{}: share of the faster one that is made while the slower one is; 0: they take turns"},
+     "{}: share of the faster one that is made while the slower one is; 0: they take turns", "",
+     "it is a difference of times that are nearly equal"},
     {"arithmetic.{}.issue_per_cycle_per_sm", operation_rate,
      "{}: steps of warps per cycle, both together"},
 };

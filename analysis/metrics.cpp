@@ -178,7 +178,8 @@ constexpr Row l2_throughput_rows[] = {
     {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, each SM other lines"},
     {"l2.write_bytes_per_s", throughput, "writing what lies in the L2"},
     {"l2.same_lines_bytes_per_s", throughput,
-     "what all SMs together get when they read the same lines at the same time"},
+     "what all SMs together get when they read the same lines at the same time", "",
+     "it tells that reads are merged, and varies by 2.5 % on one GPU"},
 };
 
 constexpr Factor one[] = {{"", ""}};

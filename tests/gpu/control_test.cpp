@@ -54,7 +54,8 @@ TEST_F(ControlGpuTest, paths_of_a_warp_run_one_after_the_other) {
       ASSERT_EQ(warp.paths.size(), 32u);
       EXPECT_FALSE(some_overlap(warp.paths));
       EXPECT_GE(warp.first_behind_cycles, warp.before_cycles);
-      // 16 dependent multiply-adds of 4 cycles or more, the last of which the clock does not wait for.
+      // 16 dependent multiply-adds of 4 cycles or more, the last of which the clock does not wait
+      // for.
       EXPECT_GE(path_cycles(warp), 15 * 4);
       EXPECT_LT(path_cycles(warp), 16 * 40);
       fmt::print("{}: order {}; {} cycles, {:.1f} a path, behind from {} to {} after the start\n",

@@ -1,8 +1,10 @@
 // The shipped model of the H200 is held to what was measured on a real one: its findings, by the
 // same jobs, against those of the committed run. What the model declares otherwise, because nobody
 // knows it, is not in the lists (its `source` says what).
+#include "base/arithmetic_ops.hpp"
 #include "sim/job_on_sim.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -17,6 +19,8 @@ using nlohmann::json;
 constexpr const char* results = SONDE_RESULTS_FOLDER "/2026-11-21-h200-structure/one-gpu.json";
 constexpr const char* placement_results =
     SONDE_RESULTS_FOLDER "/2026-11-22-h200-placement/four-gpus.json";
+
+constexpr const char* core_results = SONDE_RESULTS_FOLDER "/2026-11-22-h200-cores/one-gpu.json";
 
 constexpr const char* equal_metrics[]{
     "clock.scope",
@@ -110,6 +114,66 @@ void compare(const JobOnSim& sim, const json& measured, std::span<const char* co
     const double value = measured.at(metric.name).at("value");
     EXPECT_NEAR(sim.number(metric.name), value, metric.tolerance * value) << metric.name;
   }
+}
+
+constexpr const char* equal_cores[]{
+    "control.divergence_model",
+    "control.spin_release_deadlocks",
+    "control.barrier_participant",
+    "control.barrier_spin_deadlocks",
+    "control.paths",
+    "control.warps",
+    "control.first_path",
+    "control.reconvergence",
+    "registers.per_sm",
+    "registers.allocation_unit",
+    "registers.thread_quantum",
+    "registers.max_blocks_per_sm",
+    "registers.max_warps_per_sm",
+    "registers.full_up_to",
+    "arithmetic.schedulers",
+    "clock.launch_order",
+};
+
+constexpr NearMetric near_cores[]{
+    {"control.barrier_latency_cycles", 0.05},
+    {"control.cluster_barrier_cycles", 0.02},
+    {"control.grid_barrier_cycles", 0.05},
+    {"control.divergence_cost_cycles", 0.1},
+    {"control.nanosleep_least_ns", 0.1},
+    {"clock.launch_overhead_ns", 0.15},
+    {"clock.launch_queued_ns", 0.1},
+    {"clock.launch_gap_ns", 0.1},
+    {"constant.l1.sm_bytes_per_cycle", 0.15},
+    {"l2.same_lines_bytes_per_s", 0.15},
+    {"l2.read_bytes_per_s", 0.1},
+};
+
+/// Whether the machine code of a step is one instruction, or one of two.
+bool is_single(const std::string& code) { return code.find(',') == std::string::npos; }
+
+TEST(H200ResultsTest, the_model_computes_branches_and_launches_as_a_real_one) {
+  std::ifstream file(core_results);
+  const json measured = json::parse(file)["runs"][0]["findings"];
+  JobOnSim sim("h200", 13);
+  for (const char* job : {"clock", "cache.constant_l1", "arithmetic", "control", "registers",
+                          "constant.throughput", "l2.throughput"}) {
+    sim.run(job);
+  }
+  compare(sim, measured, equal_cores, near_cores);
+  int compared = 0;
+  for (const ArithmeticOp& op : arithmetic_ops) {
+    const std::string latency = fmt::format("arithmetic.{}.latency_cycles", op.name);
+    const std::string rate = fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", op.name);
+    const bool is_known = sim.find(latency).status == Status::ok;
+    if (!is_known || !is_single(measured.at(latency).at("reason"))) continue;
+    const double cycles = measured.at(latency).at("value");
+    const double per_cycle = measured.at(rate).at("value");
+    EXPECT_NEAR(sim.number(latency), cycles, 0.3) << op.name;
+    EXPECT_NEAR(sim.number(rate), per_cycle, 0.04 * per_cycle) << op.name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 40);
 }
 
 TEST(H200ResultsTest, the_model_has_the_slices_and_links_of_a_real_one) {
