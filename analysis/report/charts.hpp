@@ -29,6 +29,10 @@ std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& a
 /// that has them: those of a fleet are alike. Nothing if none has.
 std::optional<Json> warps_chart(const RunResult& run);
 
+/// Operations a second against operations for each byte, with every ceiling of memories and units
+/// that was measured, of the first device that has both. Nothing if none has.
+std::optional<Json> roofline_chart(const RunResult& run);
+
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);

@@ -105,6 +105,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   };
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
   if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
+  if (const auto chart = roofline_chart(run)) add("roofline", *chart);
   if (const auto chart = warps_chart(run)) add("warps", *chart);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = timeline_chart(run)) add("timeline", *chart);

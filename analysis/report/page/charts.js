@@ -7,6 +7,7 @@ function draw(spec, id) {
 }
 if (charts.staircase) draw(charts.staircase, 'staircase');
 if (charts.constants) draw(charts.constants, 'constants');
+if (charts.roofline) draw(charts.roofline, 'roofline');
 if (charts.warps) draw(charts.warps, 'warps');
 if (charts.deviation) draw(charts.deviation, 'deviation');
 if (charts.timeline) draw(charts.timeline, 'timeline');

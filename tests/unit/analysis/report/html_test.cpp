@@ -130,6 +130,35 @@ TEST(HtmlTest, constants_have_a_line_of_one_thread_and_one_of_eight) {
   EXPECT_THAT(std::string(charts.at("constants").at("axes").at(1).at("title")), HasSubstr("l3"));
 }
 
+TEST(HtmlTest, the_roofline_has_a_ceiling_for_each_memory_and_unit) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(1, 7);
+  EXPECT_FALSE(charts_of(page_of(run).html).contains("roofline"));
+  DeviceResult& device = run.devices[0];
+  device.info.sm_count = 100;
+  for (JobResult& job : device.jobs) {
+    std::erase_if(job.findings, [](const Finding& finding) {
+      return finding.metric == "clock.sm_hz" || finding.metric.starts_with("global.read") ||
+             finding.metric.starts_with("shared.") || finding.metric.starts_with("placement.");
+    });
+  }
+  device.jobs.push_back(maker::job(
+      "arithmetic", {found("clock.sm_hz", 1e9, 1, 1), found("global.read_bytes_per_s", 2e12, 1, 1),
+                     found("shared.bytes_per_cycle_per_sm", 128.0, 1, 1),
+                     found("arithmetic.float_fma.throughput_per_cycle_per_sm", 128.0, 1, 1)}));
+
+  const auto charts = charts_of(page_of(std::move(run)).html);
+
+  const auto& points = charts.at("roofline").at("data").at(0).at("values");
+  ASSERT_EQ(points.size(), 6u);  // memory, shared memory, single precision
+  EXPECT_EQ(points.at(0).at("line"), "memory: 2.00 TB/s");
+  EXPECT_EQ(points.at(0).at("y"), 2e12 / 64);
+  EXPECT_EQ(points.at(1).at("y"), 2 * 128 * 1e11) << "it ends at the highest ceiling";
+  EXPECT_EQ(points.at(1).at("x"), 2 * 128 * 1e11 / 2e12);
+  EXPECT_EQ(points.at(4).at("line"), "single precision: 25.6 T/s");
+  EXPECT_EQ(points.at(4).at("x"), 2.0) << "where the fastest memory reaches it";
+}
+
 TEST(HtmlTest, arithmetic_has_a_line_for_each_operation_that_was_swept) {
   if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
   RunResult run = maker::healthy_fleet(2, 7);

@@ -1,0 +1,106 @@
+// The roofline of a device with every ceiling that was measured (Williams, Waterman and Patterson
+// 2009): operations a second against operations for each byte.
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/charts.hpp"
+#include "analysis/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+/// The part of a ceiling that is drawn: as far to the left and right as real programs lie.
+constexpr double least_operations_per_byte = 1.0 / 64;
+constexpr double most_operations_per_byte = 16384;
+
+struct Ceiling {
+  std::string name;
+  double per_s = 0;  // bytes, or operations
+};
+
+struct Kind {
+  const char* op;
+  const char* name;
+};
+/// A multiply-add is two operations.
+constexpr Kind kinds[] = {
+    {"double_fma", "double precision"}, {"mma_f64_wide", "double precision, matrices"},
+    {"float_fma", "single precision"},  {"half2_fma", "half precision"},
+    {"wgmma_tf32", "tf32, matrices"},   {"wgmma_f16", "half precision, matrices"},
+    {"wgmma_fp8", "8 bit, matrices"}};
+
+std::vector<Ceiling> compute_ceilings(const DeviceResult& device, double cycles_per_s) {
+  std::vector<Ceiling> ceilings;
+  for (const Kind& kind : kinds) {
+    const auto rate =
+        number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", kind.op));
+    if (!rate || !(*rate > 0)) continue;
+    const double per_s = 2 * *rate * cycles_per_s;
+    ceilings.push_back({fmt::format("{}: {:.1f} T/s", kind.name, per_s * 1e-12), per_s});
+  }
+  return ceilings;
+}
+
+std::vector<Ceiling> memory_ceilings(const DeviceResult& device, double cycles_per_s) {
+  std::vector<Ceiling> ceilings;
+  const auto add = [&](const char* name, std::optional<double> bytes_per_s) {
+    if (!bytes_per_s || !(*bytes_per_s > 0)) return;
+    ceilings.push_back({fmt::format("{}: {:.2f} TB/s", name, *bytes_per_s * 1e-12), *bytes_per_s});
+  };
+  add("memory", number_of(device, "global.read_bytes_per_s"));
+  add("L2", number_of(device, "l2.read_bytes_per_s"));
+  if (const auto* by_sm = vector_of(device, "placement.read_l1_bytes_per_cycle")) {
+    add("L1", median(*by_sm) * cycles_per_s);
+  }
+  if (const auto shared = number_of(device, "shared.bytes_per_cycle_per_sm")) {
+    add("shared memory", *shared * cycles_per_s);
+  }
+  return ceilings;
+}
+
+void add_line(Json& points, const std::string& name, bool is_memory, double from, double to,
+              double from_rate, double to_rate) {
+  points.push_back({{"line", name}, {"memory", is_memory}, {"x", from}, {"y", from_rate}});
+  points.push_back({{"line", name}, {"memory", is_memory}, {"x", to}, {"y", to_rate}});
+}
+
+/// Two points for each ceiling; none if there are not both kinds.
+Json points_of(const DeviceResult& device) {
+  Json points = Json::array();
+  const double cycles_per_s =
+      number_of(device, "clock.sm_hz").value_or(0) * static_cast<double>(device.info.sm_count);
+  const std::vector<Ceiling> compute = compute_ceilings(device, cycles_per_s);
+  const std::vector<Ceiling> memory = memory_ceilings(device, cycles_per_s);
+  if (compute.empty() || memory.empty()) return points;
+  const double most_per_s = std::ranges::max_element(compute, {}, &Ceiling::per_s)->per_s;
+  const double most_bytes_per_s = std::ranges::max_element(memory, {}, &Ceiling::per_s)->per_s;
+  for (const Ceiling& ceiling : memory) {
+    add_line(points, ceiling.name, true, least_operations_per_byte, most_per_s / ceiling.per_s,
+             least_operations_per_byte * ceiling.per_s, most_per_s);
+  }
+  for (const Ceiling& ceiling : compute) {
+    add_line(points, ceiling.name, false, ceiling.per_s / most_bytes_per_s,
+             most_operations_per_byte, ceiling.per_s, ceiling.per_s);
+  }
+  return points;
+}
+
+}  // namespace
+
+std::optional<Json> roofline_chart(const RunResult& run) {
+  for (const DeviceResult& device : run.devices) {
+    const Json points = points_of(device);
+    if (points.empty()) continue;
+    Json spec = chart_template("roofline");
+    entry_of(spec["data"], "points")["values"] = points;
+    spec["title"]["text"] = chart_label(device);
+    return spec;
+  }
+  return {};
+}
+
+}  // namespace sonde
