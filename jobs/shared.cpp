@@ -110,17 +110,40 @@ void report_strides(JobRun& run, const SharedChases& setup, const std::string& m
                    (largest_stride + 1) * chase_accesses * setup.sms.size()));
 }
 
+/// What the banks could give, what part of it copies get, and how many warps must have a load of a
+/// word under way for it (Mei and Chu 2016, table VII and section 6.1).
+void report_peak(JobRun& run, const SharedChases& setup, const std::optional<SharedBanks>& banks) {
+  if (!banks) {
+    for (const char* metric :
+         {"shared.peak_bytes_per_cycle_per_sm", "shared.efficiency", "shared.littles_law_warps"}) {
+      run.report(not_resolvable(metric, "the banks of shared memory are not known"));
+    }
+    return;
+  }
+  const double peak = static_cast<double>(banks->count) * static_cast<double>(banks->bank_bytes);
+  const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
+  const double warp_bytes = 4.0 * setup.warp_threads;
+  run.report(found("shared.peak_bytes_per_cycle_per_sm", peak, 1, scanned_words),
+             "if every bank gives a word in every cycle");
+  run.report(
+      found("shared.efficiency", *run.number("shared.bytes_per_cycle_per_sm") / peak, 1, sm_count));
+  run.report(found("shared.littles_law_warps",
+                   peak * *run.number("shared.latency_cycles") / warp_bytes, 1, scanned_words));
+}
+
 }  // namespace
 
 void run_shared(JobRun& run) {
   const SharedChases setup{spread_sms(run.info().sm_count, measured_sms), run.info().warp_threads,
                            window_overhead_cycles(run)};
   report_latency(run, setup);
-  report_conflicts(run, setup, find_banks(run, setup));
+  const auto banks = find_banks(run, setup);
+  report_conflicts(run, setup, banks);
   report_strides(run, setup, "shared.stride_latency_cycles", 4, BankMode::four_bytes);
   report_strides(run, setup, "shared.stride_latency_8b_cycles", 8, BankMode::four_bytes);
   report_strides(run, setup, "shared.stride_latency_wide_mode_cycles", 4, BankMode::eight_bytes);
   report_shared_copies(run);
+  report_peak(run, setup, banks);
 }
 
 }  // namespace sonde

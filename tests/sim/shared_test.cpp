@@ -57,6 +57,28 @@ INSTANTIATE_TEST_SUITE_P(
                     PaperRow{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9}),
     [](const auto& row) { return row.param.model; });
 
+/// Mei and Chu 2016, section 6.1: the GTX 780 needs 94 warps, more than it can hold; table VII: its
+/// copies get 83.81 of 257.54 GB/s, those of the GTX 980 137.41 of 163.84.
+TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
+  struct Paper {
+    const char* model;
+    double peak_bytes_per_cycle;
+    double warps;
+    double efficiency;
+  };
+  for (const Paper& paper : {Paper{"gtx780", 257.54 / 1.006, 94, 83.81 / 257.54},
+                             Paper{"gtx980", 163.84 / 1.279, 28, 137.41 / 163.84}}) {
+    JobOnSim sim(paper.model);
+    sim.run("clock");
+    sim.run("shared");
+    EXPECT_NEAR(sim.number("shared.peak_bytes_per_cycle_per_sm"), paper.peak_bytes_per_cycle, 0.2)
+        << paper.model;
+    EXPECT_NEAR(sim.number("shared.littles_law_warps"), paper.warps, 1) << paper.model;
+    EXPECT_NEAR(sim.number("shared.efficiency"), paper.efficiency, 0.1 * paper.efficiency)
+        << paper.model;
+  }
+}
+
 TEST(SharedStrideSimTest, conflict_degree_is_gcd_of_stride_and_banks_on_maxwell) {
   JobOnSim sim("gtx980");
   sim.run("clock");
