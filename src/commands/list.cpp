@@ -5,15 +5,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 
 namespace sonde {
 namespace {
 
 void print_jobs() {
+  std::size_t width = 0;
+  for (const Job& job : all_jobs()) width = std::max(width, job.name.size());
   for (const Job& job : all_jobs()) {
-    std::cout << fmt::format("{:<18} {:<9} {}\n", job.name, name_of(suite_level_names, job.level),
-                             job.summary);
+    std::cout << fmt::format("{:<{}} {:<9} {}\n", job.name, width,
+                             name_of(suite_level_names, job.level), job.summary);
   }
 }
 

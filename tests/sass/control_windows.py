@@ -3,11 +3,10 @@ barriers in a row, registers that are in use. Usage and exit status as sass_wind
 """
 
 import re
-import subprocess
 import sys
 
-from sass_windows import (SKIPPED, clock_faults, find_disassembler, is_clock, is_jump, is_memory, loops, parse,
-                          register, windows)
+import sass_windows
+from sass_windows import clock_faults, is_clock, is_jump, is_memory, loops, register, windows
 
 PATHS = 32
 OPERATIONS = 16
@@ -173,23 +172,5 @@ def check_functions(functions):
     return faults
 
 
-def main(paths):
-    disassembler = find_disassembler()
-    if disassembler is None:
-        print("skipped: no cuobjdump and nvdisasm. Run tests/sass/get_disassembler.sh")
-        return SKIPPED
-    functions = {}
-    for path in paths:
-        listing = subprocess.run([disassembler, "-sass", path], check=True, capture_output=True,
-                                 text=True).stdout
-        for name, code in parse(listing).items():
-            functions[name if name not in functions else name + "'"] = code
-    faults = check_functions(functions)
-    for fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults of control flow")
-    return 1 if faults or not functions else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(sass_windows.main(sys.argv[1:], check_functions))
