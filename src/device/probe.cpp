@@ -20,20 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr EnumName<LoadPath> path_names[]{
-    {LoadPath::all_levels, "ca"},          {LoadPath::past_l1, "cg"},
-    {LoadPath::read_only, "nc"},           {LoadPath::uncached, "cv"},
-    {LoadPath::constant, "constant"},      {LoadPath::texture_1d, "texture_1d"},
-    {LoadPath::texture_2d, "texture_2d"},  {LoadPath::atomic, "atomic"},
-    {LoadPath::instruction, "instruction"}};
-static_assert(std::size(path_names) == load_path_count);
-
-constexpr EnumName<StreamOrder> order_names[]{{StreamOrder::apart, "apart"},
-                                              {StreamOrder::same, "same"}};
-
-constexpr EnumName<StreamKind> stream_names[]{
-    {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
-
 constexpr EnumName<WarmUp> warm_up_names[]{{WarmUp::dependent, "dependent"},
                                            {WarmUp::overlapped, "overlapped"}};
 constexpr EnumName<Preparation> preparation_names[]{{Preparation::as_is, "as_is"},
@@ -101,23 +87,6 @@ json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}
 
 json describe(const ClusterProbe& probe) {
   return {{"cluster_blocks", probe.cluster_blocks}, {"launches", probe.launches}};
-}
-
-json describe(const StreamProbe& probe) {
-  json result = {{"kind", to_text(probe.kind)},
-                 {"order", name_of(order_names, probe.order)},
-                 {"path", to_text(probe.path)},
-                 {"blocks", probe.blocks},
-                 {"block_threads", probe.block_threads},
-                 {"ilp", probe.ilp},
-                 {"element_bytes", probe.element_bytes},
-                 {"footprint_bytes", probe.footprint_bytes},
-                 {"place", probe.place},
-                 {"passes", probe.passes},
-                 {"repeats", probe.repeats},
-                 {"sms", probe.sms}};
-  if (probe.peer_uuid) result["peer"] = *probe.peer_uuid;
-  return result;
 }
 
 json describe(const SharedChaseProbe& probe) {
@@ -252,15 +221,6 @@ void check(const ClusterProbe& probe, int) {
   require(probe.cluster_blocks > 0 && probe.launches > 0, "a cluster probe needs positive counts");
 }
 
-void check(const StreamProbe& probe, int sm_count) {
-  require(probe.blocks > 0 && probe.block_threads > 0 && probe.ilp > 0 && probe.passes > 0 &&
-              probe.repeats > 0 && probe.footprint_bytes > 0,
-          "a stream needs positive counts");
-  require(probe.element_bytes == 4 || probe.element_bytes == 8 || probe.element_bytes == 16,
-          "element_bytes of a stream must be 4, 8 or 16");
-  check_sms(probe.sms, sm_count);
-}
-
 void check(const SharedChaseProbe& probe, int sm_count) {
   require(probe.accesses > 0 && !probe.sms.empty(), "a shared chase needs accesses and SMs");
   require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
@@ -306,27 +266,10 @@ void check(const HostProbe& probe, int sm_count) {
 
 }  // namespace
 
-std::string_view to_text(LoadPath path) { return name_of(path_names, path); }
-
-std::string_view to_text(StreamKind kind) { return name_of(stream_names, kind); }
-
 std::string_view probe_kind(const ProbeSpec& spec) { return kind_names.at(spec.index()); }
 
 std::string describe_probe(const ProbeSpec& spec) {
   return std::visit([](const auto& probe) { return describe(probe).dump(); }, spec);
-}
-
-std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
-  return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp) *
-         static_cast<std::uint64_t>(probe.element_bytes);
-}
-
-double stream_bytes(const StreamProbe& probe) {
-  // A copy reads one half of the footprint and writes the other, so each kind touches it once.
-  const double pass_bytes = static_cast<double>(probe.footprint_bytes);
-  const int whole_passes =
-      probe.order == StreamOrder::same ? probe.passes * probe.blocks : probe.passes;
-  return pass_bytes * whole_passes;
 }
 
 std::optional<LoadPath> common_path(const ChaseProbe& probe) {

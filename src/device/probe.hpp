@@ -5,7 +5,9 @@
 #include "device/arithmetic_probe.hpp"
 #include "device/constant_probe.hpp"
 #include "device/control_probe.hpp"
+#include "device/load_path.hpp"
 #include "device/pace_probe.hpp"
+#include "device/stream_probe.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,33 +19,8 @@
 
 namespace sonde {
 
-/// The ways into the hierarchy. docs/load-paths.md says what each is in CUDA and in HIP. Loads of
-/// global memory: through all levels, past the L1, through the read-only path, fetched anew each
-/// time. `constant`: the constant bank, a space of its own of at most 64 KiB. `texture_1d`: fetches
-/// from a linear texture. `texture_2d`: from one of rows of texture_row_bytes in whatever order of
-/// tiles the device keeps; an offset is row * texture_row_bytes + place in the row. `atomic`:
-/// answered at the point of coherence. `instruction`: an access executes the block of code at that
-/// offset, a multiple of code_block_bytes, in a space of its own.
-enum class LoadPath {
-  all_levels,
-  past_l1,
-  read_only,
-  uncached,
-  constant,
-  texture_1d,
-  texture_2d,
-  atomic,
-  instruction
-};
-inline constexpr std::size_t load_path_count = 9;
-
 inline constexpr std::uint64_t texture_row_bytes = 4096;
 inline constexpr std::uint64_t code_block_bytes = 128;
-
-/// Where in the memory of a device a buffer lies: each number stands for a place that the device
-/// drew from its seed, so that other numbers bring other physical pages. Buffers of one number may
-/// overlap; what they held is lost with the next probe.
-using Place = std::uint32_t;
 
 /// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
 /// data caches, TLBs and cached page tables holds other addresses.
@@ -124,37 +101,6 @@ struct TimestampProbe {
 struct ClusterProbe {
   int cluster_blocks = 2;
   int launches = 1;
-};
-
-enum class StreamKind { read, write, copy };
-
-/// How the blocks of a stream share its work. `apart`: they divide each pass, so that no two of
-/// them access the same line at the same time. `same`: each block makes every pass whole, all of
-/// them in the same order.
-enum class StreamOrder { apart, same };
-
-/// Independent accesses to global memory, as many in flight as asked. `blocks` blocks of
-/// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
-/// other), `ilp` independent elements of `element_bytes` a thread. A block takes tiles of as many
-/// elements as its threads have in flight. Trace.repeat_ns has `repeats` values, each the wall time
-/// of one launch; bytes are accounted by `stream_bytes`. One lane for each of chosen SMs:
-/// elapsed_cycles from its block's start to its end in the last repeat.
-struct StreamProbe {
-  StreamKind kind = StreamKind::read;
-  StreamOrder order = StreamOrder::apart;
-  LoadPath path = LoadPath::all_levels;
-  int blocks = 0;
-  int block_threads = 0;
-  int ilp = 1;
-  int element_bytes = 16;  // 4, 8 or 16
-  std::uint64_t footprint_bytes = 0;
-  Place place = 0;
-  int passes = 1;
-  int repeats = 1;
-  std::vector<int> sms;  // empty: all; else blocks elsewhere end at once (one block per SM)
-  /// As that of a chase. A copy then reads one half of the peer's buffer and writes the other, so
-  /// that the link carries data both ways.
-  std::optional<std::string> peer_uuid = {};
 };
 
 /// Width of a shared memory bank, where the device offers a choice (Kepler).
@@ -252,22 +198,12 @@ using ProbeSpec =
                  WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe, ConstantStreamProbe,
                  LaunchProbe, PaceProbe, ArithmeticProbe>;
 
-std::string_view to_text(LoadPath path);
-std::string_view to_text(StreamKind kind);
-
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);
 
 /// Every parameter but the lists of offsets, as JSON text; chases add the length of each list, and
 /// the path of their lanes or, where lanes differ, `paths` with one for each.
 std::string describe_probe(const ProbeSpec& spec);
-
-/// Bytes of one tile of a stream.
-std::uint64_t stream_tile_bytes(const StreamProbe& probe);
-
-/// Bytes that the blocks of one repeat of the stream ask for: a copy counts what it reads and what
-/// it writes; in the order `same` each block counts.
-double stream_bytes(const StreamProbe& probe);
 
 /// The path that all lanes of a chase take; nothing if they differ.
 std::optional<LoadPath> common_path(const ChaseProbe& probe);

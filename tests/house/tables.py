@@ -76,6 +76,7 @@ SHARED_HEADERS = {
     "kernels/arithmetic_*.cu": "kernels/arithmetic_kernel.cuh",
     "kernels/chase_*.cu": "kernels/chase.hpp",
     "kernels/control_*.cu": "kernels/control.hpp",
+    "kernels/stream_*.cu": "kernels/stream_kernel.cuh",
 }
 
 # --- words ---------------------------------------------------------------------------------------

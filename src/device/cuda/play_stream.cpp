@@ -3,57 +3,18 @@
 #include "device/cuda/block_spans.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "device/cuda/play.hpp"
+#include "device/cuda/stream_code.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/carveout.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/stream.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace sonde::cuda {
 namespace {
-
-kernels::StreamWork to_work(StreamKind kind) {
-  switch (kind) {
-    case StreamKind::read: return kernels::StreamWork::read;
-    case StreamKind::write: return kernels::StreamWork::write;
-    case StreamKind::copy: return kernels::StreamWork::copy;
-  }
-  throw Error("unknown stream kind");
-}
-
-kernels::Load to_load(LoadPath path) {
-  switch (path) {
-    case LoadPath::all_levels: return kernels::Load::ca;
-    case LoadPath::past_l1: return kernels::Load::cg;
-    case LoadPath::read_only: return kernels::Load::nc;
-    case LoadPath::uncached: return kernels::Load::cv;
-    default:
-      throw_device_error(
-          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
-          "cv",
-          to_text(path));
-  }
-}
-
-void check_stream(const Session& session, const StreamProbe& probe) {
-  if (!kernels::stream_ilp_exists(probe.ilp)) {
-    throw_device_error(
-        "a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). Ask for one of these",
-        probe.ilp);
-  }
-  const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
-                            session.info().max_threads_per_block);
-  if (probe.block_threads > most) {
-    throw_device_error(
-        "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
-        "spill registers). Ask for fewer",
-        probe.ilp, probe.element_bytes, most);
-  }
-  if (probe.footprint_bytes % 64 != 0) {
-    throw_device_error("the footprint of a stream must be a multiple of 64 B");
-  }
-}
 
 /// Tells the kernel where the data lie: a copy goes from one half to the other. What is read holds
 /// the pattern; what must be written is wiped, as all of a peer's buffer is.
@@ -73,6 +34,7 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
   launch.destination = destination;
   launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
   launch.tiles = pass_bytes / stream_tile_bytes(probe);
+  launch.tile_bytes = static_cast<std::uint32_t>(stream_tile_bytes(probe));
   launch.rest_begin =
       launch.tiles * (stream_tile_bytes(probe) / static_cast<std::uint64_t>(probe.element_bytes));
   const std::size_t ranks =
@@ -83,6 +45,14 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
       probe.order == StreamOrder::same ? kernels::StreamOrder::same : kernels::StreamOrder::apart;
 }
 
+/// Every so many tiles one is timed: not the same blocks again and again.
+std::uint64_t window_step(const StreamProbe& probe, std::uint64_t tiles) {
+  const auto wanted = static_cast<std::uint64_t>(probe.timed_tiles);
+  std::uint64_t step = std::max<std::uint64_t>((tiles + wanted - 1) / wanted, 1);
+  while (std::gcd(step, static_cast<std::uint64_t>(probe.blocks)) != 1) ++step;
+  return step;
+}
+
 /// 100 MB/s for each block that is at work, far below what any memory gives; 1 GB/s in all from a
 /// peer, as a PCIe link of one lane gives.
 TimeLimit limit_of(const StreamProbe& probe) {
@@ -91,10 +61,16 @@ TimeLimit limit_of(const StreamProbe& probe) {
   return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
 }
 
-/// On chosen SMs one block takes all of the smallest carve-out; else the carve-out has room for as
-/// many blocks as the threads allow, each with its reserved part.
+/// On chosen SMs one block takes all of the smallest carve-out; tiles that the copy engine moves
+/// lie in shared memory; else the carve-out has room for as many blocks as the threads allow, each
+/// with its reserved part.
 layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
   if (!probe.sms.empty()) return layout::plan_shared(info, 0);
+  if (probe.engine == StreamEngine::bulk) {
+    const int blocks_per_sm = (probe.blocks + info.sm_count - 1) / info.sm_count;
+    return layout::plan_shared(info, kernels::stream_bulk_bytes(stream_tile_bytes(probe)),
+                               std::nullopt, static_cast<std::uint64_t>(blocks_per_sm));
+  }
   const auto resident = static_cast<std::uint64_t>(info.max_threads_per_sm / probe.block_threads);
   return layout::plan_shared(
       info, (std::max<std::uint64_t>(resident, 1) - 1) * info.reserved_shared_bytes_per_block);
@@ -106,16 +82,25 @@ class StreamRun {
   StreamRun(Session& session, const StreamProbe& probe)
       : session_(session),
         probe_(probe),
+        code_(choose_stream_code(session.info(), probe)),
         limit_(limit_of(probe)),
         shared_(plan_for(session.info(), probe)),
         spans_(session),
         sink_(session.arrays().add_output<std::uint32_t>(1)),
         mismatches_(session.arrays().add_output<unsigned long long>(1)) {
+    if (probe.timed_tiles > 0) {
+      const std::uint64_t tiles = probe.footprint_bytes / stream_tile_bytes(probe);
+      const std::uint64_t step = window_step(probe, tiles);
+      launch_.window_step = static_cast<std::uint32_t>(step);
+      windows_.emplace(
+          session.arrays().add_output<kernels::StreamWindow>((tiles + step - 1) / step));
+    }
     if (!probe.sms.empty()) placed_.emplace(session, rank_sms(probe.sms).sms, limit_);
     launch_.placement.limit_ns = limit_.kernel_ns();
     if (placed_) launch_.placement = placed_->placement();
     spans_.describe(launch_);
     launch_.sink = session.arrays().device(sink_);
+    if (windows_) launch_.windows = session.arrays().device(*windows_);
     lay_data(session, probe, launch_);
   }
 
@@ -124,7 +109,7 @@ class StreamRun {
     const auto queue = [this](const kernels::LaunchShape& shape) { queue_kernel(shape); };
     kernels::LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
                                .block_threads = static_cast<unsigned>(probe_.block_threads),
-                               .shared_bytes = 0,
+                               .shared_bytes = is_bulk() ? shared_.dynamic_bytes : 0,
                                .carveout_percent = shared_.carveout_percent};
     if (placed_) {
       shape.shared_bytes = shared_.dynamic_bytes;
@@ -164,27 +149,46 @@ class StreamRun {
     Trace trace;
     trace.shared_carveout_bytes = shared_.carveout_bytes;
     if (placed_) trace.lanes = spans_.read();
+    if (windows_) trace.lanes = read_windows();
     return trace;
   }
 
  private:
+  bool is_bulk() const { return probe_.engine == StreamEngine::bulk; }
+
+  std::vector<LaneTrace> read_windows() const {
+    std::map<std::uint32_t, LaneTrace> lanes;
+    for (const kernels::StreamWindow& window : session_.arrays().host(*windows_)) {
+      if (window.cycles == 0) continue;
+      LaneTrace& lane = lanes[window.sm];
+      lane.sm = static_cast<int>(window.sm);
+      lane.window_cycles.push_back(window.cycles);
+      ++lane.accesses;
+      lane.elapsed_cycles += window.cycles;
+    }
+    std::vector<LaneTrace> list;
+    for (auto& [sm, lane] : lanes) list.push_back(std::move(lane));
+    return list;
+  }
+
   void queue_kernel(const kernels::LaunchShape& shape) {
     spans_.clear();
+    if (windows_) session_.arrays().clear(*windows_);
     SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), session_.stream()));
-    SONDE_CUDA_CHECK(kernels::launch_stream(launch_, to_work(probe_.kind), to_load(probe_.path),
-                                            probe_.element_bytes, probe_.ilp, shape,
-                                            session_.stream()));
+    SONDE_CUDA_CHECK(kernels::launch_stream(launch_, code_, shape, session_.stream()));
     SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), session_.stream()));
   }
 
   Session& session_;
   const StreamProbe& probe_;
+  kernels::StreamCode code_;
   TimeLimit limit_;
   layout::SharedPlan shared_;
   BlockSpans spans_;
   Output<std::uint32_t> sink_;  // never written
   Output<unsigned long long> mismatches_;
-  std::optional<PlacedLaunch> placed_;  // on chosen SMs
+  std::optional<PlacedLaunch> placed_;                    // on chosen SMs
+  std::optional<Output<kernels::StreamWindow>> windows_;  // of timed tiles
   kernels::StreamLaunch launch_;
   Event begin_;
   Event end_;
@@ -193,7 +197,6 @@ class StreamRun {
 }  // namespace
 
 Trace play(Session& session, const StreamProbe& probe) {
-  check_stream(session, probe);
   StreamRun run(session, probe);
   run.run_once_ns();  // loads the kernel's code and warms the TLBs; not counted
   std::vector<double> repeat_ns;

@@ -69,13 +69,15 @@ class StreamQueue {
   struct Result {
     Pace all;
     std::vector<Pace> of;  // by SM
+    std::vector<StreamWindow> windows;
   };
 
   Result run(int rounds) {
     int warp = 0;
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
-        turns_.push({.time = 0,
+        turns_.push({.begin = 0,
+                     .time = 0,
                      .end = 0,
                      .warp = warp++,
                      .warp_of_sm = i,
@@ -87,6 +89,7 @@ class StreamQueue {
     }
     std::vector<double> ends;
     std::vector<std::vector<double>> ends_of(sms_.size());
+    std::vector<StreamWindow> windows;
     ends.reserve(static_cast<std::size_t>(warp) * static_cast<std::size_t>(rounds));
     while (!turns_.empty()) {
       Turn turn = turns_.top();
@@ -97,7 +100,9 @@ class StreamQueue {
         turns_.push(turn);
         continue;
       }
-      turn = {.time = turn.end,
+      if (is_settled(turn.round, rounds)) windows.push_back({turn.sm, turn.end - turn.begin});
+      turn = {.begin = turn.end,
+              .time = turn.end,
               .end = 0,
               .warp = turn.warp,
               .warp_of_sm = turn.warp_of_sm,
@@ -113,7 +118,7 @@ class StreamQueue {
       turn.is_read = goes_on ? false : traffic_.reads;
       if (goes_on || ++turn.round < rounds) turns_.push(turn);
     }
-    Result result{pace_of(std::move(ends), warp), {}};
+    Result result{pace_of(std::move(ends), warp), {}, thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
       result.of.push_back(pace_of(std::move(ends_of[sm]), traffic_.sms[sm].warps));
     }
@@ -125,9 +130,10 @@ class StreamQueue {
   enum class Stage { issue, tpc, gpc, l2, dram, done };
 
   struct Turn {
-    double time;  // when it is there
-    double end;   // when all before has served it
-    int warp;     // of the device
+    double begin;  // when its warp began it
+    double time;   // when it is there
+    double end;    // when all before has served it
+    int warp;      // of the device
     int warp_of_sm;
     std::size_t sm;
     int round;
@@ -140,6 +146,21 @@ class StreamQueue {
   struct Sm {
     Server issue, l1, port;
   };
+
+  /// Whether reads of that round are timed.
+  bool is_settled(int round, int rounds) const {
+    return traffic_.timed_reads > 0 && round >= settled_from * (rounds - 1) &&
+           round <= settled_to * (rounds - 1);
+  }
+
+  /// As many as are wanted.
+  std::vector<StreamWindow> thin_out(const std::vector<StreamWindow>& windows) const {
+    const auto wanted = static_cast<std::size_t>(traffic_.timed_reads);
+    const std::size_t step = wanted == 0 ? 1 : (windows.size() + wanted - 1) / wanted;
+    std::vector<StreamWindow> some;
+    for (std::size_t i = 0; i < windows.size(); i += step) some.push_back(windows[i]);
+    return some;
+  }
 
   double batch_bytes() const { return traffic_.ilp * traffic_.element_bytes; }
 
@@ -173,7 +194,7 @@ class StreamQueue {
   bool leave_sm(Turn& turn) {
     Sm& sm = sms_[turn.sm];
     turn.time = sm.issue.serve(turn.time, traffic_.ilp * rates_.issue_cycles, turn.end);
-    if (turn.is_read) {
+    if (turn.is_read && !traffic_.past_l1) {
       turn.time = sm.l1.serve(turn.time, batch_bytes() / rates_.l1, turn.end);
       if (random_.unit() < traffic_.l1_hit_rate) return answer(turn, traffic_.l1_latency_cycles);
     }
@@ -262,7 +283,7 @@ StreamCycles run_stream_queue(const StreamRates& rates, const StreamTraffic& tra
   const int played = std::clamp(played_turns / warps, least_rounds, most_rounds);
   const int wanted = static_cast<int>(std::min<double>(std::ceil(rounds), played));
   const StreamQueue::Result result = StreamQueue(rates, traffic, seed).run(std::max(wanted, 1));
-  StreamCycles cycles{result.all.cycles_for(rounds, wanted), {}};
+  StreamCycles cycles{result.all.cycles_for(rounds, wanted), {}, result.windows};
   for (const Pace& pace : result.of) cycles.of.push_back(pace.cycles_for(rounds, wanted));
   return cycles;
 }

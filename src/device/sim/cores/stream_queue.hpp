@@ -43,6 +43,8 @@ struct StreamTraffic {
   double element_bytes = 0;  // of one load of a whole warp
   bool reads = true;
   bool writes = false;
+  bool past_l1 = false;  // the copy engine: what comes does not pass the L1
+  int timed_reads = 0;   // asks for the times of so many, spread over the settled part
   double l1_hit_rate = 0;
   double l2_hit_rate = 0;
   bool write_through = false;  // the L2 keeps no dirty lines
@@ -51,11 +53,18 @@ struct StreamTraffic {
   double dram_latency_cycles = 0;
 };
 
+/// One read of a warp: from before it was issued until the last of it arrived.
+struct StreamWindow {
+  std::size_t sm = 0;  // by place in the traffic
+  double cycles = 0;
+};
+
 /// Cycles until warps have asked `rounds` times, and been answered. Long runs are extrapolated at
 /// the settled pace.
 struct StreamCycles {
   double all = 0;          // every warp
   std::vector<double> of;  // the warps of each SM, while all others work, too; if asked for
+  std::vector<StreamWindow> windows;  // of timed reads
 };
 
 /// @param seed of which requests hit

@@ -43,6 +43,7 @@ struct ThroughputModel {
   double gpc_port_bytes_per_cycle = 0;  // 0: it holds nothing up
   /// Reads of one line by SMs of a GPC are made once while the first of them is under way.
   bool merges_reads_of_gpc = false;
+  bool bulk_copies = false;       // an SM has an engine that copies to and from shared memory
   double l2_bytes_per_cycle = 0;  // of the whole L2
   double launch_ns = 0;           // wall time of an empty launch
 
@@ -59,6 +60,7 @@ struct ThroughputModel {
             .gpc_port_bytes_per_cycle =
                 fields.number_or("gpc_port_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0),
             .merges_reads_of_gpc = fields.flag_or("merges_reads_of_gpc", false),
+            .bulk_copies = fields.flag_or("bulk_copies", false),
             .l2_bytes_per_cycle =
                 fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};

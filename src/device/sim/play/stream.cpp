@@ -1,5 +1,6 @@
 // Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
 // how fast the bytes flow comes out of a queue.
+#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/stream_queue.hpp"
 #include "device/sim/memory/cache_array.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace sonde::sim {
@@ -54,8 +56,8 @@ struct StreamPlan {
   std::vector<int> sms;
   std::vector<int> blocks;  // by place in sms
   int resident = 1;
-  int warps_per_block = 1;
-  double block_bytes = 0;  // that one block reads, or writes, in all passes
+  int warps_per_block = 1;  // or tiles that the copy engine has under way
+  double block_bytes = 0;   // that one block reads, or writes, in all passes
   StreamTraffic traffic;
 };
 
@@ -100,8 +102,10 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
       const double sharers =
           probe.order == StreamOrder::same ? 1 : static_cast<double>(plan.sms.size());
       const double share = footprint_bytes / sharers / (traffic.writes ? 2 : 1);
-      traffic.l1_hit_rate =
-          steady_hit_rate(cache, geometry, share, launch.seed) * (probe.passes - 1) / probe.passes;
+      const bool keeps = probe.hint != StreamHint::no_allocate && !traffic.past_l1;
+      traffic.l1_hit_rate = !keeps ? 0
+                                   : steady_hit_rate(cache, geometry, share, launch.seed) *
+                                         (probe.passes - 1) / probe.passes;
       traffic.l1_latency_cycles = path.hit[use].front();
     }
   }
@@ -109,10 +113,31 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
   traffic.dram_latency_cycles = (path.dram.front() + far) / 2.0 + offset_cycles;
 }
 
+/// What a warp asks for at a time, or one request to the copy engine; blocks that an SM has at
+/// once.
+void set_requests(const Launch& launch, const StreamProbe& probe, StreamPlan& plan) {
+  if (probe.engine == StreamEngine::threads) {
+    plan.resident = resident_blocks(launch.model, probe.block_threads, 0);
+    plan.warps_per_block = warps_of(probe.block_threads);
+    plan.traffic.ilp = probe.ilp;
+    plan.traffic.element_bytes = warp_threads * static_cast<double>(probe.element_bytes);
+    return;
+  }
+  if (!launch.model.units.throughput.bulk_copies) {
+    throw DeviceError(
+        "bulk copies are not possible (this GPU lacks the engine). Use streams of threads");
+  }
+  const std::uint64_t tile_bytes = stream_tile_bytes(probe);
+  plan.resident = resident_blocks(launch.model, probe.block_threads, bulk_stages * tile_bytes);
+  plan.warps_per_block = bulk_stages;
+  plan.traffic.ilp = 1;
+  plan.traffic.element_bytes = static_cast<double>(tile_bytes);
+  plan.traffic.past_l1 = true;
+}
+
 StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   StreamPlan plan;
-  plan.resident = resident_blocks(launch.model, probe.block_threads, 0);
-  plan.warps_per_block = warps_of(probe.block_threads);
+  set_requests(launch, probe, plan);
   plan.sms = probe.sms;
   int blocks = static_cast<int>(probe.sms.size());
   if (probe.sms.empty()) {
@@ -126,8 +151,7 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
       probe.order == StreamOrder::same && launch.model.units.throughput.merges_reads_of_gpc;
   plan.traffic.merged_warps = merges && probe.kind == StreamKind::read ? plan.warps_per_block : 0;
   plan.traffic.each_sm = !probe.sms.empty() || plan.traffic.merged_warps > 0;
-  plan.traffic.ilp = probe.ilp;
-  plan.traffic.element_bytes = warp_threads * static_cast<double>(probe.element_bytes);
+  plan.traffic.timed_reads = probe.timed_tiles;
   plan.traffic.reads = probe.kind != StreamKind::write;
   plan.traffic.writes = probe.kind != StreamKind::read;
   set_caches(launch, probe, plan);
@@ -191,9 +215,14 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::
   return run_stream_queue(make_rates(launch, part), traffic, rounds, launch.seed);
 }
 
-/// Cycles that each SM works, by place in plan.sms.
-std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
-  std::vector<double> cycles(plan.sms.size(), 0);
+/// What became of a stream, by place in plan.sms.
+struct Played {
+  std::vector<double> cycles;         // that each SM works
+  std::vector<StreamWindow> windows;  // of timed reads of the first wave, the fullest
+};
+
+Played play_waves(const Launch& launch, const StreamPlan& plan) {
+  Played result{std::vector<double>(plan.sms.size(), 0), {}};
   std::vector<int> left = plan.blocks;
   while (std::accumulate(left.begin(), left.end(), 0) > 0) {
     const int waves = std::max(1, *std::ranges::min_element(left) / plan.resident);
@@ -205,10 +234,31 @@ std::vector<double> play_waves(const Launch& launch, const StreamPlan& plan) {
     const StreamCycles played = play_wave(launch, plan, wave, waves);
     auto of = played.of.begin();
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      if (wave[i] > 0) cycles[i] += played.of.empty() ? played.all : *of++;
+      if (wave[i] > 0) result.cycles[i] += played.of.empty() ? played.all : *of++;
     }
+    // Those without a block are the last.
+    if (result.windows.empty()) result.windows = played.windows;
   }
-  return cycles;
+  return result;
+}
+
+/// One lane for each SM that timed a read.
+std::vector<LaneTrace> time_lanes(const Launch& launch, const StreamPlan& plan,
+                                  const std::vector<StreamWindow>& windows, Noise& noise) {
+  std::map<std::size_t, LaneTrace> lanes;
+  for (const StreamWindow& window : windows) {
+    LaneTrace& lane = lanes[window.sm];
+    lane.sm = plan.sms[window.sm];
+    const auto cycles = static_cast<std::uint32_t>(
+        std::lround(window.cycles + launch.model.clock.sink_window_cycles));
+    const std::uint32_t spent = noise.disturb(cycles, launch.model.noise.clock_jitter_cycles);
+    lane.window_cycles.push_back(std::min(noise.read_window(spent), longest_window_cycles));
+    lane.elapsed_cycles += lane.window_cycles.back();
+    ++lane.accesses;
+  }
+  std::vector<LaneTrace> list;
+  for (auto& [sm, lane] : lanes) list.push_back(std::move(lane));
+  return list;
 }
 
 }  // namespace
@@ -217,7 +267,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
   if (probe.kind != StreamKind::read) check_data(launch);
   if (probe.peer_uuid) return play_at_peer(launch, probe);
   const StreamPlan plan = make_plan(launch, probe);
-  const std::vector<double> cycles = play_waves(launch, plan);
+  const auto [cycles, windows] = play_waves(launch, plan);
   const double longest = *std::max_element(cycles.begin(), cycles.end());
   Noise noise(launch.model, launch.seed);
   Trace trace;
@@ -228,6 +278,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
     trace.repeat_ns.push_back(launch.model.units.throughput.launch_ns +
                               longest * last_factor * 1e9 / launch.sm_clock_hz);
   }
+  if (probe.timed_tiles > 0) trace.lanes = time_lanes(launch, plan, windows, noise);
   for (std::size_t i = 0; i < probe.sms.size(); ++i) {
     LaneTrace& lane = trace.lanes.emplace_back();
     lane.sm = plan.sms[i];

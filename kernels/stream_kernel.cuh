@@ -1,14 +1,15 @@
-// Stream kernels. Hardware effect: how many bytes a second the memory below a load path gives to
-// many independent accesses. A block owns whole tiles of threads x ilp elements, so that its
-// accesses are coalesced and each tile lies in few DRAM pages. Loads are volatile and feed a sum,
-// so none is left out; the values are a pattern, not zeros.
+// Device side of stream.hpp, of which all kernels of streams by threads are made. A block owns
+// whole tiles of threads x ilp elements, so that its accesses are coalesced and each tile lies in
+// few DRAM pages. Loads are volatile and feed a sum, so none is left out; the values are a pattern,
+// not zeros.
+#pragma once
+
 #include "kernels/launch.cuh"
 #include "kernels/pattern.cuh"
 #include "kernels/placement.cuh"
 #include "kernels/stream.hpp"
 
 namespace sonde::kernels {
-namespace {
 
 template <int bytes>
 struct Element;
@@ -53,10 +54,14 @@ constexpr std::uint32_t deadline_tiles = 4096;
                  : "l"(address));                                                      \
   }
 
-template <Load load, int bytes>
+template <Load load, StreamHint hint, int bytes>
 __device__ __forceinline__ Element<bytes> load_element(const Element<bytes>* address) {
   Element<bytes> value;
-  if constexpr (load == Load::ca) {
+  if constexpr (hint == StreamHint::no_allocate) {
+    SONDE_LOAD_ELEMENT(".L1::no_allocate")
+  } else if constexpr (hint == StreamHint::evict_first) {
+    SONDE_LOAD_ELEMENT(".cs")
+  } else if constexpr (load == Load::ca) {
     SONDE_LOAD_ELEMENT("")
   } else if constexpr (load == Load::cg) {
     SONDE_LOAD_ELEMENT(".cg")
@@ -69,25 +74,46 @@ __device__ __forceinline__ Element<bytes> load_element(const Element<bytes>* add
 }
 #undef SONDE_LOAD_ELEMENT
 
-template <int bytes>
+#define SONDE_STORE_ELEMENT(flavour)                                                         \
+  if constexpr (bytes == 4) {                                                                \
+    asm volatile("st.global" flavour ".u32 [%0], %1;" ::"l"(address), "r"(value.x));         \
+  } else if constexpr (bytes == 8) {                                                         \
+    asm volatile("st.global" flavour ".v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(value.x), \
+                 "r"(value.y));                                                              \
+  } else {                                                                                   \
+    asm volatile("st.global" flavour ".v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address),       \
+                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w));                    \
+  }
+
+template <StreamHint hint, int bytes>
 __device__ __forceinline__ void store_element(Element<bytes>* address,
                                               const Element<bytes>& value) {
-  if constexpr (bytes == 4) {
-    asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(value.x));
-  } else if constexpr (bytes == 8) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(value.x), "r"(value.y));
+  if constexpr (hint == StreamHint::evict_first) {
+    SONDE_STORE_ELEMENT(".cs")
+  } else if constexpr (hint == StreamHint::write_through) {
+    SONDE_STORE_ELEMENT(".wt")
   } else {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(value.x),
-                 "r"(value.y), "r"(value.z), "r"(value.w));
+    SONDE_STORE_ELEMENT("")
   }
 }
+#undef SONDE_STORE_ELEMENT
+
+/// What the threads of a kernel do with an element.
+template <StreamWork work_, Load load_, int bytes_, StreamHint hint_ = StreamHint::none>
+struct Access {
+  static constexpr StreamWork work = work_;
+  static constexpr Load load = load_;
+  static constexpr int bytes = bytes_;
+  static constexpr StreamHint hint = hint_;
+  static constexpr bool times_tiles = false;
+};
 
 /// One thread's `ilp` elements of a tile, `stride` apart; `count` of them exist. All loads are
 /// issued before the first value is used.
-template <StreamWork work, Load load, int bytes, int ilp>
+template <class Access, int ilp>
 __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
                                                      std::uint64_t first, std::uint64_t stride) {
-  using Item = Element<bytes>;
+  using Item = Element<Access::bytes>;
   const auto* source = static_cast<const Item*>(launch.source);
   auto* destination = static_cast<Item*>(launch.destination);
   Item values[ilp];
@@ -95,21 +121,66 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
 #pragma unroll
   for (int j = 0; j < ilp; ++j) {
     const std::uint64_t at = first + j * stride;
-    if constexpr (work == StreamWork::write) {
+    if constexpr (Access::work == StreamWork::write) {
       values[j] = Item::pattern(at);
     } else {
-      values[j] = load_element<load>(source + at);
+      values[j] = load_element<Access::load, Access::hint>(source + at);
     }
   }
 #pragma unroll
   for (int j = 0; j < ilp; ++j) {
-    if constexpr (work == StreamWork::read) {
+    if constexpr (Access::work == StreamWork::read) {
       sum += values[j].folded();
     } else {
-      store_element(destination + first + j * stride, values[j]);
+      store_element<Access::hint>(destination + first + j * stride, values[j]);
     }
   }
   return sum;
+}
+
+/// Reads of which a warp of a block times some tiles.
+struct TimedReads : Access<StreamWork::read, Load::ca, 16> {
+  static constexpr bool times_tiles = true;
+};
+
+/// The same reads, between two looks at the clock. The store between them waits for the first word
+/// of each load, and a load comes as a whole.
+template <class Access, int ilp>
+__device__ __forceinline__ std::uint32_t time_elements(const StreamLaunch& launch,
+                                                       std::uint64_t window, std::uint64_t first) {
+  using Item = Element<Access::bytes>;
+  __shared__ std::uint32_t sink;
+  const auto* source = static_cast<const Item*>(launch.source);
+  Item values[ilp];
+  const std::uint64_t begin = read_clock();
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) {
+    values[j] = load_element<Access::load, Access::hint>(
+        source + first + static_cast<std::uint64_t>(j) * blockDim.x);
+  }
+  std::uint32_t arrived = 0;
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) arrived ^= values[j].x;
+  store_shared_u32(shared_address(&sink), arrived);
+  const std::uint64_t end = read_clock();
+  if (threadIdx.x == 0) launch.windows[window] = {read_sm(), cycles_between(begin, end)};
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int j = 0; j < ilp; ++j) sum += values[j].folded();
+  return sum;
+}
+
+/// One thread's part of the tile number `at`, which begins at `first` for it.
+template <class Access, int ilp>
+__device__ __forceinline__ std::uint32_t do_tile(const StreamLaunch& launch, std::uint64_t at,
+                                                 std::uint64_t first) {
+  if constexpr (Access::times_tiles) {
+    const auto number = static_cast<std::uint32_t>(at);
+    if (threadIdx.x < 32 && number % launch.window_step == 0) {
+      return time_elements<Access, ilp>(launch, number / launch.window_step, first);
+    }
+  }
+  return do_elements<Access, ilp>(launch, first, blockDim.x);
 }
 
 /// A deadline that counts from the first look at it: blocks that have little to do never look.
@@ -129,7 +200,7 @@ class LateDeadline {
 
 /// The tiles of one block. In the order `apart` passes follow one another without a break: lines
 /// go from SM to SM, and nobody waits for the last block of a pass.
-template <StreamWork work, Load load, int bytes, int ilp>
+template <class Access, int ilp>
 __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank) {
   const bool is_same = launch.order == StreamOrder::same;
   if (!is_same && rank >= launch.workers) return 0;
@@ -141,7 +212,7 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
   std::uint32_t done = 0;
   std::uint64_t at = is_same ? 0 : rank;
   for (std::uint64_t i = at; i < all; i += step) {
-    sum += do_elements<work, load, bytes, ilp>(launch, at * tile + threadIdx.x, blockDim.x);
+    sum += do_tile<Access, ilp>(launch, at, at * tile + threadIdx.x);
     at += step;
     if (at >= launch.tiles) at -= launch.tiles;
     if (++done % deadline_tiles == 0 && deadline.passed()) {
@@ -153,7 +224,7 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
 }
 
 /// What is left of the data behind the last whole tile, in each pass.
-template <StreamWork work, Load load, int bytes>
+template <class Access>
 __device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
                                  std::uint32_t ranks) {
   const bool is_same = launch.order == StreamOrder::same;
@@ -163,15 +234,15 @@ __device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
   std::uint32_t sum = 0;
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
     for (std::uint64_t i = begin; i < launch.elements; i += step) {
-      sum += do_elements<work, load, bytes, 1>(launch, i, 0);
+      sum += do_elements<Access, 1>(launch, i, 0);
     }
   }
   return sum;
 }
 
-template <StreamWork work, Load load, int bytes, int ilp>
-__global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
-    stream_kernel(const __grid_constant__ StreamLaunch launch) {
+/// A whole kernel of a stream.
+template <class Access, int ilp>
+__device__ __forceinline__ void run_stream(const StreamLaunch& launch) {
   std::uint32_t rank = blockIdx.x;
   std::uint32_t ranks = gridDim.x;
   if (launch.placement.wanted > 0) {
@@ -184,50 +255,18 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     if (!pass_barrier()) return;
   }
   const std::uint64_t begin = read_clock();
-  std::uint32_t sum = do_tiles<work, load, bytes, ilp>(launch, rank);
-  if (launch.rest_begin < launch.elements) sum += do_rest<work, load, bytes>(launch, rank, ranks);
+  std::uint32_t sum = do_tiles<Access, ilp>(launch, rank);
+  if (launch.rest_begin < launch.elements) sum += do_rest<Access>(launch, rank, ranks);
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
   if (launch.placement.wanted > 0) note_span(launch.spans, begin);
 }
 
 using StreamKernel = void (*)(StreamLaunch);
 
-template <StreamWork work, int bytes, int ilp>
-StreamKernel kernel_of(Load load) {
-  switch (load) {
-    case Load::ca: return stream_kernel<work, Load::ca, bytes, ilp>;
-    case Load::cg: return stream_kernel<work, Load::cg, bytes, ilp>;
-    case Load::nc: return stream_kernel<work, Load::nc, bytes, ilp>;
-    case Load::cv: return stream_kernel<work, Load::cv, bytes, ilp>;
-  }
-  return nullptr;
-}
-
-template <int bytes, int ilp>
-StreamKernel kernel_of(StreamWork work, Load load) {
-  switch (work) {
-    case StreamWork::read: return kernel_of<StreamWork::read, bytes, ilp>(load);
-    case StreamWork::copy: return kernel_of<StreamWork::copy, bytes, ilp>(load);
-    // Writes do not load: one kernel stands for all load paths.
-    case StreamWork::write: return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
-  }
-  return nullptr;
-}
-
-StreamKernel kernel_of(StreamWork work, Load load, int element_bytes, int ilp) {
-  return select_kernel<StreamKernel, 4, 8, 16>(element_bytes, [=](auto bytes) {
-    return select_kernel<StreamKernel, 1, 2, 4, 8, 16>(
-        ilp, [=](auto factor) { return kernel_of<bytes.value, factor.value>(work, load); });
-  });
-}
-
-}  // namespace
-
-cudaError_t launch_stream(const StreamLaunch& launch, StreamWork work, Load load, int element_bytes,
-                          int ilp, const LaunchShape& shape, cudaStream_t stream) {
-  const StreamKernel kernel = kernel_of(work, load, element_bytes, ilp);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  return launch_kernel(kernel, launch, shape, stream);
-}
+/// Kernels of the other files of streams; null if there is none. stream_hints.cu, stream_timed.cu,
+/// stream_bulk.cu.
+StreamKernel hinted_stream(const StreamCode& code);
+StreamKernel timed_stream(const StreamCode& code);
+StreamKernel bulk_stream(StreamWork work);
 
 }  // namespace sonde::kernels

@@ -1,0 +1,108 @@
+// From what a stream asks for to the template arguments of its kernel.
+#include "device/cuda/stream_code.hpp"
+
+#include "base/error.hpp"
+#include "device/device_error.hpp"
+
+#include <algorithm>
+
+namespace sonde::cuda {
+namespace {
+
+static_assert(bulk_stages == kernels::stream_bulk_stages);
+
+kernels::StreamWork to_work(StreamKind kind) {
+  switch (kind) {
+    case StreamKind::read: return kernels::StreamWork::read;
+    case StreamKind::write: return kernels::StreamWork::write;
+    case StreamKind::copy: return kernels::StreamWork::copy;
+  }
+  throw Error("unknown stream kind");
+}
+
+kernels::Load to_load(LoadPath path) {
+  switch (path) {
+    case LoadPath::all_levels: return kernels::Load::ca;
+    case LoadPath::past_l1: return kernels::Load::cg;
+    case LoadPath::read_only: return kernels::Load::nc;
+    case LoadPath::uncached: return kernels::Load::cv;
+    default:
+      throw_device_error(
+          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
+          "cv",
+          to_text(path));
+  }
+}
+
+kernels::StreamHint to_hint(StreamHint hint) {
+  switch (hint) {
+    case StreamHint::none: return kernels::StreamHint::none;
+    case StreamHint::no_allocate: return kernels::StreamHint::no_allocate;
+    case StreamHint::evict_first: return kernels::StreamHint::evict_first;
+    case StreamHint::write_through: return kernels::StreamHint::write_through;
+  }
+  throw Error("unknown hint of a stream");
+}
+
+void check_shape(const DeviceInfo& info, const StreamProbe& probe) {
+  if (!kernels::stream_ilp_exists(probe.ilp)) {
+    throw_device_error(
+        "a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). Ask for one of these",
+        probe.ilp);
+  }
+  const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
+                            info.max_threads_per_block);
+  if (probe.block_threads > most) {
+    throw_device_error(
+        "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
+        "spill registers). Ask for fewer",
+        probe.ilp, probe.element_bytes, most);
+  }
+  const bool is_plain = probe.hint == StreamHint::none && probe.timed_tiles == 0;
+  if (!is_plain && (probe.element_bytes != 16 || probe.path != LoadPath::all_levels ||
+                    (probe.timed_tiles > 0 && probe.hint != StreamHint::none))) {
+    throw_device_error(
+        "streams with hints or timed tiles are of plain loads of 16 B, one of both (others are not "
+        "compiled). Ask for these");
+  }
+}
+
+void check_bulk(const DeviceInfo& info, const StreamProbe& probe) {
+  constexpr int least_major = 9;  // PTX ISA, cp.async.bulk
+  if (info.compute_major < least_major) {
+    throw_device_error(
+        "bulk copies need compute capability {}.0 (this GPU has {}.{} and lacks the engine). Use "
+        "streams of threads",
+        least_major, info.compute_major, info.compute_minor);
+  }
+  const std::uint64_t pass_bytes = probe.footprint_bytes / (probe.kind == StreamKind::copy ? 2 : 1);
+  if (pass_bytes % stream_tile_bytes(probe) != 0) {
+    throw_device_error(
+        "a bulk stream of {} B in tiles of {} is not possible (the engine moves whole tiles). Ask "
+        "for a multiple",
+        pass_bytes, stream_tile_bytes(probe));
+  }
+}
+
+}  // namespace
+
+kernels::StreamCode choose_stream_code(const DeviceInfo& info, const StreamProbe& probe) {
+  if (probe.footprint_bytes % 64 != 0) {
+    throw_device_error("the footprint of a stream must be a multiple of 64 B");
+  }
+  const bool is_bulk = probe.engine == StreamEngine::bulk;
+  if (is_bulk) {
+    check_bulk(info, probe);
+  } else {
+    check_shape(info, probe);
+  }
+  return {.work = to_work(probe.kind),
+          .load = to_load(probe.path),
+          .hint = to_hint(probe.hint),
+          .engine = is_bulk ? kernels::StreamEngine::bulk : kernels::StreamEngine::threads,
+          .element_bytes = probe.element_bytes,
+          .ilp = probe.ilp,
+          .times_tiles = probe.timed_tiles > 0};
+}
+
+}  // namespace sonde::cuda

@@ -1,0 +1,13 @@
+// Which kernel plays a stream, and which streams there are none for.
+#pragma once
+
+#include "device/probe.hpp"
+#include "kernels/stream.hpp"
+#include "trace/inventory.hpp"
+
+namespace sonde::cuda {
+
+/// @throws DeviceError if there is no such kernel, or none that runs on this GPU
+kernels::StreamCode choose_stream_code(const DeviceInfo& info, const StreamProbe& probe);
+
+}  // namespace sonde::cuda

@@ -1,0 +1,100 @@
+// Names, checks and the JSON description of streams.
+#include "device/stream_probe.hpp"
+
+#include "base/enum_text.hpp"
+#include "base/error.hpp"
+#include "device/sm_list.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace sonde {
+namespace {
+
+constexpr EnumName<StreamKind> kind_names[]{
+    {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
+constexpr EnumName<StreamOrder> order_names[]{{StreamOrder::apart, "apart"},
+                                              {StreamOrder::same, "same"}};
+constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
+                                            {StreamHint::no_allocate, "no_allocate"},
+                                            {StreamHint::evict_first, "evict_first"},
+                                            {StreamHint::write_through, "write_through"}};
+constexpr EnumName<StreamEngine> engine_names[]{{StreamEngine::threads, "threads"},
+                                                {StreamEngine::bulk, "bulk"}};
+
+void check_hint(const StreamProbe& probe) {
+  require(probe.hint != StreamHint::no_allocate || probe.kind != StreamKind::write,
+          "the hint no_allocate needs loads");
+  require(probe.hint != StreamHint::write_through || probe.kind != StreamKind::read,
+          "the hint write_through needs stores");
+}
+
+void check_bulk(const StreamProbe& probe) {
+  if (probe.engine != StreamEngine::bulk) return;
+  require(probe.kind != StreamKind::write, "a bulk stream needs something to load");
+  require(probe.block_threads == bulk_threads && probe.element_bytes == 16,
+          "a bulk stream needs blocks of 32 threads and elements of 16 B");
+  require(probe.order == StreamOrder::apart && probe.sms.empty() && !probe.peer_uuid &&
+              probe.hint == StreamHint::none && probe.path == LoadPath::all_levels,
+          "a bulk stream runs apart on all SMs, without hint, path or peer");
+}
+
+void check_timed(const StreamProbe& probe) {
+  require(probe.timed_tiles >= 0, "timed_tiles of a stream must not be negative");
+  if (probe.timed_tiles == 0) return;
+  require(probe.kind == StreamKind::read && probe.engine == StreamEngine::threads &&
+              probe.order == StreamOrder::apart && probe.sms.empty() && !probe.peer_uuid,
+          "tiles are timed of reads by threads, apart and on all SMs");
+}
+
+}  // namespace
+
+std::string_view to_text(StreamKind kind) { return name_of(kind_names, kind); }
+
+std::string_view to_text(StreamHint hint) { return name_of(hint_names, hint); }
+
+nlohmann::json describe(const StreamProbe& probe) {
+  nlohmann::json result = {{"kind", to_text(probe.kind)},
+                           {"order", name_of(order_names, probe.order)},
+                           {"path", to_text(probe.path)},
+                           {"hint", to_text(probe.hint)},
+                           {"engine", name_of(engine_names, probe.engine)},
+                           {"blocks", probe.blocks},
+                           {"block_threads", probe.block_threads},
+                           {"ilp", probe.ilp},
+                           {"element_bytes", probe.element_bytes},
+                           {"footprint_bytes", probe.footprint_bytes},
+                           {"place", probe.place},
+                           {"passes", probe.passes},
+                           {"repeats", probe.repeats},
+                           {"timed_tiles", probe.timed_tiles},
+                           {"sms", probe.sms}};
+  if (probe.peer_uuid) result["peer"] = *probe.peer_uuid;
+  return result;
+}
+
+void check(const StreamProbe& probe, int sm_count) {
+  require(probe.blocks > 0 && probe.block_threads > 0 && probe.ilp > 0 && probe.passes > 0 &&
+              probe.repeats > 0 && probe.footprint_bytes > 0,
+          "a stream needs positive counts");
+  require(probe.element_bytes == 4 || probe.element_bytes == 8 || probe.element_bytes == 16,
+          "element_bytes of a stream must be 4, 8 or 16");
+  check_sms(probe.sms, sm_count);
+  check_hint(probe);
+  check_bulk(probe);
+  check_timed(probe);
+}
+
+std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
+  return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp) *
+         static_cast<std::uint64_t>(probe.element_bytes);
+}
+
+double stream_bytes(const StreamProbe& probe) {
+  // A copy reads one half of the footprint and writes the other, so each kind touches it once.
+  const double pass_bytes = static_cast<double>(probe.footprint_bytes);
+  const int whole_passes =
+      probe.order == StreamOrder::same ? probe.passes * probe.blocks : probe.passes;
+  return pass_bytes * whole_passes;
+}
+
+}  // namespace sonde

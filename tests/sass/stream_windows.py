@@ -1,0 +1,111 @@
+"""Checks the machine code of streams: hints, timed tiles and bulk copies, and what their loops hold.
+
+A rate is that of a hint only if the hint stands at every load or store. Usage and exit status: those of
+sass_windows.py, whose parser does the reading.
+"""
+
+import re
+import sys
+
+import sass_windows
+from sass_windows import is_memory
+
+# By template arguments (kernels::StreamWork, kernels::StreamHint). sm_75 adds .SYS where sm_80 has nothing.
+READ, WRITE, COPY = 0, 1, 2
+LOADS = [r"LDG\.E\.128(\.SYS)?", r"LDG\.E\.NA\.128(\.SYS)?", r"LDG\.E\.EF\.128(\.SYS)?", r"LDG\.E\.128(\.SYS)?"]
+STORES = [r"STG\.E\.128(\.SYS)?", r"STG\.E\.128(\.SYS)?", r"STG\.E\.EF\.128(\.SYS)?",
+          r"STG\.E\.128\.STRONG\.SYS"]
+
+
+def check_hinted(name, code):
+    """Every access of 16 bytes carries the hint, and `ilp` loads stand in a row."""
+    work, hint, ilp = map(int, re.search(
+        r"hinted_stream_kernelILNS0_10StreamWorkE(\d)ELNS0_10StreamHintE(\d)ELi(\d+)E", name).groups())
+    wanted = ([LOADS[hint]] if work != WRITE else []) + ([STORES[hint]] if work != READ else [])
+    wide = [i.opcode for i in code if re.match(r"(LD|ST)G\.E.*\.128", i.opcode)]
+    faults = [f"{o} without the hint" for o in wide if not any(re.fullmatch(w, o) for w in wanted)]
+    faults += [f"{sum(bool(re.fullmatch(w, o)) for o in wide)} accesses {w}, should be {ilp} or more"
+               for w in wanted if sum(bool(re.fullmatch(w, o)) for o in wide) < ilp]
+    return faults + (in_flight_faults(code, LOADS[hint], ilp) if work != WRITE else [])
+
+
+def in_flight_faults(code, load, ilp):
+    best = run = 0
+    for i in code:
+        if re.fullmatch(load, i.opcode):
+            run += 1
+            best = max(best, run)
+        elif i.opcode.startswith("STG") or sass_windows.is_jump(i):
+            run = 0
+    return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
+
+
+def timed_faults(held, ilp):
+    """The loads of the tile, arithmetic, and behind all of them one store that depends on each."""
+    memory = [i for i in held if is_memory(i)]
+    loads, store = memory[:-1], memory[-1]
+    if len(loads) != ilp or not all(re.fullmatch(LOADS[0], i.opcode) for i in loads):
+        return [f"holds {[i.opcode for i in memory]}, should hold {ilp} loads and STS"]
+    if store.opcode != "STS":
+        return [f"ends with {store.opcode}, should end with STS"]
+    # Backwards from what is stored to all registers that it was made of.
+    sources = {sass_windows.stored(store)}
+    for i in reversed(held[:held.index(store)]):
+        if sass_windows.register(i.operands) in sources and not is_memory(i):
+            sources |= {int(r) for r in re.findall(r"\bR(\d+)\b", i.operands.split(",", 1)[-1])}
+    return [f"the store does not wait for the load to R{sass_windows.loaded(i)}"
+            for i in loads if sass_windows.loaded(i) not in sources]
+
+
+def check_timed(name, code):
+    ilp = int(re.search(r"timed_stream_kernelILi(\d+)E", name).group(1))
+    faults = sass_windows.clock_faults(code)
+    found = [held for _, held, _ in sass_windows.windows(code) if any(map(is_memory, held))]
+    if len(found) != 1:
+        return faults + [f"{len(found)} timed windows, should be 1"]
+    return faults + timed_faults(found[0], ilp) + in_flight_faults(code, LOADS[0], ilp)
+
+
+def check_bulk(name, code):
+    """Tiles go by the engine alone: no loop holds another access but the look at the barrier."""
+    if not any(is_memory(i) for i in code):
+        return []  # targets below sm_90
+    work = int(re.search(r"bulk_stream_kernelILNS0_10StreamWorkE(\d)E", name).group(1))
+    spans = sass_windows.loops(code)
+    loops = [[i for i in code if begin <= i.address <= end] for begin, end in spans]
+    tiles = [loop for loop in loops if any("TRYWAIT" in i.opcode for i in loop)
+             and any(i.opcode.startswith("UBLKCP.S.G") for i in loop)]
+    if not tiles:
+        return ["no loop that waits for a tile and asks for another"]
+    stores = [i for i in tiles[0] if i.opcode.startswith("UBLKCP.G.S")]
+    faults = [] if bool(stores) == (work == COPY) else [f"{len(stores)} bulk stores in the loop of work {work}"]
+    return faults + [f"{i.opcode} in the loop of a bulk stream" for i in tiles[0]
+                     if re.match(r"(LD|ST|ATOM|RED)", i.opcode) and not i.opcode.startswith("LDC")
+                     and i.opcode != "STG.E"]  # the flag of the deadline
+
+
+CHECKS = [
+    (re.compile(r"hinted_stream_kernel"), check_hinted, 35),
+    (re.compile(r"timed_stream_kernel"), check_timed, 5),
+    (re.compile(r"bulk_stream_kernel"), check_bulk, 2),
+]
+
+
+def check_functions(functions):
+    """Faults of all kernels, and of kernels that should be there and are not."""
+    faults = []
+    for pattern, check, expected in CHECKS:
+        names = [n for n in functions if pattern.search(n)]
+        if not names or len(names) % expected:
+            faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected} for each target")
+        for name in names:
+            faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
+            faults += [f"{name}: {fault}" for fault in sass_windows.no_local_memory(functions[name])]
+    bulk = [code for name, code in functions.items() if "bulk_stream_kernel" in name]
+    if bulk and not any(is_memory(i) for code in bulk for i in code):
+        faults.append("bulk_stream_kernel is empty for every target")
+    return faults
+
+
+if __name__ == "__main__":
+    sys.exit(sass_windows.main(sys.argv[1:], check_functions))
