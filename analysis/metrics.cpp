@@ -9,6 +9,7 @@
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
+#include "analysis/stream_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -157,38 +158,6 @@ constexpr Row shared_rows[] = {
      "copy throughput of an SM at each shape", mei_fig_16},
 };
 
-constexpr Row global_rows[] = {
-    {"global.theoretical_bytes_per_s", Quantity{"byte/s", structural, higher},
-     "memory clock x transfers per clock x bus width"},
-    {"global.read_bytes_per_s", throughput, "reading global memory, best shape"},
-    {"global.write_bytes_per_s", throughput, "writing global memory, best shape"},
-    {"global.copy_bytes_per_s", throughput, "copying, read and written bytes, best shape"},
-    {"global.efficiency", gain, "best read / theoretical", "Mei and Chu 2016, table VI"},
-    {"global.best_shape", Quantity{"", fingerprint, neither},
-     "CTA size x CTA count x ILP of the best read", mei_fig_12},
-    {"global.surface_block_threads", list, "axis of surface_bytes_per_s: CTA size", mei_fig_12},
-    {"global.surface_blocks", list, "axis of surface_bytes_per_s: CTA count", mei_fig_12},
-    {"global.surface_ilp", list, "axis of surface_bytes_per_s: ILP", mei_fig_12},
-    {"global.surface_bytes_per_s", Quantity{"byte/s", fingerprint, neither},
-     "read throughput at each shape", mei_fig_12},
-    {"global.littles_law_bytes_in_flight", amount, "bytes in flight that the best read needs",
-     littles_law},
-    {"global.littles_law_latency_ns", Quantity{"ns", continuous, lower},
-     "latency that the rise of throughput with bytes in flight implies", littles_law},
-    {"global.littles_law_r2", number,
-     "how well throughput below half of the best follows that line", global_page,
-     "it tells how good a fit is, not what a device is"},
-};
-
-constexpr Row l2_throughput_rows[] = {
-    {"l2.footprint_bytes", footprints, "lines that were read and written, all of them in the L2"},
-    {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, each SM other lines"},
-    {"l2.write_bytes_per_s", throughput, "writing what lies in the L2"},
-    {"l2.same_lines_bytes_per_s", throughput,
-     "what all SMs together get when they read the same lines at the same time", "",
-     "it tells that reads are merged, and varies by 2.5 % on one GPU"},
-};
-
 constexpr Factor one[] = {{"", ""}};
 
 /// Rows of one job, once for each factor.
@@ -229,6 +198,11 @@ constexpr Section sections[] = {
     {"control", control_page, control_rows},
     {"registers", "docs/methods/registers.md", register_rows},
     {"global.throughput", "Mei and Chu 2016, section 5.1", global_rows},
+    {"global.throughput", mei_fig_12, surface_rows, surface_kinds},
+    {"global.throughput", global_page, element_axis_rows},
+    {"global.throughput", global_page, element_rows, stream_kinds},
+    {"global.throughput", global_page, way_rows, stream_ways},
+    {"global.throughput", global_page, tile_latency_rows},
     {"l2.throughput", "docs/methods/l2-throughput.md", l2_throughput_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},

@@ -4,7 +4,7 @@
 #include "analysis/throughput.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "jobs/cores/stream_surface.hpp"
+#include "jobs/cores/stream_series.hpp"
 
 #include <fmt/format.h>
 
@@ -34,9 +34,10 @@ Footprints choose_footprints(const DeviceInfo& gpu) {
   return {bound(16 * l2_bytes), bound(128 * l2_bytes)};
 }
 
-void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
-  const StreamProbe stream =
-      make_stream(StreamKind::read, choose_footprints(run.info()).surface_bytes);
+/// @param prefix of the metrics: "" for reads
+void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
+                    const std::vector<SurfacePoint>& points) {
+  const StreamProbe stream = make_stream(kind, choose_footprints(run.info()).surface_bytes);
   std::vector<double> threads, blocks, ilp, rates;
   for (const SurfacePoint& point : points) {
     threads.push_back(point.shape.block_threads);
@@ -45,10 +46,14 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
     rates.push_back(point.throughput);
   }
   const std::size_t samples = points.size() * surface_places;
-  run.report(found("global.surface_block_threads", std::move(threads), 1, samples));
-  run.report(found("global.surface_blocks", std::move(blocks), 1, samples));
-  run.report(found("global.surface_ilp", std::move(ilp), 1, samples));
-  run.report(found("global.surface_bytes_per_s", std::move(rates), 1, samples));
+  const auto report = [&](const char* name, std::vector<double> values) {
+    run.report(
+        found(fmt::format("global.{}surface_{}", prefix, name), std::move(values), 1, samples));
+  };
+  report("block_threads", std::move(threads));
+  report("blocks", std::move(blocks));
+  report("ilp", std::move(ilp));
+  report("bytes_per_s", std::move(rates));
 }
 
 void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
@@ -88,8 +93,13 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   }
 }
 
+struct KindResult {
+  std::vector<SurfacePoint> points;
+  ShapedStream best;
+};
+
 /// Surface over a smaller footprint, best shapes over a larger one.
-std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surface) {
+KindResult report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
   std::vector<Shape> all_shapes = choose_grid_shapes(run.info(), surface);
   for (const Shape& shape : choose_tile_shapes(run.info())) all_shapes.push_back(shape);
@@ -103,20 +113,30 @@ std::vector<SurfacePoint> report_kind(JobRun& run, StreamKind kind, Surface surf
   if (kind == StreamKind::read) {
     run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));
   }
-  return points;
+  const std::string prefix = kind == StreamKind::read ? "" : fmt::format("{}_", to_text(kind));
+  report_surface(run, kind, prefix, points);
+  return {points, {stream, best.shape}};
 }
 
 }  // namespace
 
 void run_global_throughput(JobRun& run) {
-  const auto reads = report_kind(run, StreamKind::read, Surface::whole);
-  report_surface(run, reads);
-  report_littles_law(run, reads);
+  const KindResult reads = report_kind(run, StreamKind::read, Surface::whole);
+  report_littles_law(run, reads.points);
   report_theory(run, *run.number("global.read_bytes_per_s"));
 
   const Surface others = run.level() == SuiteLevel::full ? Surface::whole : Surface::upper;
-  report_kind(run, StreamKind::write, others);
-  report_kind(run, StreamKind::copy, others);
+  const KindResult writes = report_kind(run, StreamKind::write, others);
+  const KindResult copies = report_kind(run, StreamKind::copy, others);
+  if (run.level() == SuiteLevel::quick) return run.skip_rest("");
+
+  const ShapedStream best[]{reads.best, writes.best, copies.best};
+  const Footprints footprints = choose_footprints(run.info());
+  report_by_element(run, best);
+  report_hints(run, best);
+  report_bulk(run, footprints.surface_bytes, footprints.best_bytes);
+  report_latency_of_tiles(
+      run, {make_stream(StreamKind::read, footprints.surface_bytes), reads.best.shape});
 }
 
 }  // namespace sonde

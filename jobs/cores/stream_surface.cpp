@@ -15,13 +15,21 @@ namespace {
 
 constexpr int element_bytes = 16;
 
+/// What is not as in most streams.
+std::string to_text(const StreamProbe& probe) {
+  std::string text(to_text(probe.kind));
+  if (probe.engine == StreamEngine::bulk) text = "bulk " + text;
+  if (probe.hint != StreamHint::none) text += fmt::format(" {}", to_text(probe.hint));
+  if (probe.element_bytes != element_bytes) text += fmt::format(" by {} B", probe.element_bytes);
+  return text + " " + format_bytes(probe.footprint_bytes);
+}
+
 /// Rates of the repeats, in bytes per second; none if the device refuses the shape (too many
 /// registers, say).
 std::vector<double> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
   probe = with_shape(std::move(probe), shape);
   probe.repeats = repeats;
-  const std::string label = fmt::format("{} {}, {}", to_text(probe.kind),
-                                        format_bytes(probe.footprint_bytes), to_text(shape));
+  const std::string label = fmt::format("{}, {}", to_text(probe), to_text(shape));
   const Attempt result = attempt(run, label, probe);
   if (result.trace == nullptr) return {};
   std::vector<double> rates;
@@ -31,14 +39,13 @@ std::vector<double> measure(JobRun& run, StreamProbe probe, const Shape& shape, 
   return rates;
 }
 
-/// The rates of the repeats at the place of a draw, as `measure`.
+}  // namespace
+
 std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
                                const Draw& draw, int repeats) {
   stream.place = draw.place;
-  return measure(run, stream, shape, repeats);
+  return measure(run, std::move(stream), shape, repeats);
 }
-
-}  // namespace
 
 StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
   StreamProbe probe;

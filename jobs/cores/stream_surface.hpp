@@ -37,6 +37,11 @@ StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes);
 /// The probe in that shape.
 StreamProbe with_shape(StreamProbe stream, const Shape& shape);
 
+/// Rates of the repeats at the place of a draw, in bytes per second; none if the device refuses the
+/// shape (too many registers, say).
+std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
+                               const Draw& draw, int repeats);
+
 enum class Surface { whole, upper };
 
 /// From too few accesses in flight for the memory to many times enough: Little's law is fitted to

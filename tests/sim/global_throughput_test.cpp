@@ -45,6 +45,9 @@ TEST_P(GlobalThroughputSimTest, published_throughput_is_recovered) {
   const double copied = sim.number("global.copy_bytes_per_s");
   EXPECT_NEAR(copied / paper.theoretical_bytes_per_s, paper.efficiency, 0.05);
   EXPECT_LE(sim.number("global.efficiency"), 1);
+  for (const char* metric : {"global.bulk_read_bytes_per_s", "global.bulk_copy_bytes_per_s"}) {
+    EXPECT_EQ(sim.status(metric), Status::not_present) << "no copy engine before sm_90";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(MeiAndChu2016, GlobalThroughputSimTest,
@@ -67,6 +70,42 @@ TEST(GlobalThroughputLawSimTest, littles_law_finds_the_latency_of_the_memory) {
   const auto surface = sim.vector("global.surface_bytes_per_s");
   EXPECT_LT(*std::min_element(surface.begin(), surface.end()),
             sim.number("global.read_bytes_per_s") / 4);
+}
+
+TEST(GlobalThroughputWaysSimTest, a_standard_suite_has_surfaces_hints_engine_and_latencies) {
+  JobOnSim sim("h200");
+  sim.run("clock");
+  sim.run("global.throughput");
+
+  const double theory = sim.number("global.theoretical_bytes_per_s");
+  for (const std::string prefix : {"", "write_", "copy_"}) {
+    const auto rates = sim.vector("global." + prefix + "surface_bytes_per_s");
+    for (const char* axis : {"block_threads", "blocks", "ilp"}) {
+      EXPECT_EQ(sim.vector("global." + prefix + "surface_" + axis).size(), rates.size());
+    }
+    const std::string kind = prefix.empty() ? "read_" : prefix;
+    EXPECT_NEAR(*std::max_element(rates.begin(), rates.end()),
+                sim.number("global." + kind + "bytes_per_s"), 0.06 * theory);
+    const auto series = sim.vector("global." + kind + "by_element_bytes_per_s");
+    ASSERT_EQ(series.size(), sim.vector("global.element_bytes").size());
+    EXPECT_NEAR(series.back(), sim.number("global." + kind + "bytes_per_s"), 0.01 * theory);
+  }
+  for (const char* way : {"read_no_allocate", "read_evict_first", "write_evict_first",
+                          "write_write_through", "bulk_read"}) {
+    EXPECT_NEAR(sim.number(std::string("global.") + way + "_bytes_per_s") / theory, 0.94, 0.03)
+        << way << ": the memory is what holds it up";
+  }
+  EXPECT_NEAR(sim.number("global.bulk_copy_bytes_per_s"), sim.number("global.copy_bytes_per_s"),
+              0.05 * theory);
+
+  const double light_ns = sim.number("global.light_latency_ns");
+  EXPECT_GT(light_ns, 540 / 1.98);
+  EXPECT_LT(light_ns, 922 / 1.98);
+  EXPECT_GT(sim.number("global.littles_law_latency_ns"), 0.97 * light_ns);
+  EXPECT_LT(sim.number("global.littles_law_latency_ns"), 1.3 * light_ns);
+  EXPECT_GT(sim.number("global.loaded_latency_ns"), light_ns);
+  EXPECT_GT(sim.number("global.loaded_bytes_in_flight"),
+            0.95 * sim.number("global.littles_law_bytes_in_flight"));
 }
 
 TEST(L2ThroughputSimTest, the_l2_is_faster_than_the_memory_and_no_faster_than_declared) {

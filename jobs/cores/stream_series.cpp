@@ -1,0 +1,156 @@
+// Streams besides the surface, each in the shape that the surface chose.
+#include "jobs/cores/stream_series.hpp"
+
+#include "analysis/statistics.hpp"
+#include "base/gpu_facts.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+constexpr std::array element_sizes_bytes{4, 8, 16};
+constexpr std::size_t element_places = 2;
+/// On an H200 two places tell the rate of the memory to 0.3 %; a third one drops an outlier.
+constexpr StoppingRule hint_rule{.least = 3, .most = 3};
+constexpr Trial bulk_trial{.finalists = 2, .places = 2, .repeats = 1};
+constexpr StoppingRule bulk_rule{.least = 5, .most = 10};
+/// Thousands of windows tell a mean of some hundred cycles, with a deviation of as many, to a
+/// percent.
+constexpr int timed_tiles = 4096;
+constexpr std::size_t latency_places = 3;
+
+struct HintOfKind {
+  StreamKind kind;
+  StreamHint hint;
+  const char* metric;
+};
+constexpr HintOfKind hints[] = {
+    {StreamKind::read, StreamHint::no_allocate, "global.read_no_allocate_bytes_per_s"},
+    {StreamKind::read, StreamHint::evict_first, "global.read_evict_first_bytes_per_s"},
+    {StreamKind::write, StreamHint::evict_first, "global.write_evict_first_bytes_per_s"},
+    {StreamKind::write, StreamHint::write_through, "global.write_write_through_bytes_per_s"},
+    {StreamKind::copy, StreamHint::no_allocate, "global.copy_no_allocate_bytes_per_s"},
+    {StreamKind::copy, StreamHint::evict_first, "global.copy_evict_first_bytes_per_s"},
+    {StreamKind::copy, StreamHint::write_through, "global.copy_write_through_bytes_per_s"},
+};
+
+/// Tiles of 4 to 16 KiB, bulk_stages of them under way in each of a few blocks: from less to more
+/// than an SM needs under way.
+std::vector<Shape> choose_bulk_shapes(const DeviceInfo& gpu) {
+  std::vector<Shape> shapes;
+  for (const int blocks_per_sm : {1, 2, 4}) {
+    for (const int ilp : {8, 16, 32}) {
+      shapes.push_back({bulk_threads, blocks_per_sm * gpu.sm_count, ilp});
+    }
+  }
+  return shapes;
+}
+
+/// Mean latency of timed tiles in nanoseconds, and the bytes that it keeps under way.
+struct TileTimes {
+  std::vector<std::vector<double>> latency_ns;  // [place][SM]
+  std::vector<double> bytes_in_flight;          // [place], by the rate of the same launch
+};
+
+TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double overhead_cycles) {
+  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  stream = with_shape(std::move(stream), shape);
+  stream.timed_tiles = timed_tiles;
+  TileTimes times;
+  for (std::size_t number = 0; number < latency_places; ++number) {
+    stream.place = draw_replicate(run, "timed tiles", number).place;
+    const Trace trace = run.ask(fmt::format("timed tiles, {}", to_text(shape)), stream);
+    std::vector<double>& means_ns = times.latency_ns.emplace_back();
+    double sum_ns = 0;
+    std::uint64_t count = 0;
+    for (const LaneTrace& lane : trace.lanes) {
+      const double lane_ns = (static_cast<double>(lane.elapsed_cycles) -
+                              overhead_cycles * static_cast<double>(lane.accesses)) *
+                             1e9 / hz;
+      means_ns.push_back(lane_ns / static_cast<double>(lane.accesses));
+      sum_ns += lane_ns;
+      count += lane.accesses;
+    }
+    times.bytes_in_flight.push_back(stream_bytes(stream) / trace.repeat_ns.front() * sum_ns /
+                                    static_cast<double>(count));
+  }
+  return times;
+}
+
+}  // namespace
+
+void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
+  std::vector<double> sizes_bytes(element_sizes_bytes.begin(), element_sizes_bytes.end());
+  run.report(found("global.element_bytes", std::move(sizes_bytes), 1, 1));
+  for (const ShapedStream& of_kind : best) {
+    StreamProbe stream = of_kind.stream;
+    std::vector<double> series;
+    for (const int size_bytes : element_sizes_bytes) {
+      stream.element_bytes = size_bytes;
+      std::vector<double> rates;
+      for (std::size_t place = 0; place < element_places; ++place) {
+        const Draw draw = draw_replicate(run, "elements", place);
+        const std::vector<double> rate = measure_at(run, stream, of_kind.shape, draw, 1);
+        rates.insert(rates.end(), rate.begin(), rate.end());
+      }
+      series.push_back(rates.empty() ? 0 : median(rates));
+    }
+    run.report(found(fmt::format("global.{}_by_element_bytes_per_s", to_text(stream.kind)),
+                     std::move(series), 1, element_places * element_sizes_bytes.size()));
+  }
+}
+
+void report_hints(JobRun& run, std::span<const ShapedStream> best) {
+  for (const HintOfKind& asked : hints) {
+    for (const ShapedStream& of_kind : best) {
+      if (of_kind.stream.kind != asked.kind) continue;
+      StreamProbe stream = of_kind.stream;
+      stream.hint = asked.hint;
+      const Best rates = remeasure_best(run, stream, {of_kind.shape}, 1, hint_rule);
+      if (rates.rates.samples.empty()) {
+        run.report(not_resolvable(asked.metric, "the device refuses the hint in the best shape"));
+      } else {
+        report_rate(run, asked.metric, rates);
+      }
+    }
+  }
+}
+
+void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_bytes) {
+  for (const StreamKind kind : {StreamKind::read, StreamKind::copy}) {
+    StreamProbe stream = make_stream(kind, surface_bytes);
+    stream.engine = StreamEngine::bulk;
+    const std::vector<Shape> shapes = choose_bulk_shapes(run.info());
+    const std::string metric = fmt::format("global.bulk_{}_bytes_per_s", to_text(kind));
+    const Attempt first = attempt(run, "bulk", with_shape(stream, shapes.front()));
+    if (first.trace == nullptr) {
+      run.report(not_present(metric, first.refusal));
+      continue;
+    }
+    const auto points = measure_surface(run, stream, shapes, 1);
+    stream.footprint_bytes = best_bytes;
+    report_rate(run, metric,
+                remeasure_best(run, stream, choose_finalists(run, stream, points, bulk_trial),
+                               bulk_trial.repeats, bulk_rule));
+  }
+}
+
+void report_latency_of_tiles(JobRun& run, const ShapedStream& reads) {
+  const double overhead_cycles = window_overhead_cycles(run);
+  const Shape light{static_cast<int>(warp_threads), run.info().sm_count, 1};
+  const TileTimes alone = time_tiles(run, reads.stream, light, overhead_cycles);
+  const TileTimes loaded = time_tiles(run, reads.stream, reads.shape, overhead_cycles);
+  run.report(found_replicated("global.light_latency_ns", summarize_replicates(alone.latency_ns)));
+  run.report(found_replicated("global.loaded_latency_ns", summarize_replicates(loaded.latency_ns)),
+             to_text(reads.shape));
+  run.report(found("global.loaded_bytes_in_flight", median(loaded.bytes_in_flight), 1,
+                   loaded.bytes_in_flight.size()));
+}
+
+}  // namespace sonde
