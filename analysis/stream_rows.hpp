@@ -6,6 +6,7 @@
 namespace sonde::registry {
 
 inline constexpr Quantity bandwidth_curve{"byte/s", fingerprint, neither};
+inline constexpr Quantity operations_per_s{"1/s", continuous, higher};
 inline constexpr Quantity delay{"ns", continuous, lower};
 
 /// Of the job global.throughput.
@@ -80,6 +81,15 @@ inline constexpr Row l2_throughput_rows[] = {
     {"l2.same_lines_bytes_per_s", throughput,
      "what all SMs together get when they read the same lines at the same time", "",
      "it tells that reads are merged, and varies by 2.5 % on one GPU"},
+    {"l2.near_bytes_per_s", throughput,
+     "reading lines whose home is the partition near the SM that reads"},
+    {"l2.far_bytes_per_s", throughput,
+     "reading lines whose home is the other one, or the copies that the near one keeps of them"},
+    {"l2.both_bytes_per_s", throughput, "each SM reads the lines of both"},
+    {"l2.atomics_per_s", operations_per_s,
+     "additions of single threads to words of their own, the best shape of reductions"},
+    {"l2.same_line_atomics_per_s", operations_per_s,
+     "the same by a warp of each SM to the 32 words of one line"},
 };
 
 }  // namespace sonde::registry

@@ -1,12 +1,15 @@
 // Job `l2.throughput`: how fast the SMs together read and write what lies in the L2, and how fast
-// they read when all of them want the same lines.
+// they read when all of them want the same lines, add to lines, and read near and far partitions.
 // Method: docs/methods/l2-throughput.md.
-#include "jobs/cores/stream_surface.hpp"
+#include "base/gpu_facts.hpp"
+#include "jobs/cores/near_far_reads.hpp"
+#include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace sonde {
 namespace {
@@ -20,6 +23,11 @@ constexpr Trial same_trial{.finalists = 3, .places = 2, .repeats = 1};
 constexpr std::uint64_t launch_bytes = std::uint64_t{2} << 30;
 /// Rates of writes and of shared lines are less at the mercy of places than those of reads.
 constexpr StoppingRule short_rule{.least = 5, .most = 16};
+
+/// A warp's words, and as many additions of each SM to them as take some hundred microseconds if
+/// the line takes those of a warp in a few cycles.
+constexpr std::uint64_t one_line_bytes = warp_threads * 4;
+constexpr int one_line_passes = 4096;
 
 /// A third of the L2, a power of two: it stays whole even if one of two partitions serves each SM;
 /// over fewer pages the rate hangs on where they lie.
@@ -54,16 +62,61 @@ std::vector<Shape> choose_lone_shapes(const DeviceInfo& gpu) {
   return shapes;
 }
 
-void report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
-                 const std::vector<Shape>& shapes, const Trial& how, const StoppingRule& rule) {
+/// @return the best shape; none if there is no answer
+std::optional<Shape> report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
+                                 const std::vector<Shape>& shapes, const Trial& how,
+                                 const StoppingRule& rule) {
   if (shapes.empty()) {
-    return run.report(not_resolvable(
+    run.report(not_resolvable(
         metric, "the L2 is too small for as many lines under way as keep it at work"));
+    return std::nullopt;
   }
   const auto points = measure_surface(run, stream, shapes, 1);
   const Best best =
       remeasure_best(run, stream, choose_finalists(run, stream, points, how), how.repeats, rule);
   report_rate(run, metric, best);
+  return best.shape;
+}
+
+/// Warps of additions keep going without answers: few shapes suffice.
+std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
+  std::vector<Shape> shapes;
+  for (const int threads : {256, 512, 1024}) {
+    for (const int ilp : {1, 4}) {
+      if (threads > gpu.max_threads_per_block) continue;
+      shapes.push_back({threads, gpu.max_threads_per_sm / threads * gpu.sm_count, ilp});
+    }
+  }
+  return shapes;
+}
+
+/// Rates of bytes that were added to, as additions.
+void report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
+                 const std::vector<Shape>& shapes) {
+  Best best;
+  const auto refusal = refusal_of([&] {
+    const auto points = measure_surface(run, adds, shapes, 1);
+    best = remeasure_best(run, adds, choose_finalists(run, adds, points, same_trial),
+                          same_trial.repeats, short_rule);
+  });
+  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  for (std::vector<double>& rates : best.rates.samples) {
+    for (double& rate : rates) rate /= adds.element_bytes;
+  }
+  report_rate(run, metric, best);
+}
+
+void report_atomics(JobRun& run, std::uint64_t footprint_bytes) {
+  StreamProbe adds = make_l2_stream(StreamKind::add, footprint_bytes);
+  adds.path = LoadPath::all_levels;
+  adds.element_bytes = 4;
+  report_adds(run, "l2.atomics_per_s", adds, choose_adding_shapes(run.info()));
+  StreamProbe one_line = adds;
+  one_line.order = StreamOrder::same;
+  one_line.footprint_bytes = one_line_bytes;
+  one_line.passes = one_line_passes;
+  report_adds(run, "l2.same_line_atomics_per_s", one_line,
+              {{static_cast<int>(warp_threads), run.info().sm_count, 1}});
 }
 
 }  // namespace
@@ -79,8 +132,8 @@ void run_l2_throughput(JobRun& run) {
   run.report(found("l2.footprint_bytes", static_cast<double>(footprint_bytes), 1, 1));
   const StreamProbe reads = make_l2_stream(StreamKind::read, footprint_bytes);
   const StreamProbe writes = make_l2_stream(StreamKind::write, footprint_bytes);
-  report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(gpu, reads), trial,
-              stopping_rule(run.level()));
+  const auto shape = report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(gpu, reads),
+                                 trial, stopping_rule(run.level()));
   report_best(run, "l2.write_bytes_per_s", writes, choose_apart_shapes(gpu, writes), same_trial,
               short_rule);
   StreamProbe same = reads;
@@ -88,6 +141,10 @@ void run_l2_throughput(JobRun& run) {
   same.passes = 1;
   report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(gpu), same_trial,
               short_rule);
+  report_atomics(run, footprint_bytes);
+  if (run.level() == SuiteLevel::quick) return run.skip_rest("");
+  if (shape) return report_near_far_reads(run, reads, *shape);
+  run.report_rest("", Status::not_resolvable, "no shape reads the L2 (see l2.read_bytes_per_s)");
 }
 
 }  // namespace sonde

@@ -9,7 +9,8 @@
 
 namespace sonde::kernels {
 
-enum class StreamWork { read, write, copy };
+/// add: 1 to each word of 4 bytes, by reductions that nobody waits for.
+enum class StreamWork { read, write, copy, add };
 
 /// Which tiles, of threads x ilp elements each, a block takes one after the other.
 enum class StreamOrder : std::uint32_t {
@@ -37,8 +38,9 @@ struct StreamCode {
   Load load = Load::ca;
   StreamHint hint = StreamHint::none;  // others: elements of 16 bytes, Load::ca
   StreamEngine engine = StreamEngine::threads;
-  int element_bytes = 16;
+  int element_bytes = 16;  // add: 4
   int ilp = 1;
+  bool has_groups = false;   // reads of 16 bytes, Load::cg, no hint
   bool times_tiles = false;  // reads of 16 bytes, Load::ca, no hint
 };
 
@@ -46,6 +48,24 @@ struct StreamCode {
 struct StreamWindow {
   std::uint32_t sm;
   std::uint32_t cycles;  // 0: not timed
+};
+
+/// Warps that take chunks of lists instead of tiles: those of one group of SMs.
+struct StreamGroupLaunch {
+  std::uint32_t begin = 0;   // of its list in all of them
+  std::uint32_t chunks = 0;  // in its list
+  std::uint32_t warps = 0;   // in all of its blocks
+};
+inline constexpr std::uint32_t stream_most_groups = 2;
+inline constexpr std::uint32_t stream_group_chunk_bytes = 4096;
+
+/// Which SM is of which group, and what the groups take.
+struct StreamGroupsLaunch {
+  const std::int32_t* group_of_sm = nullptr;  // [max_sms]
+  const std::uint32_t* lists = nullptr;       // numbers of chunks, group after group
+  std::uint32_t* ranks = nullptr;             // [stream_most_groups] blocks so far, 0 before
+  std::uint32_t warp_chunks = 0;              // that each warp takes
+  StreamGroupLaunch of[stream_most_groups];
 };
 
 struct StreamLaunch {
@@ -61,8 +81,9 @@ struct StreamLaunch {
   std::uint32_t tile_bytes = 0;     // bulk
   std::uint32_t window_step = 1;    // the tiles whose number is a multiple of it are timed
   StreamWindow* windows = nullptr;  // [tiles / window_step, rounded up]
-  SmSpan* spans = nullptr;          // [max_sms], of chosen SMs
-  std::uint32_t* sink = nullptr;    // never written
+  StreamGroupsLaunch groups;
+  SmSpan* spans = nullptr;        // [max_sms], of chosen SMs
+  std::uint32_t* sink = nullptr;  // never written
   std::uint32_t* timed_out = nullptr;
 };
 
@@ -79,5 +100,9 @@ constexpr int stream_max_threads(int element_bytes, int ilp) {
 /// Queues one launch. A write lays the pattern of memory.hpp, shifted by nothing.
 cudaError_t launch_stream(const StreamLaunch& launch, const StreamCode& code,
                           const LaunchShape& shape, cudaStream_t stream);
+
+/// Queues a check: *mismatches grows by the number of 4-byte words that do not hold `expected`.
+cudaError_t count_other_words(const void* base, std::uint64_t words, std::uint32_t expected,
+                              unsigned long long* mismatches, cudaStream_t stream);
 
 }  // namespace sonde::kernels

@@ -140,7 +140,8 @@ StreamKernel bulk_stream(StreamWork work) {
   switch (work) {
     case StreamWork::read: return bulk_stream_kernel<StreamWork::read>;
     case StreamWork::copy: return bulk_stream_kernel<StreamWork::copy>;
-    case StreamWork::write: break;
+    case StreamWork::write:
+    case StreamWork::add: break;
   }
   return nullptr;
 }

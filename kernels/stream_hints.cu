@@ -37,6 +37,7 @@ StreamKernel kernel_of(StreamWork work, StreamHint hint) {
     case StreamWork::read: return kernel_of<StreamWork::read, ilp>(hint);
     case StreamWork::write: return kernel_of<StreamWork::write, ilp>(hint);
     case StreamWork::copy: return kernel_of<StreamWork::copy, ilp>(hint);
+    case StreamWork::add: break;
   }
   return nullptr;
 }

@@ -98,6 +98,10 @@ __device__ __forceinline__ void store_element(Element<bytes>* address,
 }
 #undef SONDE_STORE_ELEMENT
 
+__device__ __forceinline__ void add_one(Element<4>* address) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(address) : "memory");
+}
+
 /// What the threads of a kernel do with an element.
 template <StreamWork work_, Load load_, int bytes_, StreamHint hint_ = StreamHint::none>
 struct Access {
@@ -123,7 +127,7 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
     const std::uint64_t at = first + j * stride;
     if constexpr (Access::work == StreamWork::write) {
       values[j] = Item::pattern(at);
-    } else {
+    } else if constexpr (Access::work != StreamWork::add) {
       values[j] = load_element<Access::load, Access::hint>(source + at);
     }
   }
@@ -131,6 +135,8 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
   for (int j = 0; j < ilp; ++j) {
     if constexpr (Access::work == StreamWork::read) {
       sum += values[j].folded();
+    } else if constexpr (Access::work == StreamWork::add) {
+      add_one(destination + first + j * stride);
     } else {
       store_element<Access::hint>(destination + first + j * stride, values[j]);
     }
@@ -264,9 +270,11 @@ __device__ __forceinline__ void run_stream(const StreamLaunch& launch) {
 using StreamKernel = void (*)(StreamLaunch);
 
 /// Kernels of the other files of streams; null if there is none. stream_hints.cu, stream_timed.cu,
-/// stream_bulk.cu.
+/// stream_bulk.cu, stream_adds.cu, stream_groups.cu.
 StreamKernel hinted_stream(const StreamCode& code);
 StreamKernel timed_stream(const StreamCode& code);
 StreamKernel bulk_stream(StreamWork work);
+StreamKernel adding_stream(const StreamCode& code);
+StreamKernel grouped_stream(const StreamCode& code);
 
 }  // namespace sonde::kernels

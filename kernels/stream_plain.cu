@@ -29,6 +29,7 @@ StreamKernel kernel_of(StreamWork work, Load load) {
     case StreamWork::copy: return kernel_of<StreamWork::copy, bytes, ilp>(load);
     // Writes do not load: one kernel stands for all load paths.
     case StreamWork::write: return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
+    case StreamWork::add: break;
   }
   return nullptr;
 }
@@ -42,7 +43,9 @@ StreamKernel plain_stream(const StreamCode& code) {
 }
 
 StreamKernel kernel_of(const StreamCode& code) {
+  if (code.work == StreamWork::add) return adding_stream(code);
   if (code.engine == StreamEngine::bulk) return bulk_stream(code.work);
+  if (code.has_groups) return grouped_stream(code);
   if (code.times_tiles) return timed_stream(code);
   return code.hint == StreamHint::none ? plain_stream(code) : hinted_stream(code);
 }

@@ -130,7 +130,7 @@ void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_by
     const std::string metric = fmt::format("global.bulk_{}_bytes_per_s", to_text(kind));
     const Attempt first = attempt(run, "bulk", with_shape(stream, shapes.front()));
     if (first.trace == nullptr) {
-      run.report(not_present(metric, first.refusal));
+      run.report(not_resolvable(metric, first.refusal));
       continue;
     }
     const auto points = measure_surface(run, stream, shapes, 1);

@@ -20,7 +20,10 @@ std::string to_text(const StreamProbe& probe) {
   std::string text(to_text(probe.kind));
   if (probe.engine == StreamEngine::bulk) text = "bulk " + text;
   if (probe.hint != StreamHint::none) text += fmt::format(" {}", to_text(probe.hint));
-  if (probe.element_bytes != element_bytes) text += fmt::format(" by {} B", probe.element_bytes);
+  if (probe.element_bytes != element_bytes && probe.kind != StreamKind::add) {
+    text += fmt::format(" by {} B", probe.element_bytes);
+  }
+  if (!probe.groups.empty()) text += " of groups";
   return text + " " + format_bytes(probe.footprint_bytes);
 }
 

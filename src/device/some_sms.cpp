@@ -68,6 +68,13 @@ class SomeSms final : public Device {
       throw DeviceError(
           "clusters cannot be limited to some SMs (the GPU places them) run without --sms");
     }
+    if constexpr (std::is_same_v<Probe, StreamProbe>) {
+      if (probe.engine == StreamEngine::bulk || !probe.groups.empty()) {
+        throw DeviceError(
+            "streams by the copy engine or of groups of SMs cannot be limited to some SMs (their "
+            "blocks run on all of them) run without --sms");
+      }
+    }
     if constexpr (requires { probe.lanes; }) {
       for (auto& lane : probe.lanes) lane.sm = sm_of_gpu(lane.sm);
     }

@@ -7,11 +7,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+#include <utility>
+
 namespace sonde {
 namespace {
 
-constexpr EnumName<StreamKind> kind_names[]{
-    {StreamKind::read, "read"}, {StreamKind::write, "write"}, {StreamKind::copy, "copy"}};
+constexpr EnumName<StreamKind> kind_names[]{{StreamKind::read, "read"},
+                                            {StreamKind::write, "write"},
+                                            {StreamKind::copy, "copy"},
+                                            {StreamKind::add, "add"}};
 constexpr EnumName<StreamOrder> order_names[]{{StreamOrder::apart, "apart"},
                                               {StreamOrder::same, "same"}};
 constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
@@ -22,15 +27,24 @@ constexpr EnumName<StreamEngine> engine_names[]{{StreamEngine::threads, "threads
                                                 {StreamEngine::bulk, "bulk"}};
 
 void check_hint(const StreamProbe& probe) {
-  require(probe.hint != StreamHint::no_allocate || probe.kind != StreamKind::write,
-          "the hint no_allocate needs loads");
+  const bool loads = probe.kind == StreamKind::read || probe.kind == StreamKind::copy;
+  require(probe.hint != StreamHint::no_allocate || loads, "the hint no_allocate needs loads");
   require(probe.hint != StreamHint::write_through || probe.kind != StreamKind::read,
           "the hint write_through needs stores");
 }
 
+void check_adds(const StreamProbe& probe) {
+  if (probe.kind != StreamKind::add) return;
+  require(probe.element_bytes == 4 && probe.path == LoadPath::all_levels &&
+              probe.hint == StreamHint::none && probe.engine == StreamEngine::threads,
+          "a stream of additions is made by threads, of words of 4 B, without hint or path");
+  require(!probe.peer_uuid, "no stream adds to the memory of a peer");
+}
+
 void check_bulk(const StreamProbe& probe) {
   if (probe.engine != StreamEngine::bulk) return;
-  require(probe.kind != StreamKind::write, "a bulk stream needs something to load");
+  require(probe.kind == StreamKind::read || probe.kind == StreamKind::copy,
+          "a bulk stream needs something to load");
   require(probe.block_threads == bulk_threads && probe.element_bytes == 16,
           "a bulk stream needs blocks of 32 threads and elements of 16 B");
   require(probe.order == StreamOrder::apart && probe.sms.empty() && !probe.peer_uuid &&
@@ -42,8 +56,40 @@ void check_timed(const StreamProbe& probe) {
   require(probe.timed_tiles >= 0, "timed_tiles of a stream must not be negative");
   if (probe.timed_tiles == 0) return;
   require(probe.kind == StreamKind::read && probe.engine == StreamEngine::threads &&
-              probe.order == StreamOrder::apart && probe.sms.empty() && !probe.peer_uuid,
-          "tiles are timed of reads by threads, apart and on all SMs");
+              probe.order == StreamOrder::apart && probe.groups.empty() && !probe.peer_uuid,
+          "tiles are timed of reads by threads, apart and without groups");
+}
+
+void check_groups(const StreamProbe& probe, int sm_count) {
+  if (probe.groups.empty()) return;
+  require(probe.kind == StreamKind::read && probe.engine == StreamEngine::threads &&
+              probe.path == LoadPath::past_l1 && probe.hint == StreamHint::none &&
+              probe.order == StreamOrder::apart && probe.element_bytes == 16 && probe.sms.empty() &&
+              !probe.peer_uuid,
+          "a stream with groups is of reads past the L1, of 16 B, apart, without hint");
+  require(probe.groups.size() <= most_stream_groups, "a stream has at most two groups");
+  require(
+      probe.block_threads % 32 == 0 && probe.blocks % sm_count == 0 &&
+          stream_chunk_bytes % (512 * static_cast<std::uint64_t>(probe.ilp)) == 0,
+      "a stream with groups needs whole warps, as many blocks on each SM, and an ilp of 1, 2, 4 "
+      "or 8");
+  std::set<int> grouped;
+  for (const StreamGroup& group : probe.groups) {
+    check_sms(group.sms, sm_count);
+    grouped.insert(group.sms.begin(), group.sms.end());
+    require(!group.sms.empty() && !group.chunk_offsets_bytes.empty(),
+            "a group of a stream needs SMs and chunks");
+    for (const std::uint64_t offset_bytes : group.chunk_offsets_bytes) {
+      require(offset_bytes % stream_chunk_bytes == 0 &&
+                  offset_bytes + stream_chunk_bytes <= probe.footprint_bytes,
+              "chunks of a stream must lie in its footprint, at multiples of 4096 B");
+    }
+  }
+  std::size_t listed = 0;
+  for (const StreamGroup& group : probe.groups) listed += group.sms.size();
+  require(listed == grouped.size() && std::cmp_equal(listed, sm_count),
+          "each SM must be in one group of a stream");
+  require(stream_warp_chunks(probe) > 0, "the passes of a stream are too few for its warps");
 }
 
 }  // namespace
@@ -68,6 +114,9 @@ nlohmann::json describe(const StreamProbe& probe) {
                            {"repeats", probe.repeats},
                            {"timed_tiles", probe.timed_tiles},
                            {"sms", probe.sms}};
+  for (const StreamGroup& group : probe.groups) {
+    result["groups"].push_back({{"sms", group.sms}, {"chunks", group.chunk_offsets_bytes.size()}});
+  }
   if (probe.peer_uuid) result["peer"] = *probe.peer_uuid;
   return result;
 }
@@ -80,8 +129,10 @@ void check(const StreamProbe& probe, int sm_count) {
           "element_bytes of a stream must be 4, 8 or 16");
   check_sms(probe.sms, sm_count);
   check_hint(probe);
+  check_adds(probe);
   check_bulk(probe);
   check_timed(probe);
+  check_groups(probe, sm_count);
 }
 
 std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
@@ -89,7 +140,18 @@ std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
          static_cast<std::uint64_t>(probe.element_bytes);
 }
 
+std::uint64_t stream_warp_chunks(const StreamProbe& probe) {
+  const auto warps = static_cast<std::uint64_t>(probe.blocks) *
+                     static_cast<std::uint64_t>(probe.block_threads) / 32;
+  return probe.footprint_bytes / stream_chunk_bytes * static_cast<std::uint64_t>(probe.passes) /
+         warps;
+}
+
 double stream_bytes(const StreamProbe& probe) {
+  if (!probe.groups.empty()) {
+    return static_cast<double>(stream_warp_chunks(probe) * stream_chunk_bytes) * probe.blocks *
+           (probe.block_threads / 32);
+  }
   // A copy reads one half of the footprint and writes the other, so each kind touches it once.
   const double pass_bytes = static_cast<double>(probe.footprint_bytes);
   const int whole_passes =

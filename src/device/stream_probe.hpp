@@ -14,7 +14,8 @@
 
 namespace sonde {
 
-enum class StreamKind { read, write, copy };
+/// `add`: 1 to every word of 4 bytes, without asking for what was there; the L2 does it.
+enum class StreamKind { read, write, copy, add };
 
 /// How the blocks of a stream share its work. `apart`: they divide each pass, so that no two of
 /// them access the same line at the same time. `same`: each block makes every pass whole, all of
@@ -32,6 +33,14 @@ enum class StreamEngine { threads, bulk };
 inline constexpr int bulk_stages = 4;
 /// Threads of a block whose tiles the engine moves: they make up a tile, and one of them asks.
 inline constexpr int bulk_threads = 32;
+
+/// Some SMs, and the chunks of the footprint that the warps on them take.
+struct StreamGroup {
+  std::vector<int> sms;
+  std::vector<std::uint64_t> chunk_offsets_bytes;  // multiples of stream_chunk_bytes
+};
+inline constexpr std::uint64_t stream_chunk_bytes = 4096;
+inline constexpr std::size_t most_stream_groups = 2;
 
 /// Independent accesses to global memory, as many in flight as asked. `blocks` blocks of
 /// `block_threads` threads pass `passes` times over `footprint_bytes` (copy: from one half to the
@@ -58,6 +67,7 @@ struct StreamProbe {
   int passes = 1;
   int repeats = 1;
   int timed_tiles = 0;
+  std::vector<StreamGroup> groups = {};  // of all SMs, each in one of them
   std::vector<int> sms;  // empty: all; else blocks elsewhere end at once (one block per SM)
   /// As that of a chase. A copy then reads one half of the peer's buffer and writes the other, so
   /// that the link carries data both ways.
@@ -69,6 +79,9 @@ std::string_view to_text(StreamHint hint);
 
 /// Bytes of one tile of a stream.
 std::uint64_t stream_tile_bytes(const StreamProbe& probe);
+
+/// Chunks that each warp of a stream with groups takes.
+std::uint64_t stream_warp_chunks(const StreamProbe& probe);
 
 /// Bytes that the blocks of one repeat of the stream ask for: a copy counts what it reads and what
 /// it writes; in the order `same` each block counts.

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -169,6 +170,73 @@ TEST_F(StreamWaysGpuTest, blocks_that_do_not_loop_are_timed_too) {
               times.deviation_ns, times.bytes_per_s * 1e-9);
   EXPECT_GT(times.sms, static_cast<std::size_t>(device().info().sm_count) / 2);
   EXPECT_GT(times.mean_ns, 250);
+}
+
+TEST_F(StreamWaysGpuTest, additions_add_up_and_one_line_is_slower_than_many) {
+  StreamProbe many = stream(device(), StreamKind::add, 1024, 2, 4);
+  many.element_bytes = 4;
+  many.footprint_bytes = 16_MiB;
+  many.passes = 32;
+  StreamProbe one = many;
+  one.order = StreamOrder::same;
+  one.footprint_bytes = 128;
+  one.passes = 4096;
+  one.block_threads = 32;
+  one.ilp = 1;
+  one.blocks = device().info().sm_count;
+  const double of_many = rate(device(), many) / 4;
+  const double of_one = rate(device(), one) / 4;
+  std::printf("additions: %.1f G/s to lines apart, %.2f G/s to one line\n", of_many * 1e-9,
+              of_one * 1e-9);
+  EXPECT_GT(of_many, of_one);
+  EXPECT_GT(of_one, 1e9 / 8) << "a warp's additions in 256 cycles at most";
+  many.footprint_bytes = 64 * 12345;  // whole tiles and a rest
+  EXPECT_NO_THROW(device().run(many));
+}
+
+/// By the latency of atomics of SM 0 to half chunks.
+std::array<std::vector<std::uint64_t>, 2> chunks_by_home(Device& device, const StreamProbe& reads) {
+  std::array<std::vector<std::uint64_t>, 2> chunks;
+  constexpr std::uint64_t part_bytes = 256_KiB;
+  std::vector<double> latencies;
+  for (std::uint64_t at = 0; at < reads.footprint_bytes; at += part_bytes) {
+    ChaseProbe chase;
+    chase.buffer_bytes = reads.footprint_bytes;
+    chase.place = reads.place;
+    std::vector<std::uint64_t> offsets_bytes;
+    for (std::uint64_t i = 0; i < part_bytes; i += stream_chunk_bytes) {
+      offsets_bytes.push_back(at + i);
+    }
+    chase.warmup_accesses = chase.timed_accesses = chase.recorded_accesses = offsets_bytes.size();
+    chase.lanes = {{0, std::move(offsets_bytes), {}, LoadPath::atomic}};
+    for (const std::uint32_t cycles : device.run(chase).lanes.at(0).window_cycles) {
+      latencies.push_back(cycles);
+    }
+  }
+  const auto [low, high] = std::ranges::minmax(latencies);
+  for (std::size_t i = 0; i < latencies.size(); ++i) {
+    chunks[latencies[i] > (low + high) / 2 ? 1 : 0].push_back(i * stream_chunk_bytes);
+  }
+  return chunks;
+}
+
+TEST_F(StreamWaysGpuTest, groups_of_sms_read_lists_of_chunks_at_the_rate_of_the_l2) {
+  StreamProbe probe = stream(device(), StreamKind::read, 1024, 1, 4);
+  probe.path = LoadPath::past_l1;
+  probe.footprint_bytes = 16_MiB;
+  probe.passes = 64;
+  const double all = rate(device(), probe);
+  const auto chunks = chunks_by_home(device(), probe);
+  ASSERT_FALSE(chunks[0].empty());
+  ASSERT_FALSE(chunks[1].empty());
+  std::array<std::vector<int>, 2> sms;  // not by side: any halves of the SMs
+  for (int sm = 0; sm < device().info().sm_count; ++sm) sms[sm % 2 == 0 ? 0 : 1].push_back(sm);
+  probe.groups = {{sms[0], chunks[0]}, {sms[1], chunks[1]}};
+  const double halves = rate(device(), probe);
+  std::printf("L2: %.0f GB/s apart, %.0f by lists (%zu chunks near SM 0, %zu far)\n", all * 1e-9,
+              halves * 1e-9, chunks[0].size(), chunks[1].size());
+  EXPECT_GT(halves, 0.5 * all);
+  EXPECT_LT(halves, 2.5 * all);
 }
 
 }  // namespace

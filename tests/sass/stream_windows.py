@@ -1,4 +1,4 @@
-"""Checks the machine code of streams: hints, timed tiles and bulk copies, and what their loops hold.
+"""Checks the machine code of streams: hints, timed tiles, bulk copies, additions and groups of SMs.
 
 A rate is that of a hint only if the hint stands at every load or store. Usage and exit status: those of
 sass_windows.py, whose parser does the reading.
@@ -84,10 +84,45 @@ def check_bulk(name, code):
                      and i.opcode != "STG.E"]  # the flag of the deadline
 
 
+def check_adding(name, code):
+    """`ilp` reductions by 1 in a row, none of which asks for an answer."""
+    ilp = int(re.search(r"adding_stream_kernelILi(\d+)E", name).group(1))
+    best = run = 0
+    for i in code:
+        if re.fullmatch(r"REDG?\.E\.ADD\.STRONG\.GPU", i.opcode):
+            run += 1
+            best = max(best, run)
+        elif is_memory(i) or sass_windows.is_jump(i):
+            run = 0
+    return [] if best == ilp else [f"{best} reductions in a row, should be {ilp}"]
+
+
+def check_grouped(name, code):
+    """`ilp` loads past the L1 in a row, and in the loops nothing else but the look at the list."""
+    ilp = int(re.search(r"grouped_stream_kernelILi(\d+)E", name).group(1))
+    load = r"LDG\.E\.128\.STRONG\.GPU"
+    begin = min((begin for begin, _ in sass_windows.loops(code)), default=0)
+    looped = [i for i in code if begin <= i.address <= max((e for _, e in sass_windows.loops(code)
+                                                            if e != code[-1].address), default=0)]
+    best = run = 0
+    for i in looped:
+        if re.fullmatch(load, i.opcode):
+            run += 1
+            best = max(best, run)
+        elif is_memory(i) or sass_windows.is_jump(i):
+            run = 0
+    faults = [] if best == ilp else [f"{best} loads in flight, should be {ilp}"]
+    return faults + [f"{i.opcode} in the loop of chunks" for i in looped
+                     if is_memory(i) and not re.fullmatch(load, i.opcode)
+                     and i.opcode not in ("LDG.E", "STG.E")]  # the list, the flag of the deadline
+
+
 CHECKS = [
     (re.compile(r"hinted_stream_kernel"), check_hinted, 35),
     (re.compile(r"timed_stream_kernel"), check_timed, 5),
     (re.compile(r"bulk_stream_kernel"), check_bulk, 2),
+    (re.compile(r"adding_stream_kernel"), check_adding, 5),
+    (re.compile(r"grouped_stream_kernel"), check_grouped, 4),
 ]
 
 

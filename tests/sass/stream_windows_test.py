@@ -33,6 +33,20 @@ BULK = """
 """
 BULK_COPY = "18bulk_stream_kernelILNS0_10StreamWorkE2EE"
 
+ADDING = """
+        /*0010*/                   REDG.E.ADD.STRONG.GPU desc[UR8][R2.64], R25 ;
+        /*0020*/                   REDG.E.ADD.STRONG.GPU desc[UR8][R4.64], R25 ;
+        /*0030*/               @P0 BRA 0x10 ;
+"""
+GROUPED = """
+        /*0010*/                   LDG.E R4, desc[UR6][R28.64] ;
+        /*0020*/                   LDG.E.128.STRONG.GPU R4, desc[UR6][R36.64] ;
+        /*0030*/                   LDG.E.128.STRONG.GPU R8, desc[UR6][R36.64+0x200] ;
+        /*0040*/               @P0 BRA 0x20 ;
+        /*0050*/               @P1 BRA 0x10 ;
+        /*0060*/                   EXIT ;
+"""
+
 
 def faults(check, name, listing):
     return check(name, sass_windows.parse("Function : f\n" + listing)["f"])
@@ -83,6 +97,22 @@ class StreamWindowsTest(unittest.TestCase):
     def test_load_by_a_thread_in_the_loop_fails(self):
         loads = BULK.replace("/*0040*/", "/*0038*/                   LDG.E R4, desc[UR4][R2.64] ;\n        /*0040*/")
         self.assertTrue(faults(stream_windows.check_bulk, BULK_COPY, loads))
+
+    def test_right_additions_pass(self):
+        self.assertEqual(faults(stream_windows.check_adding, "20adding_stream_kernelILi2EE", ADDING), [])
+
+    def test_additions_that_are_answered_or_missing_fail(self):
+        answered = ADDING.replace("REDG.E.ADD.STRONG.GPU desc[UR8][R4", "ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR8][R4")
+        self.assertTrue(faults(stream_windows.check_adding, "20adding_stream_kernelILi2EE", answered))
+        self.assertTrue(faults(stream_windows.check_adding, "20adding_stream_kernelILi4EE", ADDING))
+
+    def test_right_chunks_pass(self):
+        self.assertEqual(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi2EE", GROUPED), [])
+
+    def test_chunks_through_the_l1_or_unrolled_fail(self):
+        cached = GROUPED.replace("LDG.E.128.STRONG.GPU", "LDG.E.128")
+        self.assertTrue(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi2EE", cached))
+        self.assertTrue(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi1EE", GROUPED))
 
 
 if __name__ == "__main__":

@@ -20,16 +20,23 @@ struct PaperRow {
   double efficiency;
 };
 
-/// An H200 whose GPCs do not merge reads. @return the path of its file
-std::string write_plain_h200() {
-  const std::string path = testing::TempDir() + "plain_h200.json";
+/// Another H200. @return the path of its file
+template <class Change>
+std::string write_h200(const std::string& name, const Change& change) {
+  const std::string path = testing::TempDir() + name + ".json";
   for (const sim::ShippedModel& shipped : sim::shipped_models()) {
     if (shipped.name != "h200") continue;
     nlohmann::json model = nlohmann::json::parse(shipped.json);
-    model["throughput"].erase("merges_reads_of_gpc");
+    change(model);
     std::ofstream(path) << model;
   }
   return path;
+}
+
+/// One whose GPCs do not merge reads.
+std::string write_plain_h200() {
+  return write_h200("plain_h200",
+                    [](auto& model) { model["throughput"].erase("merges_reads_of_gpc"); });
 }
 
 class GlobalThroughputSimTest : public testing::TestWithParam<PaperRow> {};
@@ -46,7 +53,7 @@ TEST_P(GlobalThroughputSimTest, published_throughput_is_recovered) {
   EXPECT_NEAR(copied / paper.theoretical_bytes_per_s, paper.efficiency, 0.05);
   EXPECT_LE(sim.number("global.efficiency"), 1);
   for (const char* metric : {"global.bulk_read_bytes_per_s", "global.bulk_copy_bytes_per_s"}) {
-    EXPECT_EQ(sim.status(metric), Status::not_present) << "no copy engine before sm_90";
+    EXPECT_EQ(sim.status(metric), Status::not_resolvable) << "no copy engine before sm_90";
   }
 }
 
@@ -132,6 +139,57 @@ TEST(L2ThroughputSimTest, lines_that_all_want_come_faster_only_where_reads_are_m
   EXPECT_GT(merging.number("l2.same_lines_bytes_per_s"),
             1.3 * merging.number("l2.read_bytes_per_s"));
   EXPECT_LT(plain.number("l2.same_lines_bytes_per_s"), 1.05 * plain.number("l2.read_bytes_per_s"));
+}
+
+TEST(L2ThroughputSimTest, additions_to_one_line_are_as_fast_as_the_line) {
+  JobOnSim sim("h200");
+  sim.run("clock");
+  sim.run("l2.throughput", SuiteLevel::quick);
+
+  // Those of a warp every 2 cycles; of all lines as many bytes as the L2 gives.
+  EXPECT_NEAR(sim.number("l2.same_line_atomics_per_s"), 32 / 2 * 1.98e9, 0.05 * 16 * 1.98e9);
+  EXPECT_NEAR(sim.number("l2.atomics_per_s"), 5200 / 4 * 1.98e9, 0.1 * 1300 * 1.98e9);
+}
+
+TEST(L2ThroughputSimTest, far_lines_are_slower_only_where_no_copies_are_near) {
+  JobOnSim copies("h200");
+  JobOnSim crossing(write_h200("crossing_h200", [](auto& model) {
+    model["partitions"]["replicate"] = false;
+    model["partitions"]["crossing_bytes_per_cycle"] = 1000;
+  }));
+  for (JobOnSim* sim : {&copies, &crossing}) {
+    sim->run("clock");
+    sim->run("l2.throughput");
+    EXPECT_GT(sim->number("l2.near_bytes_per_s"), 0.85 * 5200 * 1.98e9);
+  }
+  EXPECT_NEAR(copies.number("l2.far_bytes_per_s") / copies.number("l2.near_bytes_per_s"), 1, 0.03);
+  EXPECT_NEAR(crossing.number("l2.far_bytes_per_s"), 2000 * 1.98e9, 0.05 * 2000 * 1.98e9);
+  // Half of the lines cross, and those of the partition with more SMs take longer.
+  EXPECT_LT(crossing.number("l2.both_bytes_per_s"), 4000 * 1.98e9);
+  EXPECT_GT(crossing.number("l2.both_bytes_per_s"), 0.9 * 4000 * 1.98e9);
+}
+
+TEST(L2ThroughputSimTest, an_l2_of_one_piece_has_no_sides) {
+  JobOnSim sim(write_h200("whole_h200", [](auto& model) {
+    auto& atomics = model["paths"]["atomic"]["latency_cycles"];
+    atomics["far"] = atomics["l2"];
+    model["slices"].erase("sides");  // of the chip: near and far slices of one partition
+  }));
+  sim.run("clock");
+  sim.run("l2.throughput");
+
+  for (const char* metric : {"l2.near_bytes_per_s", "l2.far_bytes_per_s", "l2.both_bytes_per_s"}) {
+    EXPECT_EQ(sim.status(metric), Status::not_present) << sim.find(metric).reason;
+  }
+}
+
+TEST(L2ThroughputSimTest, a_gpu_without_atomics_does_not_say_where_lines_are) {
+  JobOnSim sim("gtx980");  // nobody declared its atomics
+  sim.run("clock");
+  sim.run("l2.throughput");
+
+  EXPECT_EQ(sim.status("l2.near_bytes_per_s"), Status::not_resolvable);
+  EXPECT_NE(sim.find("l2.near_bytes_per_s").reason.find("atomic"), std::string::npos);
 }
 
 TEST(GlobalThroughputLawSimTest, weak_memory_is_seen) {

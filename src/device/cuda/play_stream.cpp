@@ -4,6 +4,7 @@
 #include "device/cuda/placed_launch.hpp"
 #include "device/cuda/play.hpp"
 #include "device/cuda/stream_code.hpp"
+#include "device/cuda/stream_groups.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/carveout.hpp"
 #include "kernels/memory.hpp"
@@ -24,7 +25,7 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
   std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
                                       : session.data(probe.place, probe.footprint_bytes);
   std::byte* destination = copies ? source + pass_bytes : source;
-  if (probe.kind != StreamKind::write) {
+  if (probe.kind == StreamKind::read || copies) {
     SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));
   }
   if (probe.kind != StreamKind::read && !probe.peer_uuid) {
@@ -95,11 +96,13 @@ class StreamRun {
       windows_.emplace(
           session.arrays().add_output<kernels::StreamWindow>((tiles + step - 1) / step));
     }
+    if (!probe.groups.empty()) groups_.emplace(session, probe);
     if (!probe.sms.empty()) placed_.emplace(session, rank_sms(probe.sms).sms, limit_);
     launch_.placement.limit_ns = limit_.kernel_ns();
     if (placed_) launch_.placement = placed_->placement();
     spans_.describe(launch_);
     launch_.sink = session.arrays().device(sink_);
+    if (groups_) launch_.groups = groups_->describe();
     if (windows_) launch_.windows = session.arrays().device(*windows_);
     lay_data(session, probe, launch_);
   }
@@ -115,6 +118,7 @@ class StreamRun {
       shape.shared_bytes = shared_.dynamic_bytes;
       placed_->run(shape, queue);
     } else {
+      if (groups_) groups_->fill();
       session_.run(limit_, [&] { queue(shape); });
     }
     if (spans_.timed_out()) {
@@ -132,6 +136,7 @@ class StreamRun {
     if (probe_.kind == StreamKind::read) return;
     session_.run(limit_, [&] {
       session_.arrays().clear(mismatches_);
+      if (probe_.kind == StreamKind::add) return count_wrong_sums();
       // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
       SONDE_CUDA_CHECK(kernels::count_mismatches(
           launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
@@ -154,6 +159,17 @@ class StreamRun {
   }
 
  private:
+  void count_wrong_sums() {
+    const std::size_t blocks =
+        probe_.sms.empty() ? static_cast<std::size_t>(probe_.blocks) : probe_.sms.size();
+    const std::size_t adding_blocks = probe_.order == StreamOrder::same ? blocks : 1;
+    const auto sum = static_cast<std::uint32_t>(probe_.passes) *
+                     static_cast<std::uint32_t>(adding_blocks) * launches_;
+    SONDE_CUDA_CHECK(kernels::count_other_words(launch_.destination, launch_.elements, sum,
+                                                session_.arrays().device(mismatches_),
+                                                session_.stream()));
+  }
+
   bool is_bulk() const { return probe_.engine == StreamEngine::bulk; }
 
   std::vector<LaneTrace> read_windows() const {
@@ -172,8 +188,10 @@ class StreamRun {
   }
 
   void queue_kernel(const kernels::LaunchShape& shape) {
+    ++launches_;
     spans_.clear();
     if (windows_) session_.arrays().clear(*windows_);
+    if (groups_) groups_->clear();
     SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), session_.stream()));
     SONDE_CUDA_CHECK(kernels::launch_stream(launch_, code_, shape, session_.stream()));
     SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), session_.stream()));
@@ -187,9 +205,11 @@ class StreamRun {
   BlockSpans spans_;
   Output<std::uint32_t> sink_;  // never written
   Output<unsigned long long> mismatches_;
-  std::optional<PlacedLaunch> placed_;                    // on chosen SMs
+  std::optional<PlacedLaunch> placed_;  // on chosen SMs
+  std::optional<StreamGroups> groups_;
   std::optional<Output<kernels::StreamWindow>> windows_;  // of timed tiles
   kernels::StreamLaunch launch_;
+  std::uint32_t launches_ = 0;
   Event begin_;
   Event end_;
 };

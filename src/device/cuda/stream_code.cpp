@@ -10,12 +10,15 @@ namespace sonde::cuda {
 namespace {
 
 static_assert(bulk_stages == kernels::stream_bulk_stages);
+static_assert(stream_chunk_bytes == kernels::stream_group_chunk_bytes);
+static_assert(most_stream_groups == kernels::stream_most_groups);
 
 kernels::StreamWork to_work(StreamKind kind) {
   switch (kind) {
     case StreamKind::read: return kernels::StreamWork::read;
     case StreamKind::write: return kernels::StreamWork::write;
     case StreamKind::copy: return kernels::StreamWork::copy;
+    case StreamKind::add: return kernels::StreamWork::add;
   }
   throw Error("unknown stream kind");
 }
@@ -102,6 +105,7 @@ kernels::StreamCode choose_stream_code(const DeviceInfo& info, const StreamProbe
           .engine = is_bulk ? kernels::StreamEngine::bulk : kernels::StreamEngine::threads,
           .element_bytes = probe.element_bytes,
           .ilp = probe.ilp,
+          .has_groups = !probe.groups.empty(),
           .times_tiles = probe.timed_tiles > 0};
 }
 

@@ -1,6 +1,8 @@
 // Streams with hints, of timed tiles and by the copy engine, on simulated GPUs.
 #include "engine_support.hpp"
 
+#include "device/sim/memory/memory_system.hpp"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -100,6 +102,78 @@ TEST(StreamWaysTest, tiles_under_way_must_fit_into_shared_memory) {
 TEST(StreamWaysTest, a_gpu_without_the_engine_refuses_bulk_copies) {
   const auto device = open_sim(quiet_json("gtx980"));
   EXPECT_THROW(device->run(bulk(*device, StreamKind::copy)), DeviceError);
+}
+
+StreamProbe adds(const Device& device, std::uint64_t footprint_bytes, int passes) {
+  StreamProbe probe = reads(device, 1024, 2, 4);
+  probe.kind = StreamKind::add;
+  probe.element_bytes = 4;
+  probe.footprint_bytes = footprint_bytes;
+  probe.passes = passes;
+  return probe;
+}
+
+TEST(StreamWaysTest, additions_to_one_line_are_made_one_after_the_other) {
+  nlohmann::json model = quiet_json("h200");
+  model["throughput"]["line_atomic_cycles"] = 4;
+  const auto device = open_sim(model);
+  StreamProbe one_line = adds(*device, 128, 4096);
+  one_line.order = StreamOrder::same;
+  one_line.block_threads = 32;
+  one_line.ilp = 1;
+  one_line.blocks = device->info().sm_count;
+  EXPECT_NEAR(rate(*device, one_line), 128 / 4 * 1.98e9, 0.03 * 128 / 4 * 1.98e9);
+  EXPECT_GT(rate(*device, adds(*device, 16 << 20, 128)), 50 * rate(*device, one_line));
+}
+
+/// The SMs of each partition, and the chunks that are at home there, as the model declares them.
+std::vector<StreamGroup> declared_sides(const Model& model, std::uint64_t footprint_bytes,
+                                        std::uint64_t buffer_offset_bytes) {
+  const Die die = make_die(model, {}, die_seed(1, 0));
+  MemorySystem memory(model, die);
+  const ChaseLane lane{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::past_l1};
+  memory.begin_probe(buffer_offset_bytes, footprint_bytes, 0, {lane}, 1);
+  std::vector<StreamGroup> groups(2);
+  for (int sm = 0; sm < die.info.sm_count; ++sm) {
+    groups[static_cast<std::size_t>(die.sms[static_cast<std::size_t>(sm)].partition)].sms.push_back(
+        sm);
+  }
+  for (std::uint64_t at = 0; at < footprint_bytes; at += stream_chunk_bytes) {
+    const std::uint32_t home = memory.locate(memory.route_of(lane), at).home;
+    groups[home].chunk_offsets_bytes.push_back(at);
+  }
+  return groups;
+}
+
+struct SideRates {
+  double near = 0;
+  double far = 0;
+};
+
+SideRates rates_of_sides(const nlohmann::json& json) {
+  const auto device = open_sim(json);
+  StreamProbe probe = reads(*device, 1024, 1, 4);
+  probe.path = LoadPath::past_l1;
+  probe.footprint_bytes = 16 << 20;
+  probe.passes = 128;
+  probe.groups = declared_sides(parse_model(json.dump(), "test"), probe.footprint_bytes,
+                                device->run(probe).buffer_offset_bytes);
+  SideRates rates;
+  rates.near = rate(*device, probe);
+  std::swap(probe.groups[0].sms, probe.groups[1].sms);
+  rates.far = rate(*device, probe);
+  return rates;
+}
+
+TEST(StreamWaysTest, far_lines_come_through_the_way_between_partitions_unless_copies_are_near) {
+  nlohmann::json model = quiet_json("h200");
+  model["partitions"]["crossing_bytes_per_cycle"] = 1000;
+  const SideRates copied = rates_of_sides(model);
+  EXPECT_NEAR(copied.far, copied.near, 0.01 * copied.near);
+  model["partitions"]["replicate"] = false;
+  const SideRates crossing = rates_of_sides(model);
+  EXPECT_GT(crossing.near, 0.9 * 5200 * 1.98e9);
+  EXPECT_NEAR(crossing.far, 2 * 1000 * 1.98e9, 0.05 * 2000 * 1.98e9);
 }
 
 }  // namespace

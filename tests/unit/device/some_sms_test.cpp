@@ -105,6 +105,15 @@ TEST_F(LimitedTest, clusters_are_refused) {
   EXPECT_THROW(device_->run(DsmProbe{.accesses = 1}), DeviceError);
 }
 
+TEST_F(LimitedTest, streams_whose_blocks_run_everywhere_are_refused) {
+  StreamProbe bulk;
+  bulk.engine = StreamEngine::bulk;
+  bulk.blocks = 3;
+  bulk.block_threads = bulk_threads;
+  bulk.footprint_bytes = 512;
+  EXPECT_THROW(device_->run(bulk), DeviceError);
+}
+
 TEST(SomeSmsTest, an_sm_that_the_gpu_lacks_is_refused) {
   ProbeSpec asked;
   try {

@@ -61,8 +61,52 @@ TEST(StreamProbeTest, tiles_are_timed_of_reads_on_all_sms) {
   expect_refused(StreamKind::read, [](auto& probe) {
     probe.timed_tiles = 8;
     EXPECT_NO_THROW(validate_probe(probe, 2));
-    probe.sms = {1};
+    probe.order = StreamOrder::same;
   });
+}
+
+TEST(StreamProbeTest, additions_are_of_words) {
+  StreamProbe probe = stream(StreamKind::add);
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.element_bytes = 4;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  probe.path = LoadPath::past_l1;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
+StreamProbe grouped() {
+  StreamProbe probe = stream(StreamKind::read);
+  probe.path = LoadPath::past_l1;
+  probe.passes = 8;
+  probe.groups = {{.sms = {1}, .chunk_offsets_bytes = {4096, 0}},
+                  {.sms = {0}, .chunk_offsets_bytes = {61440}}};
+  return probe;
+}
+
+TEST(StreamProbeTest, each_sm_is_in_one_group_whose_chunks_lie_in_the_footprint) {
+  EXPECT_NO_THROW(validate_probe(grouped(), 2));
+  const auto refused = [](auto change) {
+    StreamProbe probe = grouped();
+    change(probe);
+    EXPECT_THROW(validate_probe(probe, 2), Error);
+  };
+  refused([](auto& probe) { probe.groups[0].sms = {0}; });
+  refused([](auto& probe) { probe.groups[0].sms = {2}; });
+  refused([](auto& probe) { probe.groups.pop_back(); });
+  refused([](auto& probe) { probe.groups.push_back(probe.groups[0]); });
+  refused([](auto& probe) { probe.groups[1].chunk_offsets_bytes.clear(); });
+  refused([](auto& probe) { probe.groups[1].chunk_offsets_bytes = {2048}; });
+  refused([](auto& probe) { probe.groups[1].chunk_offsets_bytes = {65536}; });
+  refused([](auto& probe) { probe.path = LoadPath::all_levels; });
+  refused([](auto& probe) { probe.ilp = 16; });
+  refused([](auto& probe) { probe.blocks = 3; });
+  refused([](auto& probe) { probe.footprint_bytes = 4096, probe.passes = 1; });
+}
+
+TEST(StreamProbeTest, warps_of_groups_take_as_many_chunks_each) {
+  const StreamProbe probe = grouped();  // 4 warps, 8 passes over 16 chunks
+  EXPECT_EQ(stream_warp_chunks(probe), 32u);
+  EXPECT_EQ(stream_bytes(probe), 8 * 65536);
 }
 
 TEST(StreamProbeTest, the_description_tells_who_moves_the_data) {

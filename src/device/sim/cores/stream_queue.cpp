@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -234,7 +235,15 @@ class StreamQueue {
     turn.stage = Stage::dram;
     if (!turn.is_read && traffic_.write_through) return false;
     if (random_.unit() >= traffic_.l2_hit_rate) return false;
-    return answer(turn, turn.is_read ? traffic_.l2_latency_cycles : 0);
+    if (!turn.is_read) return answer(turn, 0);
+    const StreamSm& place = traffic_.sms[turn.sm];
+    if (place.far_share == 0 || random_.unit() >= place.far_share) {
+      return answer(turn, traffic_.l2_latency_cycles);
+    }
+    if (rates_.crossing > 0) {
+      crossings_[place.partition].serve(turn.time, batch_bytes() / rates_.crossing, turn.end);
+    }
+    return answer(turn, traffic_.l2_far_latency_cycles);
   }
 
   bool reach_dram(Turn& turn) {
@@ -267,6 +276,7 @@ class StreamQueue {
   std::vector<Server> tpcs_;
   std::vector<Server> gpcs_;  // by number, of which there are fewer than of TPCs
   Server l2_;
+  std::array<Server, 2> crossings_;  // by partition of the SM
   Server dram_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   double row_left_ = 0;

@@ -19,6 +19,7 @@ struct StreamRates {
   std::vector<double> tpc_port;  // by number of the TPC
   double gpc_port = 0;
   double l2 = 0;
+  double crossing = 0;  // from one partition of the L2 to the other; 0: it holds nothing up
   double dram = 0;
   double row_bytes = 0;  // of all channels
   double row_overhead_cycles = 0;
@@ -31,6 +32,8 @@ struct StreamSm {
   int warps = 0;
   std::size_t tpc = 0;
   std::size_t gpc = 0;
+  std::size_t partition = 0;  // of the L2
+  double far_share = 0;       // of its reads that are answered by the other one
 };
 
 /// What the warps ask for, and how often a cache has it.
@@ -50,6 +53,7 @@ struct StreamTraffic {
   bool write_through = false;  // the L2 keeps no dirty lines
   double l1_latency_cycles = 0;
   double l2_latency_cycles = 0;
+  double l2_far_latency_cycles = 0;
   double dram_latency_cycles = 0;
 };
 

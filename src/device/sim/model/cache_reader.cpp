@@ -274,6 +274,8 @@ Partitions read_partitions(Fields& fields) {
   return {.count = 2,
           .home_mask = fields.mask("home_mask"),
           .replicate = fields.flag_or("replicate", false),
+          .crossing_bytes_per_cycle =
+              fields.number_or("crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0.0),
           .copy_cycles = fields.number_or("copy_cycles", {0, limits::cycles}, 0.0)};
 }
 

@@ -117,7 +117,8 @@ struct CacheModel {
 struct Partitions {
   int count = 1;  // 1 or 2
   std::uint64_t home_mask = 0;
-  bool replicate = false;  // the partition of an SM keeps copies of lines of the other
+  bool replicate = false;               // the partition of an SM keeps copies of lines of the other
+  double crossing_bytes_per_cycle = 0;  // from one to the other; 0: it holds nothing up
   double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above
                            // the declared latency and half below
 };

@@ -45,7 +45,9 @@ struct ThroughputModel {
   bool merges_reads_of_gpc = false;
   bool bulk_copies = false;       // an SM has an engine that copies to and from shared memory
   double l2_bytes_per_cycle = 0;  // of the whole L2
-  double launch_ns = 0;           // wall time of an empty launch
+  /// Between two additions of a warp to one line; 0: they hold each other up no more than others.
+  double line_atomic_cycles = 0;
+  double launch_ns = 0;  // wall time of an empty launch
 
   static ThroughputModel read(Fields& fields) {
     constexpr double least_rate = 1e-3;
@@ -63,6 +65,7 @@ struct ThroughputModel {
             .bulk_copies = fields.flag_or("bulk_copies", false),
             .l2_bytes_per_cycle =
                 fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
+            .line_atomic_cycles = fields.number_or("line_atomic_cycles", {0, limits::cycles}, 0),
             .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};
   }
 };

@@ -6,6 +6,7 @@
 #include "device/sim/memory/cache_array.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
+#include "device/sim/play/stream_homes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,8 +57,10 @@ struct StreamPlan {
   std::vector<int> sms;
   std::vector<int> blocks;  // by place in sms
   int resident = 1;
-  int warps_per_block = 1;  // or tiles that the copy engine has under way
-  double block_bytes = 0;   // that one block reads, or writes, in all passes
+  int warps_per_block = 1;        // or tiles that the copy engine has under way
+  double block_bytes = 0;         // that one block reads, or writes, in all passes
+  std::vector<double> far_share;  // of what each SM of the device reads, if groups say what
+  double l2_bytes_per_cycle = 0;
   StreamTraffic traffic;
 };
 
@@ -65,6 +68,10 @@ struct StreamPlan {
 double l2_copies(const Launch& launch, const StreamPlan& plan) {
   const Partitions& partitions = launch.model.partitions;
   if (partitions.count == 1 || !partitions.replicate) return 1;
+  if (!plan.far_share.empty()) {
+    const double far = std::accumulate(plan.far_share.begin(), plan.far_share.end(), 0.0);
+    return 1 + std::min(1.0, 2 * far / static_cast<double>(plan.far_share.size()));
+  }
   std::array<double, 2> readers{};
   for (int sm : plan.sms) {
     readers[static_cast<std::size_t>(launch.die.sms[static_cast<std::size_t>(sm)].partition)] += 1;
@@ -83,9 +90,21 @@ double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::ve
   return sum / static_cast<double>(sms.size());
 }
 
+/// Additions to one line are made one after the other.
+double l2_rate(const Launch& launch, const StreamProbe& probe, const CacheModel& cache) {
+  const ThroughputModel& rates = launch.model.units.throughput;
+  if (probe.kind != StreamKind::add || rates.line_atomic_cycles == 0) {
+    return rates.l2_bytes_per_cycle;
+  }
+  const double line_bytes = static_cast<double>(cache.line_bytes);
+  const double lines = std::max(1.0, static_cast<double>(probe.footprint_bytes) / line_bytes);
+  return std::min(rates.l2_bytes_per_cycle, lines * line_bytes / rates.line_atomic_cycles);
+}
+
 void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan) {
   const PathModel& path = launch.memory.path(probe.path);
-  const auto footprint_bytes = static_cast<double>(probe.footprint_bytes);
+  const double footprint_bytes =
+      probe.groups.empty() ? static_cast<double>(probe.footprint_bytes) : grouped_bytes(probe);
   StreamTraffic& traffic = plan.traffic;
   double offset_cycles = 0;
   for (std::size_t use = 0; use < path.caches.size(); ++use) {
@@ -96,7 +115,12 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
       const double held = footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count;
       traffic.l2_hit_rate = steady_hit_rate(cache, geometry, held, launch.seed);
       traffic.l2_latency_cycles = path.hit[use].front() + offset_cycles;
-      traffic.write_through = cache.write_policy.miss == StoreMiss::no_allocate;
+      if (!path.far_hit.empty()) {
+        traffic.l2_far_latency_cycles = path.far_hit.front() + offset_cycles;
+      }
+      traffic.write_through =
+          probe.kind != StreamKind::add && cache.write_policy.miss == StoreMiss::no_allocate;
+      plan.l2_bytes_per_cycle = l2_rate(launch, probe, cache);
     } else {
       // A launch begins with an empty L1, so its first pass misses.
       const double sharers =
@@ -150,17 +174,20 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   const bool merges =
       probe.order == StreamOrder::same && launch.model.units.throughput.merges_reads_of_gpc;
   plan.traffic.merged_warps = merges && probe.kind == StreamKind::read ? plan.warps_per_block : 0;
-  plan.traffic.each_sm = !probe.sms.empty() || plan.traffic.merged_warps > 0;
+  plan.traffic.each_sm =
+      !probe.sms.empty() || !probe.groups.empty() || plan.traffic.merged_warps > 0;
   plan.traffic.timed_reads = probe.timed_tiles;
-  plan.traffic.reads = probe.kind != StreamKind::write;
+  plan.traffic.reads = probe.kind == StreamKind::read || probe.kind == StreamKind::copy;
   plan.traffic.writes = probe.kind != StreamKind::read;
+  plan.l2_bytes_per_cycle = launch.model.units.throughput.l2_bytes_per_cycle;
+  plan.far_share = far_shares(launch, probe);
   set_caches(launch, probe, plan);
   return plan;
 }
 
 /// Rates of the whole GPU, or for a part of the SMs that uses the same part of the GPC ports, the
 /// L2 and the DRAM.
-StreamRates make_rates(const Launch& launch, double part) {
+StreamRates make_rates(const Launch& launch, const StreamPlan& plan, double part) {
   const ThroughputModel& rates = launch.model.units.throughput;
   const DramModel& dram = launch.model.units.dram;
   const double cycles_per_ns = launch.sm_clock_hz / 1e9;
@@ -172,7 +199,8 @@ StreamRates make_rates(const Launch& launch, double part) {
       .sm_port = rates.sm_port_bytes_per_cycle,
       .tpc_port = launch.die.tpc_port_bytes_per_cycle,
       .gpc_port = rates.gpc_port_bytes_per_cycle * (part < 1 ? launch.model.chip.gpcs * part : 1),
-      .l2 = rates.l2_bytes_per_cycle * part,
+      .l2 = plan.l2_bytes_per_cycle * part,
+      .crossing = launch.model.partitions.crossing_bytes_per_cycle,
       .dram = launch.die.info.theoretical_bytes_per_s() / launch.sm_clock_hz * part / slow,
       .row_bytes = static_cast<double>(dram.row_bytes) * channels,
       .row_overhead_cycles = dram.row_overhead_ns * cycles_per_ns * slow,
@@ -187,6 +215,12 @@ bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<i
   return !plan.traffic.each_sm &&
          std::ranges::count(blocks, blocks.front()) == std::ssize(blocks) &&
          std::ranges::count(ports, ports.front()) == std::ssize(ports);
+}
+
+/// A copy in the partition of the SM is as near as a line at home there.
+double far_share_of(const Launch& launch, const StreamPlan& plan, int sm) {
+  if (plan.far_share.empty() || launch.model.partitions.replicate) return 0;
+  return plan.far_share[static_cast<std::size_t>(sm)];
 }
 
 /// A wave, in which each SM of the plan runs so many blocks, and `waves` - 1 others like it: a
@@ -208,11 +242,13 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::
     const SmPlace& place = launch.die.sms[static_cast<std::size_t>(plan.sms[i])];
     traffic.sms.push_back({.warps = blocks[i] * plan.warps_per_block,
                            .tpc = static_cast<std::size_t>(place.tpc),
-                           .gpc = static_cast<std::size_t>(place.gpc)});
+                           .gpc = static_cast<std::size_t>(place.gpc),
+                           .partition = static_cast<std::size_t>(place.partition),
+                           .far_share = far_share_of(launch, plan, plan.sms[i])});
   }
   const double batch_bytes = traffic.ilp * traffic.element_bytes;
   const double rounds = waves * plan.block_bytes / (plan.warps_per_block * batch_bytes);
-  return run_stream_queue(make_rates(launch, part), traffic, rounds, launch.seed);
+  return run_stream_queue(make_rates(launch, plan, part), traffic, rounds, launch.seed);
 }
 
 /// What became of a stream, by place in plan.sms.
@@ -232,9 +268,11 @@ Played play_waves(const Launch& launch, const StreamPlan& plan) {
       blocks -= waves * wave.back();
     }
     const StreamCycles played = play_wave(launch, plan, wave, waves);
+    // An SM of a few rounds met more or less far lines by chance than it will in all of them.
+    const bool together = played.of.empty() || !plan.far_share.empty();
     auto of = played.of.begin();
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      if (wave[i] > 0) result.cycles[i] += played.of.empty() ? played.all : *of++;
+      if (wave[i] > 0) result.cycles[i] += together ? played.all : *of++;
     }
     // Those without a block are the last.
     if (result.windows.empty()) result.windows = played.windows;
@@ -278,7 +316,10 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
     trace.repeat_ns.push_back(launch.model.units.throughput.launch_ns +
                               longest * last_factor * 1e9 / launch.sm_clock_hz);
   }
-  if (probe.timed_tiles > 0) trace.lanes = time_lanes(launch, plan, windows, noise);
+  if (probe.timed_tiles > 0) {
+    trace.lanes = time_lanes(launch, plan, windows, noise);
+    return trace;
+  }
   for (std::size_t i = 0; i < probe.sms.size(); ++i) {
     LaneTrace& lane = trace.lanes.emplace_back();
     lane.sm = plan.sms[i];

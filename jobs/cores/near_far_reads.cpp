@@ -1,0 +1,166 @@
+// Atomics are answered where a line is at home: their latency tells on which side of the chip that
+// is, for one SM over all chunks, and then for all SMs over some of them.
+#include "jobs/cores/near_far_reads.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/latency/near_far.hpp"
+#include "jobs/chase/pointer_chase.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+/// A chunk counts if both of its halves have one home. Published hashes choose by blocks of 4 KiB.
+constexpr std::uint64_t step_bytes = stream_chunk_bytes / 2;
+constexpr std::uint64_t chase_passes = 2;
+constexpr std::size_t places = 3;
+constexpr int repeats = 3;
+/// Chunks of each home that every SM asks for, and how often it does, timed.
+constexpr std::size_t asked_chunks = 16;
+constexpr std::uint64_t asked_passes = 2;
+
+/// What lies on one side: SMs, and the chunks that are at home near them.
+struct Side {
+  std::vector<int> sms;
+  std::vector<std::uint64_t> chunks_bytes;
+};
+struct Sides {
+  std::array<Side, 2> of;
+  double gap_cycles = 0;  // that a far atomic takes longer
+};
+
+/// An answer that ends the measurement.
+struct NoSides {
+  Status status = Status::ok;
+  std::string reason;
+};
+
+/// Chunks by the time that an SM's atomics to them take.
+NoSides find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
+  ChaseSetup setup = at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw);
+  setup.buffer_bytes = footprint_bytes;
+  const ChasePlan plan{.offsets = shuffled_order(footprint_bytes, step_bytes, draw.seed),
+                       .passes = chase_passes};
+  const std::vector<double> shuffled =
+      position_medians(measure_chase(run, setup, "homes of chunks", plan));
+  std::vector<double> latencies(shuffled.size());
+  for (std::size_t i = 0; i < shuffled.size(); ++i) {
+    latencies[plan.offsets[i] / step_bytes] = shuffled[i];
+  }
+  const auto groups = split_near_far(std::vector<std::vector<double>>{latencies});
+  if (!groups) {
+    return {Status::not_present, "atomics to all lines take one time: the L2 has one partition"};
+  }
+  const double middle_cycles = (groups->near_cycles + groups->far_cycles) / 2;
+  sides.gap_cycles = groups->far_cycles - groups->near_cycles;
+  for (std::size_t i = 0; i + 1 < latencies.size(); i += 2) {
+    const bool first_far = latencies[i] > middle_cycles;
+    if (first_far != (latencies[i + 1] > middle_cycles)) continue;
+    sides.of[first_far ? 1 : 0].chunks_bytes.push_back(i * step_bytes);
+  }
+  const std::size_t fewest =
+      std::min(sides.of[0].chunks_bytes.size(), sides.of[1].chunks_bytes.size());
+  if (fewest * 8 < latencies.size() / 2) {
+    return {Status::not_resolvable,
+            "too few blocks of 4 KiB lie whole in one partition, or nearly all in the same"};
+  }
+  for (Side& side : sides.of) side.chunks_bytes.resize(fewest);
+  return {};
+}
+
+/// To which chunks the atomics of each SM are faster.
+NoSides find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
+  std::vector<std::uint64_t> offsets_bytes;  // by turns of either side
+  for (std::size_t i = 0; i < asked_chunks; ++i) {
+    for (const Side& side : sides.of) {
+      offsets_bytes.push_back(side.chunks_bytes[i * side.chunks_bytes.size() / asked_chunks]);
+    }
+  }
+  ChaseProbe probe;
+  probe.buffer_bytes = footprint_bytes;
+  probe.place = draw.place;
+  for (const int sm : all_sms(run.info().sm_count)) {
+    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets_bytes, .path = LoadPath::atomic});
+  }
+  probe.warmup_accesses = offsets_bytes.size();
+  probe.timed_accesses = probe.recorded_accesses = asked_passes * offsets_bytes.size();
+  probe.concurrency = Concurrency::in_turn;
+  for (const LaneTrace& lane : run.ask("sides of SMs", probe).lanes) {
+    std::array<std::vector<double>, 2> windows;
+    for (std::size_t i = 0; i < lane.window_cycles.size(); ++i) {
+      windows[i % 2].push_back(lane.window_cycles[i]);
+    }
+    const double difference_cycles = median(windows[1]) - median(windows[0]);
+    if (std::abs(difference_cycles) < sides.gap_cycles / 2) {
+      return {Status::not_resolvable, fmt::format("SM {} is as far from both partitions", lane.sm)};
+    }
+    sides.of[difference_cycles > 0 ? 0 : 1].sms.push_back(lane.sm);
+  }
+  if (sides.of[0].sms.empty() || sides.of[1].sms.empty()) {
+    return {Status::not_resolvable, "all SMs are near to one partition"};
+  }
+  return {};
+}
+
+enum class Lines { near, far, both };
+constexpr std::array all_lines{Lines::near, Lines::far, Lines::both};
+constexpr std::array metrics{"l2.near_bytes_per_s", "l2.far_bytes_per_s", "l2.both_bytes_per_s"};
+
+std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
+  std::vector<StreamGroup> groups;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const std::size_t wanted = lines == Lines::far ? 1 - side : side;
+    StreamGroup& group =
+        groups.emplace_back(StreamGroup{sides.of[side].sms, sides.of[wanted].chunks_bytes});
+    if (lines != Lines::both) continue;
+    const std::vector<std::uint64_t>& others = sides.of[1 - side].chunks_bytes;
+    group.chunk_offsets_bytes.insert(group.chunk_offsets_bytes.end(), others.begin(), others.end());
+    std::ranges::sort(group.chunk_offsets_bytes);
+  }
+  return groups;
+}
+
+}  // namespace
+
+void report_near_far_reads(JobRun& run, const StreamProbe& reads, const Shape& shape) {
+  constexpr int most_ilp = static_cast<int>(stream_chunk_bytes / 512);
+  const Shape used{shape.block_threads, shape.blocks, std::min(shape.ilp, most_ilp)};
+  std::array<Best, all_lines.size()> rates;
+  NoSides none;
+  const auto refusal = refusal_of([&] {
+    for (std::size_t number = 0; number < places && none.status == Status::ok; ++number) {
+      const Draw draw = draw_replicate(run, "sides", number);
+      Sides sides;
+      none = find_homes(run, draw, reads.footprint_bytes, sides);
+      if (none.status == Status::ok) none = find_sms(run, draw, reads.footprint_bytes, sides);
+      if (none.status != Status::ok) return;
+      for (std::size_t i = 0; i < all_lines.size(); ++i) {
+        StreamProbe stream = reads;
+        stream.groups = make_groups(sides, all_lines[i]);
+        rates[i].shape = used;
+        rates[i].rates.samples.push_back(measure_at(run, stream, used, draw, repeats));
+      }
+    }
+  });
+  if (refusal) none = {Status::not_resolvable, *refusal};
+  for (std::size_t i = 0; i < all_lines.size(); ++i) {
+    if (none.status == Status::ok &&
+        std::ranges::any_of(rates[i].rates.samples, &std::vector<double>::empty)) {
+      none = {Status::not_resolvable, "the device refuses streams of groups of SMs"};
+    }
+    if (none.status != Status::ok) {
+      run.report(no_answer(metrics[i], none.status, none.reason));
+    } else {
+      report_rate(run, metrics[i], rates[i]);
+    }
+  }
+}
+
+}  // namespace sonde

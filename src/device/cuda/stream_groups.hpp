@@ -1,0 +1,31 @@
+// The groups of a stream, laid out for its kernel.
+#pragma once
+
+#include "device/cuda/session.hpp"
+#include "device/probe.hpp"
+#include "kernels/stream.hpp"
+
+namespace sonde::cuda {
+
+class StreamGroups {
+ public:
+  /// Adds its arrays to those of the session.
+  StreamGroups(Session& session, const StreamProbe& probe);
+
+  /// Tells the kernel; after all arrays were added.
+  kernels::StreamGroupsLaunch describe() const;
+
+  /// Fills in what goes up before each launch.
+  void fill() const;
+  /// Queues what must come before every launch.
+  void clear() const { session_.arrays().clear(ranks_); }
+
+ private:
+  Session& session_;
+  const StreamProbe& probe_;
+  Input<std::int32_t> group_of_sm_;
+  Input<std::uint32_t> lists_;
+  Output<std::uint32_t> ranks_;
+};
+
+}  // namespace sonde::cuda
