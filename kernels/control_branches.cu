@@ -5,6 +5,7 @@
 // chain of conditions made into a jump table (the masks come from memory), clock reads that are
 // moved (volatile), first runs that wait for code (a rehearsal), another warp that issues between
 // the stamps (that is what several warps are asked for).
+#include "kernels/control.hpp"
 #include "kernels/control_paths.cuh"
 #include "kernels/launch.cuh"
 

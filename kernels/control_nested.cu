@@ -3,6 +3,7 @@
 // of its branch and one where its sides join, so that every join is a place of its own. What could
 // spoil it: as for the other branches (control_branches.cu), and levels that the compiler makes a
 // table of, or whose joins it merges.
+#include "kernels/control.hpp"
 #include "kernels/control_paths.cuh"
 #include "kernels/launch.cuh"
 

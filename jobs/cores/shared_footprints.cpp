@@ -9,14 +9,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace sonde {
 namespace {
 
-/// Odd numbers of words, so that all banks have their turn. The narrow step touches all lines of 64
-/// bytes and more, and half of those of 32; the wide one is about a row of 32 banks of 4 bytes.
+/// Odd numbers of words, so that all banks have their turn. The narrow step fills a cache of short
+/// lines, the wide one brings each word into a line of its own, as long as it may be.
 constexpr std::uint32_t steps_bytes[] = {36, 132};
 constexpr std::uint64_t smallest_footprint_bytes = 1024;
 /// Of a block's shared memory, for the record of the loads and what a kernel keeps besides.
@@ -40,12 +42,11 @@ std::vector<std::uint64_t> choose_footprints(std::uint64_t largest_bytes) {
   return footprints;
 }
 
-/// Rows of the three lists, and the narrow step's part of them.
+/// Rows of the three lists; those of a step stand together.
 struct FootprintLatencies {
   std::vector<double> footprint_bytes;
   std::vector<double> step_bytes;
   std::vector<double> latency_cycles;
-  std::size_t narrow_count = 0;
 };
 
 FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
@@ -65,19 +66,15 @@ FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double over
       seen.step_bytes.push_back(step);
       seen.latency_cycles.push_back(precise_latency_cycles(all_windows(trace), overhead_cycles));
     }
-    if (seen.narrow_count == 0) seen.narrow_count = seen.latency_cycles.size();
   }
   return seen;
 }
 
-/// A cache of short lines holds more words of the wide step than of the narrow one, so that a step
-/// is sought in the latter alone.
+/// What a cache makes of the latencies hangs on how many words a line of it has: one step may tell
+/// of it and the other not, or only of larger footprints.
 void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t samples) {
   const double clock_step = run.number("clock.granularity_cycles").value_or(1);
   const FootprintFit all = fit_footprints(seen.footprint_bytes, seen.latency_cycles, clock_step);
-  const FootprintFit narrow =
-      fit_footprints(std::span(seen.footprint_bytes).first(seen.narrow_count),
-                     std::span(seen.latency_cycles).first(seen.narrow_count), clock_step);
   run.report(found("shared.footprint_deviation_cycles", all.most_cycles - all.least_cycles, 1,
                    seen.latency_cycles.size()));
   if (all.effect == FootprintEffect::none) {
@@ -85,11 +82,20 @@ void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t sa
                       fmt::format("{:.1f} to {:.1f} cycles over all footprints and steps",
                                   all.least_cycles, all.most_cycles));
   }
-  if (narrow.effect == FootprintEffect::step) {
+  std::optional<FootprintFit> sharpest;
+  const std::size_t count = seen.latency_cycles.size() / std::size(steps_bytes);
+  for (std::size_t first = 0; first < seen.latency_cycles.size(); first += count) {
+    const FootprintFit one =
+        fit_footprints(std::span(seen.footprint_bytes).subspan(first, count),
+                       std::span(seen.latency_cycles).subspan(first, count), clock_step);
+    const bool sharper = !sharpest || one.fast_bytes < sharpest->fast_bytes;
+    if (one.effect == FootprintEffect::step && sharper) sharpest = one;
+  }
+  if (sharpest) {
     return run.report(
         found("shared.cached", std::string("yes"), 1, samples),
-        fmt::format("{:.1f} cycles up to {} B, {:.1f} beyond", narrow.least_cycles,
-                    static_cast<std::uint64_t>(narrow.fast_bytes), narrow.most_cycles));
+        fmt::format("{:.1f} cycles up to {:.0f} B, {:.1f} beyond", sharpest->least_cycles,
+                    sharpest->fast_bytes, sharpest->most_cycles));
   }
   run.report(not_resolvable(
       "shared.cached", fmt::format("latency varies from {:.1f} to {:.1f} cycles, and not by one "

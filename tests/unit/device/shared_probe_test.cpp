@@ -56,7 +56,8 @@ TEST(SharedProbeTest, atomics_that_no_backend_plays_are_refused) {
 
 TEST(SharedProbeTest, the_span_ends_with_the_last_word) {
   EXPECT_EQ(shared_chase_span_bytes(small_ring()), 7u * 36 + 4);
-  EXPECT_EQ(shared_chase_span_bytes({.thread_offsets_bytes = {0, 128}, .element_bytes = 8}), 136u);
+  const SharedChaseProbe pair{.thread_offsets_bytes = {0, 128}, .element_bytes = 8, .sms = {0}};
+  EXPECT_EQ(shared_chase_span_bytes(pair), 136u);
 }
 
 TEST(SharedProbeTest, descriptions_say_what_was_asked) {
