@@ -65,8 +65,6 @@ inline constexpr std::string_view mei_4_4 = "Mei and Chu 2016, section 4.4";
 inline constexpr std::string_view mei_5_2 = "Mei and Chu 2016, section 5.2";
 inline constexpr std::string_view mei_6_1 = "Mei and Chu 2016, section 6.1";
 inline constexpr std::string_view mei_fig_12 = "Mei and Chu 2016, figure 12";
-inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
-inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_3 = "Wong 2010, section III";
 inline constexpr std::string_view wong_4 = "Wong 2010, section IV";
 inline constexpr std::string_view wong_fig_20 = "Wong 2010, figure 20; docs/methods/sharing.md";
@@ -114,12 +112,6 @@ inline constexpr Row pattern_rows[] = {
     {"latency.{}p5_cycles", cycles, "data cache miss, TLB misses, page never touched{}", "",
      translations_vary},
     {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
-};
-
-inline constexpr Factor conflict_ways[] = {
-    {"2", "2"}, {"4", "4"}, {"8", "8"}, {"16", "16"}, {"32", "32"}};
-inline constexpr Row conflict_rows[] = {
-    {"shared.conflict_cycles.{}", latency, "latency under {}-way bank conflicts"},
 };
 
 inline constexpr Factor bypass_patterns[] = {{"thrash", ""}, {"fit", ""}};

@@ -9,6 +9,7 @@
 #include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
+#include "analysis/shared_rows.hpp"
 #include "analysis/stream_rows.hpp"
 
 #include <fmt/format.h>
@@ -121,43 +122,6 @@ constexpr Row topology_rows[] = {
     {"topology.gpc_of_sm", list, "GPC of each SM; -1: not known"},
 };
 
-constexpr Row shared_latency_rows[] = {
-    {"shared.latency_cycles", latency, "load to use without conflict"},
-    {"shared.amortised_latency_cycles", latency,
-     "the same from a loop timed as a whole, with the loop's own cycles",
-     "Mei and Chu 2016, listing 4"},
-};
-
-constexpr Row shared_rows[] = {
-    {"shared.conflict_cost_cycles", latency, "latency of each further way of a conflict"},
-    {"shared.conflict_linearity_r2", number, "how well latency follows a line in the ways"},
-    {"shared.bank_count", count, "banks"},
-    {"shared.bank_bytes", size, "width of a bank"},
-    {"shared.stride_latency_cycles", curve, "latency by stride 0..64, 4-byte words", mei_fig_19},
-    {"shared.stride_latency_8b_cycles", curve, "latency by stride 0..64, 8-byte words", mei_fig_19},
-    {"shared.stride_latency_wide_mode_cycles", curve,
-     "latency by stride 0..64, 4-byte words, banks in 8-byte mode", mei_fig_19},
-    {"shared.bytes_per_cycle_per_sm", sm_throughput,
-     "copy inside shared memory, read and written bytes, best shape", mei_6_1},
-    {"shared.bytes_per_cycle_per_sm_8b", sm_throughput, "the same with 8-byte words", mei_6_1},
-    {"shared.peak_bytes_per_cycle_per_sm", Quantity{"byte/cycle", structural, higher},
-     "banks x their width", "Mei and Chu 2016, table VII"},
-    {"shared.efficiency", gain, "bytes_per_cycle_per_sm / peak_bytes_per_cycle_per_sm",
-     "Mei and Chu 2016, table VII"},
-    {"shared.littles_law_warps", number,
-     "warps with a load of a word under way that the peak needs: peak x latency / bytes of a load",
-     mei_6_1},
-    {"shared.bytes_per_s_per_sm", throughput, "bytes_per_cycle_per_sm x SM clock", mei_6_1},
-    {"shared.best_shape", Quantity{"", fingerprint, neither},
-     "CTA size x CTAs per SM x ILP of the best copy", mei_6_1},
-    {"shared.surface_block_threads", list, "axis of surface_bytes_per_cycle: CTA size", mei_fig_16},
-    {"shared.surface_blocks_per_sm", list, "axis of surface_bytes_per_cycle: CTAs per SM",
-     mei_fig_16},
-    {"shared.surface_ilp", list, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
-    {"shared.surface_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
-     "copy throughput of an SM at each shape", mei_fig_16},
-};
-
 constexpr Factor one[] = {{"", ""}};
 
 /// Rows of one job, once for each factor.
@@ -186,7 +150,10 @@ constexpr Section sections[] = {
     {"sharing", "docs/methods/sharing.md", array_rows},
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
     {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
-    {"shared", "docs/methods/shared.md", shared_rows},
+    {"shared", shared_page, shared_rows},
+    {"shared", shared_page, atomic_word_rows, atomic_threads},
+    {"shared", shared_page, atomic_bank_rows, conflict_ways},
+    {"shared", shared_page, shared_atomic_rows},
     {"arithmetic", wong_4_b, operation_rows, arithmetic_factors},
     {"arithmetic", wong_fig_6, warp_sweep_rows, warp_sweep_factors},
     {"arithmetic", arithmetic_page, ilp_sweep_rows, ilp_sweep_factors},

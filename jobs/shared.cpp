@@ -1,5 +1,6 @@
-// Job `shared`: latency of shared memory, what bank conflicts cost, the banks themselves, and the
-// copy throughput of an SM over the shapes of a grid (Mei and Chu 2016, section 6).
+// Job `shared`: latency of shared memory, whether a cache stands before it, what bank conflicts and
+// atomics cost, the banks themselves, and the copy throughput of an SM over the shapes of a grid
+// (Mei and Chu 2016, section 6; Wong 2010, section IV-F).
 // Method: docs/methods/shared.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
@@ -137,11 +138,13 @@ void run_shared(JobRun& run) {
   const SharedChases setup{spread_sms(run.info().sm_count, measured_sms), run.info().warp_threads,
                            window_overhead_cycles(run)};
   report_latency(run, setup);
+  report_shared_footprints(run, setup.sms, setup.overhead_cycles);
   const auto banks = find_banks(run, setup);
   report_conflicts(run, setup, banks);
   report_strides(run, setup, "shared.stride_latency_cycles", 4, BankMode::four_bytes);
   report_strides(run, setup, "shared.stride_latency_8b_cycles", 8, BankMode::four_bytes);
   report_strides(run, setup, "shared.stride_latency_wide_mode_cycles", 4, BankMode::eight_bytes);
+  report_shared_atomics(run, banks);
   report_shared_copies(run);
   report_peak(run, setup, banks);
 }

@@ -36,6 +36,13 @@ enum class Branch { switch_cases, else_chain };
 cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
                             cudaStream_t stream);
 
+inline constexpr int branch_depth = 5;  // of the deepest nest
+
+/// Branches within each other, `depth` levels of them (0 .. branch_depth): the bits of a thread's
+/// path, the highest of `depth` first, say where it goes.
+cudaError_t launch_nested_branches(const BranchLaunch& launch, int depth, const LaunchShape& shape,
+                                   cudaStream_t stream);
+
 enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier };
 
 /// Warps of a block of a waiting program, and the shared memory by which they speak.

@@ -6,37 +6,11 @@
 // moved (volatile), first runs that wait for code (a rehearsal), another warp that issues between
 // the stamps (that is what several warps are asked for).
 #include "kernels/control.hpp"
+#include "kernels/control_paths.cuh"
 #include "kernels/launch.cuh"
-#include "kernels/placement.cuh"
 
 namespace sonde::kernels {
 namespace {
-
-/// What a path works on; `product` is written out, so that its operations stay.
-struct PathRun {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::uint32_t product;
-};
-
-template <int path>
-__device__ __forceinline__ void run_path(PathRun& run) {
-  run.begin = read_clock();
-  static_assert(branch_operations == 16);
-  asm volatile(
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
-      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;"
-      : "+r"(run.product)
-      : "n"(2 * path + 1), "n"(2 * path + 101)
-      : "memory");
-  run.end = read_clock();
-}
 
 /// `if ... else if ...`: the condition of the first path is asked first.
 template <int path>
@@ -79,31 +53,15 @@ __device__ __forceinline__ void run_table(PathRun& run, std::uint32_t path) {
 template <Branch branch>
 __global__ void __launch_bounds__(1024, 1)
     branch_kernel(const __grid_constant__ BranchLaunch launch) {
-  const int rank = hold_wanted_sm(launch.placement);
-  if (rank < 0) return;
-  const std::uint32_t sm = read_sm();
   const std::uint32_t own_path = launch.path_of_thread[threadIdx.x % 32];
   const std::uint32_t own_bit = 1u << threadIdx.x % 32;
-  PathRun run{0, 0, threadIdx.x};
-  BranchStamps stamps{};
-  for (std::uint32_t round = 0; round < launch.rounds; ++round) {
-    if (!pass_barrier()) return;
-    __syncwarp();
-    stamps.before = read_clock();
+  stamp_branch(launch, [&](PathRun& run) {
     if constexpr (branch == Branch::switch_cases) {
       run_table(run, own_path);
     } else {
       run_chain<0>(run, launch, own_bit);
     }
-    stamps.behind = read_clock();
-    stamps.path_begin = run.begin;
-    stamps.path_end = run.end;
-    __syncwarp();
-  }
-  launch.stamps[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = stamps;
-  if (threadIdx.x == 0) {
-    launch.results[rank] = {lane_status(true, sm), sm, stamps.behind - stamps.before, run.product};
-  }
+  });
 }
 
 }  // namespace

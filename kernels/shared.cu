@@ -1,6 +1,7 @@
 // Shared memory kernels. The chase exposes what a conflict costs: every thread loads its own word,
 // which holds its own address, so each load depends on the one before and the pattern never
-// changes. The stream exposes the bandwidth: ilp loads, then ilp stores, conflict-free.
+// changes; or words that hold the address of the next one, for the cost of a footprint. The stream
+// exposes the bandwidth: ilp loads, then ilp stores, conflict-free.
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 #include "kernels/shared.hpp"
@@ -28,10 +29,30 @@ __device__ __forceinline__ std::uint32_t load_own_word(OwnWord& word) {
   }
 }
 
+/// Writes the thread's ring of words, and follows it once around.
+/// @return where it begins and ends
 template <int bytes>
-__device__ void store_own_word(std::uint32_t address) {
-  store_shared_u32(address, address);
-  if constexpr (bytes == 8) store_shared_u32(address + 4, 0);
+__device__ OwnWord prepare_words(const SharedChaseLaunch& launch, std::uint32_t first) {
+  std::uint32_t next = launch.hop_words % launch.words;
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < launch.words; ++i) {
+    const std::uint32_t address = first + i * launch.step_bytes;
+    store_shared_u32(address, first + next * launch.step_bytes);
+    if constexpr (bytes == 8) store_shared_u32(address + 4, 0);
+    next = next + 1 == launch.words ? 0 : next + 1;
+  }
+  __syncwarp();
+  OwnWord word{first, 0};
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < launch.words; ++i) word.upper |= load_own_word<bytes>(word);
+  return word;
+}
+
+/// Where the thread stands after so many loads.
+__device__ std::uint32_t address_after(const SharedChaseLaunch& launch, std::uint32_t first,
+                                       std::uint64_t loads) {
+  const auto at = static_cast<std::uint32_t>(loads * launch.hop_words % launch.words);
+  return first + at * launch.step_bytes;
 }
 
 template <int bytes>
@@ -71,10 +92,9 @@ __global__ void __launch_bounds__(32, 1)
   const std::uint32_t sink = base + threadIdx.x * 4;  // a bank for each lane
   const std::uint32_t own = base + shared_data_offset_bytes + launch.offsets_bytes[threadIdx.x];
   const std::uint32_t record_offset = shared_data_offset_bytes + launch.data_bytes;
-  store_own_word<bytes>(own);
-  __syncwarp();
   const std::uint32_t sm = read_sm();
-  OwnWord word{own, 0};
+  OwnWord word = prepare_words<bytes>(launch, own);
+  std::uint64_t loads = 0;
   std::uint64_t elapsed_cycles = 0;
   for (std::uint32_t round = 0; round < launch.rounds; ++round) {
     const std::uint32_t timed = round == 0 ? min(launch.accesses, 4u) : launch.accesses;
@@ -82,8 +102,10 @@ __global__ void __launch_bounds__(32, 1)
     __syncwarp();
     elapsed_cycles = amortised_accesses<bytes>(word, sink, launch.accesses);
     __syncwarp();
+    loads += timed + launch.accesses;
   }
-  const bool wrong = __any_sync(__activemask(), word.address != own || word.upper != 0);
+  const bool wrong = __any_sync(
+      __activemask(), word.address != address_after(launch, own, loads) || word.upper != 0);
   const auto* record = reinterpret_cast<const std::uint16_t*>(shared + record_offset);
   for (std::uint32_t i = threadIdx.x; i < launch.accesses; i += launch.threads) {
     launch.records[static_cast<std::uint64_t>(rank) * launch.accesses + i] = record[i];

@@ -1,4 +1,4 @@
-// Shared memory: latency by conflict pattern, and copies inside it.
+// Shared memory: latency by conflict pattern and footprint, atomics, and copies inside it.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -19,7 +19,10 @@ struct SharedChaseLaunch {
   std::uint16_t* records = nullptr;  // [rank * accesses]
   std::uint32_t offsets_bytes[32] = {};
   std::uint32_t threads = 32;
-  std::uint32_t data_bytes = 0;  // behind the largest offset, a multiple of 16
+  std::uint32_t words = 1;       // of each thread
+  std::uint32_t step_bytes = 0;  // between them
+  std::uint32_t hop_words = 1;   // from each to the next that is loaded; coprime to `words`
+  std::uint32_t data_bytes = 0;  // of all words, a multiple of 16
   std::uint32_t accesses = 0;
   std::uint32_t rounds = 2;  // a rehearsal and the measurement; not known to the compiler
 };
@@ -29,6 +32,25 @@ unsigned shared_chase_bytes(const SharedChaseLaunch& launch);
 
 cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_bytes,
                                 const LaunchShape& shape, cudaStream_t stream);
+
+/// What an addition to shared memory is: see AtomicForm of the probe.
+enum class SharedAtomic { returned, unused, counted };
+
+/// Additions between two looks at the loop counter.
+inline constexpr std::uint32_t atomics_in_row = 16;
+
+/// The result's elapsed cycles are those of `accesses` additions: a run of twice as many less one
+/// of so many. Its final value is 0 if every word ended with the sum of what was added to it.
+struct SharedAtomicLaunch {
+  Placement placement;
+  LaneResult* results = nullptr;  // [rank]
+  std::uint32_t offsets_bytes[32] = {};
+  std::uint32_t accesses = 0;  // a multiple of atomics_in_row
+};
+
+/// Launches one warp for each block, with `shape.shared_bytes` for sinks and words.
+cudaError_t launch_shared_atomics(const SharedAtomicLaunch& launch, SharedAtomic form,
+                                  const LaunchShape& shape, cudaStream_t stream);
 
 struct SharedStreamLaunch {
   SmSpan* spans = nullptr;                // [max_sms]

@@ -215,13 +215,18 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
   const std::uint64_t step = is_same ? 1 : launch.workers;
   LateDeadline deadline(launch.placement.limit_ns);
   std::uint32_t sum = 0;
-  std::uint32_t done = 0;
   std::uint64_t at = is_same ? 0 : rank;
-  for (std::uint64_t i = at; i < all; i += step) {
-    sum += do_tile<Access, ilp>(launch, at, at * tile + threadIdx.x);
-    at += step;
-    if (at >= launch.tiles) at -= launch.tiles;
-    if (++done % deadline_tiles == 0 && deadline.passed()) {
+  std::uint64_t next = at;
+  while (next < all) {
+    // No look at the timer among these; not unrolled, which would put more than `ilp` in flight.
+#pragma unroll 1
+    for (std::uint32_t i = 0; i < deadline_tiles && next < all; ++i) {
+      sum += do_tile<Access, ilp>(launch, at, at * tile + threadIdx.x);
+      next += step;
+      at += step;
+      if (at >= launch.tiles) at -= launch.tiles;
+    }
+    if (next < all && deadline.passed()) {
       *launch.timed_out = 1;
       break;
     }

@@ -33,6 +33,10 @@ std::optional<Json> warps_chart(const RunResult& run);
 /// that was measured, of the first device that has both. Nothing if none has.
 std::optional<Json> roofline_chart(const RunResult& run);
 
+/// Heat maps of throughput over the shapes of a grid, one specification for each surface, of the
+/// first device that has it: those of a fleet are alike. Empty if none has any.
+Json surface_charts(const RunResult& run);
+
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);
@@ -40,6 +44,8 @@ std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& a
 /// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
 /// no device has the timelines.
 std::optional<Json> timeline_chart(const RunResult& run);
+/// The same of the paths of a nest of branches.
+std::optional<Json> nest_chart(const RunResult& run);
 
 /// Grids of SMs, rows are GPCs, cells lie by TPC. The page chooses device and map: `spec` draws the
 /// table `sms` between the signals `low` and `high`.

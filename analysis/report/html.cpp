@@ -107,8 +107,10 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
   if (const auto chart = roofline_chart(run)) add("roofline", *chart);
   if (const auto chart = warps_chart(run)) add("warps", *chart);
+  if (const Json specs = surface_charts(run); !specs.empty()) add("surfaces", specs);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = timeline_chart(run)) add("timeline", *chart);
+  if (const auto chart = nest_chart(run)) add("nest", *chart);
   if (const auto chart = map_chart(run, analysis)) {
     add("map", chart->spec);
     charts["map_devices"] = chart->devices;

@@ -1,4 +1,5 @@
-// The chart of diverged warps: when each path of each warp ran (Wong 2010, figure 7).
+// The charts of diverged warps: when each path of each warp ran, of a switch (Wong 2010, figure 7)
+// and of a nest of branches.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
 
@@ -10,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// Paths of a warp in `control.timeline_*_cycles`, and the most warps that a page shows.
+/// Paths of a warp in the lists of begins and ends, and the most warps that a page shows.
 constexpr std::size_t paths_of_warp = 32;
 constexpr std::size_t most_warps = 8;
 /// More devices would not be told apart: they run the same program.
@@ -30,14 +31,12 @@ void add_device(Json& bars, const std::string& label, const std::vector<double>&
   }
 }
 
-}  // namespace
-
-std::optional<Json> timeline_chart(const RunResult& run) {
+std::optional<Json> draw(const RunResult& run, const char* begin_metric, const char* end_metric) {
   Json bars = Json::array();
   Json labels = Json::array();
   for (const DeviceResult& device : run.devices) {
-    const auto* begins = vector_of(device, "control.timeline_begin_cycles");
-    const auto* ends = vector_of(device, "control.timeline_end_cycles");
+    const auto* begins = vector_of(device, begin_metric);
+    const auto* ends = vector_of(device, end_metric);
     if (begins == nullptr || ends == nullptr || begins->size() != ends->size()) continue;
     if (labels.size() == most_devices) break;
     labels.push_back(chart_label(device));
@@ -49,6 +48,16 @@ std::optional<Json> timeline_chart(const RunResult& run) {
   entry_of(spec["scales"], "device")["domain"] = labels;
   spec["height"] = 180 * labels.size();
   return spec;
+}
+
+}  // namespace
+
+std::optional<Json> timeline_chart(const RunResult& run) {
+  return draw(run, "control.timeline_begin_cycles", "control.timeline_end_cycles");
+}
+
+std::optional<Json> nest_chart(const RunResult& run) {
+  return draw(run, "control.nested_begin_cycles", "control.nested_end_cycles");
 }
 
 }  // namespace sonde

@@ -9,6 +9,8 @@ namespace sonde {
 
 /// Order, timelines and costs of the paths of diverged warps.
 void measure_divergence(JobRun& run);
+/// Branches within branches: what each division of a warp and each join costs.
+void measure_nesting(JobRun& run);
 /// Threads that wait for each other: who gets through.
 void measure_waits(JobRun& run);
 /// What a barrier counts.
@@ -36,6 +38,7 @@ inline constexpr std::array control_parts{
     ControlPart{"control.cluster_barrier", measure_cluster_barriers},
     ControlPart{"control.grid_barrier", measure_grid_barrier},
     ControlPart{"control.nanosleep", measure_sleeps},
+    ControlPart{"control.nested", measure_nesting},
     ControlPart{"control.", measure_divergence}};
 
 }  // namespace sonde

@@ -2,13 +2,24 @@
 // file of this folder that its comment names.
 #pragma once
 
+#include "analysis/structure/cores/shared_banks.hpp"
 #include "jobs/run/job_run.hpp"
+
+#include <optional>
+#include <vector>
 
 namespace sonde {
 
 /// Reports the throughput of an SM over CTA size x CTAs per SM x ILP, its best, and the best with
 /// 8-byte words (Mei and Chu 2016, section 6.1) (shared_copy.cpp).
 void report_shared_copies(JobRun& run);
+
+/// Reports shared.cached and shared.footprint_*: whether latency depends on how much of shared
+/// memory is loaded (shared_footprints.cpp). @param overhead_cycles of a window of a chase
+void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles);
+
+/// Reports shared.atomic_*, those by bank if the banks are known (shared_atomics.cpp).
+void report_shared_atomics(JobRun& run, const std::optional<SharedBanks>& banks);
 
 /// Reports placement.*_bytes_per_cycle and placement.slowest_{sm,tpc,gpc}, from them and from the
 /// latency maps that were reported (slow_units.cpp).

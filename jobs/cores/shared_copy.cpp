@@ -2,6 +2,7 @@
 // of the job shared.
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
+#include "analysis/warp_matrix.hpp"
 #include "base/error.hpp"
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
@@ -66,18 +67,34 @@ std::vector<Shape> choose_shapes(const JobRun& run, std::vector<Shape> shapes) {
 }
 
 void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
-  std::vector<double> threads, blocks, ilp, throughput;
+  std::vector<double> threads, blocks, ilp, warps, throughput;
   for (const SurfacePoint& point : points) {
     threads.push_back(point.shape.block_threads);
     blocks.push_back(point.shape.blocks);
     ilp.push_back(point.shape.ilp);
+    warps.push_back(active_warps(point.shape, run.info().warp_threads));
     throughput.push_back(point.throughput);
   }
   const std::size_t count = points.size();
   run.report(found("shared.surface_block_threads", std::move(threads), 1, count));
   run.report(found("shared.surface_blocks_per_sm", std::move(blocks), 1, count));
   run.report(found("shared.surface_ilp", std::move(ilp), 1, count));
+  run.report(found("shared.surface_warps", std::move(warps), 1, count));
   run.report(found("shared.surface_bytes_per_cycle", std::move(throughput), 1, count));
+}
+
+/// The surface against active warps (Mei and Chu 2016, figures 15 and 16).
+void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
+  std::vector<double> warps, ilp, throughput;
+  for (const WarpPoint& point : best_by_warps(points, run.info().warp_threads)) {
+    warps.push_back(point.warps);
+    ilp.push_back(point.ilp);
+    throughput.push_back(point.throughput);
+  }
+  const std::size_t count = points.size();
+  run.report(found("shared.matrix_warps", std::move(warps), 1, count));
+  run.report(found("shared.matrix_ilp", std::move(ilp), 1, count));
+  run.report(found("shared.matrix_bytes_per_cycle", std::move(throughput), 1, count));
 }
 
 /// The best shapes of a surface again with many passes; the best of them.
@@ -120,6 +137,7 @@ void report_shared_copies(JobRun& run) {
   const auto points = measure_surface(run, choose_shapes(run, shared_copy_shapes(limits, 4)), 4);
   require(!points.empty(), "no copy inside shared memory runs on this device");
   report_surface(run, points);
+  report_matrix(run, points);
   const SurfacePoint best = remeasure_best(run, points, 4);
   const auto sm_count = static_cast<std::uint64_t>(gpu.sm_count);
   run.report(found("shared.best_shape", to_text(best.shape), 1, points.size()));

@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr EnumName<BranchShape> shape_names[]{{BranchShape::switch_cases, "switch_cases"},
-                                              {BranchShape::else_chain, "else_chain"}};
+                                              {BranchShape::else_chain, "else_chain"},
+                                              {BranchShape::nested, "nested"}};
 constexpr EnumName<WaitProgram> program_names[]{
     {WaitProgram::handshake, "handshake"},
     {WaitProgram::spin_release, "spin_release"},
@@ -45,9 +46,11 @@ void check_distinct(const std::vector<int>& sms, int sm_count) {
 }  // namespace
 
 json describe(const BranchProbe& probe) {
-  return {{"shape", name_of(shape_names, probe.shape)},
-          {"path_of_thread", probe.path_of_thread},
-          {"warps", probe.warps}};
+  json result = {{"shape", name_of(shape_names, probe.shape)},
+                 {"path_of_thread", probe.path_of_thread},
+                 {"warps", probe.warps}};
+  if (probe.shape == BranchShape::nested) result["depth"] = probe.depth;
+  return result;
 }
 
 json describe(const WaitProbe& probe) {
@@ -76,8 +79,11 @@ void check(const BranchProbe& probe, int sm_count) {
   require(probe.warps > 0, "a branch probe needs warps");
   require(probe.path_of_thread.size() == warp_threads,
           "path_of_thread must name a path for each thread of a warp");
+  require(probe.depth >= 0 && probe.depth <= most_branch_depth, "depth must lie between 0 and 5");
+  const int paths = probe.shape == BranchShape::nested ? 1 << probe.depth : most_branch_paths;
   for (int path : probe.path_of_thread) {
-    require(path >= 0 && path < most_branch_paths, "path_of_thread must lie between 0 and 31");
+    require(path >= 0 && path < paths,
+            "path_of_thread must lie between 0 and " + std::to_string(paths - 1));
   }
 }
 

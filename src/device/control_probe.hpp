@@ -10,8 +10,11 @@ namespace sonde {
 
 /// How a warp comes to its paths: by a switch over the number of the path (Wong 2010, figure 7), or
 /// by a chain of `if ... else if ...` whose i-th condition holds for the threads of path i, so that
-/// the else-side is the taken one of each branch (listing 3).
-enum class BranchShape { switch_cases, else_chain };
+/// the else-side is the taken one of each branch (listing 3), or by `if ... else` within each
+/// other, `depth` levels deep, each of which divides the numbers by one bit, the highest first: 1
+/// goes to the if-side, 0 to the else-side, which is the taken one. A level makes one operation in
+/// front of its branch and one where its sides join.
+enum class BranchShape { switch_cases, else_chain, nested };
 
 /// Stamps of each thread of a BranchProbe, by the SM clock.
 enum class BranchStamp { before, path_begin, path_end, behind };
@@ -19,6 +22,7 @@ inline constexpr std::size_t branch_stamps = 4;
 /// Paths that there are, and dependent multiply-adds in each.
 inline constexpr int most_branch_paths = 32;
 inline constexpr int branch_path_operations = 16;
+inline constexpr int most_branch_depth = 5;  // as often as the threads of a warp can be halved
 
 /// `warps` warps of one block per SM, each of whose threads takes the path that the list says, the
 /// same list for each warp. One lane for each SM and warp: clock_cycles has the BranchStamps of
@@ -26,9 +30,11 @@ inline constexpr int branch_path_operations = 16;
 /// source.
 struct BranchProbe {
   BranchShape shape = BranchShape::switch_cases;
-  std::vector<int> path_of_thread;  // one for each thread of a warp, 0 .. most_branch_paths - 1
+  /// One for each thread of a warp: 0 .. most_branch_paths - 1; nested: 0 .. 2^depth - 1.
+  std::vector<int> path_of_thread;
   int warps = 1;
   std::vector<int> sms;
+  int depth = 0;  // nested: 0 .. most_branch_depth
 };
 
 /// Programs whose threads wait for each other, on one block of two warps per SM.

@@ -43,10 +43,8 @@ constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "clu
                                 "stream",  "shared_chase", "shared_stream", "bypass",
                                 "dsm",     "host",         "branch",        "wait",
                                 "barrier", "sleep",        "occupancy",     "constant_stream",
-                                "launch",  "pace",         "arithmetic"};
+                                "launch",  "pace",         "arithmetic",    "shared_atomic"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
-
-int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
 
 json describe(const ChaseProbe& probe) {
   json lists = json::array();
@@ -87,22 +85,6 @@ json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}
 
 json describe(const ClusterProbe& probe) {
   return {{"cluster_blocks", probe.cluster_blocks}, {"launches", probe.launches}};
-}
-
-json describe(const SharedChaseProbe& probe) {
-  return {{"thread_offsets_bytes", probe.thread_offsets_bytes},
-          {"element_bytes", probe.element_bytes},
-          {"bank_mode_bytes", bank_bytes(probe.bank_mode)},
-          {"accesses", probe.accesses}};
-}
-
-json describe(const SharedStreamProbe& probe) {
-  return {{"block_threads", probe.block_threads},
-          {"blocks_per_sm", probe.blocks_per_sm},
-          {"ilp", probe.ilp},
-          {"element_bytes", probe.element_bytes},
-          {"passes", probe.passes},
-          {"bank_mode_bytes", bank_bytes(probe.bank_mode)}};
 }
 
 json describe(const BypassProbe& probe) {
@@ -219,23 +201,6 @@ void check(const TimestampProbe& probe, int sm_count) {
 
 void check(const ClusterProbe& probe, int) {
   require(probe.cluster_blocks > 0 && probe.launches > 0, "a cluster probe needs positive counts");
-}
-
-void check(const SharedChaseProbe& probe, int sm_count) {
-  require(probe.accesses > 0 && !probe.sms.empty(), "a shared chase needs accesses and SMs");
-  require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
-  require(!probe.thread_offsets_bytes.empty(), "a shared chase needs thread offsets");
-  for (std::uint32_t offset : probe.thread_offsets_bytes) {
-    require(offset % static_cast<unsigned>(probe.element_bytes) == 0,
-            "thread offsets must be multiples of element_bytes");
-  }
-  check_sms(probe.sms, sm_count);
-}
-
-void check(const SharedStreamProbe& probe, int) {
-  require(probe.block_threads > 0 && probe.blocks_per_sm > 0 && probe.ilp > 0 && probe.passes > 0,
-          "a shared stream needs positive counts");
-  require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
 }
 
 void check(const BypassProbe& probe, int sm_count) {

@@ -7,6 +7,7 @@
 #include "device/control_probe.hpp"
 #include "device/load_path.hpp"
 #include "device/pace_probe.hpp"
+#include "device/shared_probe.hpp"
 #include "device/stream_probe.hpp"
 
 #include <cstddef>
@@ -103,31 +104,6 @@ struct ClusterProbe {
   int launches = 1;
 };
 
-/// Width of a shared memory bank, where the device offers a choice (Kepler).
-enum class BankMode { four_bytes, eight_bytes };
-
-/// One warp loads from shared memory, each thread its own word again and again (every load depends
-/// on the one before): latency by conflict pattern (Mei and Chu 2016, listing 4).
-struct SharedChaseProbe {
-  std::vector<std::uint32_t> thread_offsets_bytes;  // one per thread, multiples of element_bytes
-  int element_bytes = 4;                            // 4 or 8
-  BankMode bank_mode = BankMode::four_bytes;
-  std::uint64_t accesses = 0;  // all recorded one by one; elapsed_cycles covers an amortised loop
-  std::vector<int> sms;        // of the same number of accesses, run after them
-};
-
-/// Every thread copies `ilp` elements inside shared memory, `passes` times, `blocks_per_sm` blocks
-/// on each SM (Mei and Chu 2016, section 6.1). One lane per SM; elapsed_cycles from its first
-/// block's start to its last block's end.
-struct SharedStreamProbe {
-  int block_threads = 0;
-  int blocks_per_sm = 1;
-  int ilp = 1;
-  int element_bytes = 4;  // 4 or 8
-  BankMode bank_mode = BankMode::four_bytes;
-  int passes = 1;
-};
-
 /// `warps` warps of one block per SM read memory; the first `cached_warps` through all levels, the
 /// others past the L1 (Dai 2016). Access i of thread t of warp w lies at
 ///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t *
@@ -196,7 +172,7 @@ using ProbeSpec =
     std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
                  SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, BranchProbe,
                  WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe, ConstantStreamProbe,
-                 LaunchProbe, PaceProbe, ArithmeticProbe>;
+                 LaunchProbe, PaceProbe, ArithmeticProbe, SharedAtomicProbe>;
 
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);

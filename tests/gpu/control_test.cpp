@@ -67,6 +67,31 @@ TEST_F(ControlGpuTest, paths_of_a_warp_run_one_after_the_other) {
   }
 }
 
+TEST_F(ControlGpuTest, nests_run_every_path_once_and_join_at_each_level) {
+  double last_total = 0;
+  for (int depth = 0; depth <= most_branch_depth; ++depth) {
+    BranchProbe probe{
+        .shape = BranchShape::nested, .path_of_thread = {}, .sms = {0, 1}, .depth = depth};
+    for (int thread = 0; thread < 32; ++thread) {
+      probe.path_of_thread.push_back(thread >> (most_branch_depth - depth));
+    }
+    const Trace trace = device().run(probe);
+    ASSERT_EQ(trace.lanes.size(), 2u);
+    const WarpStamps warp = read_warp(trace.lanes.front(), probe.path_of_thread);
+    ASSERT_EQ(warp.paths.size(), std::size_t{1} << depth);
+    EXPECT_FALSE(some_overlap(warp.paths));
+    EXPECT_EQ(warp.first_behind_cycles, warp.last_behind_cycles);
+    EXPECT_GT(total_cycles(warp), last_total);
+    EXPECT_GE(path_cycles(warp), 15 * 4);
+    EXPECT_LT(path_cycles(warp), 16 * 40);
+    // A level has at least two dependent operations, a branch and a join.
+    EXPECT_GE(total_cycles(warp), (1 << depth) * path_cycles(warp) + ((1 << depth) - 1) * 8);
+    last_total = total_cycles(warp);
+    fmt::print("nest {} deep: {} cycles, {:.1f} a path, {} from the last end to behind, order {}\n",
+               depth, last_total, path_cycles(warp), tail_cycles(warp), path_order(warp));
+  }
+}
+
 TEST_F(ControlGpuTest, further_paths_cost_more_and_converged_warps_the_same) {
   double last = 0;
   for (int paths : {1, 2, 4, 8, 16, 32}) {

@@ -75,6 +75,7 @@ SHARED_HEADERS = {
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
     "kernels/arithmetic_*.cu": "kernels/arithmetic_kernel.cuh",
     "kernels/chase_*.cu": "kernels/chase.hpp",
+    "kernels/shared_*.cu": "kernels/shared.hpp",
     "kernels/control_*.cu": "kernels/control.hpp",
     "kernels/stream_*.cu": "kernels/stream_kernel.cuh",
 }

@@ -27,12 +27,12 @@ def multiplies(held):
     return chain
 
 
-def path_faults(code):
-    """32 windows with 16 dependent operations, no two alike, and no memory access."""
+def path_faults(code, wanted=PATHS):
+    """So many windows with 16 dependent operations, no two alike, and no memory access."""
     faults = []
     paths = [held for _, held, _ in windows(code) if multiplies(held) >= OPERATIONS]
-    if len(paths) != PATHS:
-        faults.append(f"{len(paths)} paths of {OPERATIONS} operations, should be {PATHS}")
+    if len(paths) != wanted:
+        faults.append(f"{len(paths)} paths of {OPERATIONS} operations, should be {wanted}")
     for held in paths:
         if multiplies(held) != OPERATIONS:
             faults.append(f"a path of {multiplies(held)} operations, should be {OPERATIONS}")
@@ -75,6 +75,43 @@ def check_branches(name, code):
     if "BranchE1" in name:
         return faults + chain_branch_faults(code)
     return faults if divided(code) else faults + ["no convergence barrier around the paths"]
+
+
+def nest_of(code):
+    """What stands between the clock reads in front of a nest and behind it."""
+    reads = [n for n, i in enumerate(code) if is_clock(i)]
+    return code[reads[0] + 1:reads[-1]] if len(reads) > 1 else []
+
+
+def single_operations(nest):
+    """Multiply-adds outside of the paths, which stand between a first and a second clock read."""
+    in_path = False
+    found = []
+    for i in nest:
+        if is_clock(i):
+            in_path = not in_path
+        elif not in_path and i.opcode.startswith("IMAD") and re.search(r"R(\d+), R\1, 0x", i.operands):
+            found.append(i)
+    return found
+
+
+def check_nest(name, code):
+    """Each level has a branch, an operation in front of it, a join of its own and an operation behind it."""
+    depth = int(re.search(r"nested_kernelILi(\d)E", name).group(1))
+    nodes = 2**depth - 1
+    nest = nest_of(code)
+    counts = {"branches": sum(i.opcode == "BRA" and bool(i.predicate) for i in nest),
+              "openings": sum(i.opcode == "BSSY" for i in nest), "joins": sum(i.opcode == "BSYNC" for i in nest)}
+    faults = clock_faults(code) + path_faults(nest, 2**depth)
+    faults += [f"{count} {what}, should be {nodes}" for what, count in counts.items() if count != nodes]
+    operations = single_operations(nest)
+    if len({i.operands for i in operations}) != 2 * nodes:
+        faults.append(f"{len(operations)} operations around the branches, should be {2 * nodes}, no two alike")
+    order = [held for _, held, _ in windows(nest) if multiplies(held) >= OPERATIONS]
+    constants = [int(re.search(r"0x([0-9a-f]+)", held[0].operands).group(1), 16) for held in order]
+    if constants != sorted(constants, reverse=True):
+        faults.append("the sides of 0 are not those that are jumped to")
+    return faults
 
 
 def longest_row(code, pattern):
@@ -150,6 +187,7 @@ def check_occupancy(name, code):
 
 CHECKS = [
     (re.compile(r"\d+branch_kernel"), check_branches, 2),
+    (re.compile(r"\d+nested_kernel"), check_nest, 6),
     (re.compile(r"\d+barrier_kernelILNS0_12BlockBarrier"), check_barriers, 2),
     (re.compile(r"\d+cluster_barrier_kernel"), check_cluster_barriers, 1),
     (re.compile(r"\d+grid_barrier_kernel"), check_grid_barrier, 1),

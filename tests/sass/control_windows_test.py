@@ -34,6 +34,20 @@ def faults(listing, name="branch_kernelILNS0_6BranchE1E", check=control_windows.
     return check(name, sass_windows.parse("Function : f\n" + listing)["f"])
 
 
+def nest_of_one(around=("0xc9", "0x12d"), joined=True, swapped=False):
+    """A listing as ptxas makes it of a nest one level deep."""
+    body = [f"IMAD R6, R6, R6, {around[0]}", "BSSY B0, 0x1000", "@!P2 BRA 0x800"]
+    for path in ((0, 1) if swapped else (1, 0)):
+        body.append("CS2R R10, SR_CLOCKLO")
+        body += [f"IMAD R6, R6, R6, 0x{constant + 2 * path:x}" for constant in (1, 101)] * 8
+        body.append("CS2R R12, SR_CLOCKLO")
+        body.append("BRA 0xf00" if path != 0 else "NOP")
+    body += ["BSYNC B0"] if joined else []
+    body.append(f"IMAD R6, R6, R6, {around[1]}")
+    inner = "".join(line(0x110 + 16 * n, text) for n, text in enumerate(body))
+    return line(0x100, "CS2R R4, SR_CLOCKLO") + inner + line(0x2000, "CS2R R8, SR_CLOCKLO")
+
+
 def loops_of_barriers(barrier, count=16):
     text = ""
     address = 0
@@ -71,6 +85,15 @@ class ControlWindowsTest(unittest.TestCase):
     def test_store_in_a_path_fails(self):
         self.assertTrue(faults(chain_of_paths().replace(
             "IMAD R0, R0, R0, 0x64 ;", "IMAD R0, R0, R0, 0x64 ;\n /*0ff8*/ STS [R8], R0 ;")))
+
+    def test_nest_with_joins_passes_and_others_fail(self):
+        def nest_faults(listing):
+            return faults(listing, "nested_kernelILi1E", control_windows.check_nest)
+        self.assertEqual(nest_faults(nest_of_one()), [])
+        self.assertTrue(nest_faults(nest_of_one(joined=False)))
+        self.assertTrue(nest_faults(nest_of_one(around=("0xc9", "0xc9"))))
+        self.assertTrue(nest_faults(nest_of_one(swapped=True)))
+        self.assertTrue(faults(nest_of_one(), "nested_kernelILi2E", control_windows.check_nest))
 
     def test_barriers_in_a_row_pass_and_others_fail(self):
         check = control_windows.check_barriers

@@ -38,6 +38,31 @@ JobOnSim control_on(const std::string& model, std::uint64_t seed = 1) {
   return sim;
 }
 
+/// Each level of a nest has an operation in front of its branch and one behind its join; both sides
+/// of 0 are those that are jumped to.
+void expect_declared_nest(const JobOnSim& sim, const sim::ControlModel& declared) {
+  const double step = sim.truth().clock.granularity_cycles;
+  EXPECT_NEAR(sim.number("control.nested_cost_cycles"),
+              declared.branch_cycles + declared.path_switch_cycles + declared.reconvergence_cycles +
+                  2.0 * declared.operation_cycles,
+              step);
+  EXPECT_NEAR(sim.number("control.nested_join_cycles"),
+              declared.reconvergence_cycles + declared.operation_cycles, step);
+  std::vector<double> order(32);
+  std::iota(order.begin(), order.end(), 0);
+  if (declared.first == sim::FirstSide::fall_through) std::ranges::reverse(order);
+  EXPECT_EQ(sim.vector("control.nested_order"), order);
+  const std::vector<double> begins = sim.vector("control.nested_begin_cycles");
+  const std::vector<double> ends = sim.vector("control.nested_end_cycles");
+  ASSERT_EQ(begins.size(), 32u);
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    EXPECT_NEAR(ends[i] - begins[i],
+                16.0 * declared.operation_cycles + sim.truth().clock.empty_window_cycles, step)
+        << i;
+  }
+  EXPECT_EQ(sim.vector("control.nested_depths"), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+}
+
 /// What must come back of a declared mechanism, by the meaning of its words.
 void expect_declared(const JobOnSim& sim) {
   const sim::ControlModel& declared = *sim.truth().units.control;
@@ -64,6 +89,7 @@ void expect_declared(const JobOnSim& sim) {
   const double cost = declared.path_switch_cycles + declared.reconvergence_cycles;
   EXPECT_GT(sim.number("control.divergence_cost_cycles"), cost * 0.9);
   EXPECT_LT(sim.number("control.divergence_cost_cycles"), cost + 2.0 * declared.branch_cycles);
+  expect_declared_nest(sim, declared);
 }
 
 class ControlSimTest : public testing::TestWithParam<const char*> {};

@@ -9,8 +9,15 @@ if (charts.staircase) draw(charts.staircase, 'staircase');
 if (charts.constants) draw(charts.constants, 'constants');
 if (charts.roofline) draw(charts.roofline, 'roofline');
 if (charts.warps) draw(charts.warps, 'warps');
+(charts.surfaces || []).forEach((spec, number) => {
+  const place = document.createElement('div');
+  place.id = 'surface_' + number;
+  document.getElementById('surfaces').appendChild(place);
+  draw(spec, place.id);
+});
 if (charts.deviation) draw(charts.deviation, 'deviation');
 if (charts.timeline) draw(charts.timeline, 'timeline');
+if (charts.nest) draw(charts.nest, 'nest');
 if (charts.map) {
   const devices = charts.map_devices;
   const device_box = document.getElementById('map_device');

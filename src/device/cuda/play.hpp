@@ -15,6 +15,7 @@ Trace play(Session& session, const ClusterProbe& probe);
 Trace play(Session& session, const StreamProbe& probe);
 Trace play(Session& session, const SharedChaseProbe& probe);
 Trace play(Session& session, const SharedStreamProbe& probe);
+Trace play(Session& session, const SharedAtomicProbe& probe);
 Trace play(Session& session, const BypassProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);

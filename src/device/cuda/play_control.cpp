@@ -12,6 +12,7 @@ namespace {
 
 static_assert(most_branch_paths == kernels::branch_paths);
 static_assert(branch_path_operations == kernels::branch_operations);
+static_assert(most_branch_depth == kernels::branch_depth);
 static_assert(barrier_group == kernels::barriers_in_row);
 
 void check_warps(const DeviceInfo& info, int warps) {
@@ -33,9 +34,16 @@ layout::SharedPlan small_memory(const DeviceInfo& info) {
 /// Far above what a few thousand barriers or paths take.
 constexpr TimeLimit short_limit{std::chrono::milliseconds(200)};
 
-kernels::Branch to_kernel(BranchShape shape) {
-  return shape == BranchShape::switch_cases ? kernels::Branch::switch_cases
-                                            : kernels::Branch::else_chain;
+cudaError_t launch_shape(const kernels::BranchLaunch& launch, const BranchProbe& probe,
+                         const kernels::LaunchShape& shape, cudaStream_t stream) {
+  switch (probe.shape) {
+    case BranchShape::nested:
+      return kernels::launch_nested_branches(launch, probe.depth, shape, stream);
+    case BranchShape::else_chain:
+      return kernels::launch_branches(launch, kernels::Branch::else_chain, shape, stream);
+    case BranchShape::switch_cases: break;
+  }
+  return kernels::launch_branches(launch, kernels::Branch::switch_cases, shape, stream);
 }
 
 kernels::Wait to_kernel(WaitProgram program) {
@@ -147,8 +155,7 @@ Trace play(Session& session, const BranchProbe& probe) {
   }
   const Trace blocks =
       lanes.run(threads, small_memory(info), [&](const kernels::LaunchShape& shape) {
-        SONDE_CUDA_CHECK(
-            kernels::launch_branches(launch, to_kernel(probe.shape), shape, session.stream()));
+        SONDE_CUDA_CHECK(launch_shape(launch, probe, shape, session.stream()));
       });
   Trace trace;
   trace.shared_carveout_bytes = blocks.shared_carveout_bytes;

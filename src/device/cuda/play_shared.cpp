@@ -1,4 +1,4 @@
-// Shared memory: conflict latency and copies.
+// Shared memory: latency by conflict and footprint, atomics, and copies.
 #include "base/gpu_facts.hpp"
 #include "device/cuda/block_spans.hpp"
 #include "device/cuda/lane_launch.hpp"
@@ -11,6 +11,17 @@
 namespace sonde::cuda {
 namespace {
 
+static_assert(shared_atomic_group == kernels::atomics_in_row);
+
+kernels::SharedAtomic to_kernel(AtomicForm form) {
+  switch (form) {
+    case AtomicForm::returned: return kernels::SharedAtomic::returned;
+    case AtomicForm::unused: return kernels::SharedAtomic::unused;
+    case AtomicForm::counted: break;
+  }
+  return kernels::SharedAtomic::counted;
+}
+
 kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   if (probe.thread_offsets_bytes.size() > warp_threads) {
     throw_device_error(
@@ -20,8 +31,10 @@ kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   kernels::SharedChaseLaunch launch;
   launch.threads = static_cast<std::uint32_t>(probe.thread_offsets_bytes.size());
   std::ranges::copy(probe.thread_offsets_bytes, launch.offsets_bytes);
-  const std::uint32_t largest = *std::ranges::max_element(probe.thread_offsets_bytes);
-  launch.data_bytes = (largest + 8 + 15) / 16 * 16;
+  launch.words = probe.words;
+  launch.step_bytes = probe.step_bytes;
+  launch.hop_words = probe.hop_words;
+  launch.data_bytes = static_cast<std::uint32_t>((shared_chase_span_bytes(probe) + 15) / 16 * 16);
   launch.accesses = static_cast<std::uint32_t>(std::min<std::uint64_t>(probe.accesses, 1u << 20));
   return launch;
 }
@@ -101,11 +114,31 @@ Trace play(Session& session, const SharedChaseProbe& probe) {
       layout::plan_shared(session.info(), kernels::shared_chase_bytes(launch));
   const std::vector<int> sms = rank_sms(probe.sms).sms;
   LaneLaunch lanes(session, {.sms = sms, .recorded = launch.accesses, .accesses = launch.accesses},
-                   limit_for(4 * probe.accesses));
+                   limit_for(4 * probe.accesses + 2 * probe.words));
   lanes.describe(launch);
   Trace trace = lanes.run(launch.threads, shared, [&](const kernels::LaunchShape& shape) {
     SONDE_CUDA_CHECK(
         kernels::launch_shared_chase(launch, probe.element_bytes, shape, session.stream()));
+  });
+  for (std::size_t lane = 0; lane < sms.size(); ++lane) lanes.check_final_value(lane, 0);
+  return trace;
+}
+
+Trace play(Session& session, const SharedAtomicProbe& probe) {
+  kernels::SharedAtomicLaunch launch;
+  std::ranges::copy(probe.thread_offsets_bytes, launch.offsets_bytes);
+  launch.accesses = static_cast<std::uint32_t>(probe.accesses);
+  const std::uint64_t words_end = std::ranges::max(probe.thread_offsets_bytes) + std::uint64_t{4};
+  const layout::SharedPlan shared =
+      layout::plan_shared(session.info(), kernels::shared_data_offset_bytes + words_end);
+  // Every thread of a warp may have to wait for all others: 32 times what an access takes.
+  const std::vector<int> sms = rank_sms(probe.sms).sms;
+  LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = probe.accesses},
+                   limit_for(4 * warp_threads * probe.accesses));
+  lanes.describe(launch);
+  Trace trace = lanes.run(warp_threads, shared, [&](const kernels::LaunchShape& shape) {
+    SONDE_CUDA_CHECK(
+        kernels::launch_shared_atomics(launch, to_kernel(probe.form), shape, session.stream()));
   });
   for (std::size_t lane = 0; lane < sms.size(); ++lane) lanes.check_final_value(lane, 0);
   return trace;

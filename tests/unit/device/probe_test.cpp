@@ -199,6 +199,19 @@ TEST(ProbeTest, branches_need_a_path_for_each_thread_of_a_warp) {
   EXPECT_THAT(describe_probe(small_branch()), HasSubstr("switch_cases"));
 }
 
+TEST(ProbeTest, a_nest_has_as_many_paths_as_its_depth_gives) {
+  BranchProbe probe = small_branch();
+  probe.shape = BranchShape::nested;
+  probe.depth = 2;
+  probe.path_of_thread[3] = 3;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  EXPECT_THAT(describe_probe(probe), HasSubstr(R"("depth":2)"));
+  probe.path_of_thread[3] = 4;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.depth = most_branch_depth + 1;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
 TEST(ProbeTest, waits_have_a_limit) {
   WaitProbe probe{.program = WaitProgram::spin_release, .limit_cycles = 1000, .sms = {0}};
   EXPECT_NO_THROW(validate_probe(probe, 2));

@@ -46,4 +46,17 @@ std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int element
   return passes;
 }
 
+std::uint32_t count_atomic_turns(const SharedModel& shared, AtomicForm form,
+                                 std::span<const std::uint32_t> offsets_bytes) {
+  const bool together = form == AtomicForm::counted && shared.atomics && shared.atomics->counts_up;
+  std::vector<std::uint32_t> offsets(offsets_bytes.begin(), offsets_bytes.end());
+  if (together) {
+    std::ranges::sort(offsets);
+    offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  }
+  std::vector<std::uint32_t> turns(shared.banks);
+  for (std::uint32_t offset : offsets) ++turns[offset / shared.bank_bytes % shared.banks];
+  return std::ranges::max(turns);
+}
+
 }  // namespace sonde::sim

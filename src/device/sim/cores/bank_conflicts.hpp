@@ -15,4 +15,9 @@ namespace sonde::sim {
 std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int element_bytes,
                            std::span<const std::uint32_t> offsets_bytes);
 
+/// Threads that the busiest bank serves one after the other in an atomic operation.
+/// Additions of 1 to one word are one turn where the GPU counts them up.
+std::uint32_t count_atomic_turns(const SharedModel& shared, AtomicForm form,
+                                 std::span<const std::uint32_t> offsets_bytes);
+
 }  // namespace sonde::sim

@@ -9,8 +9,8 @@
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/pace_units.hpp"
 #include "device/sim/model/pipelines.hpp"
+#include "device/sim/model/shared_units.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace sonde::sim {
@@ -67,61 +67,6 @@ struct ThroughputModel {
                 fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
             .line_atomic_cycles = fields.number_or("line_atomic_cycles", {0, limits::cycles}, 0),
             .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};
-  }
-};
-
-/// Latency of one warp's shared memory access by the number of passes over the banks that it
-/// needs; straight lines between the points.
-struct PassPoint {
-  double passes = 0;
-  double cycles = 0;
-
-  static PassPoint read(Fields& fields) {
-    return {.passes = fields.number("passes", {1, limits::entries}),
-            .cycles = fields.number("cycles", {1, limits::cycles})};
-  }
-};
-
-struct SharedModel {
-  std::uint32_t banks = 32;
-  std::uint32_t bank_bytes = 4;
-  bool modes = false;  // 8-byte banks, with a 4-byte mode as well (Kepler)
-  std::vector<PassPoint> latency;
-  double load_interval_cycles = 1;   // between passes of loads in the pipeline
-  double store_interval_cycles = 1;  // the same for stores
-  double sync_cycles = 0;            // a barrier and a clock read
-  double jitter_cycles = 0;
-
-  double latency_cycles(double passes) const {
-    const auto above = std::find_if(latency.begin(), latency.end(),
-                                    [&](const PassPoint& point) { return point.passes >= passes; });
-    if (above == latency.begin()) return latency.front().cycles;
-    if (above == latency.end()) return latency.back().cycles;
-    const PassPoint& below = *(above - 1);
-    const double share = (passes - below.passes) / (above->passes - below.passes);
-    return below.cycles + share * (above->cycles - below.cycles);
-  }
-
-  static SharedModel read(Fields& fields) {
-    const std::uint32_t bank_bytes = fields.count("bank_bytes", {1, limits::banks});
-    if (bank_bytes != 4 && bank_bytes != 8) fields.fail("bank_bytes", "must be 4 or 8");
-    return {.banks = fields.count("banks", {1, limits::banks}),
-            .bank_bytes = bank_bytes,
-            .modes = bank_bytes == 8,
-            .latency = read_latency(fields),
-            .load_interval_cycles = fields.number("load_interval_cycles", {0.1, limits::cycles}),
-            .store_interval_cycles = fields.number("store_interval_cycles", {0.1, limits::cycles}),
-            .sync_cycles = fields.number("sync_cycles", {0, limits::cycles}),
-            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0)};
-  }
-  static std::vector<PassPoint> read_latency(Fields& fields) {
-    const std::vector<PassPoint> points = fields.objects("latency_cycles", PassPoint::read);
-    if (points.empty()) fields.fail("latency_cycles", "must hold a point");
-    for (std::size_t i = 1; i < points.size(); ++i) {
-      if (points[i].passes > points[i - 1].passes) continue;
-      fields.fail("latency_cycles", "must ascend in passes");
-    }
-    return points;
   }
 };
 

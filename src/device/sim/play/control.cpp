@@ -50,6 +50,24 @@ class BranchWriter {
     program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
   }
 
+  /// The paths whose numbers begin with the bits of `prefix`, one for each level above.
+  void write_nest(int level, int prefix) {
+    if (level == probe_.depth) return write_path();
+    const int half = 1 << (probe_.depth - level - 1);
+    const int first = prefix * 2 * half;
+    program_.push_back({.op = SimtOp::operate});
+    const std::size_t branch = program_.size();
+    program_.push_back({.op = SimtOp::branch,
+                        .threads = threads_of(probe_.path_of_thread, first, first + half - 1)});
+    write_nest(level + 1, 2 * prefix + 1);
+    const std::size_t jump = program_.size();
+    program_.push_back({.op = SimtOp::jump});
+    program_[branch].target = static_cast<int>(program_.size());
+    write_nest(level + 1, 2 * prefix);
+    program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
+    program_.push_back({.op = SimtOp::operate});
+  }
+
  private:
   void write_path() {
     program_.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::path_begin)});
@@ -63,7 +81,12 @@ class BranchWriter {
 
 Program branch_program(const BranchProbe& probe) {
   Program program{{.op = SimtOp::stamp, .slot = slot_of(BranchStamp::before)}};
-  BranchWriter(probe, program).write(0, most_branch_paths - 1);
+  BranchWriter writer(probe, program);
+  if (probe.shape == BranchShape::nested) {
+    writer.write_nest(0, 0);
+  } else {
+    writer.write(0, most_branch_paths - 1);
+  }
   program.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::behind)});
   program.push_back({.op = SimtOp::end});
   return program;

@@ -14,7 +14,8 @@ Trace play(const Launch& launch, const TimestampProbe& probe);  // clock.cpp
 Trace play(const Launch& launch, const ClusterProbe& probe);
 Trace play(const Launch& launch, const StreamProbe& probe);
 Trace play(const Launch& launch, const SharedChaseProbe& probe);
-Trace play(const Launch& launch, const SharedStreamProbe& probe);  // shared.cpp
+Trace play(const Launch& launch, const SharedStreamProbe& probe);
+Trace play(const Launch& launch, const SharedAtomicProbe& probe);  // shared.cpp
 Trace play(const Launch& launch, const BypassProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);

@@ -1,14 +1,16 @@
-// Shared memory probes on a simulated GPU: conflicts counted from the banks, copies played through
-// one pipelined unit per SM.
+// Shared memory probes on a simulated GPU: conflicts and the turns of atomics counted from the
+// banks, copies played through one pipelined unit per SM.
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/bank_conflicts.hpp"
+#include "device/sim/cores/recent_lines.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <queue>
 
 namespace sonde::sim {
@@ -77,6 +79,36 @@ double run_long(const CopyQueue& queue, int passes) {
   return whole + pace * (passes - simulated_passes);
 }
 
+/// The loads of a chase on one SM, of which those of words that were not loaded lately take longer
+/// if the model declares a cache.
+class ChaseLoads {
+ public:
+  ChaseLoads(const SharedModel& shared, const SharedChaseProbe& probe)
+      : probe_(probe), cache_(shared.cache) {
+    if (!cache_) return;
+    recent_.emplace(cache_->size_bytes / cache_->line_bytes);
+    for (std::uint32_t i = 0; i < probe.words; ++i) extra_cycles();  // once around, untimed
+  }
+
+  /// Cycles of the next load of the warp beyond one of a cached word.
+  std::uint32_t extra_cycles() {
+    if (!cache_) return 0;
+    bool missed = false;
+    for (std::uint32_t offset : probe_.thread_offsets_bytes) {
+      const std::uint64_t address = offset + std::uint64_t{at_} * probe_.step_bytes;
+      missed = !recent_->touch(address / cache_->line_bytes) || missed;
+    }
+    at_ = (at_ + probe_.hop_words) % probe_.words;
+    return missed ? cache_->miss_cycles : 0;
+  }
+
+ private:
+  const SharedChaseProbe& probe_;
+  std::optional<SharedCacheModel> cache_;
+  std::optional<RecentLines> recent_;
+  std::uint32_t at_ = 0;
+};
+
 }  // namespace
 
 Trace play(const Launch& launch, const SharedChaseProbe& probe) {
@@ -85,10 +117,8 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   if (probe.thread_offsets_bytes.size() > warp_threads) {
     throw DeviceError("a shared chase is made by one warp (32 threads) give at most 32 offsets");
   }
-  const std::uint32_t last =
-      *std::max_element(probe.thread_offsets_bytes.begin(), probe.thread_offsets_bytes.end());
-  const std::uint64_t block_bytes = last + static_cast<std::uint64_t>(probe.element_bytes) +
-                                    probe.accesses * record_bytes + record_overhead_bytes;
+  const std::uint64_t block_bytes =
+      shared_chase_span_bytes(probe) + probe.accesses * record_bytes + record_overhead_bytes;
   const std::uint32_t passes =
       count_passes(shared, probe.bank_mode, probe.element_bytes, probe.thread_offsets_bytes);
   const auto cycles = static_cast<std::uint32_t>(std::lround(shared.latency_cycles(passes)));
@@ -100,12 +130,41 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
     LaneTrace& lane = trace.lanes.emplace_back();
     lane.sm = sm;
     lane.accesses = probe.accesses;
+    ChaseLoads loads(shared, probe);
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
-      lane.window_cycles.push_back(noise.read_window(noise.disturb(own, shared.jitter_cycles) +
+      const std::uint32_t load = own + loads.extra_cycles();
+      lane.window_cycles.push_back(noise.read_window(noise.disturb(load, shared.jitter_cycles) +
                                                      launch.model.clock.sink_window_cycles));
-      lane.elapsed_cycles +=
-          noise.disturb(own, shared.jitter_cycles) + launch.model.clock.loop_cycles;
     }
+    for (std::uint64_t i = 0; i < probe.accesses; ++i) {
+      const std::uint32_t load = own + loads.extra_cycles();
+      lane.elapsed_cycles +=
+          noise.disturb(load, shared.jitter_cycles) + launch.model.clock.loop_cycles;
+    }
+  }
+  return trace;
+}
+
+Trace play(const Launch& launch, const SharedAtomicProbe& probe) {
+  const SharedModel& shared = launch.model.units.shared;
+  if (!shared.atomics) {
+    throw DeviceError(
+        "nothing is known of atomics on shared memory of this GPU (its model declares none)");
+  }
+  const std::uint32_t turns = count_atomic_turns(shared, probe.form, probe.thread_offsets_bytes);
+  const double first = probe.form == AtomicForm::returned ? shared.atomics->latency_cycles
+                                                          : shared.atomics->interval_cycles;
+  const double cycles = first + (turns - 1) * shared.atomics->thread_cycles;
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  for (int sm : probe.sms) {
+    const double own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = sm;
+    lane.accesses = probe.accesses;
+    lane.elapsed_cycles = noise.disturb(
+        static_cast<std::uint32_t>(std::lround(own * static_cast<double>(probe.accesses))),
+        shared.jitter_cycles);
   }
   return trace;
 }

@@ -91,6 +91,19 @@ TEST(HtmlTest, timelines_have_a_bar_for_each_path_of_each_warp) {
   EXPECT_EQ(bars[33].at("end"), 180);
 }
 
+TEST(HtmlTest, nests_have_a_chart_of_their_own) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "no Vega";
+  RunResult run = maker::healthy_fleet(1, 7);
+  auto& findings = run.devices[0].jobs[0].findings;
+  findings.push_back(found("control.nested_begin_cycles", std::vector<double>{0, 100}, 1, 2));
+  findings.push_back(found("control.nested_end_cycles", std::vector<double>{80, 180}, 1, 2));
+
+  const nlohmann::json charts = charts_of(page_of(std::move(run)).html);
+
+  EXPECT_FALSE(charts.contains("timeline"));
+  EXPECT_EQ(charts.at("nest").at("data").at(0).at("values").size(), 2u);
+}
+
 TEST(HtmlTest, without_timelines_there_is_no_such_chart) {
   if (vega_bundle().empty()) GTEST_SKIP() << "no Vega";
   const std::string html = page_of(maker::healthy_fleet(2, 7)).html;

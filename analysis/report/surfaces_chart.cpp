@@ -1,0 +1,150 @@
+// Heat maps of throughput over the shapes of a grid: streams of global memory by kind, copies
+// inside shared memory, and those by active warps (Mei and Chu 2016, figures 12, 15 and 16).
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/charts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+/// More rows, columns or panels than any sweep of shapes has: such a file is not drawn.
+constexpr std::size_t most_categories = 64;
+/// No SM holds more blocks at once (CUDA programming guide, table of compute capabilities: 32). A
+/// grid of more is one whose blocks come one after the other, such as one for each tile.
+constexpr double most_resident_blocks = 64;
+
+enum class Blocks { per_sm, of_grid };
+
+/// Three axes and what was measured at each point; those without panels have an empty name.
+struct SurfaceMetrics {
+  const char* title;
+  const char* panels;
+  const char* rows;
+  const char* columns;
+  const char* values;
+  const char* row_title;
+  const char* column_title;
+  const char* unit;
+  Blocks blocks = Blocks::per_sm;
+};
+
+constexpr SurfaceMetrics surfaces[] = {
+    {"Read from global memory", "global.surface_ilp", "global.surface_block_threads",
+     "global.surface_blocks", "global.surface_bytes_per_s", "CTA size", "CTAs per SM", "byte/s",
+     Blocks::of_grid},
+    {"Written to global memory", "global.write_surface_ilp", "global.write_surface_block_threads",
+     "global.write_surface_blocks", "global.write_surface_bytes_per_s", "CTA size", "CTAs per SM",
+     "byte/s", Blocks::of_grid},
+    {"Copied in global memory", "global.copy_surface_ilp", "global.copy_surface_block_threads",
+     "global.copy_surface_blocks", "global.copy_surface_bytes_per_s", "CTA size", "CTAs per SM",
+     "byte/s", Blocks::of_grid},
+    {"Copied in shared memory", "shared.surface_ilp", "shared.surface_block_threads",
+     "shared.surface_blocks_per_sm", "shared.surface_bytes_per_cycle", "CTA size", "CTAs per SM",
+     "byte/cycle of an SM"},
+    {"Copied in shared memory, best CTAs", "", "shared.matrix_ilp", "shared.matrix_warps",
+     "shared.matrix_bytes_per_cycle", "ILP", "active warps of an SM", "byte/cycle of an SM"}};
+
+struct Point {
+  double panel = 0;
+  double row = 0;
+  double column = 0;  // infinity: more blocks than an SM holds
+  bool operator<(const Point& other) const {
+    return std::tie(panel, row, column) < std::tie(other.panel, other.row, other.column);
+  }
+};
+using Surface = std::map<Point, double>;  // the best of all shapes that are drawn as one
+
+/// Empty if the device lacks an axis, or a list is not as long as the others.
+Surface read_surface(const DeviceResult& device, const SurfaceMetrics& metrics) {
+  const auto* rows = vector_of(device, metrics.rows);
+  const auto* columns = vector_of(device, metrics.columns);
+  const auto* values = vector_of(device, metrics.values);
+  const bool has_panels = metrics.panels[0] != '\0';
+  const auto* panels = has_panels ? vector_of(device, metrics.panels) : rows;
+  if (rows == nullptr || columns == nullptr || values == nullptr || panels == nullptr) return {};
+  if (columns->size() != rows->size() || values->size() != rows->size() ||
+      panels->size() != rows->size()) {
+    return {};
+  }
+  const double sms = metrics.blocks == Blocks::of_grid ? std::max(1, device.info.sm_count) : 1;
+  Surface surface;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    Point point{has_panels ? (*panels)[i] : 0, (*rows)[i], (*columns)[i] / sms};
+    const double value = (*values)[i];
+    if (!std::isfinite(point.panel + point.row + point.column + value)) continue;
+    if (metrics.blocks == Blocks::of_grid && point.column > most_resident_blocks) {
+      point.column = std::numeric_limits<double>::infinity();
+    }
+    double& best = surface.try_emplace(point, value).first->second;
+    best = std::max(best, value);
+  }
+  return surface;
+}
+
+std::string category(double number) {
+  return std::isinf(number) ? fmt::format("> {:g}", most_resident_blocks)
+                            : fmt::format("{:g}", number);
+}
+
+Json categories(const std::set<double>& numbers) {
+  Json names = Json::array();
+  for (double number : numbers) names.push_back(category(number));
+  return names;
+}
+
+/// Nothing if the surface has no points, or too many rows, columns or panels.
+std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
+                         const DeviceResult& device) {
+  std::set<double> panels, rows, columns;
+  Json cells = Json::array();
+  for (const auto& [point, value] : surface) {
+    panels.insert(point.panel);
+    rows.insert(point.row);
+    columns.insert(point.column);
+    cells.push_back({{"panel", metrics.panels[0] == '\0' ? "" : "ILP " + category(point.panel)},
+                     {"row", category(point.row)},
+                     {"column", category(point.column)},
+                     {"value", value}});
+  }
+  const bool too_many = panels.size() > most_categories || rows.size() > most_categories ||
+                        columns.size() > most_categories;
+  if (cells.empty() || too_many) return {};
+  Json spec = chart_template("surfaces");
+  entry_of(spec["data"], "cells")["values"] = cells;
+  entry_of(spec["scales"], "row")["domain"] = categories(rows);
+  entry_of(spec["scales"], "column")["domain"] = categories(columns);
+  entry_of(spec["signals"], "rows")["value"] = rows.size();
+  entry_of(spec["signals"], "columns")["value"] = columns.size();
+  entry_of(spec["signals"], "row_title")["value"] = metrics.row_title;
+  entry_of(spec["signals"], "column_title")["value"] = metrics.column_title;
+  entry_of(spec["signals"], "unit")["value"] = metrics.unit;
+  spec["title"]["text"] = fmt::format("{}: {}", metrics.title, chart_label(device));
+  return spec;
+}
+
+}  // namespace
+
+Json surface_charts(const RunResult& run) {
+  Json specs = Json::array();
+  for (const SurfaceMetrics& metrics : surfaces) {
+    for (const DeviceResult& device : run.devices) {
+      const auto spec = draw(read_surface(device, metrics), metrics, device);
+      if (!spec) continue;
+      specs.push_back(*spec);
+      break;
+    }
+  }
+  return specs;
+}
+
+}  // namespace sonde

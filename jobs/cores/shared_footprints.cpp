@@ -1,0 +1,129 @@
+// One thread loads the words of ever larger footprints in a scattered order: a cache in front of
+// shared memory would make the small ones faster (Wong 2010, section IV-F).
+#include "analysis/structure/cores/footprint_effect.hpp"
+#include "jobs/cores/parts.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Odd numbers of words, so that all banks have their turn. The narrow step fills a cache of short
+/// lines, the wide one brings each word into a line of its own, as long as it may be.
+constexpr std::uint32_t steps_bytes[] = {36, 132};
+constexpr std::uint64_t smallest_footprint_bytes = 1024;
+/// Of a block's shared memory, for the record of the loads and what a kernel keeps besides.
+constexpr std::uint64_t record_room_bytes = 1024;
+constexpr std::uint64_t recorded_loads = 256;  // scattered all over the footprint
+
+/// Words between one load and the next: near the golden ratio of all of them, so that any few loads
+/// lie all over the footprint, and without a common divisor, so that each word has its turn.
+std::uint32_t scattered_hop(std::uint32_t words) {
+  auto hop = static_cast<std::uint32_t>(0.618 * words);
+  while (std::gcd(hop, words) != 1) ++hop;
+  return hop;
+}
+
+std::vector<std::uint64_t> choose_footprints(std::uint64_t largest_bytes) {
+  std::vector<std::uint64_t> footprints;
+  for (std::uint64_t bytes = smallest_footprint_bytes; bytes < largest_bytes; bytes *= 2) {
+    footprints.push_back(bytes);
+  }
+  footprints.push_back(largest_bytes);
+  return footprints;
+}
+
+/// Rows of the three lists; those of a step stand together.
+struct FootprintLatencies {
+  std::vector<double> footprint_bytes;
+  std::vector<double> step_bytes;
+  std::vector<double> latency_cycles;
+};
+
+FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
+  FootprintLatencies seen;
+  const auto footprints = choose_footprints(run.info().shared_bytes_per_block - record_room_bytes);
+  for (std::uint32_t step : steps_bytes) {
+    for (std::uint64_t footprint : footprints) {
+      const auto words = static_cast<std::uint32_t>(footprint / step);
+      const SharedChaseProbe probe{.thread_offsets_bytes = {0},
+                                   .accesses = recorded_loads,
+                                   .sms = sms,
+                                   .words = words,
+                                   .step_bytes = step,
+                                   .hop_words = scattered_hop(words)};
+      const Trace& trace = run.run(fmt::format("{} B in steps of {}", footprint, step), probe);
+      seen.footprint_bytes.push_back(static_cast<double>(footprint));
+      seen.step_bytes.push_back(step);
+      seen.latency_cycles.push_back(precise_latency_cycles(all_windows(trace), overhead_cycles));
+    }
+  }
+  return seen;
+}
+
+/// What a cache makes of the latencies hangs on how many words a line of it has: one step may tell
+/// of it and the other not, or only of larger footprints.
+void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t samples) {
+  const double clock_step = run.number("clock.granularity_cycles").value_or(1);
+  const FootprintFit all = fit_footprints(seen.footprint_bytes, seen.latency_cycles, clock_step);
+  run.report(found("shared.footprint_deviation_cycles", all.most_cycles - all.least_cycles, 1,
+                   seen.latency_cycles.size()));
+  if (all.effect == FootprintEffect::none) {
+    return run.report(found("shared.cached", std::string("no"), 1, samples),
+                      fmt::format("{:.1f} to {:.1f} cycles over all footprints and steps",
+                                  all.least_cycles, all.most_cycles));
+  }
+  std::optional<FootprintFit> sharpest;
+  const std::size_t count = seen.latency_cycles.size() / std::size(steps_bytes);
+  for (std::size_t first = 0; first < seen.latency_cycles.size(); first += count) {
+    const FootprintFit one =
+        fit_footprints(std::span(seen.footprint_bytes).subspan(first, count),
+                       std::span(seen.latency_cycles).subspan(first, count), clock_step);
+    const bool sharper = !sharpest || one.fast_bytes < sharpest->fast_bytes;
+    if (one.effect == FootprintEffect::step && sharper) sharpest = one;
+  }
+  if (sharpest) {
+    return run.report(
+        found("shared.cached", std::string("yes"), 1, samples),
+        fmt::format("{:.1f} cycles up to {:.0f} B, {:.1f} beyond", sharpest->least_cycles,
+                    sharpest->fast_bytes, sharpest->most_cycles));
+  }
+  run.report(not_resolvable(
+      "shared.cached", fmt::format("latency varies from {:.1f} to {:.1f} cycles, and not by one "
+                                   "size of footprint (no cache is known that does so)",
+                                   all.least_cycles, all.most_cycles)));
+}
+
+void report_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
+  FootprintLatencies seen = measure(run, sms, overhead_cycles);
+  const std::uint64_t samples = seen.latency_cycles.size() * recorded_loads * sms.size();
+  report_cached(run, seen, samples);
+  run.report(found("shared.footprint_bytes", std::move(seen.footprint_bytes), 1, samples));
+  run.report(found("shared.footprint_step_bytes", std::move(seen.step_bytes), 1, samples));
+  run.report(found("shared.footprint_latency_cycles", std::move(seen.latency_cycles), 1, samples));
+}
+
+}  // namespace
+
+void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
+  if (run.info().shared_bytes_per_block < record_room_bytes + smallest_footprint_bytes) {
+    const std::string reason = "a block has too little shared memory";
+    run.report(not_resolvable("shared.cached", reason));
+    return run.report_rest("shared.footprint_", Status::not_resolvable, reason);
+  }
+  const auto refusal = refusal_of([&] { report_footprints(run, sms, overhead_cycles); });
+  if (!refusal) return;
+  run.report_rest("shared.cached", Status::not_resolvable, *refusal);
+  run.report_rest("shared.footprint_", Status::not_resolvable, *refusal);
+}
+
+}  // namespace sonde

@@ -1,0 +1,54 @@
+"""Checks the machine code of the atomics on shared memory: rows of them, dependent or not, and nothing else in
+their loops. Usage and exit status as sass_windows.py.
+"""
+
+import re
+import sys
+
+import sass_windows
+from sass_windows import clock_faults, is_memory, loops, register, stored
+
+IN_A_ROW = 16
+# By template argument (kernels::SharedAtomic: returned, unused, counted). There is no RED for shared memory. ptxas
+# counts the constant 1 up from sm_80 on; for sm_75 it adds it.
+ADDITIONS = [r"ATOMS\.ADD", r"ATOMS\.ADD", r"ATOMS\.(POPC\.INC\.32|ADD)"]
+
+
+def chain_faults(row):
+    """Each addition adds what the one before gave back."""
+    broken = sum(stored(second) != register(first.operands) for first, second in zip(row, row[1:]))
+    return [f"{broken} additions do not wait for the one before"] if broken else []
+
+
+def check_atomics(name, code):
+    form = int(re.search(r"shared_atomic_kernelILNS0_12SharedAtomicE(\d)E", name).group(1))
+    faults = clock_faults(code)
+    rows = [[i for i in code if begin <= i.address < end and is_memory(i)] for begin, end in loops(code)]
+    rows = [row for row in rows if any(i.opcode.startswith("ATOMS") for i in row)]
+    if len(rows) != 3:
+        faults.append(f"{len(rows)} loops of additions, should be 3")
+    for row in rows:
+        wrong = [i.opcode for i in row if not re.fullmatch(ADDITIONS[form], i.opcode) or i.predicate]
+        if wrong or len(row) != IN_A_ROW:
+            faults.append(f"a loop of {len(row)} memory accesses, {wrong} among them, should be {IN_A_ROW} additions")
+        unused = sum(i.operands.startswith("RZ") for i in row)
+        if unused != (0 if form == 0 else len(row)):
+            faults.append(f"{unused} of {len(row)} results are not used")
+        faults += chain_faults(row) if form == 0 else []
+    return faults
+
+
+def check_functions(functions):
+    """Faults of all kernels, and of kernels that should be there and are not. Targets: as many as chases of words."""
+    faults = []
+    targets = max(1, sum("shared_chase_kernel" in name for name in functions) // 2)
+    names = [n for n in functions if "shared_atomic_kernel" in n]
+    if len(names) != 3 * targets:
+        faults.append(f"{len(names)} kernels of atomics on shared memory, should be {3 * targets}")
+    for name in names:
+        faults += [f"{name}: {fault}" for fault in check_atomics(name, functions[name])]
+    return faults
+
+
+if __name__ == "__main__":
+    sys.exit(sass_windows.main(sys.argv[1:], check_functions))
