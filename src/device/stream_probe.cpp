@@ -3,6 +3,7 @@
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "device/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,6 +26,12 @@ constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
                                             {StreamHint::write_through, "write_through"}};
 constexpr EnumName<StreamEngine> engine_names[]{{StreamEngine::threads, "threads"},
                                                 {StreamEngine::bulk, "bulk"}};
+
+/// Of all blocks, whole ones.
+std::uint64_t count_warps(const StreamProbe& probe) {
+  return static_cast<std::uint64_t>(probe.blocks) *
+         static_cast<std::uint64_t>(probe.block_threads) / warp_threads;
+}
 
 void check_hint(const StreamProbe& probe) {
   const bool loads = probe.kind == StreamKind::read || probe.kind == StreamKind::copy;
@@ -69,7 +76,7 @@ void check_groups(const StreamProbe& probe, int sm_count) {
           "a stream with groups is of reads past the L1, of 16 B, apart, without hint");
   require(probe.groups.size() <= most_stream_groups, "a stream has at most two groups");
   require(
-      probe.block_threads % 32 == 0 && probe.blocks % sm_count == 0 &&
+      probe.block_threads % static_cast<int>(warp_threads) == 0 && probe.blocks % sm_count == 0 &&
           stream_chunk_bytes % (512 * static_cast<std::uint64_t>(probe.ilp)) == 0,
       "a stream with groups needs whole warps, as many blocks on each SM, and an ilp of 1, 2, 4 "
       "or 8");
@@ -141,16 +148,13 @@ std::uint64_t stream_tile_bytes(const StreamProbe& probe) {
 }
 
 std::uint64_t stream_warp_chunks(const StreamProbe& probe) {
-  const auto warps = static_cast<std::uint64_t>(probe.blocks) *
-                     static_cast<std::uint64_t>(probe.block_threads) / 32;
   return probe.footprint_bytes / stream_chunk_bytes * static_cast<std::uint64_t>(probe.passes) /
-         warps;
+         count_warps(probe);
 }
 
 double stream_bytes(const StreamProbe& probe) {
   if (!probe.groups.empty()) {
-    return static_cast<double>(stream_warp_chunks(probe) * stream_chunk_bytes) * probe.blocks *
-           (probe.block_threads / 32);
+    return static_cast<double>(stream_warp_chunks(probe) * count_warps(probe) * stream_chunk_bytes);
   }
   // A copy reads one half of the footprint and writes the other, so each kind touches it once.
   const double pass_bytes = static_cast<double>(probe.footprint_bytes);

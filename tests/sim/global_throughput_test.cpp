@@ -147,8 +147,8 @@ TEST(L2ThroughputSimTest, additions_to_one_line_are_as_fast_as_the_line) {
   sim.run("l2.throughput", SuiteLevel::quick);
 
   // Those of a warp every 2 cycles; of all lines as many bytes as the L2 gives.
-  EXPECT_NEAR(sim.number("l2.same_line_atomics_per_s"), 32 / 2 * 1.98e9, 0.05 * 16 * 1.98e9);
-  EXPECT_NEAR(sim.number("l2.atomics_per_s"), 5200 / 4 * 1.98e9, 0.1 * 1300 * 1.98e9);
+  EXPECT_NEAR(sim.number("l2.same_line_atomics_per_s"), 32 / 2.0 * 1.98e9, 0.05 * 16 * 1.98e9);
+  EXPECT_NEAR(sim.number("l2.atomics_per_s"), 5200 / 4.0 * 1.98e9, 0.1 * 1300 * 1.98e9);
 }
 
 TEST(L2ThroughputSimTest, far_lines_are_slower_only_where_no_copies_are_near) {

@@ -122,7 +122,7 @@ TEST(StreamWaysTest, additions_to_one_line_are_made_one_after_the_other) {
   one_line.block_threads = 32;
   one_line.ilp = 1;
   one_line.blocks = device->info().sm_count;
-  EXPECT_NEAR(rate(*device, one_line), 128 / 4 * 1.98e9, 0.03 * 128 / 4 * 1.98e9);
+  EXPECT_NEAR(rate(*device, one_line), 128 / 4.0 * 1.98e9, 0.03 * 32 * 1.98e9);
   EXPECT_GT(rate(*device, adds(*device, 16 << 20, 128)), 50 * rate(*device, one_line));
 }
 
