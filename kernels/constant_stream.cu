@@ -4,7 +4,7 @@
 // parameters of the kernel are constants, too, so the loop of rows must read none, and hold just
 // one row (checked in SASS); loads that the compiler leaves out (each feeds a sum that the host
 // checks).
-#include "kernels/chase.hpp"
+#include "kernels/chase/chase.hpp"
 #include "kernels/constant_stream.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/placement.cuh"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/placement.hpp"
-#include "kernels/stream.hpp"
+#include "kernels/stream/stream.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -3,7 +3,7 @@
 // at() stands outside of timed windows.
 #pragma once
 
-#include "kernels/chase.hpp"
+#include "kernels/chase/chase.hpp"
 #include "kernels/timing.cuh"
 
 namespace sonde::kernels {

@@ -10,7 +10,7 @@
 #include "device/some_sms.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
-#include "store/digest.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "commands/again_plan.hpp"
-#include "store/digest.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"

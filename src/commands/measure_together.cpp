@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/stop_signal.hpp"
 #include "fleet/progress.hpp"
-#include "store/digest.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 

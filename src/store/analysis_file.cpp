@@ -1,9 +1,9 @@
 // `/analysis` of a run file, written into a copy that takes the file's place when whole.
 #include "store/analysis_file.hpp"
 
-#include "store/copy_file.hpp"
+#include "store/hdf5/copy_file.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/run_reader.hpp"
-#include "store/table_file.hpp"
 
 #include <fmt/format.h>
 

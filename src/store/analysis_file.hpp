@@ -2,7 +2,7 @@
 // the JSON text of `sonde export`.
 #pragma once
 
-#include "store/bound_table.hpp"
+#include "store/hdf5/bound_table.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -3,10 +3,10 @@
 #include "store/part_source.hpp"
 
 #include "base/error.hpp"
-#include "store/hdf5.hpp"
-#include "store/rows.hpp"
+#include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/rows.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/run_reader.hpp"
-#include "store/table_file.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // than one column of its traces need be in memory.
 #pragma once
 
-#include "store/dataset.hpp"
+#include "store/hdf5/dataset.hpp"
 #include "store/plan.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Where the rows of every part come to lie in a file, known before anything is written.
 #pragma once
 
-#include "store/flatten.hpp"
+#include "store/hdf5/flatten.hpp"
 
 #include <cstddef>
 #include <cstdint>

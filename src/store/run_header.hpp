@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5.hpp"
+#include "store/hdf5/hdf5.hpp"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
 // Tables back to results: offsets and lengths are followed, and checked, level by level.
 #include "store/run_reader.hpp"
 
-#include "store/rows.hpp"
+#include "store/hdf5/rows.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/run_header.hpp"
 #include "store/stored_jobs.hpp"
-#include "store/table_file.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 
 #include "analysis/results.hpp"
 #include "base/error.hpp"
-#include "store/bound_table.hpp"
-#include "store/hdf5.hpp"
+#include "store/hdf5/bound_table.hpp"
+#include "store/hdf5/hdf5.hpp"
 
 #include <filesystem>
 #include <vector>

@@ -1,14 +1,14 @@
 // Writing and continuing the file of one rank.
 #include "store/shard.hpp"
 
-#include "store/copy_file.hpp"
-#include "store/flatten.hpp"
-#include "store/hdf5.hpp"
-#include "store/rows.hpp"
+#include "store/hdf5/copy_file.hpp"
+#include "store/hdf5/flatten.hpp"
+#include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/rows.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 #include "store/stored_jobs.hpp"
-#include "store/table_file.hpp"
 
 #include <fmt/format.h>
 

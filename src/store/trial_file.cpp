@@ -2,7 +2,7 @@
 #include "store/trial_file.hpp"
 
 #include "mpi/collectives.hpp"
-#include "store/hdf5.hpp"
+#include "store/hdf5/hdf5.hpp"
 
 namespace sonde {
 

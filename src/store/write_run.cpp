@@ -3,13 +3,13 @@
 
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
-#include "store/copy_chunks.hpp"
-#include "store/copy_file.hpp"
-#include "store/flatten.hpp"
+#include "store/hdf5/copy_chunks.hpp"
+#include "store/hdf5/copy_file.hpp"
+#include "store/hdf5/flatten.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/output.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
-#include "store/table_file.hpp"
 
 #include <fmt/format.h>
 

@@ -68,16 +68,16 @@ SHARED_HEADERS = {
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
     "src/device/cuda/*_lanes.cpp": "src/device/cuda/path_lanes.hpp",
-    "src/device/cuda/play_*.cpp": "src/device/cuda/play.hpp",
+    "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
-    "kernels/arithmetic_*.cu": "kernels/arithmetic_kernel.cuh",
-    "kernels/chase_*.cu": "kernels/chase.hpp",
+    "kernels/arithmetic/*.cu": "kernels/arithmetic/arithmetic_kernel.cuh",
+    "kernels/chase/*.cu": "kernels/chase/chase.hpp",
     "kernels/shared_*.cu": "kernels/shared.hpp",
-    "kernels/control_*.cu": "kernels/control.hpp",
-    "kernels/stream_*.cu": "kernels/stream_kernel.cuh",
+    "kernels/control/*.cu": "kernels/control/control.hpp",
+    "kernels/stream/*.cu": "kernels/stream/stream_kernel.cuh",
 }
 
 # --- words ---------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 A latency or a rate of an operation is right only if the loop holds that operation, as often as the kernel says,
 each on what the one before made, and hardly anything else. What a step is in machine code stands in
-kernels/arithmetic_code.hpp. Usage: arithmetic_windows.py <library>; exit status as sass_windows.py.
+kernels/arithmetic/arithmetic_code.hpp. Usage: arithmetic_windows.py <library>; exit status as sass_windows.py.
 """
 
 import os

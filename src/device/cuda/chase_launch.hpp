@@ -4,7 +4,7 @@
 
 #include "device/cuda/lane_launch.hpp"
 #include "device/layout/chain.hpp"
-#include "kernels/chase.hpp"
+#include "kernels/chase/chase.hpp"
 
 #include <functional>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "device/cuda/cuda_device.hpp"
 
 #include "device/cuda/inventory.hpp"
-#include "device/cuda/play.hpp"
+#include "device/cuda/play/play.hpp"
 #include "device/cuda/xids.hpp"
 #include "device/device_error.hpp"
 

@@ -1,5 +1,5 @@
 // The lanes of a chase that take one load path: what they find in memory, in the constant bank or
-// in code, and the launch that plays them. play_chase.cpp runs one, or two at once.
+// in code, and the launch that plays them. play/chase.cpp runs one, or two at once.
 #pragma once
 
 #include "device/cuda/chase_launch.hpp"

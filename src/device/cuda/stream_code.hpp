@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/probe.hpp"
-#include "kernels/stream.hpp"
+#include "kernels/stream/stream.hpp"
 #include "trace/inventory.hpp"
 
 namespace sonde::cuda {

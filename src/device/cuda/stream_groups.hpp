@@ -3,7 +3,7 @@
 
 #include "device/cuda/session.hpp"
 #include "device/probe.hpp"
-#include "kernels/stream.hpp"
+#include "kernels/stream/stream.hpp"
 
 namespace sonde::cuda {
 

@@ -1,4 +1,4 @@
-#include "store/digest.hpp"
+#include "store/hdf5/digest.hpp"
 
 #include "base/error.hpp"
 #include "support/random_run.hpp"

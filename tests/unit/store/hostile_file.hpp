@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "store/hdf5.hpp"
+#include "store/hdf5/hdf5.hpp"
 #include "store/run_reader.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"

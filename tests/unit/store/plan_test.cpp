@@ -1,6 +1,6 @@
 #include "store/plan.hpp"
 
-#include "store/rows.hpp"
+#include "store/hdf5/rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

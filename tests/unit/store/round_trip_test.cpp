@@ -1,6 +1,6 @@
 #include "store/analysis_file.hpp"
+#include "store/hdf5/table_file.hpp"
 #include "store/run_reader.hpp"
-#include "store/table_file.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "store/analysis_file.hpp"
-#include "store/hdf5.hpp"
+#include "store/hdf5/hdf5.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "device/cuda/chase_memory.hpp"
 #include "device/cuda/inventory.hpp"
-#include "kernels/arithmetic.hpp"
+#include "kernels/arithmetic/arithmetic.hpp"
 
 #include <gmock/gmock.h>
 

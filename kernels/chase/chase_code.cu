@@ -1,0 +1,95 @@
+// Chases through code. Hardware effect: the time to fetch a block of 128 bytes of instructions. An
+// access calls the block, which adds 1 seven times and returns; the timed window holds the call,
+// the block and the return. What could spoil it: the caller's own code lies in the same caches (the
+// timed loop, some 600 bytes), and so does whatever else the SM executes. The order stands in
+// shared memory and the address is made before the timed window, so that no table is read there. A
+// fence empties no instruction cache: what was executed before stays until other code displaces it.
+#include "kernels/chase/chase.hpp"
+#include "kernels/chase/chase_kernel.cuh"
+
+#include <utility>
+
+namespace sonde::kernels {
+namespace {
+
+using CodeBlock = float (*)(float);
+
+/// Seven additions, which ptxas must not merge, and a return: 8 instructions of 16 bytes.
+template <int>
+__device__ __noinline__ float code_block(float count) {
+  asm volatile(
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      "add.rn.f32 %0, %0, 0f3F800000;\n"
+      : "+f"(count));
+  return count;
+}
+
+struct CodeTable {
+  CodeBlock at[code_blocks];
+};
+
+template <int... index>
+constexpr CodeTable make_table(std::integer_sequence<int, index...>) {
+  return {{code_block<index>...}};
+}
+
+__device__ CodeTable code_table = make_table(std::make_integer_sequence<int, code_blocks>{});
+
+/// The functions lie behind the kernel without gaps; so many instructions more make its length a
+/// multiple of a line. Other compilers may need other numbers: see tests/sass. Where functions do
+/// not begin with a line, accesses still do, and leave by the return that comes next.
+constexpr int padding_instructions = 2;
+
+class CodeChase {
+ public:
+  struct Source {
+    explicit __device__ Source(const ChaseLaunch&) {}
+  };
+  __device__ CodeChase(const Source&, const ChaseTask& task, std::uint32_t script,
+                       std::uint32_t unit)
+      : script_(script, task.script_length), base_(task.start), unit_(unit) {}
+  __device__ __forceinline__ void prepare() {
+    address_ = AddressPlaces::at(base_, script_.next(), unit_, 0);
+  }
+  __device__ __forceinline__ void make_ready() {}
+  __device__ __forceinline__ void step() { count_ = reinterpret_cast<CodeBlock>(address_)(count_); }
+  __device__ __forceinline__ void access(std::uint32_t) { step(); }
+  __device__ __forceinline__ void settle(std::uint32_t sink) {
+    store_shared_u32(sink, __float_as_uint(count_));
+  }
+  /// Additions that were executed, as far as a float can count.
+  __device__ std::uint64_t final_value() const {
+    float count = count_;
+#pragma unroll
+    for (int i = 0; i < padding_instructions; ++i) {
+      asm volatile("add.rn.f32 %0, %0, 0f00000000;" : "+f"(count));
+    }
+    return static_cast<std::uint64_t>(count);
+  }
+
+ private:
+  Script script_;
+  std::uint64_t base_;
+  std::uint64_t address_ = 0;
+  std::uint32_t unit_;
+  float count_ = 0;
+};
+
+}  // namespace
+
+cudaError_t read_code_addresses(std::uint64_t* addresses) {
+  static_assert(sizeof(CodeTable) == code_blocks * sizeof(std::uint64_t));
+  return cudaMemcpyFromSymbol(addresses, code_table, sizeof(CodeTable));
+}
+
+cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
+                              cudaStream_t stream) {
+  return launch_kernel(chase_kernel<CodeChase, true>, launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,76 @@
+// Hardware effect: the threads of a warp that take other paths of a branch run one path after the
+// other; stamps at both ends of each path show in which order, with which gaps, and where the warp
+// is one again (Wong 2010, section IV-C). What could spoil it: predicated code instead of a branch,
+// paths that the compiler merges because they are alike (each multiplies by other constants), a
+// chain of conditions made into a jump table (the masks come from memory), clock reads that are
+// moved (volatile), first runs that wait for code (a rehearsal), another warp that issues between
+// the stamps (that is what several warps are asked for).
+#include "kernels/control/control.hpp"
+#include "kernels/control/control_paths.cuh"
+#include "kernels/launch.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+/// `if ... else if ...`: the condition of the first path is asked first.
+template <int path>
+__device__ __forceinline__ void run_chain(PathRun& run, const BranchLaunch& launch,
+                                          std::uint32_t own_bit) {
+  if constexpr (path < branch_paths) {
+    if ((launch.threads_of_path[path] & own_bit) != 0) {
+      run_path<path>(run);
+    } else {
+      run_chain<path + 1>(run, launch, own_bit);
+    }
+  }
+}
+
+#define SONDE_PATH(path) \
+  case path:             \
+    run_path<path>(run); \
+    break;
+#define SONDE_PATHS(first) \
+  SONDE_PATH(first) SONDE_PATH((first) + 1) SONDE_PATH((first) + 2) SONDE_PATH((first) + 3)
+
+__device__ __forceinline__ void run_table(PathRun& run, std::uint32_t path) {
+  static_assert(branch_paths == 32);
+  switch (path) {
+    SONDE_PATHS(0)
+    SONDE_PATHS(4)
+    SONDE_PATHS(8)
+    SONDE_PATHS(12)
+    SONDE_PATHS(16)
+    SONDE_PATHS(20)
+    SONDE_PATHS(24)
+    SONDE_PATHS(28)
+    default: break;
+  }
+}
+
+#undef SONDE_PATHS
+#undef SONDE_PATH
+
+template <Branch branch>
+__global__ void __launch_bounds__(1024, 1)
+    branch_kernel(const __grid_constant__ BranchLaunch launch) {
+  const std::uint32_t own_path = launch.path_of_thread[threadIdx.x % 32];
+  const std::uint32_t own_bit = 1u << threadIdx.x % 32;
+  stamp_branch(launch, [&](PathRun& run) {
+    if constexpr (branch == Branch::switch_cases) {
+      run_table(run, own_path);
+    } else {
+      run_chain<0>(run, launch, own_bit);
+    }
+  });
+}
+
+}  // namespace
+
+cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
+                            cudaStream_t stream) {
+  return launch_kernel(branch == Branch::switch_cases ? branch_kernel<Branch::switch_cases>
+                                                      : branch_kernel<Branch::else_chain>,
+                       launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,60 @@
+// What the kernels of branches share: the paths that a warp may take, and the stamps around them.
+#pragma once
+
+#include "kernels/control/control.hpp"
+#include "kernels/placement.cuh"
+
+namespace sonde::kernels {
+
+/// What a path works on; `product` is written out, so that its operations stay.
+struct PathRun {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint32_t product;
+};
+
+template <int path>
+__device__ __forceinline__ void run_path(PathRun& run) {
+  run.begin = read_clock();
+  static_assert(branch_operations == 16);
+  asm volatile(
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;\n\t"
+      "mad.lo.u32 %0, %0, %0, %1;\n\tmad.lo.u32 %0, %0, %0, %2;"
+      : "+r"(run.product)
+      : "n"(2 * path + 1), "n"(2 * path + 101)
+      : "memory");
+  run.end = read_clock();
+}
+
+/// A block's two rounds through a branch, with the stamps of every thread.
+/// @param take runs the path of the thread, by a branch of some shape
+template <class Take>
+__device__ __forceinline__ void stamp_branch(const BranchLaunch& launch, const Take& take) {
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint32_t sm = read_sm();
+  PathRun run{0, 0, threadIdx.x};
+  BranchStamps stamps{};
+  for (std::uint32_t round = 0; round < launch.rounds; ++round) {
+    if (!pass_barrier()) return;
+    __syncwarp();
+    stamps.before = read_clock();
+    take(run);
+    stamps.behind = read_clock();
+    stamps.path_begin = run.begin;
+    stamps.path_end = run.end;
+    __syncwarp();
+  }
+  launch.stamps[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = stamps;
+  if (threadIdx.x == 0) {
+    launch.results[rank] = {lane_status(true, sm), sm, stamps.behind - stamps.before, run.product};
+  }
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,171 @@
+// Hardware effect: whether the paths of a diverged warp make progress by turns, and whether a
+// barrier counts warps or threads (Wong 2010, listings 4 to 7). Every wait is bounded by the clock,
+// and a barrier at which somebody might wait in vain is helped along by the other warp, so that a
+// deadlock is reported and not made. What could spoil it: flags kept in registers (volatile shared
+// memory), a compiler that lets the two sides of a branch run as one (each path has code of its
+// own), an aligned barrier in a path, which may become a predicated one of the whole warp
+// (barrier.sync is not aligned).
+#include "kernels/control/control.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/placement.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+constexpr unsigned warp_size = 32;
+/// After so many arrivals of the second warp every barrier of two warps has let its threads go.
+constexpr int most_arrivals = 8;
+
+__device__ __forceinline__ std::uint32_t look(std::uint32_t address) {
+  std::uint32_t value;
+  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ void signal(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+/// Words of shared memory by which the threads of a block speak.
+struct Words {
+  std::uint32_t first;
+  std::uint32_t second;
+};
+
+/// Time since the program began, at least 1: 0 is for those who gave up.
+struct Stopwatch {
+  std::uint64_t begin_cycles;
+  std::uint64_t limit_cycles;
+  __device__ __forceinline__ std::uint64_t cycles() const {
+    return read_clock() - begin_cycles + 1;
+  }
+  __device__ __forceinline__ bool passed() const {
+    return read_clock() - begin_cycles >= limit_cycles;
+  }
+};
+
+/// When the thread has passed a barrier: a load waits for the barrier, the branch on it for the
+/// load, and the clock for the branch. Read at once it could be the time of the arrival.
+__device__ __forceinline__ std::uint64_t passed_at(std::uint32_t word, const Stopwatch& watch) {
+  constexpr std::uint32_t never = 0xffffffff;
+  while (look(word) == never) {
+  }
+  return watch.cycles();
+}
+
+/// Spins until the word has this value. @return when; 0 if the limit passed first
+__device__ __forceinline__ std::uint64_t spin(std::uint32_t word, std::uint32_t value,
+                                              const Stopwatch& watch) {
+  bool in_time;
+  while (!(in_time = look(word) == value) && !watch.passed()) {
+  }
+  return in_time ? watch.cycles() : 0;
+}
+
+__device__ std::uint64_t handshake(const WaitLaunch& launch, const Words& words,
+                                   const Stopwatch& watch) {
+  std::uint64_t cycles = 0;
+  if (threadIdx.x < launch.first_of_upper) {
+    signal(words.first, 1);
+    cycles = spin(words.second, 2, watch);
+  } else if (threadIdx.x < warp_size) {
+    cycles = spin(words.first, 1, watch);
+    signal(words.second, 2);
+  }
+  return cycles;
+}
+
+__device__ std::uint64_t spin_release(const Words& words, const Stopwatch& watch) {
+  if (threadIdx.x >= warp_size) return 0;
+  std::uint32_t seen;
+  while ((seen = look(words.first)) != threadIdx.x && !watch.passed()) {
+  }
+  signal(words.first, seen + 1);
+  return seen == threadIdx.x ? watch.cycles() : 0;
+}
+
+__device__ std::uint64_t barrier_against_spin(const Words& words, const Stopwatch& watch) {
+  std::uint64_t cycles = 0;
+  if (threadIdx.x < warp_size) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    cycles = passed_at(words.second, watch);
+    signal(words.first, 1);
+  } else {
+    cycles = spin(words.first, 1, watch);
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  }
+  return cycles;
+}
+
+/// The halves add to the first word when they have passed their barrier.
+__device__ std::uint64_t diverged_halves(const WaitLaunch& launch, const Words& words,
+                                         const Stopwatch& watch) {
+  std::uint64_t cycles = 0;
+  if (threadIdx.x < launch.first_of_upper) {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+    cycles = passed_at(words.second, watch);
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(words.first) : "memory");
+  } else {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+    cycles = passed_at(words.second, watch);
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(words.first) : "memory");
+  }
+  return cycles;
+}
+
+/// The second warp arrives, waits, looks who has left, and arrives again if somebody has not.
+__device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& watch) {
+  const unsigned thread = threadIdx.x - warp_size;
+  std::uint64_t cycles = 0;
+  for (int arrival = 0; arrival < most_arrivals; ++arrival) {
+    const std::uint64_t start = read_clock();
+    while (read_clock() - start < watch.limit_cycles / 4) {
+    }
+    if (__any_sync(0xffffffffu, look(words.first) == warp_size)) break;
+    if (thread == static_cast<unsigned>(arrival)) cycles = watch.cycles();
+    __syncwarp();
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  }
+  return cycles;
+}
+
+template <Wait wait>
+__global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
+  extern __shared__ std::uint32_t flags[];
+  const int rank = hold_wanted_sm(launch.placement);
+  if (rank < 0) return;
+  const std::uint32_t sm = read_sm();
+  if (threadIdx.x < 2) flags[threadIdx.x] = 0;
+  const Words words{shared_address(flags), shared_address(flags + 1)};
+  if (!pass_barrier()) return;
+  const Stopwatch watch{read_clock(), launch.limit_cycles};
+  std::uint64_t cycles = 0;
+  if constexpr (wait == Wait::handshake) {
+    cycles = handshake(launch, words, watch);
+  } else if constexpr (wait == Wait::spin_release) {
+    cycles = spin_release(words, watch);
+  } else if constexpr (wait == Wait::barrier_against_spin) {
+    cycles = barrier_against_spin(words, watch);
+  } else if (threadIdx.x < warp_size) {
+    cycles = diverged_halves(launch, words, watch);
+  } else {
+    cycles = arrive_for_halves(words, watch);
+  }
+  launch.cycles[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = cycles;
+  if (!pass_barrier()) return;
+  if (threadIdx.x == 0) {
+    launch.results[rank] = {lane_status(true, sm), sm, watch.cycles(), 0};
+  }
+}
+
+}  // namespace
+
+cudaError_t launch_waits(const WaitLaunch& launch, Wait wait, const LaunchShape& shape,
+                         cudaStream_t stream) {
+  constexpr void (*kernels[])(WaitLaunch){
+      wait_kernel<Wait::handshake>, wait_kernel<Wait::spin_release>,
+      wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>};
+  return launch_kernel(kernels[static_cast<int>(wait)], launch, shape, stream);
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,68 @@
+// Streams of groups of SMs, each through a list of chunks. Hardware effect: what it costs that the
+// lines of an L2 in partitions lie near or far. Loads are those of plain streams past the L1, as
+// many in flight; tests/sass checks it. A list is read through the L1, where it stays.
+#include "kernels/stream/stream_kernel.cuh"
+
+namespace sonde::kernels {
+namespace {
+
+using GroupReads = Access<StreamWork::read, Load::cg, 16>;
+constexpr std::uint32_t lanes_of_warp = 32;
+
+/// Place of this block among those of its group, in order of arrival; for all of its threads.
+__device__ std::uint32_t take_rank(const StreamGroupsLaunch& groups, std::int32_t group) {
+  __shared__ std::uint32_t rank;
+  if (threadIdx.x == 0) rank = atomicAdd(&groups.ranks[group], 1u);
+  __syncthreads();
+  return rank;
+}
+
+template <int ilp>
+__device__ std::uint32_t read_chunk(const StreamLaunch& launch, std::uint32_t chunk) {
+  constexpr std::uint32_t elements = stream_group_chunk_bytes / GroupReads::bytes;
+  const std::uint64_t first = std::uint64_t{chunk} * elements + threadIdx.x % lanes_of_warp;
+  std::uint32_t sum = 0;
+#pragma unroll 1  // no more in flight than asked
+  for (std::uint32_t i = 0; i < elements; i += lanes_of_warp * ilp) {
+    sum += do_elements<GroupReads, ilp>(launch, first + i, lanes_of_warp);
+  }
+  return sum;
+}
+
+template <int ilp>
+__global__ void __launch_bounds__(stream_max_threads(GroupReads::bytes, ilp), 1)
+    grouped_stream_kernel(const __grid_constant__ StreamLaunch launch) {
+  const StreamGroupsLaunch& groups = launch.groups;
+  const std::int32_t group = groups.group_of_sm[read_sm()];
+  const StreamGroupLaunch of = group == 0 ? groups.of[0] : groups.of[1];
+  const std::uint32_t warp =
+      take_rank(groups, group) * (blockDim.x / lanes_of_warp) + threadIdx.x / lanes_of_warp;
+  const std::uint32_t* list = groups.lists + of.begin;
+  const std::uint32_t step = of.warps % of.chunks;
+  LateDeadline deadline(launch.placement.limit_ns);
+  std::uint32_t at = warp % of.chunks;
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < groups.warp_chunks; ++i) {
+    sum += read_chunk<ilp>(launch, list[at]);
+    at += step;
+    if (at >= of.chunks) at -= of.chunks;
+    if (i % deadline_tiles == deadline_tiles - 1 && deadline.passed()) {
+      *launch.timed_out = 1;
+      break;
+    }
+  }
+  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
+}
+
+}  // namespace
+
+StreamKernel grouped_stream(const StreamCode& code) {
+  if (code.work != GroupReads::work || code.load != GroupReads::load ||
+      code.element_bytes != GroupReads::bytes) {
+    return nullptr;
+  }
+  return select_kernel<StreamKernel, 1, 2, 4, 8>(
+      code.ilp, [](auto factor) { return grouped_stream_kernel<factor.value>; });
+}
+
+}  // namespace sonde::kernels

@@ -1,0 +1,90 @@
+// Streams of constants: fills the bank, tells each block where its threads begin, and checks that
+// they loaded what stands there.
+#include "base/gpu_facts.hpp"
+#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/play/play.hpp"
+#include "device/device_error.hpp"
+#include "kernels/chase/chase.hpp"
+#include "kernels/constant_stream.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace sonde::cuda {
+namespace {
+
+static_assert(kernels::constant_ilp == constant_loads_in_flight);
+
+int threads_of(const ConstantStreamProbe& probe) { return probe.warps * probe.warp_threads; }
+
+/// Words that differ, so that a load of another one would show in the sum. The factor is Knuth's
+/// for multiplicative hashing (2^32 / golden ratio).
+void fill_bank(std::span<std::uint32_t> words) {
+  std::uint32_t number = 0;
+  for (std::uint32_t& word : words) word = ++number * 2654435761u;
+}
+
+/// Of all that the block on this SM loads, untimed loads too, modulo 2^32.
+std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std::uint32_t> bank,
+                           int sm) {
+  const std::uint64_t loads = constant_warmup_accesses(probe) + probe.accesses;
+  std::uint32_t sum = 0;
+  for (int thread = 0; thread < threads_of(probe); ++thread) {
+    const ConstantPiece piece = constant_piece(probe, sm, thread);
+    for (std::uint64_t load = 0; load < loads; ++load) {
+      sum += bank[piece.offset_bytes(load, probe.step_bytes) / 4];
+    }
+  }
+  return sum;
+}
+
+kernels::ConstantStreamLaunch describe_stream(const ConstantStreamProbe& probe) {
+  kernels::ConstantStreamLaunch launch;
+  launch.warp_threads = static_cast<std::uint32_t>(probe.warp_threads);
+  launch.warmup_rows =
+      static_cast<std::uint32_t>(constant_warmup_accesses(probe) / constant_loads_in_flight);
+  launch.timed_rows = static_cast<std::uint32_t>(probe.accesses / constant_loads_in_flight);
+  return launch;
+}
+
+kernels::ConstantRoute route_on(const ConstantStreamProbe& probe, int sm) {
+  const ConstantPiece piece = constant_piece(probe, sm, 0);
+  return {.start_bytes = static_cast<std::uint32_t>(piece.start * probe.step_bytes),
+          .step_bytes = static_cast<std::uint32_t>(probe.step_bytes),
+          .piece_bytes = static_cast<std::uint32_t>(piece.words * probe.step_bytes)};
+}
+
+}  // namespace
+
+Trace play(Session& session, const ConstantStreamProbe& probe) {
+  const auto block_threads = static_cast<unsigned>(probe.warps) * warp_threads;
+  if (block_threads > static_cast<unsigned>(session.info().max_threads_per_block)) {
+    throw_device_error("a constant stream has {} warps in a block (at most {} fit). Ask for fewer",
+                       probe.warps, session.info().max_threads_per_block / warp_threads);
+  }
+  const layout::SharedPlan shared =
+      layout::plan_shared(session.info(), kernels::constant_stream_shared_bytes);
+  const auto loads = probe.accesses * static_cast<std::uint64_t>(threads_of(probe));
+  LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = loads},
+                   limit_for(2 * loads * probe.sms.size()));
+  LaunchArrays& arrays = session.arrays();
+  const auto bank = arrays.add_input<std::uint32_t>(kernels::bank_bytes / 4);
+  const auto routes = arrays.add_input<kernels::ConstantRoute>(probe.sms.size());
+  kernels::ConstantStreamLaunch launch = describe_stream(probe);
+  lanes.describe(launch);
+  launch.routes = arrays.device(routes);
+  fill_bank(arrays.host(bank));
+  for (std::size_t rank = 0; rank < probe.sms.size(); ++rank) {
+    arrays.host(routes)[rank] = route_on(probe, probe.sms[rank]);
+  }
+  Trace trace = lanes.run(block_threads, shared, [&](const kernels::LaunchShape& shape) {
+    SONDE_CUDA_CHECK(kernels::fill_constant_stream_bank(arrays.device(bank), session.stream()));
+    SONDE_CUDA_CHECK(kernels::launch_constant_stream(launch, shape, session.stream()));
+  });
+  for (std::size_t lane = 0; lane < probe.sms.size(); ++lane) {
+    lanes.check_final_value(lane, expected_sum(probe, arrays.host(bank), probe.sms[lane]));
+  }
+  return trace;
+}
+
+}  // namespace sonde::cuda

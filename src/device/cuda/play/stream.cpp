@@ -1,0 +1,230 @@
+// Streams over global memory.
+#include "kernels/stream/stream.hpp"
+#include "base/error.hpp"
+#include "device/cuda/block_spans.hpp"
+#include "device/cuda/placed_launch.hpp"
+#include "device/cuda/play/play.hpp"
+#include "device/cuda/stream_code.hpp"
+#include "device/cuda/stream_groups.hpp"
+#include "device/device_error.hpp"
+#include "device/layout/carveout.hpp"
+#include "kernels/memory.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace sonde::cuda {
+namespace {
+
+/// Tells the kernel where the data lie: a copy goes from one half to the other. What is read holds
+/// the pattern; what must be written is wiped, as all of a peer's buffer is.
+void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
+  const bool copies = probe.kind == StreamKind::copy;
+  const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
+  std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
+                                      : session.data(probe.place, probe.footprint_bytes);
+  std::byte* destination = copies ? source + pass_bytes : source;
+  if (probe.kind == StreamKind::read || copies) {
+    SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));
+  }
+  if (probe.kind != StreamKind::read && !probe.peer_uuid) {
+    SONDE_CUDA_CHECK(cudaMemsetAsync(destination, 0, pass_bytes, session.stream()));
+  }
+  launch.source = source;
+  launch.destination = destination;
+  launch.elements = pass_bytes / static_cast<std::uint64_t>(probe.element_bytes);
+  launch.tiles = pass_bytes / stream_tile_bytes(probe);
+  launch.tile_bytes = static_cast<std::uint32_t>(stream_tile_bytes(probe));
+  launch.rest_begin =
+      launch.tiles * (stream_tile_bytes(probe) / static_cast<std::uint64_t>(probe.element_bytes));
+  const std::size_t ranks =
+      probe.sms.empty() ? static_cast<std::size_t>(probe.blocks) : probe.sms.size();
+  launch.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(ranks, launch.tiles));
+  launch.passes = static_cast<std::uint32_t>(probe.passes);
+  launch.order =
+      probe.order == StreamOrder::same ? kernels::StreamOrder::same : kernels::StreamOrder::apart;
+}
+
+/// Every so many tiles one is timed: not the same blocks again and again.
+std::uint64_t window_step(const StreamProbe& probe, std::uint64_t tiles) {
+  const auto wanted = static_cast<std::uint64_t>(probe.timed_tiles);
+  std::uint64_t step = std::max<std::uint64_t>((tiles + wanted - 1) / wanted, 1);
+  while (std::gcd(step, static_cast<std::uint64_t>(probe.blocks)) != 1) ++step;
+  return step;
+}
+
+/// 100 MB/s for each block that is at work, far below what any memory gives; 1 GB/s in all from a
+/// peer, as a PCIe link of one lane gives.
+TimeLimit limit_of(const StreamProbe& probe) {
+  const double most_blocks = probe.peer_uuid ? 10 : 100;
+  const double seconds = stream_bytes(probe) / (1e8 * std::min<double>(probe.blocks, most_blocks));
+  return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
+}
+
+/// On chosen SMs one block takes all of the smallest carve-out; tiles that the copy engine moves
+/// lie in shared memory; else the carve-out has room for as many blocks as the threads allow, each
+/// with its reserved part.
+layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
+  if (!probe.sms.empty()) return layout::plan_shared(info, 0);
+  if (probe.engine == StreamEngine::bulk) {
+    const int blocks_per_sm = (probe.blocks + info.sm_count - 1) / info.sm_count;
+    return layout::plan_shared(info, kernels::stream_bulk_bytes(stream_tile_bytes(probe)),
+                               std::nullopt, static_cast<std::uint64_t>(blocks_per_sm));
+  }
+  const auto resident = static_cast<std::uint64_t>(info.max_threads_per_sm / probe.block_threads);
+  return layout::plan_shared(
+      info, (std::max<std::uint64_t>(resident, 1) - 1) * info.reserved_shared_bytes_per_block);
+}
+
+/// The launches of one stream probe and what they leave behind.
+class StreamRun {
+ public:
+  StreamRun(Session& session, const StreamProbe& probe)
+      : session_(session),
+        probe_(probe),
+        code_(choose_stream_code(session.info(), probe)),
+        limit_(limit_of(probe)),
+        shared_(plan_for(session.info(), probe)),
+        spans_(session),
+        sink_(session.arrays().add_output<std::uint32_t>(1)),
+        mismatches_(session.arrays().add_output<unsigned long long>(1)) {
+    if (probe.timed_tiles > 0) {
+      const std::uint64_t tiles = probe.footprint_bytes / stream_tile_bytes(probe);
+      const std::uint64_t step = window_step(probe, tiles);
+      launch_.window_step = static_cast<std::uint32_t>(step);
+      windows_.emplace(
+          session.arrays().add_output<kernels::StreamWindow>((tiles + step - 1) / step));
+    }
+    if (!probe.groups.empty()) groups_.emplace(session, probe);
+    if (!probe.sms.empty()) placed_.emplace(session, rank_sms(probe.sms).sms, limit_);
+    launch_.placement.limit_ns = limit_.kernel_ns();
+    if (placed_) launch_.placement = placed_->placement();
+    spans_.describe(launch_);
+    launch_.sink = session.arrays().device(sink_);
+    if (groups_) launch_.groups = groups_->describe();
+    if (windows_) launch_.windows = session.arrays().device(*windows_);
+    lay_data(session, probe, launch_);
+  }
+
+  /// @return wall time by device events
+  double run_once_ns() {
+    const auto queue = [this](const kernels::LaunchShape& shape) { queue_kernel(shape); };
+    kernels::LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
+                               .block_threads = static_cast<unsigned>(probe_.block_threads),
+                               .shared_bytes = is_bulk() ? shared_.dynamic_bytes : 0,
+                               .carveout_percent = shared_.carveout_percent};
+    if (placed_) {
+      shape.shared_bytes = shared_.dynamic_bytes;
+      placed_->run(shape, queue);
+    } else {
+      if (groups_) groups_->fill();
+      session_.run(limit_, [&] { queue(shape); });
+    }
+    if (spans_.timed_out()) {
+      throw_device_error(
+          "a stream passed its deadline (memory or clock is far too slow). Look at the GPU's "
+          "health");
+    }
+    float elapsed_ms = 0;
+    SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin_.get(), end_.get()));
+    return static_cast<double>(elapsed_ms) * 1e6;
+  }
+
+  /// @throws DeviceError if what was written is not what had to be
+  void check_data() {
+    if (probe_.kind == StreamKind::read) return;
+    session_.run(limit_, [&] {
+      session_.arrays().clear(mismatches_);
+      if (probe_.kind == StreamKind::add) return count_wrong_sums();
+      // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
+      SONDE_CUDA_CHECK(kernels::count_mismatches(
+          launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
+          0, 61, session_.arrays().device(mismatches_), session_.stream()));
+    });
+    const auto wrong = session_.arrays().host(mismatches_).front();
+    if (wrong == 0) return;
+    throw_device_error(
+        "wrong data: {} of the checked elements of a {} are not what was stored (its bandwidth "
+        "means nothing). Check the GPU's memory and ECC counters",
+        wrong, to_text(probe_.kind));
+  }
+
+  Trace last_trace() const {
+    Trace trace;
+    trace.shared_carveout_bytes = shared_.carveout_bytes;
+    if (placed_) trace.lanes = spans_.read();
+    if (windows_) trace.lanes = read_windows();
+    return trace;
+  }
+
+ private:
+  void count_wrong_sums() {
+    const std::size_t blocks =
+        probe_.sms.empty() ? static_cast<std::size_t>(probe_.blocks) : probe_.sms.size();
+    const std::size_t adding_blocks = probe_.order == StreamOrder::same ? blocks : 1;
+    const auto sum = static_cast<std::uint32_t>(probe_.passes) *
+                     static_cast<std::uint32_t>(adding_blocks) * launches_;
+    SONDE_CUDA_CHECK(kernels::count_other_words(launch_.destination, launch_.elements, sum,
+                                                session_.arrays().device(mismatches_),
+                                                session_.stream()));
+  }
+
+  bool is_bulk() const { return probe_.engine == StreamEngine::bulk; }
+
+  std::vector<LaneTrace> read_windows() const {
+    std::map<std::uint32_t, LaneTrace> lanes;
+    for (const kernels::StreamWindow& window : session_.arrays().host(*windows_)) {
+      if (window.cycles == 0) continue;
+      LaneTrace& lane = lanes[window.sm];
+      lane.sm = static_cast<int>(window.sm);
+      lane.window_cycles.push_back(window.cycles);
+      ++lane.accesses;
+      lane.elapsed_cycles += window.cycles;
+    }
+    std::vector<LaneTrace> list;
+    for (auto& [sm, lane] : lanes) list.push_back(std::move(lane));
+    return list;
+  }
+
+  void queue_kernel(const kernels::LaunchShape& shape) {
+    ++launches_;
+    spans_.clear();
+    if (windows_) session_.arrays().clear(*windows_);
+    if (groups_) groups_->clear();
+    SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), session_.stream()));
+    SONDE_CUDA_CHECK(kernels::launch_stream(launch_, code_, shape, session_.stream()));
+    SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), session_.stream()));
+  }
+
+  Session& session_;
+  const StreamProbe& probe_;
+  kernels::StreamCode code_;
+  TimeLimit limit_;
+  layout::SharedPlan shared_;
+  BlockSpans spans_;
+  Output<std::uint32_t> sink_;  // never written
+  Output<unsigned long long> mismatches_;
+  std::optional<PlacedLaunch> placed_;  // on chosen SMs
+  std::optional<StreamGroups> groups_;
+  std::optional<Output<kernels::StreamWindow>> windows_;  // of timed tiles
+  kernels::StreamLaunch launch_;
+  std::uint32_t launches_ = 0;
+  Event begin_;
+  Event end_;
+};
+
+}  // namespace
+
+Trace play(Session& session, const StreamProbe& probe) {
+  StreamRun run(session, probe);
+  run.run_once_ns();  // loads the kernel's code and warms the TLBs; not counted
+  std::vector<double> repeat_ns;
+  for (int i = 0; i < probe.repeats; ++i) repeat_ns.push_back(run.run_once_ns());
+  Trace trace = run.last_trace();
+  run.check_data();
+  trace.repeat_ns = std::move(repeat_ns);
+  return trace;
+}
+
+}  // namespace sonde::cuda

@@ -1,0 +1,129 @@
+// Ties each column of a table to the member of a row that it keeps, once, for writing and for
+// reading. rows.hpp lists the tables, table_file.hpp brings them into the file.
+#pragma once
+
+#include "analysis/results.hpp"
+#include "base/error.hpp"
+#include "store/hdf5/table.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace sonde {
+
+/// Rows [offset, offset + length) of another table: how ragged data is kept.
+struct RowRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+/// What is kept of a member: 0 or 1 of a truth value, the name of an outcome, all else as it is.
+template <class Member>
+auto to_stored(const Member& member) {
+  if constexpr (std::is_same_v<Member, bool>) {
+    return static_cast<std::uint8_t>(member);
+  } else if constexpr (std::is_enum_v<Member>) {
+    return std::string(to_text(member));
+  } else {
+    return member;
+  }
+}
+
+/// The reverse. @throws StoreError for what to_stored never gives
+template <class Member, class Stored>
+Member from_stored(const Stored& stored) {
+  if constexpr (std::is_same_v<Member, bool>) {
+    if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
+    return stored == 1;
+  } else if constexpr (std::is_same_v<Member, Status>) {
+    return parse_status(stored);
+  } else if constexpr (std::is_same_v<Member, DeviceOutcome>) {
+    return parse_device_outcome(stored);
+  } else {
+    return stored;
+  }
+}
+
+template <class T>
+constexpr ElementType element_type() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::u32;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return ElementType::u64;
+  if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;
+  if constexpr (std::is_same_v<T, double>) return ElementType::f64;
+  if constexpr (std::is_same_v<T, std::string>) return ElementType::text;
+}
+
+/// The member of a row at the end of this chain of members.
+template <class... Members>
+auto at(Members... members) {
+  return [members...](auto& row) -> auto& { return (row.*....*members); };
+}
+
+/// A table whose columns keep the members of a row.
+template <class Row>
+class BoundTable {
+ public:
+  explicit BoundTable(TableKey key) : key_(std::move(key)) {}
+
+  /// @param access the member that the column keeps: a pointer to it, or a chain of them by at()
+  /// @param counts the table whose rows the column counts, if it does
+  template <class Access>
+  BoundTable& add(std::string name, std::string units, std::string long_name, Access access,
+                  TableKey counts = {}) {
+    using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
+    using Stored = decltype(to_stored(std::declval<Member>()));
+    const ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
+    columns_.push_back(
+        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
+    put_.push_back([access](std::span<const Row> rows) -> Values {
+      std::vector<Stored> values;
+      values.reserve(rows.size());
+      for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
+      return values;
+    });
+    get_.push_back([access](std::span<Row> rows, const Values& values) {
+      auto value = std::get<std::vector<Stored>>(values).begin();
+      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(*value++);
+    });
+    return *this;
+  }
+
+  /// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
+  template <class Access>
+  BoundTable& add_range(const std::string& name, const std::string& what, const TableKey& counted,
+                        Access access) {
+    const auto part = [access](std::uint64_t RowRange::*member) {
+      return [=](auto& row) -> auto& { return std::invoke(access, row).*member; };
+    };
+    add(name + "_offset", "1", "first row of " + what, part(&RowRange::offset), counted);
+    return add(name + "_length", "1", "number of rows of " + what, part(&RowRange::length));
+  }
+
+  const TableKey& key() const { return key_; }
+  const std::vector<ColumnSpec>& columns() const { return columns_; }
+
+  Table to_table(std::span<const Row> rows) const {
+    Table table{.key = key_, .columns = columns_, .values = {}};
+    for (const auto& put : put_) table.values.push_back(put(rows));
+    return table;
+  }
+
+  std::vector<Row> to_rows(const Table& table) const {
+    std::vector<Row> rows(table.rows());
+    for (std::size_t c = 0; c < get_.size(); ++c) get_[c](rows, table.values[c]);
+    return rows;
+  }
+
+ private:
+  TableKey key_;
+  std::vector<ColumnSpec> columns_;
+  std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
+  std::vector<std::function<void(std::span<Row>, const Values&)>> get_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,41 @@
+// Datasets of a file that anyone may have made: what they claim is checked before it is believed.
+#pragma once
+
+#include "store/hdf5/bound_table.hpp"
+#include "store/hdf5/hdf5.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// Who wrote a file. What this run itself wrote may be damaged, which checksums tell, but is not
+/// made to do damage.
+enum class Writer { anyone, this_run };
+
+/// Opens a dataset whose values lie in this file and nowhere else, through filters that sonde
+/// itself uses: HDF5 would follow links into other files, and load filters as plugins.
+/// @throws StoreError naming the dataset
+hdf5::Handle open_dataset(hid_t file, const std::string& path);
+
+/// @throws StoreError unless it has exactly one dimension
+std::uint64_t extent_of(hid_t dataset, const std::string& path);
+
+/// Checks that all these elements are there, and can come from a file of this size: reading them
+/// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
+/// into, which takes about as long as reading them, and none of files that this run wrote.
+/// @throws StoreError
+void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
+                   std::size_t element_bytes, RowRange range, Writer writer);
+
+/// Rows of each chunk, if they went through the filters, in their order, that sonde gives numbers
+/// of more than one byte; else 0.
+std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path);
+
+/// The value of all elements, if the file keeps only that: there are no chunks, and the value that
+/// HDF5 fills in was chosen. Else empty. @param type of the dataset
+std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path);
+
+}  // namespace sonde

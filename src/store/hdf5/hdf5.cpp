@@ -1,0 +1,291 @@
+// Checked HDF5 calls.
+#include "store/hdf5/hdf5.hpp"
+
+#include "store/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+namespace sonde::hdf5 {
+namespace {
+
+// The most that HDF5 takes (H5AC__MAX_DIRTY_BYTES_THRESHOLD); a file of one device has 1 MB.
+constexpr std::size_t most_held_bytes = 32 << 20;
+
+/// Keeps the text of the first error, the innermost.
+herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
+  if (n == 0 && error->desc) *static_cast<std::string*>(reason) = error->desc;
+  return 0;
+}
+
+Handle file_access() {
+  Handle access = make_properties(H5P_FILE_ACCESS);
+  // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
+  // directly. It and the headers of all objects have checksums.
+  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "setting the file version");
+  // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
+  // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
+  check(H5Pset_file_locking(access, false, true), "switching locks off");
+  return access;
+}
+
+/// Keeps all metadata in memory until a flush.
+void hold_metadata(hid_t access) {
+  H5AC_cache_config_t config{};
+  config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  check(H5Pget_mdc_config(access, &config), "reading the cache configuration");
+  config.evictions_enabled = false;
+  config.incr_mode = H5C_incr__off;
+  config.flash_incr_mode = H5C_flash_incr__off;
+  config.decr_mode = H5C_decr__off;
+  // Of parallel HDF5: else ranks would write it together now and then, and one that cannot would be
+  // alone with its error in a call that the others do not come back from.
+  config.dirty_bytes_threshold = most_held_bytes;
+  check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
+}
+
+Handle shared_access(MPI_Comm comm) {
+  Handle access = file_access();
+  check(H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL), "choosing MPI-IO");
+  check(H5Pset_coll_metadata_write(access, true), "choosing collective metadata");
+  hold_metadata(access);
+  return access;
+}
+
+/// For a file or group that remembers the order of its members.
+Handle ordered_creation(hid_t kind) {
+  Handle creation = make_properties(kind);
+  check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+        "tracking the order of groups");
+  return creation;
+}
+
+/// What is created from here on has the indexes of HDF5 1.10, which have checksums; asked for from
+/// the start, they would bring the superblock of 1.10 as well.
+hid_t check_indexes(hid_t file) {
+  check(H5Fset_libver_bounds(file, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the indexes");
+  return file;
+}
+
+hid_t create_file(const std::filesystem::path& path, hid_t access) {
+  return check_indexes(
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
+            "creating the file"));
+}
+
+/// Of any length.
+Handle text_type() {
+  Handle type = utf8_type(H5T_VARIABLE);
+  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
+  return type;
+}
+
+void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t type,
+                     const void* value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, "making a space");
+  const Handle attribute(
+      H5Acreate2(object, name.c_str(), file_type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+      "creating the attribute " + name);
+  check(H5Awrite(attribute, type, value), "writing the attribute " + name);
+}
+
+Handle open_attribute(hid_t object, const std::string& name) {
+  return Handle(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose,
+                "opening the attribute " + name);
+}
+
+/// Reads one value into `value`: an array, or another type, would not fit there.
+/// @param type in the file as in memory
+void read_attribute(hid_t attribute, const std::string& name, hid_t type, void* value) {
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  const Handle space(H5Aget_space(attribute), H5Sclose, "reading the size of " + name);
+  if (H5Sget_simple_extent_type(space) != H5S_SCALAR || H5Tequal(stored, type) <= 0) {
+    throw StoreError("the attribute " + name + " is not one value of the expected type");
+  }
+  check(H5Aread(attribute, type, value), "reading the attribute " + name);
+}
+
+}  // namespace
+
+std::string last_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, &reason);
+  const std::string mark = "error message = '";
+  if (const auto at = reason.find(mark); at != std::string::npos) {
+    const auto from = at + mark.size();
+    return reason.substr(from, reason.find('\'', from) - from);
+  }
+  return reason.empty() ? "no reason given" : reason;
+}
+
+hid_t check(hid_t id, const std::string& what) {
+  if (id < 0) throw StoreError(fmt::format("{} failed: {}", what, last_reason()));
+  return id;
+}
+
+std::size_t check_size(ssize_t size, const std::string& what) {
+  return static_cast<std::size_t>(check(static_cast<hid_t>(size), what));
+}
+
+File File::create(const std::filesystem::path& path) {
+  prepare_store();
+  Handle access = file_access();
+  hold_metadata(access);
+  return File(create_file(path, access));
+}
+
+File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
+  prepare_store();
+  return File(create_file(path, shared_access(comm)));
+}
+
+File File::open_together(const std::filesystem::path& path, MPI_Comm comm) {
+  prepare_store();
+  return File(check_indexes(
+      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, shared_access(comm)), "opening the file")));
+}
+
+File File::open_to_write(const std::filesystem::path& path) {
+  prepare_store();
+  return File(
+      check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
+}
+
+void File::flush(Durability durability) {
+  check(H5Fflush(id_, H5F_SCOPE_GLOBAL), "writing to the disk");
+  if (durability == Durability::cached) return;
+  int* descriptor = nullptr;
+  check(H5Fget_vfd_handle(id_, H5P_DEFAULT, reinterpret_cast<void**>(&descriptor)),
+        "finding the file's descriptor");
+  if (fsync(*descriptor) != 0) {
+    throw StoreError(fmt::format("writing to the disk failed: {}", std::strerror(errno)));
+  }
+}
+
+void File::close() {
+  const ssize_t left = H5Fget_obj_count(id_, H5F_OBJ_ALL);
+  require(left == 1, "objects of the file are still open");
+  check(H5Fclose(id_), "closing the file");
+  id_ = -1;
+}
+
+Handle open_to_read(const std::filesystem::path& path) {
+  prepare_store();
+  const auto refuse_if = [&path](bool wrong, std::string_view what) {
+    if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
+  };
+  using std::filesystem::file_type;
+  std::error_code error;
+  const file_type type = std::filesystem::status(path, error).type();
+  refuse_if(type == file_type::none,
+            fmt::format("not to be read ({}) check its path and permissions", error.message()));
+  refuse_if(type == file_type::not_found, "not there (nothing to read) check the path");
+  refuse_if(type == file_type::directory, "a folder (a run is one file) name the file in it");
+  refuse_if(type != file_type::regular,
+            "no regular file (reading a pipe could wait for ever) name a file");
+  refuse_if(H5Fis_hdf5(path.c_str()) == 0,
+            "no HDF5 file (sonde writes its runs as HDF5) check that it is the right file and was "
+            "copied whole");
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access());
+  if (id < 0) {
+    const std::string reason = last_reason();
+    std::string advice = "check its permissions and that it was copied whole";
+    if (reason.find("truncated") != std::string::npos) {
+      advice = "copy it again, or rebuild it with 'sonde merge' from its .parts folder";
+    } else if (reason.find("lock") != std::string::npos) {
+      advice = "set HDF5_USE_FILE_LOCKING=FALSE";
+    }
+    throw StoreError(fmt::format("'{}' cannot be opened ({}) {}", path.string(), reason, advice));
+  }
+  return Handle(id, H5Fclose, "opening the file");
+}
+
+Handle make_groups(hid_t file, const std::string& path) {
+  const Handle creation = ordered_creation(H5P_GROUP_CREATE);
+  std::istringstream names(path);
+  std::string name;
+  std::string so_far;
+  while (std::getline(names, name, '/')) {
+    so_far += so_far.empty() ? name : "/" + name;
+    if (has_link(file, so_far)) continue;
+    Handle(H5Gcreate2(file, so_far.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose,
+           "creating the group " + so_far);
+  }
+  return open_group(file, path);
+}
+
+void remove_group(hid_t file, const std::string& path) {
+  if (has_link(file, path)) check(H5Ldelete(file, path.c_str(), H5P_DEFAULT), "removing " + path);
+}
+
+Handle open_group(hid_t file, const std::string& path) {
+  if (!has_link(file, path)) throw StoreError(path + " is missing");
+  return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
+}
+
+bool has_link(hid_t file, const std::string& path) {
+  for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
+    const std::string so_far = path.substr(0, at);
+    H5L_info_t link{};
+    if (H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
+      const std::string reason = last_reason();
+      if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+      throw StoreError(fmt::format("reading the link {} failed: {}", so_far, reason));
+    }
+    if (link.type != H5L_TYPE_HARD) throw StoreError(so_far + " leads to another place or file");
+    if (at == path.npos) return true;
+  }
+}
+
+Handle make_properties(hid_t kind) {
+  return Handle(H5Pcreate(kind), H5Pclose, "making a property list");
+}
+
+Handle utf8_type(std::size_t size) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "making a text type");
+  check(H5Tset_size(type, size), "sizing a text type");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "choosing UTF-8");
+  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "choosing the padding");
+  return type;
+}
+
+bool has_attribute(hid_t object, const std::string& name) {
+  return H5Aexists(object, name.c_str()) > 0;
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const char* pointer = text.c_str();
+  const Handle type = text_type();
+  write_attribute(object, name, type, type, &pointer);
+}
+
+void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type = utf8_type(std::max<std::size_t>(text.size(), 1));
+  write_attribute(object, name, type, type, text.c_str());
+}
+
+void write_attribute(hid_t object, const std::string& name, std::uint64_t number) {
+  write_attribute(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &number);
+}
+
+std::string read_text_attribute(hid_t object, const std::string& name) {
+  const Handle attribute = open_attribute(object, name);
+  const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
+  std::string text(std::min<std::size_t>(H5Tget_size(stored), H5Aget_storage_size(attribute)),
+                   '\0');
+  read_attribute(attribute, name, utf8_type(std::max<std::size_t>(text.size(), 1)), text.data());
+  return text.substr(0, text.find('\0'));
+}
+
+std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
+  std::uint64_t number = 0;
+  read_attribute(open_attribute(object, name), name, H5T_STD_U64LE, &number);
+  return number;
+}
+
+}  // namespace sonde::hdf5

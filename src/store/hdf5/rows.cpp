@@ -1,0 +1,228 @@
+// Names, units and meanings of all columns.
+#include "store/hdf5/rows.hpp"
+
+namespace sonde {
+
+namespace keys {
+TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
+TableKey findings(const std::string& job) { return {"jobs/" + job + "/findings", "finding"}; }
+TableKey vectors(const std::string& job) { return {"jobs/" + job + "/findings", "element"}; }
+TableKey modes(const std::string& job) { return {"jobs/" + job + "/findings", "mode"}; }
+TableKey traces(const std::string& job, const std::string& dimension) {
+  return {"jobs/" + job + "/traces", dimension};
+}
+}  // namespace keys
+
+namespace {
+
+/// A table whose rows belong to devices.
+template <class Row>
+BoundTable<Row> table_by_device(TableKey key) {
+  BoundTable<Row> table(std::move(key));
+  table.add("device_index", "1", "row of the device in /devices", &Row::device_index,
+            keys::devices);
+  return table;
+}
+
+void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std::string& note,
+                Health DeviceResult::*health) {
+  const auto add = [&](const char* name, const char* units, const std::string& what, auto member) {
+    table.add(when + name, units, what + note, at(&DeviceRow::device, health, member));
+  };
+  add("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);
+  add("power_w", "W", "power drawn", &Health::power_w);
+  add("sm_clock_hz", "Hz", "SM clock", &Health::sm_clock_hz);
+  add("memory_clock_hz", "Hz", "memory clock", &Health::memory_clock_hz);
+  add("throttle_reasons", "1", "NVML clocks event reasons, a bit mask", &Health::throttle_reasons);
+  add("ecc_corrected", "1", "corrected ECC errors", &Health::ecc_corrected);
+  add("ecc_uncorrected", "1", "uncorrected ECC errors", &Health::ecc_uncorrected);
+  add("remapped_rows", "1", "remapped memory rows", &Health::remapped_rows);
+  add("remap_pending", "1", "a row waits to be remapped", &Health::remap_pending);
+  add("remap_failure", "1", "a row could not be remapped", &Health::remap_failure);
+}
+
+}  // namespace
+
+BoundTable<DeviceRow> device_table() {
+  const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
+  const auto device = [](auto member) { return at(&DeviceRow::device, member); };
+  BoundTable<DeviceRow> table(keys::devices);
+  table.add("uuid", "", "UUID", info(&DeviceInfo::uuid))
+      .add("name", "", "product name", info(&DeviceInfo::name))
+      .add("serial", "", "serial number of the board", info(&DeviceInfo::serial))
+      .add("pci_bus_id", "", "PCI domain:bus:device.function", info(&DeviceInfo::pci_bus_id))
+      .add("vbios", "", "VBIOS version", info(&DeviceInfo::vbios))
+      .add("driver_version", "", "driver version", info(&DeviceInfo::driver_version))
+      .add("runtime_version", "", "runtime version", info(&DeviceInfo::runtime_version))
+      .add("node", "", "host that held the GPU", device(&DeviceResult::node))
+      .add("rank", "1", "MPI rank that measured it", device(&DeviceResult::rank))
+      .add("status", "", "complete, incomplete or lost", device(&DeviceResult::status))
+      .add("reason", "", "why it is not complete", device(&DeviceResult::reason))
+      .add("compute_major", "1", "compute capability", info(&DeviceInfo::compute_major))
+      .add("compute_minor", "1", "compute capability", info(&DeviceInfo::compute_minor))
+      .add("sm_count", "1", "streaming multiprocessors", info(&DeviceInfo::sm_count))
+      .add("warp_threads", "1", "threads of a warp", info(&DeviceInfo::warp_threads))
+      .add("max_threads_per_block", "1", "most threads of a block",
+           info(&DeviceInfo::max_threads_per_block))
+      .add("max_threads_per_sm", "1", "most threads on an SM",
+           info(&DeviceInfo::max_threads_per_sm))
+      .add("max_cluster_blocks", "1", "most blocks of a thread block cluster",
+           info(&DeviceInfo::max_cluster_blocks))
+      .add("memory_bytes", "byte", "device memory", info(&DeviceInfo::memory_bytes))
+      .add("l2_bytes", "byte", "L2 size as the driver tells it", info(&DeviceInfo::l2_bytes))
+      .add("shared_bytes_per_block", "byte", "most shared memory of a block",
+           info(&DeviceInfo::shared_bytes_per_block))
+      .add("shared_bytes_per_sm", "byte", "shared memory of an SM",
+           info(&DeviceInfo::shared_bytes_per_sm))
+      .add("reserved_shared_bytes_per_block", "byte", "shared memory that the driver keeps",
+           info(&DeviceInfo::reserved_shared_bytes_per_block))
+      .add("sm_clock_hz", "Hz", "highest SM clock", info(&DeviceInfo::sm_clock_hz))
+      .add("memory_clock_hz", "Hz", "highest memory clock", info(&DeviceInfo::memory_clock_hz))
+      .add("memory_bus_bits", "bit", "width of the memory bus", info(&DeviceInfo::memory_bus_bits))
+      .add("memory_data_rate", "1", "transfers per memory clock",
+           info(&DeviceInfo::memory_data_rate))
+      .add("ecc", "1", "ECC is on", info(&DeviceInfo::ecc))
+      .add("mig", "1", "this is a MIG slice", info(&DeviceInfo::mig))
+      .add("mps", "1", "MPS is on", info(&DeviceInfo::mps))
+      .add("foreign_processes", "1", "compute processes of others on this GPU",
+           info(&DeviceInfo::foreign_processes))
+      .add_range("carveout", "its possible shared parts of the L1", keys::carveouts,
+                 &DeviceRow::carveouts);
+  add_health(table, "before_", ", before the first job", &DeviceResult::before);
+  add_health(table, "after_", ", after the last job", &DeviceResult::after);
+  return table;
+}
+
+BoundTable<UnauditedDevice> unaudited_table() {
+  return BoundTable<UnauditedDevice>({"unaudited", "unaudited"})
+      .add("node", "", "host of the GPU", &UnauditedDevice::node)
+      .add("uuid", "", "UUID of a GPU that nobody measured", &UnauditedDevice::uuid);
+}
+
+BoundTable<OutcomeRow> outcome_table(const std::string& job) {
+  return table_by_device<OutcomeRow>({"jobs/" + job + "/outcomes", "outcome"})
+      .add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
+      .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status))
+      .add("reason", "", "why it is not ok", at(&OutcomeRow::result, &JobResult::reason))
+      .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::result, &JobResult::elapsed_s))
+      .add("device_s", "s", "of these, the time in which the device was at work on probes",
+           at(&OutcomeRow::result, &JobResult::device_s))
+      .add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
+      .add_range("finding", "its findings", keys::findings(job), &OutcomeRow::findings);
+}
+
+BoundTable<ProbeRow> probe_table(const std::string& job) {
+  const auto condition = [](auto member) {
+    return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
+  };
+  return table_by_device<ProbeRow>(keys::probes(job))
+      .add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
+      .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
+      .add("parameters_json", "", "all parameters but the lists of offsets",
+           at(&ProbeRow::record, &ProbeRecord::parameters_json))
+      .add("shared_carveout_bytes", "byte", "shared part of the L1 in force",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::shared_carveout_bytes))
+      .add("buffer_offset_bytes", "byte", "where in the memory that it had the buffer lay",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::buffer_offset_bytes))
+      .add("device_s", "s", "time in which the device was at work on it",
+           at(&ProbeRow::record, &ProbeRecord::trace, &Trace::device_s))
+      .add("sm_clock_hz", "Hz", "SM clock", condition(&Conditions::sm_clock_hz))
+      .add("memory_clock_hz", "Hz", "memory clock", condition(&Conditions::memory_clock_hz))
+      .add("temperature_c", "degree_Celsius", "GPU temperature",
+           condition(&Conditions::temperature_c))
+      .add("throttle_reasons", "1", "NVML clocks event reasons, a bit mask",
+           condition(&Conditions::throttle_reasons))
+      .add("seed", "1", "seed of the probe", condition(&Conditions::seed))
+      .add("start_unix_ns", "ns", "start, since 1970-01-01 UTC",
+           condition(&Conditions::start_unix_ns))
+      .add_range("lane", "its lanes in ../traces", keys::traces(job, "lane"), &ProbeRow::lanes)
+      .add_range("repeat", "its repeats in ../traces", keys::traces(job, "repeat"),
+                 &ProbeRow::repeats);
+}
+
+BoundTable<LaneRow> lane_table(const std::string& job) {
+  auto table = table_by_device<LaneRow>(keys::traces(job, "lane"));
+  table
+      .add("probe_index", "1", "row of the probe in ../probes", &LaneRow::probe_index,
+           keys::probes(job))
+      .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
+      .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
+      .add("cluster", "1", "thread block cluster, or launch; -1 if none",
+           at(&LaneRow::lane, &LaneTrace::cluster))
+      .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock",
+           at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
+      .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses));
+  for_each_recording([&](const auto& recording) {
+    table.add_range(recording.dimension, "its " + recording.column.name,
+                    keys::traces(job, recording.dimension), recording.rows);
+  });
+  return table
+      .add("visit_step_bytes", "byte", "unit of its visit_steps", &LaneRow::visit_step_bytes)
+      .add_range("visit", "its visit_steps", keys::traces(job, "visit"), &LaneRow::visits)
+      .add_range("bin", "its histogram", keys::traces(job, "bin"), &LaneRow::bins);
+}
+
+BoundTable<WindowCount> bin_table(const std::string& job) {
+  return BoundTable<WindowCount>(keys::traces(job, "bin"))
+      .add("bin_cycles", "cycle", "number of the bin: window_cycles, of the last one or more",
+           &WindowCount::window_cycles)
+      .add("bin_accesses", "1", "timed accesses in the bin", &WindowCount::accesses);
+}
+
+BoundTable<FindingRow> finding_table(const std::string& job) {
+  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
+  return table_by_device<FindingRow>(keys::findings(job))
+      .add("metric", "", "name of the metric", finding(&Finding::metric))
+      .add("unit", "", "unit of number, vector_values and deviations", &FindingRow::unit)
+      .add("value_kind", "", "none, number, text or vector", &FindingRow::value_kind)
+      .add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
+      .add("text", "", "the value if it is a text", &FindingRow::text)
+      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
+                 &FindingRow::vector)
+      .add("status", "", "outcome", finding(&Finding::status))
+      .add("reason", "", "why there is no value, or what to know about it",
+           finding(&Finding::reason))
+      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
+      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
+      .add("repeatability", "1",
+           "standard deviation of those of one replicate, in the metric's unit",
+           finding(&Finding::repeatability))
+      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
+           finding(&Finding::reproducibility))
+      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
+           finding(&Finding::replicates))
+      .add_range("mode", "its modes, in mode_values", keys::modes(job), &FindingRow::modes)
+      .add("interval_low", "1", "where a gradual edge begins, else NaN",
+           at(&FindingRow::interval, &Interval::low))
+      .add("interval_high", "1", "where a gradual edge ends, else NaN",
+           at(&FindingRow::interval, &Interval::high));
+}
+
+ValueTable<std::uint64_t> carveout_table() {
+  return {keys::carveouts,
+          {"shared_carveouts_bytes", "byte", "possible shared parts of the L1", ElementType::u64}};
+}
+
+ValueTable<double> repeat_table(const std::string& job) {
+  return {keys::traces(job, "repeat"),
+          {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64}};
+}
+
+ValueTable<double> vector_table(const std::string& job) {
+  return {keys::vectors(job),
+          {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64}};
+}
+
+ValueTable<double> mode_table(const std::string& job) {
+  return {
+      keys::modes(job),
+      {"mode_values", "1", "centers of groups of values, in the metric's unit", ElementType::f64}};
+}
+
+ValueTable<std::uint64_t> visit_table(const std::string& job) {
+  return {keys::traces(job, "visit"),
+          {"visit_steps", "1", "addresses of recorded accesses in the buffer, one round",
+           ElementType::u64}};
+}
+
+}  // namespace sonde
