@@ -114,24 +114,6 @@ inline constexpr Row pattern_rows[] = {
     {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
 };
 
-inline constexpr Factor bypass_patterns[] = {{"thrash", ""}, {"fit", ""}};
-inline constexpr Row bypass_rows[] = {
-    {"bypass.{}.cycles", curve, "cycles of the slowest warp by number of warps that use the L1"},
-    {"bypass.{}.accesses_per_cycle", rates,
-     "performance of an SM by number of warps that use the L1", "Dai 2016, section 7.1 (MIPC)"},
-    {"bypass.{}.hits", list, "L1 hits by number of warps that use the L1"},
-    {"bypass.{}.congestion", curve,
-     "excess over the unloaded latencies on the way through the L1, by number of warps that use "
-     "it"},
-    {"bypass.{}.best_l", number, "number of warps using the L1 that performs best"},
-    {"bypass.{}.model_l", number, "number of warps using the L1 that the model prefers"},
-    {"bypass.{}.model_e", number, "weight of congestion in the model"},
-    {"bypass.{}.exponent", number, "congestion ~ (L/N)^exponent"},
-    {"bypass.{}.exponent_r2", number, "how well congestion follows that power"},
-    {"bypass.{}.speedup", gain, "performance at best_l / with all warps using the L1"},
-    {"bypass.{}.model_speedup", gain, "performance at model_l / with all warps using the L1"},
-};
-
 inline constexpr Factor caches[] = {
     {"cache.l1", "first cache of plain loads"},
     {"cache.readonly", "first cache of read-only loads"},

@@ -3,6 +3,7 @@
 #include "analysis/metrics.hpp"
 
 #include "analysis/arithmetic_rows.hpp"
+#include "analysis/bypass_rows.hpp"
 #include "analysis/clock_rows.hpp"
 #include "analysis/constant_rows.hpp"
 #include "analysis/control_rows.hpp"
@@ -173,7 +174,7 @@ constexpr Section sections[] = {
     {"l2.throughput", "docs/methods/l2-throughput.md", l2_throughput_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
-    {"bypass", "Dai 2016, section 5", bypass_rows, bypass_patterns},
+    {"bypass", bypass_page, bypass_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},

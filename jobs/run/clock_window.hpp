@@ -11,7 +11,7 @@
 namespace sonde {
 
 /// Cycles of a chase window that are not its load, to be subtracted from every window of a
-/// ChaseProbe, SharedChaseProbe or BypassProbe: `clock.window_cycles` if the clock job ran, else
+/// ChaseProbe, SharedChaseProbe or ProgramProbe: `clock.window_cycles` if the clock job ran, else
 /// measured now on SM 0 (Mei and Chu 2016, section 4.2: "clock() plus dependent store").
 double window_overhead_cycles(JobRun& run);
 

@@ -40,7 +40,7 @@ constexpr EnumName<ClockWindow> clock_names[]{{ClockWindow::empty, "empty"},
 
 /// In the order of ProbeSpec.
 constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "cluster",
-                                "stream",  "shared_chase", "shared_stream", "bypass",
+                                "stream",  "shared_chase", "shared_stream", "program",
                                 "dsm",     "host",         "branch",        "wait",
                                 "barrier", "sleep",        "occupancy",     "constant_stream",
                                 "launch",  "pace",         "arithmetic",    "shared_atomic"};
@@ -85,18 +85,6 @@ json describe(const TimestampProbe& probe) { return {{"samples", probe.samples}}
 
 json describe(const ClusterProbe& probe) {
   return {{"cluster_blocks", probe.cluster_blocks}, {"launches", probe.launches}};
-}
-
-json describe(const BypassProbe& probe) {
-  return {{"warps", probe.warps},
-          {"cached_warps", probe.cached_warps},
-          {"working_set_bytes", probe.working_set_bytes},
-          {"place", probe.place},
-          {"warp_base_step_bytes", probe.warp_base_step_bytes},
-          {"access_step_bytes", probe.access_step_bytes},
-          {"thread_stride_bytes", probe.thread_stride_bytes},
-          {"warmup_accesses", probe.warmup_accesses},
-          {"accesses", probe.accesses}};
 }
 
 json describe(const DsmProbe& probe) {
@@ -201,14 +189,6 @@ void check(const TimestampProbe& probe, int sm_count) {
 
 void check(const ClusterProbe& probe, int) {
   require(probe.cluster_blocks > 0 && probe.launches > 0, "a cluster probe needs positive counts");
-}
-
-void check(const BypassProbe& probe, int sm_count) {
-  require(probe.warps > 0 && probe.cached_warps >= 0 && probe.cached_warps <= probe.warps,
-          "cached_warps must lie between 0 and warps");
-  require(probe.working_set_bytes > 0 && probe.access_step_bytes > 0 && probe.accesses > 0,
-          "a bypass mix needs positive sizes");
-  check_sms(probe.sms, sm_count);
 }
 
 void check(const DsmProbe& probe, int) {

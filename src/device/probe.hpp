@@ -7,6 +7,7 @@
 #include "device/control_probe.hpp"
 #include "device/load_path.hpp"
 #include "device/pace_probe.hpp"
+#include "device/program_probe.hpp"
 #include "device/shared_probe.hpp"
 #include "device/stream_probe.hpp"
 
@@ -104,25 +105,6 @@ struct ClusterProbe {
   int launches = 1;
 };
 
-/// `warps` warps of one block per SM read memory; the first `cached_warps` through all levels, the
-/// others past the L1 (Dai 2016). Access i of thread t of warp w lies at
-///   w * warp_base_step_bytes + (i * access_step_bytes) mod working_set_bytes + t *
-///   thread_stride_bytes.
-/// One lane per SM and warp, with a timed window per access; elapsed_cycles covers as many accesses
-/// again, made after them without such windows.
-struct BypassProbe {
-  int warps = 1;
-  int cached_warps = 0;
-  std::uint64_t working_set_bytes = 0;
-  std::uint64_t warp_base_step_bytes = 0;  // 0: all warps share one working set
-  std::uint64_t access_step_bytes = 0;
-  std::uint64_t thread_stride_bytes = 4;  // 4: one line per access; 128: 32 lines per access
-  std::uint64_t warmup_accesses = 0;      // per warp
-  std::uint64_t accesses = 0;             // per warp, timed
-  Place place = 0;
-  std::vector<int> sms;  // empty: all
-};
-
 enum class DsmKind { latency, stream };
 
 /// Blocks of thread block clusters, one block per SM and as many clusters as the device takes at
@@ -170,9 +152,9 @@ inline constexpr std::uint64_t host_step_bytes = 256;  // no cache has longer li
 
 using ProbeSpec =
     std::variant<ChaseProbe, ClockProbe, TimestampProbe, ClusterProbe, StreamProbe,
-                 SharedChaseProbe, SharedStreamProbe, BypassProbe, DsmProbe, HostProbe, BranchProbe,
-                 WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe, ConstantStreamProbe,
-                 LaunchProbe, PaceProbe, ArithmeticProbe, SharedAtomicProbe>;
+                 SharedChaseProbe, SharedStreamProbe, ProgramProbe, DsmProbe, HostProbe,
+                 BranchProbe, WaitProbe, BarrierProbe, SleepProbe, OccupancyProbe,
+                 ConstantStreamProbe, LaunchProbe, PaceProbe, ArithmeticProbe, SharedAtomicProbe>;
 
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);

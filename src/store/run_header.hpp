@@ -10,7 +10,7 @@
 namespace sonde {
 
 /// Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = 3;
+inline constexpr int schema_version = 4;
 
 void write_header(hid_t file, const Provenance& provenance);
 

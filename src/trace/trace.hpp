@@ -41,8 +41,8 @@ std::vector<WindowCount> to_histogram(std::span<const Count> counts) {
   return histogram;
 }
 
-/// What one lane of a probe recorded: a lane is one measuring thread (chase), one warp (bypass) or
-/// one block (streams, clusters). Columns that a probe does not fill stay empty.
+/// What one lane of a probe recorded: a lane is one measuring thread (chase), one warp (programs)
+/// or one block (streams, clusters). Columns that a probe does not fill stay empty.
 struct LaneTrace {
   int sm = -1;
   int warp = 0;
@@ -53,8 +53,9 @@ struct LaneTrace {
   std::vector<WindowCount> histogram;         // timed accesses by window_cycles, ascending
   std::vector<std::uint64_t> clock_cycles;    // timestamps: the SM clock
   std::vector<std::uint64_t> globaltimer_ns;  // timestamps: the device-wide timer
-  std::uint64_t elapsed_cycles = 0;           // of the whole timed part, by the SM clock
-  std::uint64_t accesses = 0;                 // in elapsed_cycles
+  std::vector<std::uint64_t> counts;  // programs: by ProgramCount (device/program_probe.hpp)
+  std::uint64_t elapsed_cycles = 0;   // of the whole timed part, by the SM clock
+  std::uint64_t accesses = 0;         // in elapsed_cycles
 };
 
 struct Trace {

@@ -175,29 +175,5 @@ TEST_F(ThroughputGpuTest, bank_modes_are_refused) {
   EXPECT_THROW(device().run(probe), DeviceError);
 }
 
-TEST_F(ThroughputGpuTest, cached_warps_hit_and_bypassing_warps_do_not) {
-  BypassProbe probe;
-  probe.warps = 8;
-  probe.cached_warps = 4;
-  probe.working_set_bytes = 8_KiB;
-  probe.warp_base_step_bytes = 8_KiB;
-  probe.access_step_bytes = 128;
-  probe.warmup_accesses = 128;
-  probe.accesses = 300;
-  probe.sms = {2};
-
-  const Trace trace = device().run(probe);
-
-  ASSERT_EQ(trace.lanes.size(), 8u);
-  for (const LaneTrace& lane : trace.lanes) {
-    ASSERT_EQ(lane.window_cycles.size(), 300u);
-    if (lane.warp < 4) {
-      EXPECT_LT(median(lane.window_cycles), 100) << lane.warp;
-    } else {
-      EXPECT_GT(median(lane.window_cycles), 150) << lane.warp;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sonde

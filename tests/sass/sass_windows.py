@@ -319,16 +319,6 @@ def check_shared_chase(name, code):
     return faults + check_amortised(code, load)
 
 
-def check_bypass(_, code):
-    faults = clock_faults(code)
-    found = [held for _, held, _ in windows(code) if any(map(is_memory, held))]
-    if len(found) != 2:
-        return faults + [f"{len(found)} timed windows, should be 2"]
-    found.sort(key=lambda held: "STRONG" in held[0].opcode)
-    return faults + window_faults(found[0], global_load(0, "")) + window_faults(
-        found[1], global_load(1, ""))
-
-
 def check_stream(name, code):
     work, load, size, ilp = map(int, re.search(
         r"stream_kernelILNS0_10StreamWorkE(\d)ELNS0_4LoadE(\d)ELi(\d+)ELi(\d+)E", name).groups())
@@ -399,7 +389,6 @@ def check_dsm_stream(_, code, ilp=4):
 CHECKS = [
     (re.compile(r"\d+chase_kernelINS0_"), check_chase, 27),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
-    (re.compile(r"bypass_kernel"), check_bypass, 1),
     (re.compile(r"co_runner_kernel"), check_co_runner, 1),
     (re.compile(r"dsm_chase_kernel"), check_dsm_chase, 1),
     (re.compile(r"dsm_stream_kernel"), check_dsm_stream, 1),

@@ -41,6 +41,7 @@ struct LaneRow {
   RowRange bins;
   RowRange clocks;
   RowRange timers;
+  RowRange counts;
 };
 
 /// Which member of a Value is meant, in the order of its alternatives.
@@ -122,6 +123,12 @@ void for_each_recording(Visit&& visit) {
       &LaneRow::timers,
       "timer",
       {"globaltimer_ns", "ns", "timestamps by the device-wide timer", ElementType::u64}});
+  visit(Recording<std::uint64_t>{
+      &LaneTrace::counts,
+      &LaneRow::counts,
+      "count",
+      {"counts", "1", "counts of a program in a fixed order, all ones where unknown",
+       ElementType::u64}});
 }
 
 }  // namespace sonde

@@ -205,54 +205,5 @@ TEST(ThroughputTest, only_kepler_has_bank_modes) {
   EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(probe), DeviceError);
 }
 
-BypassProbe thrash(int cached_warps) {
-  BypassProbe probe;
-  probe.warps = 8;
-  probe.cached_warps = cached_warps;
-  probe.working_set_bytes = probe.warp_base_step_bytes = 4096;
-  probe.access_step_bytes = 1024;
-  probe.thread_stride_bytes = 32;
-  probe.warmup_accesses = 8;
-  probe.accesses = 48;
-  return probe;
-}
-
-double longest_warp(Device& device, const BypassProbe& probe) {
-  std::uint64_t longest = 0;
-  for (const LaneTrace& lane : device.run(probe).lanes) {
-    longest = std::max(longest, lane.elapsed_cycles);
-  }
-  return static_cast<double>(longest);
-}
-
-TEST(ThroughputTest, under_thrashing_a_part_of_the_warps_should_use_the_l1) {
-  const auto device = open_sim(quiet_json("fermi_dac16"));
-  const double none = longest_warp(*device, thrash(0));
-  const double half = longest_warp(*device, thrash(4));
-  const double all = longest_warp(*device, thrash(8));
-  EXPECT_LT(half, 0.8 * none) << "hits take load off the way to the L2";
-  EXPECT_LT(half, 0.8 * all) << "more warps than fit evict each other and fill the MSHRs";
-}
-
-TEST(ThroughputTest, congestion_is_for_want_of_mshrs) {
-  BypassProbe probe = thrash(8);
-  probe.sms = {0};
-  const auto narrow = open_sim(quiet_json("fermi_dac16"));
-  auto model = quiet_json("fermi_dac16");
-  model["lsu"]["mshrs"] = model["lsu"]["miss_queue_entries"] = 1024;
-  EXPECT_LT(longest_warp(*open_sim(model), probe), 0.8 * longest_warp(*narrow, probe));
-}
-
-TEST(ThroughputTest, a_warp_alone_meets_no_congestion) {
-  const auto model = quiet_json("fermi_dac16");
-  BypassProbe probe = thrash(1);
-  probe.warps = 1;
-  probe.thread_stride_bytes = 4;
-  probe.sms = {2};
-  const LaneTrace lane = open_sim(model)->run(probe).lanes.at(0);
-  EXPECT_EQ(lane.sm, 2);
-  for (std::uint32_t window : lane.window_cycles) EXPECT_NEAR(window, 60 + 20, 3);
-}
-
 }  // namespace
 }  // namespace sonde::sim

@@ -16,7 +16,7 @@ Trace play(Session& session, const StreamProbe& probe);
 Trace play(Session& session, const SharedChaseProbe& probe);
 Trace play(Session& session, const SharedStreamProbe& probe);
 Trace play(Session& session, const SharedAtomicProbe& probe);
-Trace play(Session& session, const BypassProbe& probe);
+Trace play(Session& session, const ProgramProbe& probe);
 Trace play(Session& session, const DsmProbe& probe);
 Trace play(Session& session, const HostProbe& probe);
 Trace play(Session& session, const BranchProbe& probe);

@@ -16,7 +16,7 @@ Trace play(const Launch& launch, const StreamProbe& probe);
 Trace play(const Launch& launch, const SharedChaseProbe& probe);
 Trace play(const Launch& launch, const SharedStreamProbe& probe);
 Trace play(const Launch& launch, const SharedAtomicProbe& probe);  // shared.cpp
-Trace play(const Launch& launch, const BypassProbe& probe);
+Trace play(const Launch& launch, const ProgramProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
 Trace play(const Launch& launch, const BranchProbe& probe);          // control.cpp

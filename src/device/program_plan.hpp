@@ -1,0 +1,65 @@
+// What the accesses of a program are, one by one: the meaning of AccessProgram, for every backend
+// that plays one and for tests.
+#pragma once
+
+#include "device/program_probe.hpp"
+
+namespace sonde {
+
+/// Where each array begins, in bytes, and behind the last one the bytes of them all.
+std::vector<std::uint64_t> array_offsets_bytes(const AccessProgram& program);
+
+/// A warp of a block of a kernel.
+struct ProgramWarp {
+  std::uint32_t block_x = 0;
+  std::uint32_t block_y = 0;
+  std::uint32_t warp = 0;
+};
+
+/// Passes of a loop for that warp, at least 0.
+std::uint32_t passes_of(const PassCount& count, const ProgramWarp& warp);
+
+/// Accesses that the warp makes in all.
+std::uint64_t count_accesses(const ProgramKernel& kernel, const ProgramWarp& warp);
+
+/// What each kernel has of sm_accesses: by the accesses of all its warps, rounded to whole
+/// multiples of `multiple` and at least one of them. @return [kernel]
+std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uint64_t sm_accesses,
+                                          std::uint64_t multiple);
+
+/// The number that a group of threads draws in a pass, below `range`.
+/// @param access its place in the body  @param group number of the thread in the kernel /
+/// drawn_threads, the thread's being (blockIdx.y * grid_x + blockIdx.x) * threads of a block +
+/// thread of the block
+std::uint32_t program_draw(std::uint32_t seed, std::uint32_t access, std::uint32_t group,
+                           std::uint32_t outer, std::uint32_t inner, std::uint32_t range);
+
+/// The accesses of one warp, in order.
+class ProgramCursor {
+ public:
+  ProgramCursor(const AccessProgram& program, const ProgramKernel& kernel, const ProgramWarp& warp);
+
+  /// No further access.
+  bool at_end() const { return outer_ >= outers_; }
+  const ProgramAccess& access() const { return kernel_->body[at_]; }
+  /// The access is the first of a pass.
+  bool begins_pass() const { return begins_pass_; }
+  /// The elements that its 32 threads access, in their array.
+  void elements(std::uint64_t (&elements)[32]) const;
+  void advance();
+
+ private:
+  void settle();
+
+  const AccessProgram* program_;
+  const ProgramKernel* kernel_;
+  ProgramWarp warp_;
+  std::uint32_t outers_ = 0;
+  std::uint32_t inners_ = 0;
+  std::uint32_t outer_ = 0;
+  std::uint32_t inner_ = 0;
+  std::uint32_t at_ = 0;
+  bool begins_pass_ = true;
+};
+
+}  // namespace sonde

@@ -1,0 +1,175 @@
+// The probe of a program's loads and stores, some of whose warps or blocks bypass the L1 (Dai et
+// al., DAC 2016). The program is data, so that every device makes the same accesses. Part of the
+// seam: probe.hpp lists it among all others.
+#pragma once
+
+#include "device/load_path.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+inline constexpr std::uint64_t program_element_bytes = 4;
+/// Accesses of a pass, at most: as many values wait in registers.
+inline constexpr std::size_t most_program_accesses = 12;
+
+/// In which passes of the inner loop an access is made.
+enum class AccessPass { every, first, last };
+
+/// One load or store of all threads of a warp, of one element each. The element of a thread is
+///   first + per_block_x * blockIdx.x + per_block_y * blockIdx.y + per_thread_x * threadIdx.x +
+///   per_thread_y * threadIdx.y + per_outer * outer pass + per_inner * inner pass
+/// of its array, plus, if `drawn_elements` is not 0, drawn_step times a number below it that is
+/// drawn anew in each pass (program_draw); `drawn_threads` neighbours draw the same number.
+struct ProgramAccess {
+  bool store = false;
+  /// A load that waits for the values of all loads before it in its pass; stores always do.
+  bool waits = false;
+  AccessPass pass = AccessPass::every;
+  std::uint32_t array = 0;  // of AccessProgram::array_elements
+  std::uint32_t first = 0;
+  std::uint32_t per_block_x = 0;
+  std::uint32_t per_block_y = 0;
+  std::uint32_t per_thread_x = 0;
+  std::uint32_t per_thread_y = 0;
+  std::uint32_t per_outer = 0;
+  std::uint32_t per_inner = 0;
+  std::uint32_t drawn_elements = 0;
+  std::uint32_t drawn_step = 1;
+  std::uint32_t drawn_threads = 1;
+};
+
+/// Passes of a loop: first + per_block * blockIdx.x + per_warp * warp of the block.
+struct PassCount {
+  std::int32_t first = 1;
+  std::int32_t per_block = 0;
+  std::int32_t per_warp = 0;
+};
+
+/// A kernel: each warp makes `outer` passes of `inner` passes, and in each of these the accesses of
+/// its body in order, the loads without waiting for each other; the next pass waits for all of
+/// them.
+struct ProgramKernel {
+  std::uint32_t grid_x = 1;
+  std::uint32_t grid_y = 1;
+  std::uint32_t block_x = 32;  // block_x * block_y is a multiple of 32
+  std::uint32_t block_y = 1;
+  PassCount outer;
+  PassCount inner;
+  std::vector<ProgramAccess> body;
+  /// Other instructions of a pass. A device that plays accesses alone leaves them out.
+  std::uint32_t instructions = 0;
+};
+
+/// Arrays lie one after the other, each from a multiple of 4 KiB. A short name, as "kms".
+struct AccessProgram {
+  std::string name;
+  std::vector<std::uint64_t> array_elements;
+  std::vector<ProgramKernel> kernels;
+  std::uint32_t seed = 0;  // of what it draws
+};
+
+/// What `cached` counts: warps of each block, or blocks that an SM holds at once.
+enum class BypassLevel { warp, block };
+
+/// How loads pass the L1 (PTX ISA, ld): not looking there (cg), or through it with a hint.
+enum class BypassPath { past_l1, no_allocate, evict_first };
+
+enum class WarpScheduler { greedy_then_oldest, round_robin, two_level };
+enum class L1Index { modulo, xor_bits };
+
+/// The hardware of Dai 2016, section 6, that chooses `cached` itself while the program runs: from
+/// shadow tags and a count of reservation failures, one for each SM, or one for all of them.
+struct DynamicBypass {
+  bool one_for_all = false;
+  double e = 0.5;       // weight of a reservation failure
+  double exponent = 3;  // of how failures grow with the cached share
+  int period_accesses = 1000;
+};
+
+/// A machine other than the device is. Real GPUs refuse all of it.
+struct MachineChange {
+  std::optional<WarpScheduler> scheduler;
+  std::optional<L1Index> l1_index;
+  std::optional<std::uint64_t> l1_bytes;  // 0: no L1
+  std::optional<DynamicBypass> dynamic;
+  /// Lines are protected for a reuse distance that the L1 learns; a load that finds no unprotected
+  /// line bypasses (PDP: Duong et al., MICRO 2012).
+  bool protecting_distance = false;
+};
+
+/// What LaneTrace::counts holds, in this order; not_counted where the device cannot tell.
+enum class ProgramCount {
+  instructions,          // issued
+  l1_hits,               // lines of loads that found their data in the L1
+  l1_misses,             // and lines that did not
+  reservation_failures,  // cycles in which a miss found no line, MSHR or miss queue entry
+  l2_requests,           // that left the SM
+  dram_requests,         // of those, that missed the L2
+  issue_cycles,          // that loads took to issue
+  periods,               // of the dynamic bypass
+  cached_in_periods,     // sum of what it chose
+};
+inline constexpr std::size_t program_count_total = 9;
+inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
+
+/// Each SM makes `sm_accesses` accesses of the program (a load or store of a warp is one), of each
+/// of its kernels a share that goes by the number of accesses that the kernel has in all. A
+/// kernel's block b runs on the SM of rank b modulo the number of SMs; an SM holds
+/// `resident_blocks` at once, begins the next when one is done, and begins with the kernel's first
+/// again after the last. Caches hold nothing of the program when a kernel begins, but for those
+/// behind the L1.
+///
+/// The first `cached` warps of each block, or of the blocks that an SM holds, load through the L1;
+/// all others bypass it by `bypass_path`. All stores are plain.
+///
+/// One lane for each SM and warp that it holds, with elapsed_cycles of all kernels together. With
+/// `windows` each load is waited for and timed on its own: window_cycles of each in the order made,
+/// and issue_cycles. Counts of a whole SM stand in the lane of its warp 0.
+struct ProgramProbe {
+  AccessProgram program;
+  int resident_blocks = 1;
+  int active_warps = 0;  // of an SM, that run at a time; 0: all that it holds
+  BypassLevel level = BypassLevel::warp;
+  int cached = 0;
+  BypassPath bypass_path = BypassPath::past_l1;
+  std::uint64_t sm_accesses = 0;
+  bool windows = false;
+  /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
+  std::optional<std::uint64_t> shared_carveout_bytes;
+  Place place = 0;
+  MachineChange machine;
+  std::vector<int> sms;  // empty: all
+};
+
+std::string_view to_text(BypassLevel level);
+std::string_view to_text(BypassPath path);
+std::string_view to_text(WarpScheduler scheduler);
+std::string_view to_text(L1Index index);
+std::string_view to_text(ProgramCount count);
+
+/// Of the blocks of a kernel. All blocks of a program have the same number of warps.
+int block_warps(const ProgramKernel& kernel);
+
+/// Warps that an SM holds at once.
+int resident_warps(const ProgramProbe& probe);
+
+/// What `cached` may be at most: the warps of a block, or the resident blocks.
+int bypass_units(const ProgramProbe& probe);
+
+/// True if nothing of the machine is asked to change.
+bool is_unchanged(const MachineChange& machine);
+
+nlohmann::json describe(const ProgramProbe& probe);
+
+/// @throws Error naming the field
+void check(const ProgramProbe& probe, int sm_count);
+
+}  // namespace sonde
