@@ -175,6 +175,7 @@ constexpr Section sections[] = {
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
     {"bypass", bypass_page, bypass_rows},
+    {"bypass", bypass_page, bypass_program_rows, bypass_programs},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
