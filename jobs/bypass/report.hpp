@@ -16,8 +16,8 @@ inline constexpr double equal_fraction = 0.01;
 struct Measured {
   PaperProgram program;
   ProgramSweep result;
-  std::vector<int> large_l1_cached;  // numbers that were measured with the largest L1
-  std::vector<double> large_l1_speedups;
+  std::vector<int> large_l1_cached = {};  // numbers that were measured with the largest L1
+  std::vector<double> large_l1_speedups = {};
 };
 
 /// How the metrics of a program begin.

@@ -61,9 +61,9 @@ struct ProgramKernel {
   std::uint32_t grid_y = 1;
   std::uint32_t block_x = 32;  // block_x * block_y is a multiple of 32
   std::uint32_t block_y = 1;
-  PassCount outer;
-  PassCount inner;
-  std::vector<ProgramAccess> body;
+  PassCount outer = {};
+  PassCount inner = {};
+  std::vector<ProgramAccess> body = {};
   /// Other instructions of a pass. A device that plays accesses alone leaves them out.
   std::uint32_t instructions = 0;
 };
@@ -96,10 +96,10 @@ struct DynamicBypass {
 
 /// A machine other than the device is. Real GPUs refuse all of it.
 struct MachineChange {
-  std::optional<WarpScheduler> scheduler;
-  std::optional<L1Index> l1_index;
-  std::optional<std::uint64_t> l1_bytes;  // 0: no L1
-  std::optional<DynamicBypass> dynamic;
+  std::optional<WarpScheduler> scheduler = {};
+  std::optional<L1Index> l1_index = {};
+  std::optional<std::uint64_t> l1_bytes = {};  // 0: no L1
+  std::optional<DynamicBypass> dynamic = {};
   /// Lines are protected for a reuse distance that the L1 learns; a load that finds no unprotected
   /// line bypasses (PDP: Duong et al., MICRO 2012).
   bool protecting_distance = false;
@@ -143,10 +143,10 @@ struct ProgramProbe {
   std::uint64_t sm_accesses = 0;
   bool windows = false;
   /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
-  std::optional<std::uint64_t> shared_carveout_bytes;
+  std::optional<std::uint64_t> shared_carveout_bytes = {};
   Place place = 0;
-  MachineChange machine;
-  std::vector<int> sms;  // empty: all
+  MachineChange machine = {};
+  std::vector<int> sms = {};  // empty: all
 };
 
 std::string_view to_text(BypassLevel level);
