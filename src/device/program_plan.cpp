@@ -80,10 +80,10 @@ std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uin
   return shares;
 }
 
-std::uint32_t program_draw(std::uint32_t seed, std::uint32_t access, std::uint32_t group,
+std::uint32_t program_draw(std::uint32_t seed, std::uint32_t draw, std::uint32_t group,
                            std::uint32_t outer, std::uint32_t inner, std::uint32_t range) {
   constexpr std::uint32_t golden = 0x9e3779b9u;  // 2^32 / golden ratio: neighbours lie far apart
-  const std::uint32_t drawn = mix(mix(mix(seed + access) ^ group) + outer * golden + mix(inner));
+  const std::uint32_t drawn = mix(mix(mix(seed + draw) ^ group) + outer * golden + mix(inner));
   return static_cast<std::uint32_t>(std::uint64_t{drawn} * range >> 32);
 }
 
@@ -110,9 +110,9 @@ void ProgramCursor::elements(std::uint64_t (&elements)[32]) const {
                             access.per_thread_y * (thread / kernel_->block_x);
     if (access.drawn_elements > 0) {
       const std::uint32_t number = block * kernel_->block_x * kernel_->block_y + thread;
-      element +=
-          access.drawn_step * program_draw(program_->seed, at_, number / access.drawn_threads,
-                                           outer_, inner_, access.drawn_elements);
+      element += access.drawn_step * program_draw(program_->seed, access.draw,
+                                                  number / access.drawn_threads, outer_, inner_,
+                                                  access.drawn_elements);
     }
     elements[lane] = element;
   }

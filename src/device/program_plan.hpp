@@ -28,10 +28,10 @@ std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uin
                                           std::uint64_t multiple);
 
 /// The number that a group of threads draws in a pass, below `range`.
-/// @param access its place in the body  @param group number of the thread in the kernel /
+/// @param draw ProgramAccess::draw  @param group number of the thread in the kernel /
 /// drawn_threads, the thread's being (blockIdx.y * grid_x + blockIdx.x) * threads of a block +
 /// thread of the block
-std::uint32_t program_draw(std::uint32_t seed, std::uint32_t access, std::uint32_t group,
+std::uint32_t program_draw(std::uint32_t seed, std::uint32_t draw, std::uint32_t group,
                            std::uint32_t outer, std::uint32_t inner, std::uint32_t range);
 
 /// The accesses of one warp, in order.

@@ -27,7 +27,8 @@ enum class AccessPass { every, first, last };
 ///   first + per_block_x * blockIdx.x + per_block_y * blockIdx.y + per_thread_x * threadIdx.x +
 ///   per_thread_y * threadIdx.y + per_outer * outer pass + per_inner * inner pass
 /// of its array, plus, if `drawn_elements` is not 0, drawn_step times a number below it that is
-/// drawn anew in each pass (program_draw); `drawn_threads` neighbours draw the same number.
+/// drawn anew in each pass (program_draw); `drawn_threads` neighbours draw the same number, and so
+/// do accesses of equal `draw`, scaled to their drawn_elements.
 struct ProgramAccess {
   bool store = false;
   /// A load that waits for the values of all loads before it in its pass; stores always do.
@@ -44,6 +45,7 @@ struct ProgramAccess {
   std::uint32_t drawn_elements = 0;
   std::uint32_t drawn_step = 1;
   std::uint32_t drawn_threads = 1;
+  std::uint32_t draw = 0;
 };
 
 /// Passes of a loop: first + per_block * blockIdx.x + per_warp * warp of the block.
