@@ -9,6 +9,7 @@
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/pace_units.hpp"
 #include "device/sim/model/pipelines.hpp"
+#include "device/sim/model/program_units.hpp"
 #include "device/sim/model/shared_units.hpp"
 
 #include <optional>
@@ -174,6 +175,7 @@ struct UnitsModel {
   std::optional<PeerModel> peer;            // none: no GPU reaches another one
   std::optional<ConstantModel> constants;   // none: nothing is known of their rates
   std::optional<PipelinesModel> pipelines;  // none: nothing is known of its arithmetic
+  std::optional<ProgramsModel> programs;    // none: one SM is played with its share
   LaunchModel launches;
   PaceModel pace;
 };
@@ -191,6 +193,7 @@ inline UnitsModel read_units(Fields& root) {
                    .peer = {},
                    .constants = {},
                    .pipelines = {},
+                   .programs = {},
                    .launches = {},
                    .pace = {}};
   if (root.has("control")) units.control = root.object("control", ControlModel::read);
@@ -201,6 +204,7 @@ inline UnitsModel read_units(Fields& root) {
   if (root.has("constants")) units.constants = root.object("constants", ConstantModel::read);
   if (root.has("launches")) units.launches = root.object("launches", LaunchModel::read);
   if (root.has("pace")) units.pace = root.object("pace", PaceModel::read);
+  if (root.has("programs")) units.programs = root.object("programs", ProgramsModel::read);
   if (root.has("pipelines")) units.pipelines = root.object("pipelines", PipelinesModel::read);
   return units;
 }

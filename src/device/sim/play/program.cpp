@@ -1,13 +1,214 @@
-// Programs on a simulated GPU.
+// Programs on a simulated GPU: a machine made of what its model declares.
+#include "base/gpu_facts.hpp"
 #include "device/device_error.hpp"
+#include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
+#include "device/sim/program/machine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
 namespace sonde::sim {
+namespace {
+
+/// The first cache of plain loads that an SM has to itself, and the one that all share.
+struct PathCaches {
+  const CacheModel* l1 = nullptr;
+  const CacheModel* l2 = nullptr;
+  double l1_hit_cycles = 0;
+  double l2_hit_cycles = 0;
+};
+
+PathCaches find_caches(const Launch& launch) {
+  const PathModel& through = launch.memory.path(LoadPath::all_levels);
+  PathCaches caches;
+  for (std::size_t use = 0; use < through.caches.size(); ++use) {
+    const CacheModel& cache = launch.model.caches[through.caches[use]];
+    if (cache.scope == Scope::device || cache.scope == Scope::partition) {
+      caches.l2 = &cache;
+      caches.l2_hit_cycles = through.hit[use].front();
+    } else if (caches.l1 == nullptr) {
+      caches.l1 = &cache;
+      caches.l1_hit_cycles = through.hit[use].front();
+    }
+  }
+  return caches;
+}
+
+/// Lines one after the other; or, with XOR, the index bits with as many tag bits above them (one
+/// fold: Gonzalez et al., ICS 1997, bitwise XOR).
+LineToSet changed_index(L1Index index, std::uint32_t sets) {
+  if (index == L1Index::modulo) {
+    return [sets](std::uint64_t line) { return static_cast<std::uint32_t>(line % sets); };
+  }
+  return [sets](std::uint64_t line) {
+    return static_cast<std::uint32_t>((line % sets ^ line / sets % sets) % sets);
+  };
+}
+
+std::optional<L1Model> describe_l1(const Launch& launch, const ProgramProbe& probe,
+                                   const CacheModel* cache, std::uint64_t shared_bytes) {
+  const MachineChange& change = probe.machine;
+  if (cache == nullptr || (change.l1_bytes && *change.l1_bytes == 0)) return std::nullopt;
+  const Geometry& geometry = cache->geometry_for(shared_bytes);
+  L1Model l1{.sets = static_cast<std::uint32_t>(geometry.ways_per_set.size()),
+             .ways = *std::ranges::max_element(geometry.ways_per_set),
+             .set_of = {},
+             .line_bytes = cache->line_bytes,
+             .fetch_bytes = cache->fetch_bytes,
+             .mshr_merges = launch.model.units.lsu.mshr_merges,
+             .update_on_store = cache->write_policy.hit == StoreHit::update,
+             .protects = change.protecting_distance};
+  if (!change.l1_bytes && !change.l1_index) {
+    l1.set_of = [index = SetIndex(geometry), line_bytes = l1.line_bytes](std::uint64_t line) {
+      return index(line * line_bytes);
+    };
+    return l1;
+  }
+  if (change.l1_bytes) {
+    const std::uint64_t sets = *change.l1_bytes / (l1.line_bytes * l1.ways);
+    l1.sets = static_cast<std::uint32_t>(std::max<std::uint64_t>(sets, 1));
+  }
+  l1.set_of = changed_index(change.l1_index.value_or(L1Index::xor_bits), l1.sets);
+  return l1;
+}
+
+/// @param share of the GPU's L2 and DRAM that the played SMs have
+MemorySideModel describe_memory(const Launch& launch, const PathCaches& caches, double share) {
+  const UnitsModel& units = launch.model.units;
+  const PathModel& through = launch.memory.path(LoadPath::all_levels);
+  MemorySideModel memory;
+  if (caches.l2 != nullptr) {
+    const Geometry& geometry = caches.l2->geometries.front();
+    memory.line_bytes = caches.l2->line_bytes;
+    memory.l2_sets = geometry.ways_per_set.size();
+    memory.l2_ways = *std::ranges::max_element(geometry.ways_per_set);
+    memory.l2_cycles = caches.l2_hit_cycles;
+  }
+  if (caches.l1 != nullptr) memory.line_bytes = caches.l1->line_bytes;
+  memory.dram_cycles = through.dram.front();
+  memory.sm_bytes_per_cycle = units.throughput.sm_port_bytes_per_cycle;
+  double l2_bytes_per_cycle = units.throughput.l2_bytes_per_cycle;
+  if (units.programs) {
+    memory.partitions = static_cast<std::uint32_t>(units.programs->l2_partitions);
+    l2_bytes_per_cycle = units.programs->l2_partition_bytes_per_cycle * memory.partitions;
+  }
+  const double dram_bytes_per_cycle = launch.die.info.theoretical_bytes_per_s() *
+                                      launch.faults.bandwidth_factor / launch.sm_clock_hz;
+  memory.partition_bytes_per_cycle = l2_bytes_per_cycle * share / memory.partitions;
+  memory.channel_bytes_per_cycle = dram_bytes_per_cycle * share / memory.partitions;
+  memory.row_bytes = units.dram.row_bytes;
+  // One channel stands for all those of a share: several rows are open at once.
+  memory.row_cycles = units.programs ? units.dram.row_overhead_ns * launch.sm_clock_hz * 1e-9 : 0;
+  return memory;
+}
+
+MachineModel describe_machine(const Launch& launch, const ProgramProbe& probe,
+                              std::uint64_t shared_bytes, double share) {
+  const UnitsModel& units = launch.model.units;
+  const PathCaches caches = find_caches(launch);
+  MachineModel machine{.sm = {},
+                       .l1 = describe_l1(launch, probe, caches.l1, shared_bytes),
+                       .memory = describe_memory(launch, caches, share)};
+  machine.sm.schedulers = units.pipelines ? units.pipelines->schedulers : 1;
+  machine.sm.issue_cycles = units.programs ? units.programs->issue_cycles : 1;
+  machine.sm.scheduler = probe.machine.scheduler.value_or(WarpScheduler::greedy_then_oldest);
+  machine.sm.mshrs = units.lsu.mshrs;
+  machine.sm.miss_queue_entries = units.lsu.miss_queue_entries;
+  machine.sm.l1_hit_cycles = caches.l1_hit_cycles;
+  machine.sm.bypass_fetch_bytes = units.lsu.bypass_fetch_bytes;
+  return machine;
+}
+
+void check_machine(const Launch& launch, const ProgramProbe& probe) {
+  if (!launch.model.units.programs && !is_unchanged(probe.machine)) {
+    throw DeviceError(
+        "this GPU cannot be another machine (scheduler, index, size of the L1, dynamic bypass) "
+        "play the program on it as it is");
+  }
+  const int threads = resident_warps(probe) * static_cast<int>(warp_threads);
+  if (threads > launch.die.info.max_threads_per_sm) {
+    throw DeviceError(std::to_string(threads) + " threads do not fit on an SM (at most " +
+                      std::to_string(launch.die.info.max_threads_per_sm) + "), ask for fewer");
+  }
+}
+
+std::vector<std::uint64_t> counts_of(const MachineSm& sm, const WarpResult& warp, bool first,
+                                     bool windows) {
+  std::vector<std::uint64_t> counts(program_count_total, not_counted);
+  const auto set = [&counts](ProgramCount count, std::uint64_t value) {
+    counts[static_cast<std::size_t>(count)] = value;
+  };
+  if (windows) {
+    set(ProgramCount::issue_cycles, static_cast<std::uint64_t>(std::llround(warp.issue_cycles)));
+  }
+  if (!first) return counts;
+  set(ProgramCount::instructions, sm.counts.instructions);
+  set(ProgramCount::l1_hits, sm.counts.l1_hits);
+  set(ProgramCount::l1_misses, sm.counts.l1_misses);
+  set(ProgramCount::reservation_failures,
+      static_cast<std::uint64_t>(std::llround(sm.counts.failures)));
+  set(ProgramCount::l2_requests, sm.memory.l2_requests);
+  set(ProgramCount::dram_requests, sm.memory.dram_requests);
+  set(ProgramCount::periods, sm.periods);
+  set(ProgramCount::cached_in_periods, sm.cached_in_periods);
+  return counts;
+}
+
+void add_lanes(const Launch& launch, const ProgramProbe& probe, int sm, const MachineSm& played,
+               Noise& noise, Trace& trace) {
+  const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+  const std::uint32_t sink = launch.model.clock.sink_window_cycles;
+  const double jitter = launch.model.units.dram.jitter_cycles;
+  for (std::size_t warp = 0; warp < played.warps.size(); ++warp) {
+    const WarpResult& result = played.warps[warp];
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = sm;
+    lane.warp = static_cast<int>(warp);
+    lane.accesses = result.accesses;
+    // A slow SM takes longer for every access that waits for the one before.
+    const double late = slow * static_cast<double>(result.accesses);
+    lane.elapsed_cycles = static_cast<std::uint64_t>(
+        std::llround(played.cycles * (1 + repeat_spread * noise.bell()) + late));
+    for (double window : result.windows) {
+      const auto cycles = static_cast<std::uint32_t>(std::lround(window)) + slow;
+      lane.window_cycles.push_back(
+          std::min(noise.read_window(noise.disturb(cycles, jitter) + sink), longest_window_cycles));
+    }
+    if (launch.model.units.programs || probe.windows) {
+      lane.counts = counts_of(played, result, warp == 0 && launch.model.units.programs.has_value(),
+                              probe.windows);
+    }
+  }
+}
+
+}  // namespace
 
 Trace play(const Launch& launch, const ProgramProbe& probe) {
-  (void)launch;
-  (void)probe;
-  throw DeviceError("programs are not played yet");
+  check_data(launch);
+  check_machine(launch, probe);
+  const DeviceInfo& info = launch.die.info;
+  const std::vector<int> sms = probe.sms.empty() ? first_sms(info.sm_count) : probe.sms;
+  Trace trace;
+  trace.buffer_offset_bytes =
+      buffer_offset(launch, probe.place, array_offsets_bytes(probe.program).back());
+  const std::uint64_t record =
+      probe.windows ? probe.sm_accesses * record_bytes + record_overhead_bytes : 0;
+  trace.shared_carveout_bytes = choose_carveout(info, record, probe.shared_carveout_bytes);
+  // Without a machine of its own a GPU plays one SM, and the others do as it does.
+  const bool whole = launch.model.units.programs.has_value();
+  const int played_sms = whole ? static_cast<int>(sms.size()) : 1;
+  const double share = whole ? 1 : 1 / static_cast<double>(sms.size());
+  const std::vector<MachineSm> played =
+      play_machine(describe_machine(launch, probe, trace.shared_carveout_bytes, share), probe,
+                   played_sms, sms.size(), trace.buffer_offset_bytes);
+  Noise noise(launch.model, launch.seed);
+  for (std::size_t rank = 0; rank < sms.size(); ++rank) {
+    add_lanes(launch, probe, sms[rank], played[whole ? rank : 0], noise, trace);
+  }
+  return trace;
 }
 
 }  // namespace sonde::sim

@@ -1,0 +1,73 @@
+#include "device/sim/program/bypass_generator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde::sim {
+namespace {
+
+constexpr int most_calculators = 8;         // Dai 2016, section 6
+constexpr std::uint32_t sampled_ratio = 8;  // 4 of 32 sets, likewise
+constexpr std::uint64_t no_line = ~std::uint64_t{0};
+
+}  // namespace
+
+BypassGenerator::BypassGenerator(const DynamicBypass& rule, int units, std::uint32_t sets,
+                                 std::uint32_t ways,
+                                 std::function<std::uint32_t(std::uint64_t line)> set_of)
+    : rule_(rule), units_(units), ways_(ways), set_of_(std::move(set_of)), cached_(units) {
+  const std::size_t sampled = (sets + sampled_ratio - 1) / sampled_ratio;
+  for (int count = 1; count <= std::min(units, most_calculators); ++count) {
+    calculators_.push_back(
+        {.units = count, .hits = 0, .lines = std::vector<std::uint64_t>(sampled * ways, no_line)});
+    estimates_.push_back(std::pow(static_cast<double>(count) / units, rule.exponent));
+  }
+}
+
+void BypassGenerator::access(int unit, std::uint64_t line, std::uint64_t failures) {
+  const std::uint32_t set = set_of_(line);
+  if (set % sampled_ratio == 0) {
+    for (Calculator& calculator : calculators_) {
+      if (unit >= calculator.units) continue;
+      const auto first = calculator.lines.begin() + set / sampled_ratio * ways_;
+      const auto found = std::find(first, first + ways_, line);
+      const bool hit = found != first + ways_;
+      calculator.hits += hit ? 1 : 0;
+      // The line comes to the front, those before it move back by one.
+      const auto last = hit ? found : first + ways_ - 1;
+      std::copy_backward(first, last, last + 1);
+      *first = line;
+    }
+  }
+  if (++accesses_ < rule_.period_accesses) return;
+  accesses_ = 0;
+  choose(failures);
+}
+
+/// The paper has one counter of failures, whoever uses the L1 at the time, and calls the count with
+/// all units its base. Here what is counted with fewer is scaled to that base by the same law, so
+/// that a good choice does not undo itself by having no failures.
+void BypassGenerator::choose(std::uint64_t failures) {
+  const double share = static_cast<double>(cached_) / units_;
+  if (failures < last_failures_) last_failures_ = 0;  // a kernel began: it counts from 0
+  failures_with_all_ +=
+      static_cast<double>(failures - last_failures_) / std::pow(share, rule_.exponent);
+  last_failures_ = failures;
+  int best = units_;
+  double most = -INFINITY;
+  for (std::size_t at = 0; at < calculators_.size(); ++at) {
+    const double adjusted =
+        calculators_[at].hits * sampled_ratio - rule_.e * failures_with_all_ * estimates_[at];
+    if (adjusted < most) continue;  // of equal ones the last: bypass no more than is of use
+    most = adjusted;
+    best = calculators_[at].units;
+  }
+  // The last calculator says that there is nothing to gain, also where there are more units.
+  cached_ = best == most_calculators ? units_ : best;
+  ++periods_;
+  cached_in_periods_ += static_cast<std::uint64_t>(cached_);
+  for (Calculator& calculator : calculators_) calculator.hits = std::floor(calculator.hits / 2);
+  failures_with_all_ /= 2;
+}
+
+}  // namespace sonde::sim

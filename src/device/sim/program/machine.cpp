@@ -1,0 +1,117 @@
+#include "device/sim/program/machine.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <utility>
+
+namespace sonde::sim {
+namespace {
+
+SmPlay describe_play(const ProgramProbe& probe, int sm, std::uint64_t ranks,
+                     std::uint64_t accesses) {
+  return {.sm = sm,
+          .rank = static_cast<std::uint64_t>(sm),
+          .ranks = ranks,
+          .warps = resident_warps(probe),
+          .block_warps = block_warps(probe.program.kernels.front()),
+          .level = probe.level,
+          .bypass_path = probe.bypass_path,
+          .accesses = accesses,
+          .windows = probe.windows};
+}
+
+/// The SM whose time has come goes next, so that requests reach the memory side in order.
+void play_together(std::vector<ProgramSm>& sms) {
+  using Turn = std::pair<double, std::size_t>;
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+  for (std::size_t at = 0; at < sms.size(); ++at) turns.emplace(sms[at].time(), at);
+  while (!turns.empty()) {
+    const std::size_t at = turns.top().second;
+    turns.pop();
+    // On with the same one while no other's time comes first.
+    do {
+      sms[at].step();
+    } while (!sms[at].done() && (turns.empty() || sms[at].time() < turns.top().first));
+    if (!sms[at].done()) turns.emplace(sms[at].time(), at);
+  }
+}
+
+void add(const SmCounts& more, SmCounts& counts) {
+  counts.instructions += more.instructions;
+  counts.l1_hits += more.l1_hits;
+  counts.l1_misses += more.l1_misses;
+  counts.failures += more.failures;
+}
+
+void add(std::vector<WarpResult>& more, std::vector<WarpResult>& results) {
+  results.resize(more.size());
+  for (std::size_t at = 0; at < more.size(); ++at) {
+    results[at].accesses += more[at].accesses;
+    results[at].issue_cycles += more[at].issue_cycles;
+    results[at].windows.insert(results[at].windows.end(), more[at].windows.begin(),
+                               more[at].windows.end());
+  }
+}
+
+}  // namespace
+
+std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProbe& probe,
+                                    int sm_count, std::uint64_t ranks,
+                                    std::uint64_t buffer_address) {
+  MemorySide memory(model.memory, sm_count);
+  std::vector<L1Tags> l1s;
+  if (model.l1) l1s.assign(static_cast<std::size_t>(sm_count), L1Tags(*model.l1));
+  std::vector<std::unique_ptr<BypassGenerator>> generators(static_cast<std::size_t>(sm_count));
+  if (probe.machine.dynamic && model.l1) {
+    for (auto& generator : generators) {
+      generator =
+          std::make_unique<BypassGenerator>(*probe.machine.dynamic, bypass_units(probe),
+                                            model.l1->sets, model.l1->ways, model.l1->set_of);
+      if (probe.machine.dynamic->one_for_all) break;
+    }
+  }
+  const auto decider_of = [&](std::size_t at) {
+    return generators[at] ? generators[at].get() : generators.front().get();
+  };
+  std::vector<MachineSm> results(static_cast<std::size_t>(sm_count));
+  const auto shares = share_accesses(probe.program, probe.sm_accesses, 1);
+  double begin = 0;
+  for (std::size_t kernel = 0; kernel < probe.program.kernels.size(); ++kernel) {
+    const KernelAccesses accesses(probe.program, probe.program.kernels[kernel], buffer_address,
+                                  model.memory.line_bytes);
+    std::vector<ProgramSm> sms;
+    sms.reserve(results.size());
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      if (model.l1) l1s[at].clear();
+      const BypassGenerator* decider = decider_of(at);
+      sms.emplace_back(
+          model.sm, describe_play(probe, static_cast<int>(at), ranks, shares[kernel]),
+          model.l1 ? &l1s[at] : nullptr, memory, accesses, begin,
+          [decider, fixed = probe.cached] {
+            return decider != nullptr ? decider->cached() : fixed;
+          },
+          generators[at].get());
+    }
+    play_together(sms);
+    double end = begin;
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      results[at].cycles += sms[at].end() - begin;
+      add(sms[at].counts(), results[at].counts);
+      add(sms[at].results(), results[at].warps);
+      end = std::max(end, sms[at].end());
+    }
+    begin = end;
+  }
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    results[at].memory = memory.counts(static_cast<int>(at));
+    if (const BypassGenerator* decider = decider_of(at)) {
+      results[at].periods = decider->periods();
+      results[at].cached_in_periods = decider->cached_in_periods();
+    }
+  }
+  return results;
+}
+
+}  // namespace sonde::sim
