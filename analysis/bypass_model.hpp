@@ -38,7 +38,7 @@ double longest_warp_cycles(std::span<const LaneTrace> lanes);
 struct BypassSweep {
   std::vector<int> cached;
   std::vector<double> performance;     // accesses per cycle of an SM
-  std::vector<double> estimated_hits;  // loads of an SM that shadow tags say hit
+  std::vector<double> estimated_hits;  // lines of an SM that shadow tags say hit
   /// Cycles that loads through the L1 took longer than those of a warp alone, all together, for one
   /// SM; may have a value for the last of `cached` alone, then NaN elsewhere.
   std::vector<double> wait_cycles;

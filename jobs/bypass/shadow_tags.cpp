@@ -16,8 +16,8 @@ struct TagSet {
   };
   std::vector<Tag> tags;
 
-  /// @return whether the sector was there; it is afterwards
-  bool access(std::uint64_t line, std::uint64_t sector, std::size_t ways) {
+  /// @return whether all of the sectors were there; they are afterwards
+  bool access(std::uint64_t line, std::uint64_t sectors, std::size_t ways) {
     const auto found = std::ranges::find(tags, line, &Tag::line);
     Tag tag{.line = line, .sectors = 0};
     if (found != tags.end()) {
@@ -26,8 +26,8 @@ struct TagSet {
     } else if (tags.size() == ways) {
       tags.pop_back();
     }
-    const bool hit = (tag.sectors & sector) != 0;
-    tag.sectors |= sector;
+    const bool hit = (sectors & ~tag.sectors) == 0;
+    tag.sectors |= sectors;
     tags.insert(tags.begin(), tag);
     return hit;
   }
@@ -81,21 +81,28 @@ class Slot {
   std::optional<ProgramCursor> cursor_;
 };
 
-/// The sectors that a warp's access covers, each once: byte addresses of their first bytes.
-std::vector<std::uint64_t> sectors_of(const ProgramCursor& cursor,
-                                      const std::vector<std::uint64_t>& arrays_bytes,
-                                      const TagGeometry& geometry) {
+/// A line, and a bit for each of its sectors that an access covers.
+struct CoveredLine {
+  std::uint64_t line = 0;
+  std::uint64_t sectors = 0;
+};
+
+std::vector<CoveredLine> lines_of(const ProgramCursor& cursor,
+                                  const std::vector<std::uint64_t>& arrays_bytes,
+                                  const TagGeometry& geometry) {
   std::uint64_t elements[32];
   cursor.elements(elements);
-  std::vector<std::uint64_t> sectors;
+  std::vector<CoveredLine> lines;
   for (std::uint64_t element : elements) {
     const std::uint64_t address =
         arrays_bytes[cursor.access().array] + element * program_element_bytes;
-    sectors.push_back(address / geometry.sector_bytes * geometry.sector_bytes);
+    const std::uint64_t line = address / geometry.line_bytes;
+    const std::uint64_t sector = address % geometry.line_bytes / geometry.sector_bytes;
+    auto found = std::ranges::find(lines, line, &CoveredLine::line);
+    if (found == lines.end()) found = lines.insert(found, {.line = line});
+    found->sectors |= std::uint64_t{1} << sector;
   }
-  std::ranges::sort(sectors);
-  sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
-  return sectors;
+  return lines;
 }
 
 /// The sets of the L1 with so many cached units.
@@ -111,16 +118,11 @@ std::uint64_t fold(std::uint64_t line, std::uint64_t sets) {
   return folded % sets;
 }
 
-void play_load(const std::vector<std::uint64_t>& sectors, const TagGeometry& geometry,
-               std::size_t ways, ShadowTags& tags) {
-  for (std::uint64_t address : sectors) {
-    const std::uint64_t line = address / geometry.line_bytes;
+void play_load(const std::vector<CoveredLine>& lines, std::size_t ways, ShadowTags& tags) {
+  for (const auto& [line, sectors] : lines) {
     const std::uint64_t set = fold(line, tags.sets.size());
     if (set % sampled_set_ratio != 0) continue;
-    const std::uint64_t sector = address % geometry.line_bytes / geometry.sector_bytes;
-    if (tags.sets[set].access(line, std::uint64_t{1} << sector, ways)) {
-      tags.hits += sampled_set_ratio / static_cast<double>(sectors.size());
-    }
+    if (tags.sets[set].access(line, sectors, ways)) tags.hits += sampled_set_ratio;
   }
 }
 
@@ -146,10 +148,10 @@ std::vector<double> estimate_hits(const ProgramProbe& probe, const std::vector<i
     for (std::uint64_t turn = 0; turn < shares[at] / warps; ++turn) {
       for (Slot& slot : slots) {
         if (!slot.cursor().access().store) {
-          const auto sectors = sectors_of(slot.cursor(), arrays_bytes, geometry);
+          const auto lines = lines_of(slot.cursor(), arrays_bytes, geometry);
           const int unit = slot.unit();
           for (ShadowTags& tags : all_tags) {
-            if (unit < tags.cached) play_load(sectors, geometry, ways, tags);
+            if (unit < tags.cached) play_load(lines, ways, tags);
           }
         }
         slot.advance();
