@@ -3,6 +3,7 @@
 // Method: docs/methods/bypass.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/bypass/calibration.hpp"
+#include "jobs/bypass/programs.hpp"
 #include "jobs/bypass/report.hpp"
 #include "jobs/bypass/rows.hpp"
 

@@ -2,6 +2,9 @@
 // for each thread, and a rank-2k update.
 #include "jobs/bypass/program_parts.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace sonde {
 namespace {
 

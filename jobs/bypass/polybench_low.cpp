@@ -1,6 +1,9 @@
 // The programs of Polybench-GPU with low cache contention: a covariance matrix and two stencils.
 #include "jobs/bypass/program_parts.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace sonde {
 namespace {
 

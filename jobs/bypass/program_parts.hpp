@@ -2,7 +2,7 @@
 // them. docs/methods/bypass.md says of each what was left out.
 #pragma once
 
-#include "jobs/bypass/programs.hpp"
+#include "jobs/bypass/paper_program.hpp"
 
 namespace sonde {
 

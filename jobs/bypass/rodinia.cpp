@@ -1,6 +1,9 @@
 // The programs of Rodinia.
 #include "jobs/bypass/program_parts.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace sonde {
 
 /// find_index_kernel: thread i searches the sums of weights from the first on until one exceeds its

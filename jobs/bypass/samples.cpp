@@ -2,6 +2,9 @@
 // memory.
 #include "jobs/bypass/program_parts.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace sonde {
 
 /// The force on each body: a warp goes down the tree of cells together. In each pass it looks at a

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/bypass_model.hpp"
-#include "jobs/bypass/programs.hpp"
+#include "jobs/bypass/paper_program.hpp"
 #include "jobs/bypass/shadow_tags.hpp"
 #include "jobs/run/job_run.hpp"
 

@@ -38,8 +38,8 @@ double MemorySide::load(int sm, double time, std::uint64_t line, std::uint64_t b
   const double sent = std::max(time, out_free_[at]);
   out_free_[at] = sent + request_bytes / model_.sm_bytes_per_cycle;
   const double ready = touch(sm, sent, line, bytes, false);
-  // The way back is taken in the order of the requests, as if all came from the L2: what comes late
-  // from DRAM does not hold up what hit behind it.
+  // The network to the SM is taken in the order of the requests, as if all data came from the L2:
+  // what comes late from DRAM does not hold up what hit behind it.
   const double transfer = static_cast<double>(bytes) / model_.sm_bytes_per_cycle;
   in_free_[at] = std::max(in_free_[at], sent) + transfer;
   return std::max(ready, in_free_[at] + model_.l2_cycles - transfer);
