@@ -67,6 +67,22 @@ struct NormalisedPoint {
   double wait = 0;
 };
 
+/// Of the sweeps that wait at N at least so long.
+std::vector<NormalisedPoint> normalise(std::span<const BypassSweep> sweeps,
+                                       double least_wait_cycles) {
+  std::vector<NormalisedPoint> points;
+  for (const BypassSweep& sweep : sweeps) {
+    const double base = sweep.wait_cycles.back();
+    if (!(base >= least_wait_cycles) || base <= 0) continue;
+    for (std::size_t at = 1; at < sweep.cached.size(); ++at) {
+      if (std::isnan(sweep.wait_cycles[at])) continue;
+      points.push_back({static_cast<double>(sweep.cached[at]) / sweep.cached.back(),
+                        sweep.wait_cycles[at] / base});
+    }
+  }
+  return points;
+}
+
 double sum_of_squares(std::span<const NormalisedPoint> points, double exponent) {
   double sum = 0;
   for (const NormalisedPoint& point : points) {
@@ -74,6 +90,14 @@ double sum_of_squares(std::span<const NormalisedPoint> points, double exponent) 
     sum += error * error;
   }
   return sum;
+}
+
+double r2_of(std::span<const NormalisedPoint> points, double exponent) {
+  double mean = 0;
+  for (const auto& point : points) mean += point.wait / static_cast<double>(points.size());
+  double variance = 0;
+  for (const auto& point : points) variance += (point.wait - mean) * (point.wait - mean);
+  return variance > 0 ? 1 - sum_of_squares(points, exponent) / variance : 0;
 }
 
 }  // namespace
@@ -117,16 +141,7 @@ double longest_warp_cycles(std::span<const LaneTrace> lanes) {
 }
 
 std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double least_wait_cycles) {
-  std::vector<NormalisedPoint> points;
-  for (const BypassSweep& sweep : sweeps) {
-    const double base = sweep.wait_cycles.back();
-    if (!(base >= least_wait_cycles) || base <= 0) continue;
-    for (std::size_t at = 1; at < sweep.cached.size(); ++at) {
-      if (std::isnan(sweep.wait_cycles[at])) continue;
-      points.push_back({static_cast<double>(sweep.cached[at]) / sweep.cached.back(),
-                        sweep.wait_cycles[at] / base});
-    }
-  }
+  const std::vector<NormalisedPoint> points = normalise(sweeps, least_wait_cycles);
   if (points.size() < least_points) return std::nullopt;
   // The sum of squares is smooth with one minimum in the range that makes sense: a scan finds it.
   double best_exponent = 0;
@@ -137,13 +152,12 @@ std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double lea
     best_sum = sum;
     best_exponent = exponent;
   }
-  double mean = 0;
-  for (const auto& point : points) mean += point.wait / static_cast<double>(points.size());
-  double variance = 0;
-  for (const auto& point : points) variance += (point.wait - mean) * (point.wait - mean);
-  return PowerLaw{.exponent = best_exponent,
-                  .r2 = variance > 0 ? 1 - best_sum / variance : 0,
-                  .points = points.size()};
+  return PowerLaw{
+      .exponent = best_exponent, .r2 = r2_of(points, best_exponent), .points = points.size()};
+}
+
+double r2_of_wait(std::span<const BypassSweep> sweeps, double exponent) {
+  return r2_of(normalise(sweeps, 0), exponent);
 }
 
 std::vector<double> adjust_hits(const BypassSweep& sweep, double e, double exponent) {

@@ -57,6 +57,9 @@ struct PowerLaw {
 /// fewer than four points. Not in logarithms: small L may not wait at all.
 std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double least_wait_cycles);
 
+/// R2 of that power over the same points, all sweeps that wait at all; 0 if none does.
+double r2_of_wait(std::span<const BypassSweep> sweeps, double exponent);
+
 /// Adjusted hits = hits - e x wait(N) / hit gain x (L / N)^exponent: one entry for each of
 /// `cached`.
 std::vector<double> adjust_hits(const BypassSweep& sweep, double e, double exponent);

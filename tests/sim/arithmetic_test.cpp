@@ -1,13 +1,14 @@
 // The job arithmetic finds what models declare of their pipelines: latencies, lanes, what shares a
 // unit, schedulers; of the shipped models, of pipelines drawn for each seed, and of Wong's GTX 280.
 #include "base/arithmetic_ops.hpp"
-#include "device/sim/model/model_files.hpp"
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 #include "support/draws.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -16,18 +17,12 @@ namespace {
 
 using test::Draws;
 using test::JobOnSim;
+using test::json_of;
 
 JobOnSim arithmetic_on(const std::string& model, std::uint64_t seed = 1) {
   JobOnSim sim(model, seed);
   sim.run("arithmetic");
   return sim;
-}
-
-nlohmann::json json_of(const std::string& name) {
-  for (const sim::ShippedModel& shipped : sim::shipped_models()) {
-    if (shipped.name == name) return nlohmann::json::parse(shipped.json);
-  }
-  return {};
 }
 
 std::string write_model(const nlohmann::json& model, const std::string& name) {

@@ -1,9 +1,9 @@
 // The job control finds what each simulated GPU declares of control flow, and what Wong 2010 found
 // on the GT200.
 #include "base/random.hpp"
-#include "device/sim/model/model_files.hpp"
 #include "sim/hierarchy_truth.hpp"
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,13 +17,7 @@ namespace sonde {
 namespace {
 
 using test::JobOnSim;
-
-nlohmann::json json_of(std::string_view model) {
-  for (const sim::ShippedModel& shipped : sim::shipped_models()) {
-    if (shipped.name == model) return nlohmann::json::parse(shipped.json);
-  }
-  return {};
-}
+using test::json_of;
 
 std::string write_model(const nlohmann::json& model, const std::string& name) {
   const std::string path = testing::TempDir() + name + ".json";

@@ -1,27 +1,22 @@
 // Atomics on shared memory, and a cache in front of it, come back from the job shared as a model
 // declares them.
 #include "base/random.hpp"
-#include "device/sim/model/model_files.hpp"
 #include "sim/hierarchy_truth.hpp"
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace sonde {
 namespace {
 
 using test::JobOnSim;
-
-nlohmann::json json_of(std::string_view model) {
-  for (const sim::ShippedModel& shipped : sim::shipped_models()) {
-    if (shipped.name == model) return nlohmann::json::parse(shipped.json);
-  }
-  return {};
-}
+using test::json_of;
 
 JobOnSim shared_on(const std::string& model) {
   JobOnSim sim(model);
@@ -45,17 +40,19 @@ void expect_declared_atomics(const JobOnSim& sim) {
   const sim::SharedAtomicModel& declared = *sim.truth().units.shared.atomics;
   for (int threads = 1; threads <= 32; threads *= 2) {
     const double further = (threads - 1) * declared.thread_cycles;
-    const double counted = declared.counts_up ? 0 : further;
+    const double unused = std::max(declared.interval_cycles, threads * declared.thread_cycles);
+    const double counted =
+        declared.counts_up ? std::max(declared.interval_cycles, declared.thread_cycles) : unused;
     const auto expect = [&](const std::string& metric, double cycles) {
       EXPECT_NEAR(sim.number(fmt::format("{}.{}", metric, threads)), cycles, 0.05)
           << metric << ", " << threads;
     };
     expect("shared.atomic_cycles", declared.latency_cycles + further);
-    expect("shared.atomic_unused_cycles", declared.interval_cycles + further);
-    expect("shared.atomic_counted_cycles", declared.interval_cycles + counted);
+    expect("shared.atomic_unused_cycles", unused);
+    expect("shared.atomic_counted_cycles", counted);
     if (threads == 1) continue;
     expect("shared.atomic_bank_cycles", declared.latency_cycles + further);
-    expect("shared.atomic_unused_bank_cycles", declared.interval_cycles + further);
+    expect("shared.atomic_unused_bank_cycles", unused);
   }
   EXPECT_NEAR(sim.number("shared.atomic_cost_cycles"), declared.thread_cycles, 0.01);
   EXPECT_NEAR(sim.number("shared.atomic_bank_cost_cycles"), declared.thread_cycles, 0.01);

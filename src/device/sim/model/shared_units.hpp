@@ -27,8 +27,8 @@ struct PassPoint {
 /// Atomic additions. A bank serves one thread after the other, be their words the same or not.
 struct SharedAtomicModel {
   double latency_cycles = 0;   // of one, until its result can be added again
-  double interval_cycles = 0;  // between two whose results nobody uses
-  double thread_cycles = 0;    // of each further thread at the same bank
+  double interval_cycles = 0;  // least between two whose results nobody uses
+  double thread_cycles = 0;    // of a bank for each thread
   bool counts_up = false;      // additions of 1 by threads of one word are made at once
 
   static SharedAtomicModel read(Fields& fields) {

@@ -152,9 +152,10 @@ Trace play(const Launch& launch, const SharedAtomicProbe& probe) {
         "nothing is known of atomics on shared memory of this GPU (its model declares none)");
   }
   const std::uint32_t turns = count_atomic_turns(shared, probe.form, probe.thread_offsets_bytes);
-  const double first = probe.form == AtomicForm::returned ? shared.atomics->latency_cycles
-                                                          : shared.atomics->interval_cycles;
-  const double cycles = first + (turns - 1) * shared.atomics->thread_cycles;
+  const SharedAtomicModel& atomics = *shared.atomics;
+  const double cycles = probe.form == AtomicForm::returned
+                            ? atomics.latency_cycles + (turns - 1) * atomics.thread_cycles
+                            : std::max(atomics.interval_cycles, turns * atomics.thread_cycles);
   Noise noise(launch.model, launch.seed);
   Trace trace;
   for (int sm : probe.sms) {

@@ -1,0 +1,64 @@
+// The experiments of Dai et al. (DAC 2016) on one program: which machines it runs on, and what
+// comes of each. Needs a device that can be another machine (MachineChange).
+#pragma once
+
+#include "jobs/bypass/paper_program.hpp"
+#include "trace/trace.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// What a program did on one machine, over all SMs.
+struct StudyOutcome {
+  double cycles = 0;  // of the longest SM
+  double accesses = 0;
+  double instructions = 0;
+  double l1_hits = 0;  // lines of loads
+  double failures = 0;
+  double l2_requests = 0;
+  double dram_requests = 0;
+  double periods = 0;      // of the dynamic bypass, of all SMs
+  double mean_cached = 0;  // what it chose, mean over its periods; 0: it is not there
+
+  /// Accesses of an SM per cycle, the paper's MIPC times the number of SMs.
+  double accesses_per_cycle() const { return accesses / cycles; }
+  double per_kilo_instruction(double count) const { return 1000 * count / instructions; }
+};
+
+/// @throws Error if the trace has no counts
+StudyOutcome read_outcome(const Trace& trace);
+
+/// The outcomes of one program.
+struct ProgramStudy {
+  PaperProgram program;
+  StudyOutcome base;    // 16 KB by XOR, GTO, everybody uses the L1
+  StudyOutcome modulo;  // figure 2
+  StudyOutcome no_l1;
+  StudyOutcome l1_8mb;
+  std::vector<StudyOutcome> cached;  // [L], 0..N: figures 3 and 4; the last one is the base
+  StudyOutcome mdb_local;            // figure 6: dynamic bypass of each SM, ...
+  StudyOutcome mdb_global;           // ... and of one for all
+  StudyOutcome swl_best;             // the best number of warps at a time
+  int swl_warps = 0;
+  StudyOutcome cbwt_best;  // the same with protected lines
+  int cbwt_warps = 0;
+  std::vector<StudyOutcome> capacity;   // figure 8a: 32 KB, 64 KB; then each with mdb_global
+  std::vector<StudyOutcome> scheduler;  // figure 8b: round robin, two-level; then with mdb_global
+};
+
+/// Plays a probe of the study; the text says what it is.
+using PlayStudy = std::function<Trace(const std::string& label, const ProgramProbe& probe)>;
+
+/// @param sm_accesses of each play, by each SM
+/// @throws DeviceError where the device cannot be another machine
+ProgramStudy study_program(const PaperProgram& program, std::uint64_t sm_accesses,
+                           const PlayStudy& play);
+
+/// Bits that the dynamic bypass of one SM stores (section 6): shadow tags of 1 valid, 2 LRU and 32
+/// tag bits, a counter of hits of 10 bits for each calculator, and one of failures of 12.
+int generator_bits(int calculators, int sampled_sets, int ways);
+
+}  // namespace sonde
