@@ -61,6 +61,12 @@ class RowTest(unittest.TestCase):
         one_free = ["IMAD.WIDE.U32 R4, R10, 0x4, R30", ADDRESSES[1]]
         self.assertTrue(row_faults(BASE + one_free + LOADS + SUM + JUMP))
 
+    def test_row_of_one_that_is_jumped_over_passes(self):
+        code = ["IADD3 R4, P3, R20, UR4, RZ", "@!P0 BRA 0x40", ("LDG.E R12, desc[UR8][R4.64]", 0), "MOV R20, R12"] + JUMP
+        self.assertEqual(row_faults(code, 1), [])
+        self.assertTrue(row_faults(["MOV R4, UR4"] + code[1:], 1))
+        self.assertTrue(row_faults(["LDG.E R12, desc[UR8][R4.64]"] + JUMP, 1))
+
     def test_row_that_is_in_no_loop_fails(self):
         self.assertTrue(row_faults(BASE + ADDRESSES + LOADS + SUM))
 
