@@ -4,6 +4,7 @@
 
 #include "analysis/arithmetic_rows.hpp"
 #include "analysis/bypass_rows.hpp"
+#include "analysis/bypass_study_rows.hpp"
 #include "analysis/clock_rows.hpp"
 #include "analysis/constant_rows.hpp"
 #include "analysis/control_rows.hpp"
@@ -176,6 +177,8 @@ constexpr Section sections[] = {
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
     {"bypass", bypass_page, bypass_rows},
     {"bypass", bypass_page, bypass_program_rows, bypass_programs},
+    {"bypass", bypass_page, bypass_study_rows},
+    {"bypass", bypass_page, bypass_study_program_rows, paper_program_factors},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},

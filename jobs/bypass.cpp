@@ -6,6 +6,7 @@
 #include "jobs/bypass/programs.hpp"
 #include "jobs/bypass/report.hpp"
 #include "jobs/bypass/rows.hpp"
+#include "jobs/bypass/study_report.hpp"
 
 #include "jobs/run/attempt.hpp"
 
@@ -150,6 +151,7 @@ void run_bypass(JobRun& run) {
   const Model model = report_learnt(run, all);
   for (const Measured& measured : all) report_choice(run, measured, model);
   report_judgement(run, all, model);
+  report_study(run);
   run.report_rest("", Status::not_present, "the device has no such L1, or no such block");
 }
 

@@ -37,6 +37,10 @@ std::optional<Json> roofline_chart(const RunResult& run);
 /// first device that has it: those of a fleet are alike. Empty if none has any.
 Json surface_charts(const RunResult& run);
 
+/// The figures of Dai 2016 (job bypass, full suite), one specification each, of the first device
+/// that has them. Empty if none has any.
+Json bypass_charts(const RunResult& run);
+
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);

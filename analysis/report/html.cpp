@@ -108,6 +108,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (const auto chart = roofline_chart(run)) add("roofline", *chart);
   if (const auto chart = warps_chart(run)) add("warps", *chart);
   if (const Json specs = surface_charts(run); !specs.empty()) add("surfaces", specs);
+  if (const Json specs = bypass_charts(run); !specs.empty()) add("bypass", specs);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
   if (const auto chart = timeline_chart(run)) add("timeline", *chart);
   if (const auto chart = nest_chart(run)) add("nest", *chart);

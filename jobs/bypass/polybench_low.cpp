@@ -46,22 +46,23 @@ PaperProgram make_low(AccessProgram program, std::string_view description) {
 
 }  // namespace
 
-/// symmat[j1][j2] = sum over i of data[i][j1] * data[i][j2], with a thread for j1 and as many j2 as
-/// come behind the first j1 of the block.
+/// symmat[j1][j2] += data[i][j1] * data[i][j2] for all i, with a thread for j1, whose j2 begin at
+/// its own j1; stored in each pass, as the compiler cannot tell the sum from the operands. All
+/// threads of a block make as many j2 as its first.
 PaperProgram covariance() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint32_t threads = 256;
   ProgramKernel kernel{.grid_x = size / threads, .block_x = threads};
   kernel.outer = {.first = size, .per_block = -static_cast<std::int32_t>(threads)};
   kernel.inner = {.first = static_cast<std::int32_t>(size)};
-  kernel.body = {{.array = 0, .per_block_x = threads, .per_thread_x = 1, .per_inner = size},
-                 {.array = 0, .per_outer = 1, .per_inner = size},
-                 {.store = true,
-                  .pass = AccessPass::last,
-                  .array = 1,
-                  .per_block_x = threads * size,
-                  .per_thread_x = size,
-                  .per_outer = 1}};
+  kernel.body = {
+      {.array = 0, .per_block_x = threads, .per_thread_x = 1, .per_inner = size},
+      {.array = 0, .per_block_x = threads, .per_thread_x = 1, .per_outer = 1, .per_inner = size},
+      {.store = true,
+       .array = 1,
+       .per_block_x = threads * (size + 1),
+       .per_thread_x = size + 1,
+       .per_outer = 1}};
   kernel.instructions = 6;
   PaperProgram result =
       make_low({.name = "cvr",

@@ -8,13 +8,17 @@ namespace sonde {
 
 /// find_index_kernel: thread i searches the sums of weights from the first on until one exceeds its
 /// own number, which grow with i, so that a warp's search ends where its threads' numbers lie. Then
-/// likelihood_kernel: each particle reads the image at places that its position says.
+/// the two loops of likelihood_kernel, each as a kernel: a particle writes down which points of the
+/// image its position means, and reads them there. Particles lie near the object, so that they read
+/// the same 32 x 16 pixels, of each of which the image has 10 frames.
 PaperProgram particle_filter() {
   constexpr std::uint32_t threads = 512;
   constexpr std::uint32_t blocks = 64;
   constexpr std::uint32_t particles = threads * blocks;
   constexpr std::uint32_t neighbours = 49;  // a disc of radius 5 has about so many points
-  constexpr std::uint32_t image = 128 * 128 * 10;
+  constexpr std::uint32_t frames = 10;
+  constexpr std::uint32_t image = 128 * 128 * frames;
+  constexpr std::uint32_t near_pixels = 32 * 16;
   ProgramKernel search{.grid_x = blocks, .block_x = threads};
   // On average half of what lies between the neighbouring warps is behind the first thread's.
   search.inner = {.first = 32, .per_block = static_cast<std::int32_t>(threads), .per_warp = 32};
@@ -31,21 +35,31 @@ PaperProgram particle_filter() {
        .per_block_x = threads,
        .per_thread_x = 1}};  // xj[i]
   search.instructions = 5;
+  const ProgramAccess index{.array = 6,
+                            .per_block_x = threads * neighbours,
+                            .per_thread_x = neighbours,
+                            .per_inner = 1};  // ind[i * countOnes + y]
+  ProgramAccess stored_index = index;
+  stored_index.store = true;
+  ProgramKernel place{.grid_x = blocks, .block_x = threads};
+  place.inner = {.first = static_cast<std::int32_t>(neighbours)};
+  place.body = {{.array = 4, .first = 1, .per_inner = 2},  // objxy[y * 2 + 1]
+                {.array = 4, .per_inner = 2},              // objxy[y * 2]
+                stored_index};
+  place.instructions = 12;
   ProgramKernel likelihood{.grid_x = blocks, .block_x = threads};
-  likelihood.inner = {.first = static_cast<std::int32_t>(neighbours)};
-  likelihood.body = {{.array = 4, .per_inner = 2},                          // objxy[y]
-                     {.waits = true, .array = 5, .drawn_elements = image},  // I[ind]
-                     {.store = true,
-                      .array = 6,
-                      .per_block_x = threads * neighbours,
-                      .per_thread_x = neighbours,
-                      .per_inner = 1}};  // ind[i * countOnes + y]
-  likelihood.instructions = 20;
+  likelihood.inner = place.inner;
+  likelihood.body = {index,
+                     {.waits = true,
+                      .array = 5,
+                      .drawn_elements = near_pixels,
+                      .drawn_step = frames}};  // I[ind[...]]
+  likelihood.instructions = 12;
   PaperProgram result;
   result.program = {.name = "ptf",
                     .array_elements = {particles + threads, particles, particles, particles,
                                        2 * neighbours, image, particles * neighbours},
-                    .kernels = {search, likelihood},
+                    .kernels = {search, place, likelihood},
                     .seed = 1};
   result.resident_blocks = 1;  // the paper has 16 warps that it could bypass
   result.level = BypassLevel::warp;
@@ -159,8 +173,8 @@ PaperProgram lu_decomposition() {
   return result;
 }
 
-/// srad_cuda_2: the image and four derivatives at a point, and the diffusion coefficient of the
-/// point, of the one below and of the one to the right.
+/// srad_cuda_2: the image, four derivatives and the diffusion coefficient at a point; and of the
+/// coefficients the row below the block and the column to its right, read by all its threads.
 PaperProgram srad2() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint32_t width = size + 32;
@@ -176,8 +190,11 @@ PaperProgram srad2() {
   };
   ProgramKernel kernel{
       .grid_x = size / tile, .grid_y = size / tile, .block_x = tile, .block_y = tile};
-  kernel.body = {at(0, 0), at(0, width), at(0, 1), at(1, 0),
-                 at(2, 0), at(3, 0),     at(4, 0), at(5, 0)};
+  ProgramAccess below = at(0, tile * width);
+  below.per_thread_y = 0;
+  ProgramAccess right = at(0, tile);
+  right.per_thread_x = 0;
+  kernel.body = {at(1, 0), below, right, at(0, 0), at(2, 0), at(3, 0), at(4, 0), at(5, 0)};
   ProgramAccess image = at(1, 0);
   image.store = true;
   kernel.body.push_back(image);

@@ -49,8 +49,8 @@ PaperProgram barnes_hut() {
   return result;
 }
 
-/// histogram64: each thread counts in 64 bytes of its own, four of the data's bytes for each word;
-/// the counters of a block lie side by side by bin, and a count is read and written.
+/// histogram64: each thread counts in 64 bytes of its own, which in the original lie in shared
+/// memory. Of the four bytes of a word of data one is counted: a counter is read, then written.
 PaperProgram histogram() {
   constexpr std::uint32_t threads = 64;
   constexpr std::uint32_t blocks = 240;

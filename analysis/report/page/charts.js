@@ -9,12 +9,14 @@ if (charts.staircase) draw(charts.staircase, 'staircase');
 if (charts.constants) draw(charts.constants, 'constants');
 if (charts.roofline) draw(charts.roofline, 'roofline');
 if (charts.warps) draw(charts.warps, 'warps');
-(charts.surfaces || []).forEach((spec, number) => {
-  const place = document.createElement('div');
-  place.id = 'surface_' + number;
-  document.getElementById('surfaces').appendChild(place);
-  draw(spec, place.id);
-});
+for (const several of ['surfaces', 'bypass']) {
+  (charts[several] || []).forEach((spec, number) => {
+    const place = document.createElement('div');
+    place.id = several + '_' + number;
+    document.getElementById(several).appendChild(place);
+    draw(spec, place.id);
+  });
+}
 if (charts.deviation) draw(charts.deviation, 'deviation');
 if (charts.timeline) draw(charts.timeline, 'timeline');
 if (charts.nest) draw(charts.nest, 'nest');

@@ -1,0 +1,52 @@
+// The experiments of Dai 2016, short, on the simulated Fermi of that paper: one program that
+// thrashes its L1 and one that hardly uses it.
+#include "device/open_device.hpp"
+#include "jobs/bypass/paper_figures.hpp"
+#include "jobs/bypass/programs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t accesses = 1000;  // of each SM
+
+ProgramStudy study_on(const char* model, std::string_view name) {
+  const BackendChoice backend = parse_backend(std::string("sim:") + model);
+  const auto device = open_device(backend, list_visible_devices(backend, 0, 1).at(0), 1);
+  const std::vector<PaperProgram> programs = paper_programs();
+  const auto program = std::ranges::find(
+      programs, name, [](const PaperProgram& one) { return std::string_view(one.program.name); });
+  return study_program(
+      *program, accesses,
+      [&device](const std::string&, const ProgramProbe& probe) { return device->run(probe); });
+}
+
+TEST(BypassStudyTest, a_program_that_thrashes_gains_by_what_relieves_its_l1) {
+  const ProgramStudy kms = study_on("fermi_dac16", "kms");
+  ASSERT_EQ(kms.cached.size(), 9u);
+  EXPECT_GT(speedup_of(kms, kms.l1_8mb), 1.5) << "what the paper calls high contention";
+  EXPECT_GT(speedup_of(kms, kms.mdb_local), 1.5);
+  EXPECT_GT(speedup_of(kms, kms.mdb_global), 1.5);
+  EXPECT_GT(speedup_of(kms, kms.swl_best), 1.2);
+  EXPECT_LT(kms.swl_warps, 8);
+  EXPECT_EQ(kms.cached.front().l1_hits, 0) << "nobody uses the L1";
+  EXPECT_EQ(kms.cached.front().failures, 0);
+  EXPECT_LT(kms.mdb_global.failures, kms.base.failures);
+  EXPECT_EQ(kms.no_l1.l1_hits, 0);
+  EXPECT_GT(kms.mdb_global.mean_cached, 0);
+  EXPECT_LT(kms.mdb_global.mean_cached, 8);
+  EXPECT_GE(kms.l1_8mb.l1_hits, kms.base.l1_hits);
+}
+
+TEST(BypassStudyTest, a_program_that_does_not_thrash_loses_nothing) {
+  const ProgramStudy lud = study_on("fermi_dac16", "lud");
+  EXPECT_LT(speedup_of(lud, lud.l1_8mb), 1.5);
+  EXPECT_GT(speedup_of(lud, lud.mdb_local), 0.98);
+  EXPECT_GT(speedup_of(lud, lud.mdb_global), 0.98);
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,164 @@
+// The figures of Dai 2016 from made-up outcomes, and which machines a study plays.
+#include "jobs/bypass/paper_figures.hpp"
+#include "base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+
+StudyOutcome outcome(double cycles, double failures = 0) {
+  StudyOutcome result;
+  result.cycles = cycles;
+  result.accesses = 1000;
+  result.instructions = 5000;
+  result.failures = failures;
+  return result;
+}
+
+/// A taught program of 4 units whose failures follow (L/4)^exponent.
+ProgramStudy study_with(double exponent) {
+  ProgramStudy study;
+  study.program.program.name = "made_up";
+  study.program.high_contention = true;
+  study.program.taught = true;
+  for (int cached = 0; cached <= 4; ++cached) {
+    study.cached.push_back(outcome(1000, 800 * std::pow(cached / 4.0, exponent)));
+  }
+  study.base = study.cached.back();
+  for (StudyOutcome ProgramStudy::*other :
+       {&ProgramStudy::modulo, &ProgramStudy::no_l1, &ProgramStudy::l1_8mb,
+        &ProgramStudy::mdb_local, &ProgramStudy::mdb_global, &ProgramStudy::swl_best,
+        &ProgramStudy::cbwt_best}) {
+    study.*other = outcome(1000);
+  }
+  study.capacity.assign(4, outcome(1000));
+  study.scheduler.assign(4, outcome(1000));
+  return study;
+}
+
+TEST(PaperFiguresTest, half_the_cycles_for_the_same_accesses_is_twice_as_fast) {
+  const ProgramStudy study = study_with(3);
+  EXPECT_DOUBLE_EQ(speedup_of(study, outcome(500)), 2);
+  EXPECT_DOUBLE_EQ(speedup_of(study, study.base), 1);
+  EXPECT_DOUBLE_EQ(outcome(1, 10).per_kilo_instruction(10), 2);
+}
+
+TEST(PaperFiguresTest, cubic_failures_fit_the_papers_law_and_linear_ones_do_not) {
+  const FailureFit cubic = fit_failures(std::vector{study_with(3)});
+  EXPECT_NEAR(cubic.cubic_r2, 1, 1e-9);
+  ASSERT_TRUE(cubic.power);
+  EXPECT_NEAR(cubic.power->exponent, 3, 0.02);
+  EXPECT_EQ(cubic.power->points, 4u);
+
+  const FailureFit linear = fit_failures(std::vector{study_with(1)});
+  // 1/4, 1/2, 3/4, 1 against their cubes: sum of squares 0.3032 of 0.3125.
+  EXPECT_NEAR(linear.cubic_r2, 1 - 0.303222656250 / 0.3125, 1e-9);
+  ASSERT_TRUE(linear.power);
+  EXPECT_NEAR(linear.power->exponent, 1, 0.02);
+}
+
+TEST(PaperFiguresTest, programs_that_do_not_teach_leave_the_fit_alone) {
+  std::vector studies{study_with(3), study_with(1)};
+  studies[1].program.taught = false;
+  EXPECT_NEAR(fit_failures(studies).cubic_r2, 1, 1e-9);
+}
+
+TEST(PaperFiguresTest, means_are_geometric_and_keep_the_two_groups_apart) {
+  std::vector studies{study_with(3), study_with(3), study_with(3)};
+  studies[0].mdb_local = outcome(250);   // 4
+  studies[1].mdb_local = outcome(1000);  // 1
+  studies[2].mdb_local = outcome(2000);  // 0.5
+  studies[2].program.high_contention = false;
+  EXPECT_NEAR(mean_speedup(studies, true, &ProgramStudy::mdb_local), 2, 1e-12);
+  EXPECT_NEAR(mean_speedup(studies, false, &ProgramStudy::mdb_local), 0.5, 1e-12);
+}
+
+TEST(PaperFiguresTest, all_figures_are_printed) {
+  ProgramStudy study = study_with(3);
+  study.mdb_global = outcome(625);
+  const std::string text = print_figures(std::vector{study});
+  for (const char* figure : {"Figure 2", "Figures 3 and 4", "Figure 6", "Figure 7a", "Figure 7b",
+                             "Figure 7c", "Figure 7d", "Figure 8a", "Figure 8b"}) {
+    EXPECT_THAT(text, HasSubstr(figure));
+  }
+  EXPECT_THAT(text, HasSubstr("MDB-global  1.600  1.000\n"));
+  EXPECT_THAT(text, HasSubstr("R2 1.0000"));
+}
+
+TEST(PaperStudyTest, storage_is_that_of_shadow_tags_and_counters) {
+  EXPECT_EQ(generator_bits(8, 4, 4), 8 * (4 * 4 * 35 + 10) + 12);
+}
+
+/// One lane that takes as long as the machine is made to.
+Trace played(double cycles) {
+  Trace trace;
+  LaneTrace& lane = trace.lanes.emplace_back();
+  lane.accesses = 100;
+  lane.elapsed_cycles = static_cast<std::uint64_t>(cycles);
+  lane.counts.assign(program_count_total, 0);
+  lane.counts[static_cast<std::size_t>(ProgramCount::instructions)] = 400;
+  return trace;
+}
+
+PaperProgram small_program() {
+  PaperProgram program;
+  program.program.name = "small";
+  program.program.kernels = {{.block_x = 128}};  // four warps
+  program.level = BypassLevel::warp;
+  return program;
+}
+
+TEST(PaperStudyTest, the_best_number_of_warps_is_taken_with_and_without_protection) {
+  const ProgramStudy study =
+      study_program(small_program(), 100, [](const std::string&, const ProgramProbe& probe) {
+        const int best = probe.machine.protecting_distance ? 3 : 2;
+        return played(1000 + 100 * std::abs(probe.active_warps - best));
+      });
+  EXPECT_EQ(study.swl_warps, 2);
+  EXPECT_EQ(study.cbwt_warps, 3);
+  EXPECT_EQ(study.swl_best.cycles, 1000);
+  EXPECT_EQ(study.cbwt_best.cycles, 1000);
+  EXPECT_EQ(study.base.cycles, 1200) << "all warps, which 0 stands for";
+}
+
+TEST(PaperStudyTest, every_play_is_another_one_and_the_base_changes_nothing) {
+  std::map<std::string, int> labels;
+  int unchanged = 0;
+  const ProgramStudy study =
+      study_program(small_program(), 100, [&](const std::string& label, const ProgramProbe& probe) {
+        ++labels[label];
+        EXPECT_EQ(probe.sm_accesses, 100u);
+        const bool base = is_unchanged(probe.machine) && probe.active_warps == 0;
+        if (base && probe.cached == 4) ++unchanged;
+        return played(1000 + 10 * probe.cached);
+      });
+  for (const auto& [label, times] : labels) EXPECT_EQ(times, 1) << label;
+  EXPECT_EQ(unchanged, 1);
+  ASSERT_EQ(study.cached.size(), 5u);
+  EXPECT_EQ(study.cached[1].cycles, 1010);
+  EXPECT_EQ(study.cached[4].cycles, study.base.cycles);
+  EXPECT_EQ(study.capacity.size(), 4u);
+  EXPECT_EQ(study.scheduler.size(), 4u);
+}
+
+TEST(PaperStudyTest, what_the_generator_chose_is_a_mean_over_its_periods) {
+  Trace trace = played(10);
+  trace.lanes.push_back(trace.lanes[0]);
+  for (std::size_t sm : {0u, 1u}) {
+    trace.lanes[sm].counts[static_cast<std::size_t>(ProgramCount::periods)] = 2;
+    trace.lanes[sm].counts[static_cast<std::size_t>(ProgramCount::cached_in_periods)] = 3 + 4 * sm;
+  }
+  EXPECT_DOUBLE_EQ(read_outcome(trace).mean_cached, 2.5);
+  trace.lanes[0].counts.clear();
+  EXPECT_THROW(read_outcome(trace), Error);
+}
+
+}  // namespace
+}  // namespace sonde
