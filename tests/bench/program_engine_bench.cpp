@@ -48,8 +48,7 @@ Played play(Device& device, const PaperProgram& program, const Options& options)
   probe.level = program.level;
   const int units = bypass_units(probe);
   probe.cached = options.cached < 0 ? units : std::min(units, options.cached);
-  probe.sm_accesses =
-      static_cast<std::uint64_t>(options.lines / lines_per_access(program.program));
+  probe.sm_accesses = static_cast<std::uint64_t>(options.lines / lines_per_access(program.program));
   const std::clock_t begin = std::clock();
   const Trace trace = device.run(probe);
   Played played;
@@ -58,8 +57,8 @@ Played play(Device& device, const PaperProgram& program, const Options& options)
     if (lane.warp != 0) continue;
     played.cycles += static_cast<double>(lane.elapsed_cycles);
     const double hits = count(lane, ProgramCount::l1_hits);
-    played.lines +=
-        hits + std::max(count(lane, ProgramCount::l1_misses), count(lane, ProgramCount::l2_requests));
+    played.lines += hits + std::max(count(lane, ProgramCount::l1_misses),
+                                    count(lane, ProgramCount::l2_requests));
   }
   return played;
 }
