@@ -22,9 +22,9 @@ struct ProgramsModel {
     return {.l2_partitions = fields.count<int>("l2_partitions", {1, limits::channels}),
             .l2_partition_bytes_per_cycle =
                 fields.number("l2_partition_bytes_per_cycle", {0.01, limits::bytes_per_cycle}),
-            .l2_mshrs = fields.count("l2_mshrs", {1, limits::entries}),
-            .l2_queue_entries = fields.count("l2_queue_entries", {1, limits::entries}),
-            .dram_banks = fields.count("dram_banks", {1, limits::banks}),
+            .l2_mshrs = fields.count("l2_mshrs", {1, limits::partition_entries}),
+            .l2_queue_entries = fields.count("l2_queue_entries", {1, limits::partition_entries}),
+            .dram_banks = fields.count("dram_banks", {1, limits::objects}),
             .bank_row_ns = fields.number("bank_row_ns", {0, limits::nanoseconds}),
             .issue_cycles = fields.number("issue_cycles", {0.01, limits::cycles})};
   }

@@ -61,8 +61,8 @@ double MemorySide::load(int sm, double time, std::uint64_t line, Sectors sectors
   const Partition& partition = partitions_[fold(line) % model_.partitions];
   const double sent = leave(sm, partition, time, model_.request_cycles);
   const double ready = touch(sm, sent, line, sectors, false);
-  // The way back is taken in the order of the requests, as if all came from the L2: what comes late
-  // from DRAM does not hold up what hit behind it.
+  // Data return in the order of the requests, as if all came from the L2: what comes late from DRAM
+  // does not hold up what hit behind it.
   const double transfer = model_.request_cycles +
                           static_cast<double>(bytes_of(sectors)) / model_.return_bytes_per_cycle;
   in_free_[at] = std::max(in_free_[at], sent) + transfer;

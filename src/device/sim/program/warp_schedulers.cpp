@@ -10,6 +10,7 @@ namespace {
 /// Warps of a scheduler that the two-level one takes together (fetch groups of 8: Narasiman et al.,
 /// MICRO 2011).
 constexpr std::size_t group_warps = 8;
+constexpr std::size_t no_slot = most_sm_warps;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 constexpr std::uint64_t bit(std::size_t slot) { return std::uint64_t{1} << slot; }
@@ -20,15 +21,11 @@ WarpSchedulers::WarpSchedulers(WarpScheduler rule, int schedulers, std::size_t w
     : rule_(rule),
       own_(static_cast<std::size_t>(schedulers)),
       free_(own_.size(), begin),
-      last_(own_.size()),
+      last_(own_.size(), no_slot),
       ages_(warps),
       times_(warps),
       first_wake_(never) {
   for (std::size_t slot = 0; slot < warps; ++slot) own_[slot % own_.size()] |= bit(slot);
-  // As if the last one had issued: the first is next.
-  for (std::size_t at = 0; at < own_.size(); ++at) {
-    last_[at] = own_[at] == 0 ? 0 : static_cast<std::size_t>(std::bit_width(own_[at])) - 1;
-  }
 }
 
 void WarpSchedulers::set_next(std::size_t slot, double time, bool is_access) {
@@ -87,9 +84,9 @@ std::optional<std::size_t> WarpSchedulers::choose(int scheduler, double now, boo
   if (can == 0) return std::nullopt;
   const std::size_t last = last_[at];
   if (rule_ == WarpScheduler::greedy_then_oldest) {
-    return (can & bit(last)) != 0 ? last : oldest(can);
+    return last != no_slot && (can & bit(last)) != 0 ? last : oldest(can);
   }
-  if (rule_ == WarpScheduler::two_level) {
+  if (rule_ == WarpScheduler::two_level && last != no_slot) {
     // The group that issued last goes on, warp after warp, while any of it can.
     const std::size_t width = group_warps * own_.size();
     const std::size_t first = last / width * width;
