@@ -80,10 +80,12 @@ std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uin
   return shares;
 }
 
+std::uint32_t hash_draw(std::uint32_t seed, std::uint32_t draw) { return mix(seed + draw); }
+
 std::uint32_t program_draw(std::uint32_t seed, std::uint32_t draw, std::uint32_t group,
                            std::uint32_t outer, std::uint32_t inner, std::uint32_t range) {
   constexpr std::uint32_t golden = 0x9e3779b9u;  // 2^32 / golden ratio: neighbours lie far apart
-  const std::uint32_t drawn = mix(mix(mix(seed + draw) ^ group) + outer * golden + mix(inner));
+  const std::uint32_t drawn = mix(mix(hash_draw(seed, draw) ^ group) + outer * golden + mix(inner));
   return static_cast<std::uint32_t>(std::uint64_t{drawn} * range >> 32);
 }
 

@@ -27,6 +27,9 @@ std::uint64_t count_accesses(const ProgramKernel& kernel, const ProgramWarp& war
 std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uint64_t sm_accesses,
                                           std::uint64_t multiple);
 
+/// What the seed and ProgramAccess::draw alone make of each number that is drawn.
+std::uint32_t hash_draw(std::uint32_t seed, std::uint32_t draw);
+
 /// The number that a group of threads draws in a pass, below `range`.
 /// @param draw ProgramAccess::draw  @param group number of the thread in the kernel /
 /// drawn_threads, the thread's being (blockIdx.y * grid_x + blockIdx.x) * threads of a block +

@@ -1,4 +1,4 @@
-// Streams, shared memory and bypass mixes on a real GPU.
+// Streams and shared memory on a real GPU.
 #include "gpu/gpu_test.hpp"
 
 #include "base/error.hpp"

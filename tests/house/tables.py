@@ -81,6 +81,7 @@ SHARED_HEADERS = {
     "kernels/chase/*.cu": "kernels/chase/chase.hpp",
     "kernels/shared_*.cu": "kernels/shared.hpp",
     "kernels/control/*.cu": "kernels/control/control.hpp",
+    "kernels/program/*.cu": "kernels/program/program_kernel.cuh",
     "kernels/stream/*.cu": "kernels/stream/stream_kernel.cuh",
 }
 

@@ -13,8 +13,9 @@ import sys
 from collections import namedtuple
 
 Instruction = namedtuple("Instruction", "address predicate opcode operands control", defaults=[None])
-# Scoreboards (0..5) that an instruction sets, to be released when it is done, and those it waits for.
-Control = namedtuple("Control", "sets waits")
+# Scoreboards (0..5) that an instruction sets, to be released when it is done, and those it waits for; of those it
+# sets, the one that is released when its result is there (the other: when its operands were read).
+Control = namedtuple("Control", "sets waits fills", defaults=[frozenset()])
 SKIPPED = 77
 
 # Loads by template argument (kernels::Load: ca, cg, nc, cv). sm_75 adds .SYS where sm_80 has nothing.
@@ -39,7 +40,8 @@ UPPER_HALF = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/$")
 def parse_control(upper_half):
     """Fields of an instruction's upper 64 bits, from sm_70 (Jia et al. 2018, Dissecting Volta, section 2.1)."""
     barriers = [upper_half >> 46 & 7, upper_half >> 49 & 7]
-    return Control({b for b in barriers if b != 7}, {b for b in range(6) if upper_half >> (52 + b) & 1})
+    return Control({b for b in barriers if b != 7}, {b for b in range(6) if upper_half >> (52 + b) & 1},
+                   {b for b in barriers[:1] if b != 7})
 
 
 def parse(text):

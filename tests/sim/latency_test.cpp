@@ -1,7 +1,9 @@
 // The job latency gives back the declared latencies of every shipped model: levels by path, and
 // Mei and Chu's patterns.
 #include "sim/hierarchy_truth.hpp"
+#include "sim/shipped_json.hpp"
 
+#include <fstream>
 #include <optional>
 
 namespace sonde::test {
@@ -127,6 +129,29 @@ TEST(LatencyPartitionsTest, hopper_memory_has_two) {
   const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::past_l1);
   EXPECT_NEAR(sim.number("latency.dram_near_cycles"), cg.dram.front() + offset, 10);
   EXPECT_NEAR(sim.number("latency.dram_far_cycles"), cg.dram_far.front() + offset, 10);
+}
+
+/// An L2 of two partitions that keep no copies of each other's lines: a hit may be near or far.
+TEST(LatencyPartitionsTest, without_copies_near_hits_are_no_first_level) {
+  nlohmann::json model = test::json_of("h200");
+  model["partitions"] = {{"home_mask", model["partitions"]["home_mask"]}};
+  const std::string path = testing::TempDir() + "partitions_without_copies.json";
+  std::ofstream(path) << model.dump();
+  for (std::uint64_t seed : {1, 2, 3}) {
+    JobOnSim sim(path, seed);
+    assume_hierarchy(sim);
+    ASSERT_NO_THROW(sim.run("latency", SuiteLevel::quick)) << seed;
+    EXPECT_NEAR(sim.number("latency.ca.l1_cycles"), sim.number("latency.l1_cycles"), 0.5);
+  }
+}
+
+TEST(LatencyWrongSizesTest, a_small_l2_that_another_job_believes_in_costs_no_job) {
+  JobOnSim sim("gtx980");
+  sim.assume("clock.window_cycles", 20.0);
+  sim.assume("cache.l1.size_bytes", 24576.0);
+  sim.assume("cache.l2.first_miss_bytes", 6144.0);
+  ASSERT_NO_THROW(sim.run("latency", SuiteLevel::quick));
+  EXPECT_GT(sim.number("latency.l1_cycles"), 0);
 }
 
 }  // namespace

@@ -37,15 +37,26 @@ PathCaches find_caches(const Launch& launch) {
   return caches;
 }
 
-/// Lines one after the other; or, with XOR, the index bits with as many tag bits above them (one
-/// fold: Gonzalez et al., ICS 1997, bitwise XOR).
-LineToSet changed_index(L1Index index, std::uint32_t sets) {
-  if (index == L1Index::modulo) {
-    return [sets](std::uint64_t line) { return static_cast<std::uint32_t>(line % sets); };
+/// Bits of a line's address, at most [288 GB: limits::memory_bytes].
+constexpr int address_bits = 43;
+
+/// Lines one after the other; or, with XOR, each bit of the index with all address bits above it
+/// that lie a multiple of the index's width apart: the bitwise XOR of Gonzalez et al. (ICS 1997),
+/// folded until no tag bit is left, so that rows of any power of two spread over all sets.
+DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32_t sets) {
+  DeclaredIndex declared;
+  declared.kind = DeclaredIndex::Kind::modulo;
+  declared.granularity_bytes = line_bytes;
+  if (index == L1Index::modulo || sets == 1) return declared;
+  declared.kind =
+      std::has_single_bit(sets) ? DeclaredIndex::Kind::xor_masks : DeclaredIndex::Kind::xor_modulo;
+  const int line_shift = std::countr_zero(line_bytes);
+  const int width = std::bit_width(sets - 1);
+  declared.masks.resize(static_cast<std::size_t>(width));
+  for (int bit = line_shift; bit < address_bits; ++bit) {
+    declared.masks[static_cast<std::size_t>((bit - line_shift) % width)] |= std::uint64_t{1} << bit;
   }
-  return [sets](std::uint64_t line) {
-    return static_cast<std::uint32_t>((line % sets ^ line / sets % sets) % sets);
-  };
+  return declared;
 }
 
 std::optional<L1Model> describe_l1(const Launch& launch, const ProgramProbe& probe,
@@ -54,24 +65,19 @@ std::optional<L1Model> describe_l1(const Launch& launch, const ProgramProbe& pro
   if (cache == nullptr || (change.l1_bytes && *change.l1_bytes == 0)) return std::nullopt;
   const Geometry& geometry = cache->geometry_for(shared_bytes);
   L1Model l1{.sets = static_cast<std::uint32_t>(geometry.ways_per_set.size()),
-             .ways = *std::ranges::max_element(geometry.ways_per_set),
-             .set_of = {},
-             .line_bytes = cache->line_bytes,
+             .ways = geometry.most_ways(),
+             .set_of = {.index = SetIndex(geometry), .line_bytes = cache->line_bytes},
              .fetch_bytes = cache->fetch_bytes,
              .mshr_merges = launch.model.units.lsu.mshr_merges,
              .update_on_store = cache->write_policy.hit == StoreHit::update,
              .protects = change.protecting_distance};
-  if (!change.l1_bytes && !change.l1_index) {
-    l1.set_of = [index = SetIndex(geometry), line_bytes = l1.line_bytes](std::uint64_t line) {
-      return index(line * line_bytes);
-    };
-    return l1;
-  }
+  if (!change.l1_bytes && !change.l1_index) return l1;
   if (change.l1_bytes) {
-    const std::uint64_t sets = *change.l1_bytes / (l1.line_bytes * l1.ways);
+    const std::uint64_t sets = *change.l1_bytes / (cache->line_bytes * l1.ways);
     l1.sets = static_cast<std::uint32_t>(std::max<std::uint64_t>(sets, 1));
   }
-  l1.set_of = changed_index(change.l1_index.value_or(L1Index::xor_bits), l1.sets);
+  const L1Index index = change.l1_index.value_or(L1Index::xor_bits);
+  l1.set_of.index = SetIndex(changed_index(index, cache->line_bytes, l1.sets), l1.sets);
   return l1;
 }
 
@@ -80,28 +86,34 @@ MemorySideModel describe_memory(const Launch& launch, const PathCaches& caches, 
   const UnitsModel& units = launch.model.units;
   const PathModel& through = launch.memory.path(LoadPath::all_levels);
   MemorySideModel memory;
+  if (caches.l2 != nullptr) memory.line_bytes = caches.l2->line_bytes;
+  if (caches.l1 != nullptr) memory.line_bytes = caches.l1->line_bytes;
   if (caches.l2 != nullptr) {
     const Geometry& geometry = caches.l2->geometries.front();
-    memory.line_bytes = caches.l2->line_bytes;
-    memory.l2_sets = geometry.ways_per_set.size();
-    memory.l2_ways = *std::ranges::max_element(geometry.ways_per_set);
+    memory.l2_ways = geometry.most_ways();
+    const std::uint64_t set_bytes = memory.line_bytes * memory.l2_ways;
+    memory.l2_sets = std::max<std::uint64_t>(caches.l2->size_bytes(geometry) / set_bytes, 1);
+    memory.l2_fetch_bytes = caches.l2->fetch_bytes;
     memory.l2_cycles = caches.l2_hit_cycles;
   }
-  if (caches.l1 != nullptr) memory.line_bytes = caches.l1->line_bytes;
   memory.dram_cycles = through.dram.front();
+  memory.request_cycles = units.lsu.request_cycles;
   memory.sm_bytes_per_cycle = units.throughput.sm_port_bytes_per_cycle;
+  memory.return_bytes_per_cycle = units.lsu.return_bytes_per_cycle;
   double l2_bytes_per_cycle = units.throughput.l2_bytes_per_cycle;
-  if (units.programs) {
-    memory.partitions = static_cast<std::uint32_t>(units.programs->l2_partitions);
-    l2_bytes_per_cycle = units.programs->l2_partition_bytes_per_cycle * memory.partitions;
+  if (const auto& programs = units.programs) {
+    memory.partitions = static_cast<std::uint32_t>(programs->l2_partitions);
+    memory.l2_mshrs = programs->l2_mshrs;
+    memory.l2_queue_entries = programs->l2_queue_entries;
+    memory.banks = programs->dram_banks;
+    memory.row_cycles = programs->bank_row_ns * launch.sm_clock_hz * 1e-9;
+    l2_bytes_per_cycle = programs->l2_partition_bytes_per_cycle * memory.partitions;
   }
   const double dram_bytes_per_cycle = launch.die.info.theoretical_bytes_per_s() *
                                       launch.faults.bandwidth_factor / launch.sm_clock_hz;
   memory.partition_bytes_per_cycle = l2_bytes_per_cycle * share / memory.partitions;
   memory.channel_bytes_per_cycle = dram_bytes_per_cycle * share / memory.partitions;
   memory.row_bytes = units.dram.row_bytes;
-  // One channel stands for all those of a share: several rows are open at once.
-  memory.row_cycles = units.programs ? units.dram.row_overhead_ns * launch.sm_clock_hz * 1e-9 : 0;
   return memory;
 }
 
@@ -128,10 +140,21 @@ void check_machine(const Launch& launch, const ProgramProbe& probe) {
         "this GPU cannot be another machine (scheduler, index, size of the L1, dynamic bypass) "
         "play the program on it as it is");
   }
-  const int threads = resident_warps(probe) * static_cast<int>(warp_threads);
-  if (threads > launch.die.info.max_threads_per_sm) {
-    throw DeviceError(std::to_string(threads) + " threads do not fit on an SM (at most " +
-                      std::to_string(launch.die.info.max_threads_per_sm) + "), ask for fewer");
+  const auto warps = static_cast<std::size_t>(resident_warps(probe));
+  const std::size_t fitting = std::min<std::size_t>(
+      static_cast<std::size_t>(launch.die.info.max_threads_per_sm) / warp_threads, most_sm_warps);
+  if (warps > fitting) {
+    throw DeviceError(std::to_string(warps) + " warps do not fit on an SM (at most " +
+                      std::to_string(fitting) + "), ask for fewer");
+  }
+  const PathCaches caches = find_caches(launch);
+  for (const CacheModel* cache : {caches.l1, caches.l2}) {
+    if (cache == nullptr || (cache->line_bytes >= smallest_sector_bytes &&
+                             cache->line_bytes <= 32 * smallest_sector_bytes)) {
+      continue;
+    }
+    throw DeviceError("programs are played on caches with lines of 32 B to 1 KiB (" + cache->name +
+                      " has others) give the model such lines");
   }
 }
 

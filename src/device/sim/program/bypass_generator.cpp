@@ -13,9 +13,8 @@ constexpr std::uint64_t no_line = ~std::uint64_t{0};
 }  // namespace
 
 BypassGenerator::BypassGenerator(const DynamicBypass& rule, int units, std::uint32_t sets,
-                                 std::uint32_t ways,
-                                 std::function<std::uint32_t(std::uint64_t line)> set_of)
-    : rule_(rule), units_(units), ways_(ways), set_of_(std::move(set_of)), cached_(units) {
+                                 std::uint32_t ways, const LineToSet& set_of)
+    : rule_(rule), units_(units), ways_(ways), set_of_(set_of), cached_(units) {
   const std::size_t sampled = (sets + sampled_ratio - 1) / sampled_ratio;
   for (int count = 1; count <= std::min(units, most_calculators); ++count) {
     calculators_.push_back(

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "device/program_probe.hpp"
+#include "device/sim/program/l1_tags.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace sonde::sim {
@@ -15,7 +15,7 @@ class BypassGenerator {
   /// @param units N: warps of a block, or blocks of an SM
   /// @param set_of as in the L1, of `sets` sets of `ways` ways
   BypassGenerator(const DynamicBypass& rule, int units, std::uint32_t sets, std::uint32_t ways,
-                  std::function<std::uint32_t(std::uint64_t line)> set_of);
+                  const LineToSet& set_of);
 
   /// An access of that unit, by whatever way it goes.
   /// @param failures of the SM since the kernel began
@@ -38,7 +38,7 @@ class BypassGenerator {
   DynamicBypass rule_;
   int units_;
   std::uint32_t ways_;
-  std::function<std::uint32_t(std::uint64_t)> set_of_;
+  LineToSet set_of_;
   std::vector<Calculator> calculators_;
   std::vector<double> estimates_;  // failures with so many units over those with all
   int cached_;

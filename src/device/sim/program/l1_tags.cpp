@@ -1,7 +1,6 @@
 #include "device/sim/program/l1_tags.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace sonde::sim {
@@ -26,19 +25,6 @@ L1Tags::L1Tags(const L1Model& model) : model_(model), tags_(std::size_t{model.se
 
 void L1Tags::clear() { std::ranges::fill(tags_, Tag{}); }
 
-/// Sectors of 32 bytes that a miss of these brings.
-std::uint32_t L1Tags::blocks_of(std::uint32_t sectors) const {
-  const auto per_block = static_cast<int>(model_.fetch_bytes / smallest_sector_bytes);
-  const auto in_line = static_cast<int>(model_.line_bytes / smallest_sector_bytes);
-  if (per_block <= 1) return sectors;
-  std::uint32_t brought = 0;
-  for (int block = 0; block < in_line; block += per_block) {
-    const std::uint32_t mask = (per_block >= 32 ? ~0u : (1u << per_block) - 1) << block;
-    if ((sectors & mask) != 0) brought |= mask;
-  }
-  return brought;
-}
-
 L1Answer L1Tags::look_up(const LineAccess& access, double time) {
   const std::uint32_t set = model_.set_of(access.line);
   Tag* const first = &tags_[std::size_t{set} * model_.ways];
@@ -47,7 +33,7 @@ L1Answer L1Tags::look_up(const LineAccess& access, double time) {
   bool any_unprotected = false;
   for (Tag* tag = first; tag != first + model_.ways; ++tag) {
     if (tag->line == access.line) {
-      const std::uint32_t missing = access.sectors & ~tag->sectors;
+      const Sectors missing = access.sectors & ~tag->sectors;
       if (missing == 0 && tag->filled <= time) {
         tag->used = ++accesses_;
         if (model_.protects) tag->protected_for = distances_.protecting;
@@ -61,10 +47,8 @@ L1Answer L1Tags::look_up(const LineAccess& access, double time) {
         tag->used = ++accesses_;
         return {.outcome = L1Outcome::merged, .time = tag->filled};
       }
-      const auto bytes =
-          static_cast<std::uint64_t>(std::popcount(blocks_of(missing))) * smallest_sector_bytes;
       return {.outcome = L1Outcome::miss,
-              .missing_bytes = bytes,
+              .fetched = missing_of(missing),
               .slot = static_cast<std::uint32_t>(tag - tags_.data())};
     }
     if (tag->filled > time) {
@@ -81,17 +65,15 @@ L1Answer L1Tags::look_up(const LineAccess& access, double time) {
     if (model_.protects) return {.outcome = L1Outcome::bypassed, .time = time};
     return {.outcome = L1Outcome::stalled, .time = earliest};
   }
-  const auto bytes =
-      static_cast<std::uint64_t>(std::popcount(blocks_of(access.sectors))) * smallest_sector_bytes;
   return {.outcome = L1Outcome::miss,
-          .missing_bytes = bytes,
+          .fetched = missing_of(access.sectors),
           .slot = static_cast<std::uint32_t>(victim - tags_.data())};
 }
 
 void L1Tags::reserve(const LineAccess& access, const L1Answer& miss, double filled, bool keep) {
   Tag& tag = tags_[miss.slot];
   if (tag.line != access.line) tag = {.line = access.line};
-  tag.sectors |= blocks_of(access.sectors);
+  tag.sectors |= miss.fetched;
   tag.filled = std::max(tag.filled, filled);
   tag.waiting = 1;
   tag.used = keep ? ++accesses_ : 0;

@@ -7,20 +7,22 @@
 #include "device/sim/program/warp_accesses.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <vector>
 
 namespace sonde::sim {
 
 /// Which set a line lies in: by the model, or by a change of the machine.
-using LineToSet = std::function<std::uint32_t(std::uint64_t line)>;
+struct LineToSet {
+  SetIndex index;  // of addresses
+  std::uint64_t line_bytes = 128;
+
+  std::uint32_t operator()(std::uint64_t line) const { return index(line * line_bytes); }
+};
 
 struct L1Model {
   std::uint32_t sets = 0;
   std::uint32_t ways = 0;
   LineToSet set_of;
-  std::uint64_t line_bytes = 128;
   std::uint64_t fetch_bytes = 128;  // that a miss brings
   std::uint32_t mshr_merges = 8;    // accesses that wait for one line
   bool update_on_store = true;      // a store that hits leaves the line; else it drops it
@@ -30,16 +32,16 @@ struct L1Model {
 enum class L1Outcome {
   hit,
   merged,    // waits for what is on its way
-  miss,      // takes an MSHR: `fill` must be told when the data come
+  miss,      // takes an MSHR: reserve() must be told when the data come
   stalled,   // no line, or no more merging: try again at `time`
   bypassed,  // every line is protected
 };
 
 struct L1Answer {
   L1Outcome outcome = L1Outcome::hit;
-  double time = 0;                  // merged: data come; stalled: when to try again
-  std::uint64_t missing_bytes = 0;  // miss: to be fetched
-  std::uint32_t slot = 0;           // miss: for fill
+  double time = 0;         // merged: data come; stalled: when to try again
+  Sectors fetched = 0;     // miss
+  std::uint32_t slot = 0;  // miss: for reserve
 };
 
 class L1Tags {
@@ -68,7 +70,7 @@ class L1Tags {
     std::uint64_t line = no_line;
     std::uint64_t used = 0;
     double filled = 0;
-    std::uint32_t sectors = 0;
+    Sectors sectors = 0;
     std::uint32_t waiting = 0;
     std::uint32_t protected_for = 0;  // accesses to the set
   };
@@ -88,7 +90,9 @@ class L1Tags {
   void sample(std::uint32_t set, std::uint64_t line);
   void choose_distance();
 
-  std::uint32_t blocks_of(std::uint32_t sectors) const;
+  Sectors missing_of(Sectors sectors) const {
+    return fetched_sectors(sectors, model_.fetch_bytes, model_.set_of.line_bytes);
+  }
 
   L1Model model_;
   std::vector<Tag> tags_;

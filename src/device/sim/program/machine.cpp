@@ -1,10 +1,8 @@
 #include "device/sim/program/machine.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <limits>
 #include <memory>
-#include <queue>
-#include <utility>
 
 namespace sonde::sim {
 namespace {
@@ -12,29 +10,37 @@ namespace {
 SmPlay describe_play(const ProgramProbe& probe, int sm, std::uint64_t ranks,
                      std::uint64_t accesses) {
   return {.sm = sm,
-          .rank = static_cast<std::uint64_t>(sm),
-          .ranks = ranks,
-          .warps = resident_warps(probe),
-          .block_warps = block_warps(probe.program.kernels.front()),
+          .warps = {.rank = static_cast<std::uint64_t>(sm),
+                    .ranks = ranks,
+                    .blocks = probe.resident_blocks,
+                    .block_warps = block_warps(probe.program.kernels.front()),
+                    .active = probe.active_warps},
           .level = probe.level,
+          .cached = probe.cached,
           .bypass_path = probe.bypass_path,
           .accesses = accesses,
           .windows = probe.windows};
 }
 
-/// The SM whose time has come goes next, so that requests reach the memory side in order.
+/// All SMs whose time has come do what they have to, each time another one first, so that requests
+/// reach the memory side in order and nobody is favoured.
 void play_together(std::vector<ProgramSm>& sms) {
-  using Turn = std::pair<double, std::size_t>;
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
-  for (std::size_t at = 0; at < sms.size(); ++at) turns.emplace(sms[at].time(), at);
-  while (!turns.empty()) {
-    const std::size_t at = turns.top().second;
-    turns.pop();
-    // On with the same one while no other's time comes first.
-    do {
-      sms[at].step();
-    } while (!sms[at].done() && (turns.empty() || sms[at].time() < turns.top().first));
-    if (!sms[at].done()) turns.emplace(sms[at].time(), at);
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> times;
+  for (const ProgramSm& sm : sms) times.push_back(sm.done() ? never : sm.time());
+  std::size_t first = 0;
+  for (double now = std::ranges::min(times); now < never;) {
+    double next = never;
+    for (std::size_t i = 0, at = first; i < sms.size(); ++i) {
+      if (times[at] <= now) {
+        sms[at].step();
+        times[at] = sms[at].done() ? never : sms[at].time();
+      }
+      next = std::min(next, times[at]);
+      if (++at == sms.size()) at = 0;
+    }
+    if (++first == sms.size()) first = 0;
+    now = next;
   }
 }
 
@@ -85,14 +91,9 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
     sms.reserve(results.size());
     for (std::size_t at = 0; at < results.size(); ++at) {
       if (model.l1) l1s[at].clear();
-      const BypassGenerator* decider = decider_of(at);
-      sms.emplace_back(
-          model.sm, describe_play(probe, static_cast<int>(at), ranks, shares[kernel]),
-          model.l1 ? &l1s[at] : nullptr, memory, accesses, begin,
-          [decider, fixed = probe.cached] {
-            return decider != nullptr ? decider->cached() : fixed;
-          },
-          generators[at].get());
+      sms.emplace_back(model.sm, describe_play(probe, static_cast<int>(at), ranks, shares[kernel]),
+                       model.l1 ? &l1s[at] : nullptr, memory, accesses, begin,
+                       SmBypass{.decider = decider_of(at), .observer = generators[at].get()});
     }
     play_together(sms);
     double end = begin;

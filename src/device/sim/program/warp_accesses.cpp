@@ -5,6 +5,12 @@
 #include <bit>
 
 namespace sonde::sim {
+namespace {
+
+/// Elements between neighbouring threads, beyond which steps count as backwards.
+constexpr std::uint32_t most_even_step = 1u << 25;
+
+}  // namespace
 
 KernelAccesses::KernelAccesses(const AccessProgram& program, const ProgramKernel& kernel,
                                std::uint64_t buffer_address, std::uint64_t line_bytes)
@@ -20,6 +26,15 @@ KernelAccesses::KernelAccesses(const AccessProgram& program, const ProgramKernel
       thread_elements_.push_back(access.per_thread_x * (thread % kernel.block_x) +
                                  access.per_thread_y * (thread / kernel.block_x));
     }
+  }
+  for (std::size_t first = 0; first < thread_elements_.size(); first += warp_threads) {
+    const std::uint32_t* elements = &thread_elements_[first];
+    std::uint32_t step = elements[1] - elements[0];
+    for (std::uint32_t thread = 2; thread < warp_threads; ++thread) {
+      if (elements[thread] - elements[thread - 1] != step) step = uneven;
+    }
+    // Backwards, as when a row of threads ends, is uneven, too.
+    thread_steps_.push_back(step <= most_even_step ? step : uneven);
   }
 }
 
@@ -44,6 +59,44 @@ std::uint32_t WarpAccesses::drawn(const ProgramAccess& access, std::uint32_t thr
                                           inner_, access.drawn_elements);
 }
 
+/// A thread of which no thread before it had the line, or one had it.
+void WarpAccesses::add(std::uint64_t address, AccessLines& lines) const {
+  const std::uint64_t line = address >> kernel_->line_shift_;
+  const Sectors sector = 1u << (address / smallest_sector_bytes & kernel_->sector_mask_);
+  std::uint32_t at = lines.count;
+  while (at > 0 && lines.lines[at - 1].line != line) --at;
+  if (at == 0) {
+    lines.lines[lines.count++] = {.line = line, .sectors = sector};
+  } else {
+    lines.lines[at - 1].sectors |= sector;
+  }
+}
+
+/// Threads at equal steps: at most a sector apart they cover all sectors from the first to the
+/// last; further apart, lines come in order.
+void WarpAccesses::cover_evenly(std::uint64_t address, std::uint64_t step_bytes,
+                                AccessLines& lines) const {
+  if (step_bytes <= smallest_sector_bytes) {
+    const std::uint64_t last = (address + (warp_threads - 1) * step_bytes) / smallest_sector_bytes;
+    for (std::uint64_t at = address / smallest_sector_bytes; at <= last; ++at) {
+      const std::uint64_t line = at * smallest_sector_bytes >> kernel_->line_shift_;
+      if (lines.count == 0 || lines.lines[lines.count - 1].line != line) {
+        lines.lines[lines.count++] = {.line = line, .sectors = 0};
+      }
+      lines.lines[lines.count - 1].sectors |= 1u << (at & kernel_->sector_mask_);
+    }
+    return;
+  }
+  for (std::uint32_t thread = 0; thread < warp_threads; ++thread, address += step_bytes) {
+    const std::uint64_t line = address >> kernel_->line_shift_;
+    const Sectors sector = 1u << (address / smallest_sector_bytes & kernel_->sector_mask_);
+    if (lines.count == 0 || lines.lines[lines.count - 1].line != line) {
+      lines.lines[lines.count++] = {.line = line, .sectors = 0};
+    }
+    lines.lines[lines.count - 1].sectors |= sector;
+  }
+}
+
 void WarpAccesses::lines(AccessLines& lines) const {
   const ProgramAccess& access = this->access();
   const std::uint32_t element =
@@ -52,23 +105,20 @@ void WarpAccesses::lines(AccessLines& lines) const {
   const std::uint32_t* offsets = &kernel_->thread_elements_[warp * warp_threads];
   const std::uint64_t array = kernel_->array_addresses_[at_];
   lines.count = 0;
+  const std::uint32_t step = kernel_->thread_steps_[warp];
+  if (step != KernelAccesses::uneven && access.drawn_elements == 0) {
+    cover_evenly(array + std::uint64_t{element + offsets[0]} * program_element_bytes,
+                 step * program_element_bytes, lines);
+    return;
+  }
   std::uint32_t shared_draw = 0;
   for (std::uint32_t thread = 0; thread < warp_threads; ++thread) {
-    if (access.drawn_elements > 0 && thread % access.drawn_threads == 0) {
+    if (access.drawn_elements > 0 &&
+        (thread == 0 || (first_thread_ + thread) % access.drawn_threads == 0)) {
       shared_draw = drawn(access, thread);
     }
-    const std::uint64_t address =
-        array + std::uint64_t{element + offsets[thread] + shared_draw} * program_element_bytes;
-    const std::uint64_t line = address >> kernel_->line_shift_;
-    const auto sector =
-        static_cast<std::uint32_t>(address / smallest_sector_bytes & kernel_->sector_mask_);
-    std::uint32_t at = lines.count;
-    while (at > 0 && lines.lines[at - 1].line != line) --at;
-    if (at == 0) {
-      lines.lines[lines.count++] = {.line = line, .sectors = 1u << sector};
-    } else {
-      lines.lines[at - 1].sectors |= 1u << sector;
-    }
+    add(array + std::uint64_t{element + offsets[thread] + shared_draw} * program_element_bytes,
+        lines);
   }
 }
 

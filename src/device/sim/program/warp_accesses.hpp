@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/program_plan.hpp"
+#include "device/sim/program/memory_side.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,11 +11,9 @@
 
 namespace sonde::sim {
 
-inline constexpr std::uint64_t smallest_sector_bytes = 32;
-
 struct LineAccess {
-  std::uint64_t line = 0;     // address / line_bytes
-  std::uint32_t sectors = 0;  // of 32 bytes, a bit each
+  std::uint64_t line = 0;  // address / line_bytes
+  Sectors sectors = 0;
 };
 
 /// The lines of one access of a warp, each once, in the order of the threads.
@@ -33,9 +32,11 @@ class KernelAccesses {
   const AccessProgram& program() const { return *program_; }
   const ProgramKernel& kernel() const { return *kernel_; }
   int warps() const { return warps_; }
+  std::uint64_t line_bytes() const { return std::uint64_t{1} << line_shift_; }
 
  private:
   friend class WarpAccesses;
+  static constexpr std::uint32_t uneven = ~0u;
 
   const AccessProgram* program_;
   const ProgramKernel* kernel_;
@@ -44,6 +45,7 @@ class KernelAccesses {
   std::uint64_t sector_mask_;                   // of sectors in a line
   std::vector<std::uint64_t> array_addresses_;  // by access of the body
   std::vector<std::uint32_t> thread_elements_;  // [access][warp][thread]
+  std::vector<std::uint32_t> thread_steps_;     // [access][warp] between threads, or `uneven`
 };
 
 /// The same accesses as those of a ProgramCursor, faster.
@@ -62,6 +64,8 @@ class WarpAccesses {
 
  private:
   std::uint32_t drawn(const ProgramAccess& access, std::uint32_t thread) const;
+  void add(std::uint64_t address, AccessLines& lines) const;
+  void cover_evenly(std::uint64_t address, std::uint64_t step_bytes, AccessLines& lines) const;
 
   const KernelAccesses* kernel_ = nullptr;
   std::array<std::uint32_t, most_program_accesses> elements_{};  // of thread 0 in pass 0

@@ -1,0 +1,92 @@
+// Programs of loads and stores as data (Dai et al., DAC 2016): the warps of one block on each
+// wanted SM make them, some through the L1, the others past it.
+#pragma once
+
+#include "kernels/placement.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sonde::kernels {
+
+/// Accesses of a pass, at most: their values, elements and bases stand in registers.
+inline constexpr int most_program_loads = 12;
+
+/// How a load treats the L1 (PTX ISA, ld): plain, past it, or through it with a hint.
+enum class L1Use : std::uint32_t { plain, past, no_allocate, evict_first };
+
+/// What to divide by: (2^32 - 1) / value is the inverse.
+struct Divisor {
+  std::uint32_t value = 1;
+  std::uint32_t inverse = ~0u;
+};
+
+/// Coefficients of the element that a thread accesses, counted from ProgramLaunch::base.
+struct ProgramAccess {
+  std::uint32_t first = 0;
+  std::uint32_t per_block_x = 0;
+  std::uint32_t per_block_y = 0;
+  std::uint32_t per_thread_x = 0;
+  std::uint32_t per_thread_y = 0;
+  std::uint32_t per_outer = 0;
+  std::uint32_t per_inner = 0;
+  std::uint32_t drawn_elements = 0;  // 0: nothing is drawn
+  std::uint32_t drawn_step = 1;
+  Divisor drawn_threads;        // neighbours that draw the same number
+  std::uint32_t draw_hash = 0;  // of the program's seed and the draw
+};
+
+/// Passes of a loop: first + per_block * column of the block + per_warp * warp of the block.
+struct ProgramPasses {
+  std::int32_t first = 1;
+  std::int32_t per_block = 0;
+  std::int32_t per_warp = 0;
+};
+
+/// What a warp made, beside its LaneResult.
+struct ProgramCounts {
+  std::uint32_t accesses = 0;
+  std::uint32_t windows = 0;
+  std::uint64_t issue_cycles = 0;  // of timed loads
+};
+
+/// One kernel of a program. Loads come first in the body, stores behind them; a bit of a mask is an
+/// access of the body.
+struct ProgramLaunch {
+  Placement placement;
+  std::uint64_t base = 0;            // address of element 0; zeros over all that is accessed
+  LaneResult* results = nullptr;     // [rank * warps + warp]; final_value: sum of the elements of
+                                     // all threads modulo 2^32, and of the loaded zeros
+  ProgramCounts* counts = nullptr;   // likewise
+  std::uint16_t* records = nullptr;  // [(rank * warps + warp) * recorded]
+  std::uint32_t recorded = 0;        // windows that a warp can record; 0: loads are not timed
+  std::uint32_t warps = 1;           // of the block on an SM
+  std::uint32_t warp_accesses = 0;   // after which a warp ends with the pass
+  Divisor grid_x;
+  std::uint32_t blocks = 1;
+  Divisor block_x;
+  Divisor block_threads;
+  std::uint32_t block_warps = 1;
+  std::uint32_t cached_warps = 0;   // the first of each block load through the L1 ...
+  std::uint32_t cached_blocks = 0;  // ... as do all of the first of those that an SM holds
+  L1Use bypass = L1Use::past;
+  ProgramPasses outer;
+  ProgramPasses inner;
+  std::uint32_t loads = 1;
+  std::uint32_t in_every = 1;  // accesses of every pass of the inner loop, ...
+  std::uint32_t in_first = 0;  // ... of the first alone, ...
+  std::uint32_t in_last = 0;   // ... and of the last alone
+  std::uint32_t waits = 0;     // loads that wait for those before them
+  ProgramAccess body[most_program_loads];
+};
+
+/// Sinks, and the records of all warps.
+std::uint64_t program_shared_bytes(const ProgramLaunch& launch);
+
+/// Queues one block of `warps` warps on every wanted SM. Warp s plays the warps s, s + warps, ...
+/// of the blocks that its SM has: those of number rank + k * wanted SMs, over and over.
+cudaError_t launch_program(const ProgramLaunch& launch, const LaunchShape& shape,
+                           cudaStream_t stream);
+
+}  // namespace sonde::kernels

@@ -1,0 +1,258 @@
+// What a pass of a program is on the device: the elements that it accesses, its loads in a row or
+// timed one by one, its stores.
+#pragma once
+
+#include "kernels/program/program.hpp"
+#include "kernels/timing.cuh"
+
+namespace sonde::kernels {
+
+/// A warp of the program.
+struct ProgramWarp {
+  std::uint32_t outers;  // passes
+  std::uint32_t inners;
+};
+
+struct ProgramPass {
+  std::uint32_t outer;
+  std::uint32_t inner;
+  std::uint32_t made;  // mask of its accesses
+};
+
+/// What a thread has done so far.
+struct ProgramProgress {
+  std::uint32_t accesses = 0;
+  std::uint32_t elements = 0;  // sum
+  std::uint32_t zero = 0;      // sum of the values loaded last: the next addresses wait for it
+  std::uint32_t windows = 0;
+  std::uint64_t issue_cycles = 0;
+  std::uint32_t sink = 0;    // shared memory
+  std::uint32_t record = 0;  // likewise
+};
+
+__device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uint64_t value) {
+  asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ std::uint16_t load_shared_u16(std::uint32_t address) {
+  std::uint16_t value;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address) : "memory");
+  return value;
+}
+
+/// A hash of 32 bits whose every output bit depends on every input bit ("lowbias32", C. Wellons).
+__device__ __forceinline__ std::uint32_t mix_bits(std::uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352du;
+  x ^= x >> 15;
+  x *= 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+/// Behind the sink of a warp stands the number of its first thread in the kernel: a register, of
+/// which there are 64 for each of 1024 threads, would be held by all programs, and only those that
+/// draw or store need it. Volatile, so that what is made of it is not held either.
+inline constexpr std::uint32_t program_number_offset_bytes = 4;
+
+__device__ __forceinline__ std::uint32_t thread_number(const ProgramProgress& progress) {
+  std::uint32_t first;
+  asm volatile("ld.volatile.shared.u32 %0, [%1];"
+               : "=r"(first)
+               : "r"(progress.sink + program_number_offset_bytes)
+               : "memory");
+  return first + threadIdx.x % 32;
+}
+
+/// Exact for numbers below 2^30, where the product is too small by less than 1.
+__device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const Divisor& divisor) {
+  const std::uint32_t least = __umulhi(number, divisor.inverse);
+  return number - least * divisor.value >= divisor.value ? least + 1 : least;
+}
+
+/// The drawn part of an element. Each thread's number in a pass is the one that the host draws for
+/// it (program_draw in src/device/program_plan.cpp).
+__device__ __forceinline__ std::uint32_t drawn_part(const ProgramAccess& access,
+                                                    const ProgramProgress& progress,
+                                                    const ProgramPass& pass) {
+  constexpr std::uint32_t golden = 0x9e3779b9u;  // 2^32 / golden ratio: neighbours lie far apart
+  if (access.drawn_elements == 0) return 0;
+  const std::uint32_t group =
+      mix_bits(access.draw_hash ^ quotient(thread_number(progress), access.drawn_threads));
+  const std::uint32_t drawn = mix_bits(group + pass.outer * golden + mix_bits(pass.inner));
+  return access.drawn_step * __umulhi(drawn, access.drawn_elements);
+}
+
+/// The element of the first pass, without what is drawn.
+__device__ __forceinline__ std::uint32_t first_element(const ProgramLaunch& launch,
+                                                       const ProgramAccess& access,
+                                                       std::uint32_t thread) {
+  const std::uint32_t block = quotient(thread, launch.block_threads);
+  const std::uint32_t thread_of_block = thread - block * launch.block_threads.value;
+  const std::uint32_t block_y = quotient(block, launch.grid_x);
+  const std::uint32_t thread_y = quotient(thread_of_block, launch.block_x);
+  return access.first + access.per_block_x * (block - block_y * launch.grid_x.value) +
+         access.per_block_y * block_y +
+         access.per_thread_x * (thread_of_block - thread_y * launch.block_x.value) +
+         access.per_thread_y * thread_y;
+}
+
+__device__ __forceinline__ std::uint32_t element_of(const ProgramLaunch& launch,
+                                                    const ProgramAccess& access,
+                                                    const ProgramProgress& progress,
+                                                    const ProgramPass& pass) {
+  return first_element(launch, access, thread_number(progress)) + access.per_outer * pass.outer +
+         access.per_inner * pass.inner + drawn_part(access, progress, pass);
+}
+
+/// The value keeps what it was where the load is not made: a predicate, so that loads in a row need
+/// no jump.
+template <L1Use use>
+__device__ __forceinline__ void load_if(std::uint32_t made, std::uint64_t address,
+                                        std::uint32_t& value) {
+  if constexpr (use == L1Use::plain) {
+    asm volatile("{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.u32 %0, [%1]; }"
+                 : "+r"(value)
+                 : "l"(address), "r"(made)
+                 : "memory");
+  } else if constexpr (use == L1Use::past) {
+    asm volatile("{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.cg.u32 %0, [%1]; }"
+                 : "+r"(value)
+                 : "l"(address), "r"(made)
+                 : "memory");
+  } else if constexpr (use == L1Use::no_allocate) {
+    asm volatile(
+        "{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.L1::no_allocate.u32 %0, [%1]; "
+        "}"
+        : "+r"(value)
+        : "l"(address), "r"(made)
+        : "memory");
+  } else {
+    asm volatile(
+        "{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.L1::evict_first.u32 %0, [%1]; "
+        "}"
+        : "+r"(value)
+        : "l"(address), "r"(made)
+        : "memory");
+  }
+}
+
+template <L1Use use>
+__device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
+  std::uint32_t value;
+  if constexpr (use == L1Use::plain) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  } else if constexpr (use == L1Use::past) {
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  } else if constexpr (use == L1Use::no_allocate) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  } else {
+    asm volatile("ld.global.L1::evict_first.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  }
+  return value;
+}
+
+/// The loads of a pass up to the next one that waits.
+__device__ __forceinline__ std::uint32_t next_group(std::uint32_t loads, std::uint32_t waits) {
+  const std::uint32_t first = loads & -loads;
+  const std::uint32_t waiting = loads & waits & ~first;
+  return loads & ((waiting & -waiting) - 1);  // all of them if none waits
+}
+
+/// Loads in a row, none of which waits for another one; then all of them are waited for, as the
+/// next addresses are made of their sum.
+template <int loads, L1Use use>
+class RowOfLoads {
+ public:
+  __device__ __forceinline__ RowOfLoads(const ProgramLaunch& launch,
+                                        const ProgramProgress& progress) {
+    const std::uint32_t thread = thread_number(progress);
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      bases_[i] = first_element(launch, launch.body[i], thread);
+      values_[i] = 0;
+    }
+  }
+
+  __device__ __forceinline__ void begin_next_outer(const ProgramLaunch& launch) {
+#pragma unroll
+    for (int i = 0; i < loads; ++i) bases_[i] += launch.body[i].per_outer;
+  }
+
+  __device__ __forceinline__ void play(const ProgramLaunch& launch, const ProgramPass& pass,
+                                       ProgramProgress& progress) {
+    std::uint32_t elements[loads];
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      elements[i] = bases_[i] + launch.body[i].per_inner * pass.inner +
+                    drawn_part(launch.body[i], progress, pass);
+    }
+    std::uint32_t rest = pass.made & ((1u << loads) - 1);
+    do {
+      const std::uint32_t group = next_group(rest, launch.waits);
+      const std::uint64_t base = launch.base + progress.zero;
+#pragma unroll
+      for (int i = 0; i < loads; ++i) {
+        load_if<use>(group & (1u << i), base + std::uint64_t{elements[i]} * 4, values_[i]);
+      }
+      progress.zero = 0;
+#pragma unroll
+      for (int i = 0; i < loads; ++i) progress.zero += values_[i];
+      rest ^= group;
+    } while (rest != 0);
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      if ((pass.made >> i & 1) != 0) progress.elements += elements[i];
+    }
+  }
+
+ private:
+  std::uint32_t bases_[loads];  // elements of the first inner pass, without what is drawn
+  std::uint32_t values_[loads];
+};
+
+/// Each load is timed on its own: until it is issued, and until its value is there.
+template <L1Use use>
+class TimedLoads {
+ public:
+  __device__ __forceinline__ TimedLoads(const ProgramLaunch&, const ProgramProgress&) {}
+  __device__ __forceinline__ void begin_next_outer(const ProgramLaunch&) {}
+
+  __device__ __forceinline__ void play(const ProgramLaunch& launch, const ProgramPass& pass,
+                                       ProgramProgress& progress) {
+    std::uint32_t rest = pass.made & ((1u << launch.loads) - 1);
+#pragma unroll 1
+    for (; rest != 0; rest &= rest - 1) {
+      const std::uint32_t element =
+          element_of(launch, launch.body[__ffs(rest) - 1], progress, pass);
+      const std::uint64_t address = launch.base + progress.zero + std::uint64_t{element} * 4;
+      const std::uint64_t begin = read_clock();
+      const std::uint32_t value = load_word<use>(address);
+      const std::uint64_t issued = read_clock();
+      store_shared_u32(progress.sink, value);
+      const std::uint64_t end = read_clock();
+      progress.zero = value;
+      progress.elements += element;
+      progress.issue_cycles += issued - begin;
+      if (progress.windows < launch.recorded) {
+        if (threadIdx.x % 32 == 0) store_shared_u16(progress.record, cycles_between(begin, end));
+        progress.record += 2;
+        ++progress.windows;
+      }
+    }
+  }
+};
+
+/// Stores what was loaded, a zero, so that they wait for all loads of the pass.
+__device__ __forceinline__ void make_stores(const ProgramLaunch& launch, const ProgramPass& pass,
+                                            ProgramProgress& progress) {
+#pragma unroll 1
+  for (std::uint32_t rest = pass.made >> launch.loads << launch.loads; rest != 0;
+       rest &= rest - 1) {
+    const std::uint32_t element = element_of(launch, launch.body[__ffs(rest) - 1], progress, pass);
+    const std::uint64_t address = launch.base + progress.zero + std::uint64_t{element} * 4;
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(progress.zero) : "memory");
+    progress.elements += element;
+  }
+}
+
+}  // namespace sonde::kernels

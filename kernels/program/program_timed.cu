@@ -1,0 +1,8 @@
+// Programs whose loads are timed one by one.
+#include "kernels/program/program_kernel.cuh"
+
+namespace sonde::kernels {
+
+ProgramKernel timed_program_kernel() { return program_kernel<timed_loads>; }
+
+}  // namespace sonde::kernels
