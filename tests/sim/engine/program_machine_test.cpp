@@ -162,8 +162,8 @@ TEST(ProgramMachineTest, xor_spreads_a_power_of_two_and_modulo_does_not) {
   ProgramProbe probe = rows(1, 64);
   ProgramKernel& kernel = probe.program.kernels[0];
   kernel.grid_x = 1;
-  kernel.body = {{.array = 0, .per_thread_x = 1 << 15, .per_inner = 1}};
-  probe.program.array_elements = {std::uint64_t{1} << 20};
+  kernel.body = {{.array = 0, .per_thread_x = 1 << 10, .per_inner = 1}};
+  probe.program.array_elements = {std::uint64_t{1} << 16};
   probe.sms = {0};
   kernel.inner = {.first = 64};
   probe.machine.l1_index = L1Index::modulo;

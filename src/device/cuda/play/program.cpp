@@ -18,8 +18,8 @@ static_assert(most_program_accesses == kernels::most_program_loads);
 constexpr std::uint64_t most_accesses = std::uint64_t{1} << 31;  // they are counted in 32 bits
 constexpr int least_major_of_hints = 7;                          // PTX ISA, ld: sm_70 or higher
 
-/// Accesses that the host makes again to check those of a kernel: some 20 ms.
-constexpr std::uint64_t checked_accesses = 1u << 15;
+/// Accesses that the host makes again to check those of a kernel: less than a millisecond.
+constexpr std::uint64_t checked_accesses = 1u << 10;
 
 std::string_view name_change(const MachineChange& machine) {
   if (machine.scheduler) return "scheduler of warps";

@@ -37,12 +37,8 @@ PathCaches find_caches(const Launch& launch) {
   return caches;
 }
 
-/// Bits of a line's address, at most [288 GB: limits::memory_bytes].
-constexpr int address_bits = 43;
-
-/// Lines one after the other; or, with XOR, each bit of the index with all address bits above it
-/// that lie a multiple of the index's width apart: the bitwise XOR of Gonzalez et al. (ICS 1997),
-/// folded until no tag bit is left, so that rows of any power of two spread over all sets.
+/// Lines one after the other; or, with XOR, the bits of the index with as many tag bits directly
+/// above them: the bitwise XOR of Gonzalez et al. (ICS 1997).
 DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32_t sets) {
   DeclaredIndex declared;
   declared.kind = DeclaredIndex::Kind::modulo;
@@ -53,7 +49,7 @@ DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32
   const int line_shift = std::countr_zero(line_bytes);
   const int width = std::bit_width(sets - 1);
   declared.masks.resize(static_cast<std::size_t>(width));
-  for (int bit = line_shift; bit < address_bits; ++bit) {
+  for (int bit = line_shift; bit < line_shift + 2 * width; ++bit) {
     declared.masks[static_cast<std::size_t>((bit - line_shift) % width)] |= std::uint64_t{1} << bit;
   }
   return declared;
