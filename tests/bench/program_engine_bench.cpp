@@ -9,7 +9,9 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
+#include <exception>
 #include <string>
 
 namespace sonde::sim {
@@ -91,4 +93,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace sonde::sim
 
-int main(int argc, char** argv) { return sonde::sim::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return sonde::sim::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -64,6 +64,15 @@ TEST(ProgramMachineTest, a_warp_alone_misses_each_line_once_and_never_fails) {
   EXPECT_EQ(count(trace, ProgramCount::reservation_failures), 0u);
 }
 
+TEST(ProgramMachineTest, a_kernel_finds_the_l1_empty_and_what_lies_behind_it_not) {
+  ProgramProbe probe = rows(1, 64);
+  probe.sms = {0};
+  probe.program.kernels.push_back(probe.program.kernels[0]);  // half of the accesses each
+  const Trace trace = play(fermi(), probe);
+  EXPECT_EQ(count(trace, ProgramCount::l1_misses), 2u * 32);
+  EXPECT_EQ(count(trace, ProgramCount::dram_requests), 32u);
+}
+
 TEST(ProgramMachineTest, instructions_take_issue_slots) {
   ProgramProbe probe = rows(1);
   const Trace without = play(fermi(), probe);

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <map>
 
 namespace sonde::sim {
@@ -189,6 +190,19 @@ TEST(BypassGeneratorTest, failures_weigh_against_hits) {
   EXPECT_EQ(choose(0.1), 8);
   // Hits are 1024 for each unit: 1024 L - 16 x 1023 (L / 8)^3 is largest at 3.
   EXPECT_EQ(choose(16), 3);
+}
+
+TEST(BypassGeneratorTest, a_choice_does_not_undo_itself_by_having_few_failures) {
+  BypassGenerator generator({.e = 16, .period_accesses = 1024}, 8, 32, 4,
+                            {.index = SetIndex(by_line(), 32)});
+  double failures = 0;  // as many as the cubic law says
+  for (std::uint64_t i = 0; i < 8 * 1024; ++i) {
+    failures += std::pow(generator.cached() / 8.0, 3);
+    generator.access(static_cast<int>(i % 8), 0, static_cast<std::uint64_t>(failures));
+    if (i >= 2048) {
+      ASSERT_EQ(generator.cached(), 3);
+    }
+  }
 }
 
 AccessProgram mixed_program() {
