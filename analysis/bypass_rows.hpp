@@ -10,8 +10,10 @@ inline constexpr std::string_view neighbours_alike =
     "neighbouring numbers perform alike, so that it may change from run to run";
 
 inline constexpr Row bypass_rows[] = {
-    {"bypass.l1_bytes", size, "size of the L1 that all below is for: the smallest there is"},
-    {"bypass.large_l1_bytes", size, "size of the largest L1, where one can choose"},
+    {"bypass.l1_bytes", amount, "size of the L1 that all below is for: the smallest there is", "",
+     "cache.l1.size_by_carveout_bytes is compared, and may have a gradual edge"},
+    {"bypass.large_l1_bytes", amount, "size of the largest L1, where one can choose", "",
+     "cache.l1.size_by_carveout_bytes is compared, and may have a gradual edge"},
     {"bypass.path.past_l1_hit_fraction", number,
      "loads with ld.cg that find in the L1 what they loaded before"},
     {"bypass.path.no_allocate_hit_fraction", number,

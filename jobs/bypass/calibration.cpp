@@ -2,6 +2,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
+#include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 
@@ -14,12 +15,17 @@
 namespace sonde {
 namespace {
 
+/// Shared parts come in steps of 4 KiB (CUDA programming guide, compute capability 7.x to 9.0), so
+/// that the sizes of the L1 do, too; a measured one has a gradual edge.
+constexpr std::uint64_t size_step_bytes = 4_KiB;
+
 TagGeometry geometry_of(const JobRun& run, std::uint64_t l1_bytes) {
   TagGeometry geometry;
   geometry.line_bytes = static_cast<std::uint64_t>(run.number("cache.l1.line_bytes").value_or(128));
   geometry.sector_bytes = static_cast<std::uint64_t>(
       run.number("cache.l1.fetch_bytes").value_or(static_cast<double>(geometry.line_bytes)));
-  geometry.lines = l1_bytes / geometry.line_bytes;
+  const std::uint64_t whole_bytes = l1_bytes / size_step_bytes * size_step_bytes;
+  geometry.lines = std::max(whole_bytes, size_step_bytes) / geometry.line_bytes;
   geometry.ways = static_cast<int>(run.number("cache.l1.ways").value_or(4));
   return geometry;
 }

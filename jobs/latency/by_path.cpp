@@ -1,6 +1,7 @@
 // What loads of each path (ca, cg, nc, cv) take when the first cache, the L2 or the memory serves
 // them, each made to do so by its footprint: no classes of latency are searched for. The findings
 // are the main numbers of the job `latency`.
+#include "analysis/metrics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
@@ -34,8 +35,10 @@ std::uint64_t l2_span_bytes(const JobRun& run) {
                                    run.number("cache.readonly.size_bytes").value_or(0));
   const double l2_bytes =
       run.number("cache.l2.first_miss_bytes").value_or(static_cast<double>(512_KiB));
-  const double span_bytes = std::clamp(4 * l1_bytes, 65536.0, l2_bytes / 2);
-  return static_cast<std::uint64_t>(span_bytes) / smallest_page_bytes * smallest_page_bytes;
+  // Another job may have been wrong about either: the span is a page at least.
+  const double span_bytes = std::min(std::max(4 * l1_bytes, 65536.0), l2_bytes / 2);
+  const std::uint64_t pages = static_cast<std::uint64_t>(span_bytes) / smallest_page_bytes;
+  return std::max<std::uint64_t>(pages, 1) * smallest_page_bytes;
 }
 
 /// The smallest line of the first-level caches, so that a span fills them.
@@ -144,7 +147,11 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
   Replicates resident = measure_replicates(run, path.label("l1"), [&](const Draw& draw) {
     return measure_resident_latencies(run, at_draw(path.chase, draw), path.label("l1"));
   });
-  const auto first = separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles);
+  // Near hits of a divided L2 are faster than what passes by on average, and no level of their own.
+  const bool may_have_first = find_metric(path.prefix("l1") + "cycles") != nullptr;
+  const auto first =
+      may_have_first ? separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles)
+                     : std::nullopt;
   result.dram = measure_replicates(run, path.label("dram"), [&](const Draw& draw) {
     return measure_memory_latencies(run, at_draw(path.chase, draw), path.label("dram"), draw.seed,
                                     1);

@@ -131,13 +131,14 @@ TEST(LatencyPartitionsTest, hopper_memory_has_two) {
   EXPECT_NEAR(sim.number("latency.dram_far_cycles"), cg.dram_far.front() + offset, 10);
 }
 
-/// An L2 of two partitions that keep no copies of each other's lines: a hit may be near or far.
+/// An L2 of two partitions that keep no copies of each other's lines, and whole pages at home in
+/// one of them: hits of a page are all near or all far.
 TEST(LatencyPartitionsTest, without_copies_near_hits_are_no_first_level) {
   nlohmann::json model = test::json_of("h200");
-  model["partitions"] = {{"home_mask", model["partitions"]["home_mask"]}};
+  model["partitions"] = {{"home_mask", "0x1E00000"}};
   const std::string path = testing::TempDir() + "partitions_without_copies.json";
   std::ofstream(path) << model.dump();
-  for (std::uint64_t seed : {1, 2, 3}) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     JobOnSim sim(path, seed);
     assume_hierarchy(sim);
     ASSERT_NO_THROW(sim.run("latency", SuiteLevel::quick)) << seed;
