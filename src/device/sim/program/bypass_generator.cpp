@@ -43,20 +43,18 @@ void BypassGenerator::access(int unit, std::uint64_t line, std::uint64_t failure
   choose(failures);
 }
 
-/// The paper has one counter of failures, whoever uses the L1 at the time, and calls the count with
-/// all units its base. Here what is counted with fewer is scaled to that base by the same law, so
-/// that a good choice does not undo itself by having no failures.
+/// The base of the estimates is what the one counter has counted, with however many units used the
+/// L1 meanwhile: the paper's hardware has a table of (L/N)^3 and a multiplier, and nothing that
+/// scales the count to all units.
 void BypassGenerator::choose(std::uint64_t failures) {
-  const double share = static_cast<double>(cached_) / units_;
   if (failures < last_failures_) last_failures_ = 0;  // a kernel began: it counts from 0
-  failures_with_all_ +=
-      static_cast<double>(failures - last_failures_) / std::pow(share, rule_.exponent);
+  failures_ += static_cast<double>(failures - last_failures_);
   last_failures_ = failures;
   int best = units_;
   double most = -INFINITY;
   for (std::size_t at = 0; at < calculators_.size(); ++at) {
     const double adjusted =
-        calculators_[at].hits * sampled_ratio - rule_.e * failures_with_all_ * estimates_[at];
+        calculators_[at].hits * sampled_ratio - rule_.e * failures_ * estimates_[at];
     if (adjusted < most) continue;  // of equal ones the last: bypass no more than is of use
     most = adjusted;
     best = calculators_[at].units;
@@ -66,7 +64,7 @@ void BypassGenerator::choose(std::uint64_t failures) {
   ++periods_;
   cached_in_periods_ += static_cast<std::uint64_t>(cached_);
   for (Calculator& calculator : calculators_) calculator.hits = std::floor(calculator.hits / 2);
-  failures_with_all_ /= 2;
+  failures_ = std::floor(failures_ / 2);
 }
 
 }  // namespace sonde::sim

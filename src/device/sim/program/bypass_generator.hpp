@@ -44,7 +44,7 @@ class BypassGenerator {
   int cached_;
   int accesses_ = 0;
   std::uint64_t last_failures_ = 0;
-  double failures_with_all_ = 0;
+  double failures_ = 0;
   std::uint64_t periods_ = 0;
   std::uint64_t cached_in_periods_ = 0;
 };

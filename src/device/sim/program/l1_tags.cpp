@@ -30,7 +30,7 @@ L1Answer L1Tags::look_up(const LineAccess& access, double time) {
   Tag* const first = &tags_[std::size_t{set} * model_.ways];
   Tag* victim = nullptr;
   double earliest = INFINITY;
-  bool any_unprotected = false;
+  double earliest_unprotected = INFINITY;  // of lines on their way
   for (Tag* tag = first; tag != first + model_.ways; ++tag) {
     if (tag->line == access.line) {
       const Sectors missing = access.sectors & ~tag->sectors;
@@ -53,17 +53,20 @@ L1Answer L1Tags::look_up(const LineAccess& access, double time) {
     }
     if (tag->filled > time) {
       earliest = std::min(earliest, tag->filled);
+      if (tag->protected_for == 0) {
+        earliest_unprotected = std::min(earliest_unprotected, tag->filled);
+      }
       continue;
     }
-    const bool is_protected = tag->protected_for > 0 && tag->line != no_line;
-    any_unprotected = any_unprotected || !is_protected;
-    if (is_protected) continue;
+    if (tag->protected_for > 0 && tag->line != no_line) continue;
     if (victim == nullptr || tag->used < victim->used) victim = tag;
   }
   if (victim == nullptr) {
-    // All lines are on their way, or some are and the others are protected.
-    if (model_.protects) return {.outcome = L1Outcome::bypassed, .time = time};
-    return {.outcome = L1Outcome::stalled, .time = earliest};
+    // All lines are on their way, or some are and the others are protected: what is protected no
+    // more is waited for.
+    if (!model_.protects) return {.outcome = L1Outcome::stalled, .time = earliest};
+    if (std::isinf(earliest_unprotected)) return {.outcome = L1Outcome::bypassed, .time = time};
+    return {.outcome = L1Outcome::stalled, .time = earliest_unprotected};
   }
   return {.outcome = L1Outcome::miss,
           .fetched = missing_of(access.sectors),
