@@ -7,7 +7,6 @@
 #include "jobs/bypass/report.hpp"
 #include "jobs/bypass/rows.hpp"
 #include "jobs/bypass/study_report.hpp"
-
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
