@@ -15,7 +15,7 @@ import sys
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 def open_run(path):

@@ -219,7 +219,12 @@ TextTable gap_table(const RunResult& run) {
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry) {
   TextTable table{
       {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
+  std::map<std::string, std::vector<std::string>> skipped;  // metrics by reason
   for (const Finding& finding : job.findings) {
+    if (finding.status == Status::skipped) {
+      skipped[finding.reason].push_back(finding.metric);
+      continue;
+    }
     const std::string unit = unit_of(registry, finding.metric);
     const bool replicated = finding.replicates > 1;
     const double deviation =
@@ -230,6 +235,12 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
          deviation > 0 ? format_quantity(deviation, unit) : "", n > 0 ? std::to_string(n) : "",
          finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
          remark_of(finding, unit)});
+  }
+  // What a suite leaves out is one line, however much it is.
+  for (const auto& [reason, metrics] : skipped) {
+    const std::string what =
+        metrics.size() == 1 ? metrics.front() : fmt::format("{} metrics", metrics.size());
+    table.rows.push_back({what, "skipped", "", "", "", reason});
   }
   return table;
 }

@@ -18,6 +18,8 @@ namespace {
 constexpr int most_numbers = 9;
 /// Windows are read on few SMs: their records take shared memory and time.
 constexpr int window_sms = 4;
+/// SMs whose warps go into the file, and into medians: all of them play.
+constexpr int lane_sms = 16;
 constexpr auto issue_count = static_cast<std::size_t>(ProgramCount::issue_cycles);
 
 std::string label_of(const PaperProgram& program, const ProgramProbe& probe) {
@@ -122,6 +124,7 @@ ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
       std::clamp(info.max_threads_per_block / block_threads, 1, program.resident_blocks);
   probe.cached = bypass_units(probe);
   probe.sm_accesses = setup.sm_accesses;
+  probe.lane_sms = lane_sms;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   return probe;
 }

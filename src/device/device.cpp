@@ -1,4 +1,5 @@
-// What every backend shares: checks before a probe, and the accessed addresses after it.
+// What every backend shares: checks before a probe, and the accessed addresses and kept lanes after
+// it.
 #include "device/device.hpp"
 
 #include "base/error.hpp"
@@ -41,6 +42,7 @@ Trace Device::run(const ProbeSpec& spec) {
   validate_probe(spec, info().sm_count);
   Trace trace = play(spec);
   check_times(trace);
+  if (const auto* program = std::get_if<ProgramProbe>(&spec)) keep_lanes(*program, trace.lanes);
   if (const auto* chase = std::get_if<ChaseProbe>(&spec)) fill_accessed_offsets(*chase, trace);
   return trace;
 }

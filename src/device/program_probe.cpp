@@ -143,6 +143,19 @@ int bypass_units(const ProgramProbe& probe) {
                                           : probe.resident_blocks;
 }
 
+void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes) {
+  const auto warps = static_cast<std::size_t>(resident_warps(probe));
+  const std::size_t sms = lanes.size() / warps;
+  const auto kept = static_cast<std::size_t>(probe.lane_sms);
+  if (kept == 0 || kept >= sms) return;
+  std::size_t at = 0;
+  std::erase_if(lanes, [&](const LaneTrace&) {
+    const std::size_t sm = at++ / warps;
+    // SM number k of those kept is k * sms / kept, rounded down.
+    return (sm * kept + sms - 1) / sms * sms / kept != sm;
+  });
+}
+
 bool is_unchanged(const MachineChange& machine) {
   return !machine.scheduler && !machine.l1_index && !machine.l1_bytes && !machine.dynamic &&
          !machine.protecting_distance;
@@ -159,6 +172,7 @@ json describe(const ProgramProbe& probe) {
                  {"sm_accesses", probe.sm_accesses},
                  {"windows", probe.windows},
                  {"place", probe.place}};
+  if (probe.lane_sms > 0) result["lane_sms"] = probe.lane_sms;
   if (probe.active_warps > 0) result["active_warps"] = probe.active_warps;
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
   if (!is_unchanged(probe.machine)) result["machine"] = describe_machine(probe.machine);
@@ -167,6 +181,7 @@ json describe(const ProgramProbe& probe) {
 
 void check(const ProgramProbe& probe, int sm_count) {
   check_program(probe.program);
+  require(probe.lane_sms >= 0, "lane_sms must not be negative");
   require(probe.resident_blocks > 0 && probe.active_warps >= 0,
           "a program needs blocks that an SM holds");
   require(probe.cached >= 0 && probe.cached <= bypass_units(probe),

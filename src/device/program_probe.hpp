@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/load_path.hpp"
+#include "trace/trace.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -132,7 +133,8 @@ inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 /// The first `cached` warps of each block, or of the blocks that an SM holds, load through the L1;
 /// all others bypass it by `bypass_path`. All stores are plain.
 ///
-/// One lane for each SM and warp that it holds, with elapsed_cycles of all kernels together. With
+/// One lane for each warp of each SM, or of `lane_sms` of them, spread evenly, with elapsed_cycles
+/// of all kernels together. With
 /// `windows` each load is waited for and timed on its own: window_cycles of each in the order made,
 /// and issue_cycles. Counts of a whole SM stand in the lane of its warp 0.
 struct ProgramProbe {
@@ -144,6 +146,7 @@ struct ProgramProbe {
   BypassPath bypass_path = BypassPath::past_l1;
   std::uint64_t sm_accesses = 0;
   bool windows = false;
+  int lane_sms = 0;  // 0: lanes of all SMs
   /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
   std::optional<std::uint64_t> shared_carveout_bytes = {};
   Place place = 0;
@@ -162,6 +165,9 @@ int block_warps(const ProgramKernel& kernel);
 
 /// Warps that an SM holds at once.
 int resident_warps(const ProgramProbe& probe);
+
+/// Keeps the lanes of `lane_sms` SMs, spread evenly over those of the trace.
+void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes);
 
 /// What `cached` may be at most: the warps of a block, or the resident blocks.
 int bypass_units(const ProgramProbe& probe);

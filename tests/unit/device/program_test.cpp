@@ -76,6 +76,32 @@ TEST(ProgramProbeTest, a_changed_machine_is_told) {
   EXPECT_FALSE(is_unchanged(probe.machine));
 }
 
+TEST(ProgramProbeTest, lanes_are_kept_of_sms_that_lie_apart) {
+  ProgramProbe probe = rows();  // two warps on an SM
+  std::vector<LaneTrace> all;
+  for (int sm = 0; sm < 10; ++sm) {
+    for (int warp = 0; warp < 2; ++warp) {
+      all.emplace_back().sm = 100 + sm;
+      all.back().warp = warp;
+    }
+  }
+  std::vector<LaneTrace> lanes = all;
+  keep_lanes(probe, lanes);
+  EXPECT_EQ(lanes.size(), 20u) << "of all SMs unless asked otherwise";
+  probe.lane_sms = 12;
+  keep_lanes(probe, lanes);
+  EXPECT_EQ(lanes.size(), 20u);
+  probe.lane_sms = 3;
+  keep_lanes(probe, lanes);
+  std::vector<int> sms, warps;
+  for (const LaneTrace& lane : lanes) {
+    sms.push_back(lane.sm);
+    warps.push_back(lane.warp);
+  }
+  EXPECT_THAT(sms, ElementsAre(100, 100, 103, 103, 106, 106));
+  EXPECT_THAT(warps, ElementsAre(0, 1, 0, 1, 0, 1));
+}
+
 std::vector<std::uint64_t> elements_of(const ProgramCursor& cursor) {
   std::uint64_t elements[32];
   cursor.elements(elements);

@@ -1,4 +1,5 @@
 #include "analysis/report/table.hpp"
+#include "analysis/report/content.hpp"
 
 #include <gmock/gmock.h>
 
@@ -30,6 +31,23 @@ TEST(TableTest, html_table_escapes) {
 TEST(TableTest, wraps_at_blanks_and_never_within_a_word) {
   EXPECT_EQ(wrap_text("one two three", 7), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrap_text("indivisible", 4), (std::vector<std::string>{"indivisible"}));
+}
+
+TEST(FindingTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
+  JobResult job;
+  job.findings = {no_answer("a.first", Status::skipped, "the full suite has it"),
+                  found("b.value", 3.0, 1, 7),
+                  no_answer("a.second", Status::skipped, "the full suite has it"),
+                  no_answer("c.other", Status::skipped, "another reason"),
+                  no_answer("d.none", Status::not_present, "there is none")};
+  const TextTable table = finding_table(job, {});
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0][0], "b.value");
+  EXPECT_EQ(table.rows[1][0], "d.none");
+  EXPECT_EQ(table.rows[2][0], "c.other") << "one alone is named";
+  EXPECT_EQ(table.rows[3][0], "2 metrics");
+  EXPECT_EQ(table.rows[3][1], "skipped");
+  EXPECT_EQ(table.rows[3][5], "the full suite has it");
 }
 
 }  // namespace
