@@ -194,13 +194,20 @@ TextTable gap_table(const RunResult& run) {
     std::string reason;
     auto operator<=>(const Gap&) const = default;
   };
-  std::map<Gap, std::set<std::string>> gaps;
+  struct Where {
+    std::set<std::string> devices;
+    std::set<std::string> metrics;
+  };
+  std::map<Gap, Where> gaps;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
       const auto add = [&](const std::string& metric, Status status, const std::string& reason) {
         if (status == Status::ok) return;
-        const Gap gap{job.job, metric, std::string(to_text(status)), reason};
-        gaps[gap].insert(device.info.uuid);
+        // What a suite leaves out is one line, however much it is.
+        const bool alone = status != Status::skipped;
+        const Gap gap{job.job, alone ? metric : "", std::string(to_text(status)), reason};
+        gaps[gap].devices.insert(device.info.uuid);
+        gaps[gap].metrics.insert(metric);
       };
       add("(the job)", job.status, job.reason);
       for (const Finding& finding : job.findings) {
@@ -209,9 +216,12 @@ TextTable gap_table(const RunResult& run) {
     }
   }
   TextTable table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
-  for (const auto& [gap, devices] : gaps) {
+  for (const auto& [gap, where] : gaps) {
+    const std::string what = where.metrics.size() == 1
+                                 ? *where.metrics.begin()
+                                 : fmt::format("{} metrics", where.metrics.size());
     table.rows.push_back(
-        {gap.job, gap.metric, gap.status, std::to_string(devices.size()), gap.reason});
+        {gap.job, what, gap.status, std::to_string(where.devices.size()), gap.reason});
   }
   return table;
 }

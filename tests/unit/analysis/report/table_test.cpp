@@ -50,5 +50,26 @@ TEST(FindingTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
   EXPECT_EQ(table.rows[3][5], "the full suite has it");
 }
 
+TEST(GapTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
+  RunResult run;
+  for (const char* uuid : {"GPU-1", "GPU-2"}) {
+    DeviceResult& device = run.devices.emplace_back();
+    device.info.uuid = uuid;
+    JobResult& job = device.jobs.emplace_back();
+    job.job = "a";
+    job.status = Status::ok;
+    job.findings = {no_answer("a.first", Status::skipped, "the full suite has it"),
+                    no_answer("a.second", Status::skipped, "the full suite has it"),
+                    no_answer("a.none", Status::not_present, "there is none"),
+                    no_answer("a.nothing", Status::not_present, "there is none")};
+  }
+  const TextTable table = gap_table(run);
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows[0],
+            (std::vector<std::string>{"a", "2 metrics", "skipped", "2", "the full suite has it"}));
+  EXPECT_EQ(table.rows[1][1], "a.none") << "an absence is an answer of its own";
+  EXPECT_EQ(table.rows[2][1], "a.nothing");
+}
+
 }  // namespace
 }  // namespace sonde
