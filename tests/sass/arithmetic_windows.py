@@ -13,7 +13,8 @@ from collections import Counter, namedtuple
 
 import sass_windows
 
-CODE_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "kernels", "arithmetic_code.hpp")
+CODE_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "kernels", "arithmetic",
+                          "arithmetic_code.hpp")
 KERNEL = re.compile(r"arithmetic_kernelI(?P<program>\w+?)ELi(?P<ilp>\d+)ELi(?P<steps>\d+)EE")
 # Part of the loop itself: counter, comparison, jump, and operands that ptxas makes anew in each round.
 MOST_OTHERS = 20
