@@ -5,6 +5,9 @@
 #include "base/error.hpp"
 #include "device/program_plan.hpp"
 
+#include <cstdio>
+#include <vector>
+
 namespace sonde {
 namespace {
 
@@ -181,6 +184,37 @@ TEST_F(ProgramGpuTest, what_a_gpu_cannot_do_is_refused) {
   probe.sm_accesses = 1'000'000;
   EXPECT_THROW(device().run(probe), DeviceError);
   EXPECT_NO_THROW(device().run(good));
+}
+
+/// Each thread of 32 warps reads a row of its own: 1024 lines in use, of an L1 that has few.
+/// Under a profiler the launches show which of its counters follow the waiting.
+TEST_F(ProgramGpuTest, loads_wait_the_longer_the_more_warps_read_rows_through_a_small_l1) {
+  const auto& carveouts = device().info().shared_carveouts_bytes;
+  if (carveouts.empty()) GTEST_SKIP() << "the L1 has one size";
+  constexpr std::uint32_t row = 17 * 32;
+  const auto sms = static_cast<std::uint32_t>(device().info().sm_count);
+  ProgramKernel kernel{.grid_x = sms, .block_x = 1024, .inner = {.first = 512}};
+  kernel.body = {{.per_block_x = 1024 * row, .per_thread_x = row, .per_inner = 1}};
+  ProgramProbe probe;
+  probe.program = {
+      .name = "rows", .array_elements = {std::uint64_t{sms} * 1024 * row}, .kernels = {kernel}};
+  probe.sm_accesses = 2048;
+  probe.windows = true;
+  probe.shared_carveout_bytes = carveouts.back();
+  std::vector<double> waits;
+  for (int cached : {4, 16, 32}) {
+    probe.cached = cached;
+    double cycles = 0;
+    double loads = 0;
+    for (const LaneTrace& lane : device().run(probe).lanes) {
+      if (lane.warp >= cached) continue;
+      for (std::uint32_t window : lane.window_cycles) cycles += window;
+      loads += static_cast<double>(lane.window_cycles.size());
+    }
+    waits.push_back(cycles / loads);
+    std::printf("%d of 32 warps use the L1: %.0f cycles a load\n", cached, waits.back());
+  }
+  EXPECT_GT(waits[2], 1.1 * waits[0]);
 }
 
 }  // namespace
