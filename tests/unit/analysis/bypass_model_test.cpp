@@ -74,6 +74,14 @@ TEST(BypassModelTest, chooses_the_most_adjusted_hits_and_bypasses_no_more_than_n
   EXPECT_EQ(choose_cached(sweep, 0.5, 3), 8u) << "of equal ones the last";
 }
 
+TEST(BypassModelTest, nobody_uses_the_l1_where_every_hit_costs_more_than_it_gains) {
+  BypassSweep sweep = make_sweep(1);
+  sweep.estimated_hits.assign(9, 0);
+  EXPECT_EQ(choose_cached(sweep, 0.5, 1), 0u);
+  sweep.performance = {9, 1, 1, 1, 1, 1, 1, 1, 1};
+  EXPECT_EQ(best_cached(sweep, 0.01), 0u);
+}
+
 TEST(BypassModelTest, the_best_is_measured_within_a_tolerance) {
   BypassSweep sweep = make_sweep(3);
   EXPECT_EQ(best_cached(sweep, 0.01), 5u);
