@@ -3,6 +3,10 @@
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
+#include "base/random.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -62,6 +66,40 @@ Finding not_present(std::string metric, std::string reason) {
 
 Finding not_resolvable(std::string metric, std::string reason) {
   return no_answer(std::move(metric), Status::not_resolvable, std::move(reason));
+}
+
+std::vector<Point> points_of(const Provenance& provenance) {
+  if (!provenance.points.empty()) return provenance.points;
+  return {{.config_hash = provenance.config_hash,
+           .config_json = provenance.config_json,
+           .seed = provenance.seed}};
+}
+
+std::string hash_points(const std::vector<Point>& points) {
+  if (points.size() == 1) return points.front().config_hash;
+  std::string all;
+  for (const Point& point : points) all += point.config_hash + ' ';
+  return fmt::format("{:016x}", derive_seed(0, all));
+}
+
+Provenance at_point(Provenance provenance, const Point& point) {
+  provenance.points = {point};
+  provenance.config_hash = point.config_hash;
+  provenance.config_json = point.config_json;
+  provenance.seed = point.seed;
+  return provenance;
+}
+
+bool is_same_setting(const Point& one, const Point& other) { return one.at == other.at; }
+
+std::string describe_setting(const Provenance& provenance, std::uint64_t point_index) {
+  if (point_index >= provenance.points.size()) return {};
+  const Point& point = provenance.points[point_index];
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < provenance.axes.size() && i < point.at.size(); ++i) {
+    parts.push_back(fmt::format("{}={}", provenance.axes[i].option, point.at[i]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric) {

@@ -70,6 +70,8 @@ DeviceOutcome parse_device_outcome(std::string_view text);
 
 struct DeviceResult {
   DeviceInfo info;
+  std::uint64_t point_index = 0;  // into Provenance::points: the options of its jobs
+  std::uint64_t repeats = 1;  // of which the findings are the centre (analysis/fleet/repeats.hpp)
   std::string node;
   int rank = -1;
   DeviceOutcome status = DeviceOutcome::incomplete;
@@ -82,11 +84,28 @@ struct DeviceResult {
   std::vector<JobResult> again;
 };
 
+/// An option that a sweep varies.
+struct Axis {
+  std::string option;  // as on the command line; of a job "latency.carveout_bytes"
+  std::string unit;    // "1" where it has none
+  bool is_number = false;
+};
+
+/// One choice of all options under which a run measures its devices; a plain run has one.
+struct Point {
+  std::string config_hash;  // of what decides the results: backend, suite, jobs, seed, ...
+  std::string config_json;  // resolved
+  std::uint64_t seed = 0;
+  std::uint64_t repeat_index = 0;    // of the same options measured again
+  std::vector<std::string> at = {};  // the value of each of Provenance::axes
+};
+
 /// How a run came about: everything needed to repeat it.
 struct Provenance {
   std::string command_line;
   std::string config_json;  // resolved
-  std::string config_hash;  // of what decides the results: backend, suite, jobs, seed, ...
+  std::string config_hash;  // of its point; of several, of their hashes
+  std::string sweep_hash;   // of the names of what varies, and of all that varies in no part of it
   std::string sonde_version;
   std::string git_revision;
   std::string library_versions;  // "HDF5 1.10.8, Open MPI 4.1.4, ..."
@@ -94,7 +113,24 @@ struct Provenance {
   std::string slurm_job_id;
   std::uint64_t seed = 0;
   int world_size = 1;
+  std::vector<Axis> axes = {};     // without seed and repeat_index
+  std::vector<Point> points = {};  // none: one, of which nothing more is known
 };
+
+/// Its points; the one of a provenance that names none.
+std::vector<Point> points_of(const Provenance& provenance);
+
+/// What `config_hash` is for these points. @pre there is one
+std::string hash_points(const std::vector<Point>& points);
+
+/// The provenance of a shard: that of the run, as if it had this point alone.
+Provenance at_point(Provenance provenance, const Point& point);
+
+/// Whether the points vary nothing but the seed, or are repeats: their values have a centre.
+bool is_same_setting(const Point& one, const Point& other);
+
+/// "latency.carveout_bytes=65536, suite=full": the axes of a point; empty without axes.
+std::string describe_setting(const Provenance& provenance, std::uint64_t point_index);
 
 struct RunResult {
   Provenance provenance;

@@ -15,16 +15,16 @@ import sys
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSIONS = (4, 5)  # 4 has no points
 
 
 def open_run(path):
     """The open file. Raises ValueError if it is not a run of the schema this script knows."""
     file = h5py.File(path, "r")
     version = file.attrs.get("sonde_schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in SCHEMA_VERSIONS:
         file.close()
-        raise ValueError(f"{path}: schema version {version}, expected {SCHEMA_VERSION}")
+        raise ValueError(f"{path}: schema version {version}, expected one of {SCHEMA_VERSIONS}")
     return file
 
 

@@ -3,12 +3,14 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <new>
 #include <set>
 
@@ -154,6 +156,35 @@ void add_with_prerequisites(const Job& job, std::set<std::string_view>& wanted) 
   }
 }
 
+[[noreturn]] void fail_for_setting(const std::string& item) {
+  std::vector<std::string> names;
+  for (const Job& job : jobs) {
+    for (const JobOption& option : job.options) {
+      names.push_back(fmt::format("{}.{}", job.name, option.name));
+    }
+  }
+  throw ConfigError(fmt::format(
+      "'{}' is no option of a run and sets none of a job: write JOB.OPTION=VALUE (there are: {})",
+      item, fmt::join(names, ", ")));
+}
+
+/// @returns the value as the job reads it
+std::string check_setting(const std::string& name, const JobOption& option,
+                          const std::string& text) {
+  if (option.unit.empty()) {
+    if (std::ranges::find(option.choices, text) != option.choices.end()) return text;
+    throw ConfigError(
+        fmt::format("{} must be one of {}, not '{}'", name, fmt::join(option.choices, ", "), text));
+  }
+  const auto number = parse_quantity(text);
+  if (number && *number >= option.least && *number <= option.most &&
+      std::trunc(*number) == *number) {
+    return fmt::format("{:.0f}", *number);
+  }
+  throw ConfigError(fmt::format("{} must be a whole number of {:.0f} to {:.0f}, not '{}'", name,
+                                option.least, option.most, text));
+}
+
 class OverTime : public Error {
   using Error::Error;
 };
@@ -191,9 +222,33 @@ std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& j
   return selected;
 }
 
+const JobOption* find_job_option(std::string_view name) {
+  for (const Job& job : jobs) {
+    if (!name.starts_with(std::string(job.name) + ".")) continue;
+    const auto option =
+        std::ranges::find(job.options, name.substr(job.name.size() + 1), &JobOption::name);
+    if (option != job.options.end()) return &*option;
+  }
+  return nullptr;
+}
+
+std::map<std::string, JobSettings> parse_job_settings(const std::vector<std::string>& items) {
+  std::map<std::string, JobSettings> settings;
+  for (const std::string& item : items) {
+    const std::size_t mark = std::min(item.find('='), item.size());
+    const std::string name = item.substr(0, mark);
+    const JobOption* option = find_job_option(name);
+    if (option == nullptr || mark == item.size()) fail_for_setting(item);
+    const std::string job = name.substr(0, name.size() - option->name.size() - 1);
+    settings[job][std::string(option->name)] = check_setting(name, *option, item.substr(mark + 1));
+  }
+  return settings;
+}
+
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
-                   const std::function<void()>& on_probe, const NodeGpus& node) {
+                   const std::function<void()>& on_probe, const JobSettings& settings,
+                   const NodeGpus& node) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto elapsed_s = [start] {
@@ -205,6 +260,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
       throw OverTime(fmt::format("took longer than {:.0f} s (see --job-timeout-s)", time_limit_s));
     }
   });
+  run.set_settings(settings);
   run.set_node(node);
   Status status = Status::ok;
   std::string reason;

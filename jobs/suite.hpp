@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct Job {
   std::array<std::string_view, 12> builds_on = {};  // jobs whose findings it reads
   JobReach reach = JobReach::gpu;
   JobSms sms = JobSms::any;
+  std::span<const JobOption> options = {};
 };
 
 /// In running order: a job stands behind everything that it builds on.
@@ -51,6 +53,13 @@ std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::str
 std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,
                                                 const std::vector<std::string>& names);
 
+/// What items such as "latency.carveout_bytes=64KiB" set, by job.
+/// @throws ConfigError for a job or option that there is not, or a value beyond its range
+std::map<std::string, JobSettings> parse_job_settings(const std::vector<std::string>& items);
+
+/// The option of a job that "latency.carveout_bytes" names; nullptr if there is none.
+const JobOption* find_job_option(std::string_view name);
+
 /// What became of a job and of the device under it.
 struct JobOutcome {
   JobResult result;
@@ -62,9 +71,11 @@ struct JobOutcome {
 /// reported as failed: each metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
+/// @param settings of this job
 /// @param node for a job that reaches over the node
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
-                   const std::function<void()>& on_probe, const NodeGpus& node = {});
+                   const std::function<void()>& on_probe, const JobSettings& settings = {},
+                   const NodeGpus& node = {});
 
 }  // namespace sonde

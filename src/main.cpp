@@ -35,7 +35,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
   note_stop_signals();
   prepare_store();  // before the plan, which asks for the version of HDF5
-  MeasurePlan plan =
+  RunPlan plan =
       plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
   // While MPI starts or ends, no rank can end another that is stopped: the keeper does.
   const std::chrono::seconds mpi_limit(static_cast<long>(1.5 * options.rendezvous_timeout_s) + 10);

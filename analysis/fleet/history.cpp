@@ -17,9 +17,14 @@
 namespace sonde {
 namespace {
 
-const DeviceResult* find_device(const RunResult& run, const std::string& uuid) {
-  const auto uuid_of = [](const DeviceResult& device) -> const auto& { return device.info.uuid; };
-  const auto found = std::ranges::find(run.devices, uuid, uuid_of);
+/// The same device; measured with the same setting, where both runs swept the same.
+const DeviceResult* find_device(const RunResult& run, const RunResult& other,
+                                const DeviceResult& like) {
+  const std::string setting = describe_setting(other.provenance, like.point_index);
+  const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
+    return device.info.uuid == like.info.uuid &&
+           describe_setting(run.provenance, device.point_index) == setting;
+  });
   return found != run.devices.end() ? &*found : nullptr;
 }
 
@@ -168,11 +173,11 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
                            const ReduceOptions& options) {
   RunComparison comparison;
   for (const DeviceResult& device : after.devices) {
-    const DeviceResult* earlier = find_device(before, device.info.uuid);
+    const DeviceResult* earlier = find_device(before, after, device);
     if (earlier == nullptr) {
       comparison.only_after.push_back(device.info.uuid);
       const DeviceResult* in_slot = find_slot(before, device);
-      if (in_slot != nullptr && find_device(after, in_slot->info.uuid) == nullptr) {
+      if (in_slot != nullptr && find_device(after, before, *in_slot) == nullptr) {
         compare_die(*in_slot, device, comparison.other_dies);
       }
       continue;
@@ -182,7 +187,7 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
     compare_device(*earlier, device, options, comparison.changes);
   }
   for (const DeviceResult& device : before.devices) {
-    if (find_device(after, device.info.uuid) == nullptr) {
+    if (find_device(after, before, device) == nullptr) {
       comparison.only_before.push_back(device.info.uuid);
     }
   }

@@ -19,6 +19,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 namespace sonde {
@@ -31,13 +32,15 @@ std::string group_label(const DeviceInfo& info) {
                      info.mig ? ", MIG" : "", driver.empty() ? "" : ", driver " + driver);
 }
 
-/// Groups by GPU name, memory size, ECC, MIG and driver major version, in the order in which they
-/// first appear. Lost devices that left no inventory belong to none.
+/// Groups by GPU name, memory size, ECC, MIG, driver major version, and what a sweep set, in the
+/// order in which they first appear. Lost devices that left no inventory belong to none.
 std::vector<ComparisonGroup> comparison_groups(const RunResult& run) {
   std::vector<ComparisonGroup> groups;
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     if (run.devices[device].info.name.empty()) continue;
-    const std::string label = group_label(run.devices[device].info);
+    const std::string setting = describe_setting(run.provenance, run.devices[device].point_index);
+    const std::string label =
+        group_label(run.devices[device].info) + (setting.empty() ? "" : ", " + setting);
     auto group = std::ranges::find(groups, label, &ComparisonGroup::label);
     if (group == groups.end()) group = groups.insert(groups.end(), {.label = label, .devices = {}});
     group->devices.push_back(device);
@@ -88,6 +91,8 @@ void add_conditions(const RunResult& run, const std::map<std::size_t, double>& d
     }
     const std::string conditions = conditions_text(summarize_conditions(device), clock_deviation);
     finding.evidence += (finding.evidence.empty() ? "" : "; ") + conditions;
+    const std::string setting = describe_setting(run.provenance, device.point_index);
+    if (!setting.empty()) finding.evidence += "; with " + setting;
   }
 }
 
@@ -168,18 +173,23 @@ DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
 }
 
 FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
+  std::map<std::string, Verdict> worst;  // of each device, over the settings of a sweep
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    Verdict& verdict = worst.try_emplace(run.devices[i].info.uuid, Verdict::pass).first->second;
+    verdict = std::max(verdict, verdicts[i].verdict);
+  }
   FleetCounts counts;
-  counts.seen = run.devices.size() + run.unaudited.size();
+  counts.seen = worst.size() + run.unaudited.size();
   counts.expected = std::max(counts.seen, usual_device_count(run));
   const auto count = [&](Verdict wanted) {
-    return static_cast<std::size_t>(std::ranges::count(verdicts, wanted, &DeviceVerdict::verdict));
+    return static_cast<std::size_t>(std::ranges::count(worst | std::views::values, wanted));
   };
   counts.passed = count(Verdict::pass);
   counts.warned = count(Verdict::warn);
   counts.incomplete = count(Verdict::incomplete);
   counts.failed = count(Verdict::fail);
   counts.lost = count(Verdict::lost);
-  counts.audited = run.devices.size() - counts.lost;
+  counts.audited = worst.size() - counts.lost;
   counts.flagged = counts.warned + counts.failed;
   return counts;
 }

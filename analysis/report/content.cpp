@@ -124,7 +124,7 @@ Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
   add(missing, missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
   const std::size_t all = std::max(counts.expected, counts.seen);
   const auto gpus = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU" : "GPUs"); };
-  return {.verdict = bad.empty() ? fmt::format("ALL WELL: {} passed", gpus(run.devices.size()))
+  return {.verdict = bad.empty() ? fmt::format("ALL WELL: {} passed", gpus(analysis.counts.passed))
                                  : fmt::format("Of {}: {}", gpus(all), fmt::join(bad, ", ")),
           .counts = fmt::format(
               "expected {}, seen {}, audited {}, passed {}, failed {}, lost {}, flagged {}",

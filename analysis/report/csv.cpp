@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace sonde {
 namespace {
@@ -55,18 +57,21 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
 }  // namespace
 
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text =
-      "started_utc,uuid,name,node,rank,verdict,"
+  std::string text = "started_utc,uuid,name,node,rank,verdict,";
+  for (const Axis& axis : run.provenance.axes) text += escape_csv(axis.option) + ",";
+  text +=
       "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,replicates,"
       "modes,interval_low,interval_high,reason\n";
+  const std::vector<Point> points = points_of(run.provenance);
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
-    const std::vector<std::string> cells{run.provenance.started_utc,
-                                         device.info.uuid,
-                                         device.info.name,
-                                         device.node,
-                                         std::to_string(device.rank),
-                                         std::string(to_text(analysis.verdicts[i].verdict))};
+    std::vector<std::string> cells{run.provenance.started_utc,
+                                   device.info.uuid,
+                                   device.info.name,
+                                   device.node,
+                                   std::to_string(device.rank),
+                                   std::string(to_text(analysis.verdicts[i].verdict))};
+    std::ranges::copy(points.at(device.point_index).at, std::back_inserter(cells));
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
         text += finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));

@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
+#include "base/units.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -57,7 +58,29 @@ Json health_json(const Health& health) {
       {"remap_pending", health.remap_pending},       {"remap_failure", health.remap_failure}};
 }
 
-Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
+/// The value of each axis of a sweep, as a number where it is one.
+Json setting_json(const Provenance& provenance, const Point& point) {
+  Json setting = Json::object();
+  for (std::size_t i = 0; i < provenance.axes.size() && i < point.at.size(); ++i) {
+    const Axis& axis = provenance.axes[i];
+    const auto number = axis.is_number ? parse_quantity(point.at[i]) : std::nullopt;
+    setting[axis.option] = number ? Json(*number) : Json(point.at[i]);
+  }
+  return setting;
+}
+
+Json points_json(const Provenance& provenance) {
+  Json points = Json::array();
+  for (const Point& point : points_of(provenance)) {
+    points.push_back({{"setting", setting_json(provenance, point)},
+                      {"seed", point.seed},
+                      {"repeat_index", point.repeat_index},
+                      {"config_hash", point.config_hash}});
+  }
+  return points;
+}
+
+Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting,
                  std::span<const Metric> registry) {
   Json findings = Json::object();
   Json jobs = Json::object();
@@ -74,6 +97,8 @@ Json device_json(const DeviceResult& device, const DeviceVerdict& verdict,
           {"name", device.info.name},
           {"node", device.node},
           {"rank", device.rank},
+          {"setting", std::move(setting)},
+          {"repeats", device.repeats},
           {"status", to_text(device.status)},
           {"verdict", to_text(verdict.verdict)},
           {"reason", verdict.reason.empty() ? device.reason : verdict.reason},
@@ -170,8 +195,12 @@ Json counts_json(const FleetCounts& counts) {
 
 std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
   Json devices = Json::array();
+  const std::vector<Point> points = points_of(run.provenance);
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    devices.push_back(device_json(run.devices[i], analysis.verdicts[i], analysis.registry));
+    const DeviceResult& device = run.devices[i];
+    devices.push_back(device_json(device, analysis.verdicts[i],
+                                  setting_json(run.provenance, points.at(device.point_index)),
+                                  analysis.registry));
   }
   Json unaudited = Json::array();
   for (const UnauditedDevice& device : run.unaudited) {
@@ -185,6 +214,7 @@ std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
   for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
   Json report{{"schema", 1},
               {"provenance", provenance_json(run.provenance)},
+              {"points", points_json(run.provenance)},
               {"counts", counts_json(analysis.counts)},
               {"devices", devices},
               {"unaudited", unaudited},

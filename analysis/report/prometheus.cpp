@@ -14,10 +14,13 @@
 namespace sonde {
 namespace {
 
-std::string labels_of(const DeviceResult& device) {
-  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"",
+/// With the setting, where a sweep has several.
+std::string labels_of(const RunResult& run, const DeviceResult& device) {
+  const std::string setting = describe_setting(run.provenance, device.point_index);
+  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"{}",
                      escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
-                     escape_label(device.node));
+                     escape_label(device.node),
+                     setting.empty() ? "" : ",setting=\"" + escape_label(setting) + "\"");
 }
 
 std::string exposed_name(std::string_view metric) {
@@ -43,8 +46,8 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso_utc) {
 std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text = head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    text += fmt::format("sonde_device_verdict{{{},likely=\"{}\"}} {}\n", labels_of(run.devices[i]),
-                        to_text(analysis.verdicts[i].likely),
+    text += fmt::format("sonde_device_verdict{{{},likely=\"{}\"}} {}\n",
+                        labels_of(run, run.devices[i]), to_text(analysis.verdicts[i].likely),
                         static_cast<int>(analysis.verdicts[i].verdict));
   }
   return text;
@@ -60,8 +63,8 @@ std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysi
       for (const Finding& finding : job.findings) {
         const auto* value = std::get_if<double>(&finding.value);
         if (value == nullptr || !std::isfinite(*value)) continue;
-        samples[finding.metric] +=
-            fmt::format("{}{{{}}} {}\n", exposed_name(finding.metric), labels_of(device), *value);
+        samples[finding.metric] += fmt::format("{}{{{}}} {}\n", exposed_name(finding.metric),
+                                               labels_of(run, device), *value);
       }
     }
   }

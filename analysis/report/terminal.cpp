@@ -122,7 +122,7 @@ std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colo
 }  // namespace
 
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
-  const bool well = analysis.counts.passed == run.devices.size() && run.unaudited.empty() &&
+  const bool well = analysis.counts.passed == analysis.counts.seen && run.unaudited.empty() &&
                     analysis.counts.expected <= analysis.counts.seen;
   const Headline head = headline(run, analysis);
   std::string text = fmt::format("{}\n{}\n{}", paint(colour, well ? "1;32" : "1;31", head.verdict),

@@ -45,6 +45,16 @@ JobRun::JobRun(Device& device, std::string_view job, SuiteLevel level, std::uint
 
 const DeviceInfo& JobRun::info() const { return device_.info(); }
 
+std::optional<std::string> JobRun::text_setting(std::string_view option) const {
+  const auto set = settings_.find(option);
+  return set == settings_.end() ? std::nullopt : std::optional(set->second);
+}
+
+std::optional<std::uint64_t> JobRun::number_setting(std::string_view option) const {
+  const auto text = text_setting(option);
+  return text ? std::optional<std::uint64_t>(std::stoull(*text)) : std::nullopt;
+}
+
 const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
   ProbeRecord record{std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
                      device_.run(spec)};

@@ -4,6 +4,7 @@
 
 #include "analysis/results.hpp"
 #include "device/device.hpp"
+#include "jobs/run/job_options.hpp"
 #include "jobs/run/node_gpus.hpp"
 
 #include <deque>
@@ -30,6 +31,11 @@ class JobRun {
   /// The GPUs of its node, for a job that runs on all of them at the same time; else empty.
   const NodeGpus& node() const { return node_; }
   void set_node(NodeGpus node) { node_ = std::move(node); }
+
+  /// Its options that the run sets, and the number or text of one; nothing where it is not set.
+  void set_settings(JobSettings settings) { settings_ = std::move(settings); }
+  std::optional<std::uint64_t> number_setting(std::string_view option) const;
+  std::optional<std::string> text_setting(std::string_view option) const;
 
   const DeviceInfo& info() const;
   Device& device() { return device_; }
@@ -88,6 +94,7 @@ class JobRun {
   const std::vector<JobResult>& earlier_;
   std::function<void()> on_probe_;
   NodeGpus node_;
+  JobSettings settings_;
   std::deque<ProbeRecord> records_;
   std::uint64_t searched_accesses_ = 0;
   double device_s_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,8 @@ std::string format_quantity(double value, std::string_view unit);
 /// "24KB", "24 KiB", "2M", "512": KB and KiB both mean 1024 bytes, as in GPU papers.
 /// @throws ConfigError if the text is no positive size.
 std::uint64_t parse_bytes(std::string_view text);
+
+/// A number, with KiB, MiB or GiB behind it or not; nothing if the text is something else.
+std::optional<double> parse_quantity(std::string_view text);
 
 }  // namespace sonde

@@ -159,6 +159,7 @@ void clear_again_plan(const fs::path& parts) {
 
 std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& analysis,
                                  const fs::path& path) {
+  if (points_of(run.provenance).size() > 1) return {};  // no run makes second tries at its points
   std::set<std::string> nodes;
   std::set<std::string> long_jobs;
   std::size_t waiting = 0;

@@ -1,6 +1,7 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
 #include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/repeats.hpp"
 #include "base/standard_output.hpp"
 #include "commands/again_plan.hpp"
 
@@ -63,7 +64,7 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
 }
 
 ExitStatus analyze_run(const std::filesystem::path& path) {
-  const RunResult run = read_run(path, WithTraces::no);
+  const RunResult run = centre_of_repeats(read_run(path, WithTraces::no));
   const FleetAnalysis analysis = reduce_fleet(run);
   append_analysis(path, make_analysis_record(run, analysis));
   std::cout << render_terminal(run, analysis, stdout_colour())

@@ -54,7 +54,9 @@ void add_options(CLI::App& app, RunOptions& options) {
     if constexpr (std::is_same_v<Member, bool>) {
       app.add_flag(flags, member, help);
     } else if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
-      app.add_option(flags, member, help)->delimiter(',');
+      CLI::Option* added = app.add_option(flags, member, help);
+      // An axis holds commas itself.
+      if (option.role != OptionRole::makes_points) added->delimiter(',');
     } else {
       CLI::Option* added = app.add_option(flags, member, help)->capture_default_str();
       if constexpr (std::is_unsigned_v<Member>) added->check(digits_only);

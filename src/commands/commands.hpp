@@ -78,15 +78,15 @@ using Command = std::variant<RunOptions, FileCommand>;
 /// @throws ConfigError with the parser's message for bad usage, unknown keys, bad values
 std::optional<Command> parse_command_line(int argc, const char* const* argv);
 
-/// What `run` will do, checked before MPI starts so that a typo costs nothing.
+/// What `run` will do, checked before MPI starts so that a typo costs nothing (plan_run.cpp).
 /// @throws ConfigError
-MeasurePlan plan_run(const RunOptions& options, const std::string& command_line);
+RunPlan plan_run(const RunOptions& options, const std::string& command_line);
 
 struct RankContext;  // finish.hpp
 
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
 /// @returns the same on every rank
-ExitStatus run_fleet(MeasurePlan plan, const RankContext& context);
+ExitStatus run_fleet(RunPlan plan, const RankContext& context);
 
 /// The file commands. @throws Error
 ExitStatus execute(const AnalyzeOptions& options);

@@ -34,8 +34,7 @@ Task task_of(const RankContext& context, TaskKind kind) {
 }
 
 /// What the ranks that are left do, when one of them is lost: one builds the file from the shards.
-ExitStatus build_without(const MeasurePlan& plan, const RankContext& context,
-                         RankProgress& progress) {
+ExitStatus build_without(const RunPlan& plan, const RankContext& context, RankProgress& progress) {
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   return do_once(
       plan.parts, context.mpi.rank(),
@@ -80,28 +79,31 @@ void measure_own_again(const MeasurePlan& plan, const RankContext& context, cons
 }
 
 /// The jobs between the GPUs of a node, of this rank's device, if it has a shard to add them to.
-void measure_own_links(const MeasurePlan& plan, const RankContext& context, const Supervised& mine,
-                       const NodeView& node, double limit_s, RankProgress& progress) {
+void measure_own_links(const MeasurePlan& plan, std::size_t point, const RankContext& context,
+                       const Supervised& mine, const NodeView& node, double limit_s,
+                       RankProgress& progress) {
   if (mine.device.uuid.empty()) return;
   if (!mine.failure.empty()) return leave_node(plan, context.mpi.rank());
   Task task = task_of(context, TaskKind::measure_together);
+  task.point = point;
   task.device = mine.device;
   task.node_gpus = node.gpus;
   task.limit_s = limit_s;
   progress.measuring_on();
   supervise_together(plan, task, context.keeper, progress);
-  progress.measured(static_cast<int>(plan.jobs.size()));
+  progress.measured(plan.jobs_before + static_cast<int>(plan.jobs.size()));
 }
 
-/// When every GPU has been measured by itself, those of a node measure the links between them. The
-/// meeting after it is bounded, as their turns are.
-Attendance measure_links_together(const MeasurePlan& plan, const RankContext& context,
+/// When every GPU has been measured by itself, those of a node measure the links between them, at
+/// one point after the other. The meeting after it is bounded, as their turns are.
+Attendance measure_links_together(const RunPlan& run, std::size_t point, const RankContext& context,
                                   const Supervised& mine, const NodeView& node,
                                   RankProgress& progress) {
+  const MeasurePlan& plan = run.points[point];
   if (!has_jobs_together(plan)) return {};
   const double limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
   const auto begin = std::chrono::steady_clock::now();
-  measure_own_links(plan, context, mine, node, limit_s, progress);
+  measure_own_links(plan, point, context, mine, node, limit_s, progress);
   const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s,
                           .total_s = limit_s * deadline_factor() + again_end_s - past.count()};
@@ -111,8 +113,10 @@ Attendance measure_links_together(const MeasurePlan& plan, const RankContext& co
 /// Devices that deviate are measured again, with peers beside them, before anything is written.
 /// Rank 0 tells the others how many there are by a message, since nobody measures yet; they read
 /// from a file which. The meeting after it is bounded, as the second tries are.
-Attendance measure_again_together(const MeasurePlan& plan, const RankContext& context,
+Attendance measure_again_together(const RunPlan& run, const RankContext& context,
                                   const Supervised& mine, RankProgress& progress) {
+  if (run.is_sweep()) return {};  // its points and repeats are other tries already
+  const MeasurePlan& plan = run.points.front();
   MpiSession& mpi = context.mpi;
   Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const int judged = mpi.rank() == 0 ? judge_all(plan, context, progress) : 0;
@@ -128,7 +132,7 @@ Attendance measure_again_together(const MeasurePlan& plan, const RankContext& co
   return rendezvous(mpi.world(), patience, progress.lookout());
 }
 
-PartSource own_part(const MeasurePlan& plan, const RankContext& context, const Roster& roster) {
+PartSource own_part(const RunPlan& plan, const RankContext& context, const Roster& roster) {
   const auto unaudited =
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
@@ -137,23 +141,24 @@ PartSource own_part(const MeasurePlan& plan, const RankContext& context, const R
 }
 
 /// Of a rank that is alone.
-void copy_own_shard(const MeasurePlan& plan, const Roster& roster) {
+void copy_own_shard(const RunPlan& plan, const Roster& roster) {
   write_run_from_shard(plan.options.output, finished_shard(plan.parts, roster.devices.front().uuid),
                        roster.unaudited);
 }
 
 /// Collective. @throws AgreedError
-void write_file(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
+void write_file(const RunPlan& plan, const RankContext& context, const Roster& roster,
                 const Supervised& mine) {
   std::string failure = mine.failure;
   const bool alone = context.mpi.size() == 1 && !roster.devices.empty();
   PartSource part;
   try {
-    if (failure.empty() && !alone) part = own_part(plan, context, roster);
+    if (failure.empty() && !alone && !plan.is_sweep()) part = own_part(plan, context, roster);
   } catch (const Error& error) {
     failure = error.what();
   }
   agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  if (plan.is_sweep()) return;  // a worker of rank 0 builds it from the shards of all points
   try {
     if (alone) return copy_own_shard(plan, roster);
     write_run_together(context.mpi.world(), plan.options.output, plan.provenance, part,
@@ -174,7 +179,7 @@ void leave_together(const RankContext& context, double limit_s, ExitStatus statu
 
 }  // namespace
 
-ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
+ExitStatus finish_run(const RunPlan& plan, const RankContext& context, const Roster& roster,
                       const Supervised& mine, const NodeView& node, RankProgress& progress) {
   MpiSession& mpi = context.mpi;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
@@ -191,12 +196,15 @@ ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
   if (anyone_stopped_early(mpi.world(), mine)) {
-    log_world(fmt::format("stopped by a signal; {} keeps what was measured, go on with --resume",
-                          plan.parts.string()));
+    const std::string why = why_to_stop(plan.points.front());
+    log_world(fmt::format("{}; {} keeps what was measured, go on with --resume",
+                          why.empty() ? "a rank was stopped" : why, plan.parts.string()));
     return ExitStatus::resumable;
   }
   context.watch.leave();
-  go_on_with(measure_links_together(plan, context, mine, node, progress));
+  for (std::size_t point = 0; point < plan.points.size(); ++point) {
+    go_on_with(measure_links_together(plan, point, context, mine, node, progress));
+  }
   go_on_with(measure_again_together(plan, context, mine, progress));
 
   context.watch.enter({.name = "writing the run file", .rescue = rescue});
@@ -221,11 +229,11 @@ ExitStatus finish_run(const MeasurePlan& plan, const RankContext& context, const
   return status;
 }
 
-void keep_other_devices(const MeasurePlan& plan, const Roster& roster) {
+void keep_other_devices(const RunPlan& plan, const Roster& roster) {
   std::vector<std::string> measured_now;
   for (const RosterEntry& entry : roster.devices) measured_now.push_back(entry.uuid);
   for (const std::string& note :
-       extract_shards(plan.options.output, plan.provenance.config_hash, measured_now)) {
+       extract_shards(plan.options.output, plan.provenance, measured_now)) {
     log_world(note);
   }
 }

@@ -148,11 +148,26 @@ const LostJob* find_lost(const Task& task, const Job& job) {
 
 }  // namespace
 
+int RunPlan::jobs_total() const {
+  return points.back().jobs_before + static_cast<int>(points.back().jobs.size());
+}
+
+JobSettings MeasurePlan::settings_of(const Job& job) const {
+  const auto own = settings.find(std::string(job.name));
+  return own == settings.end() ? JobSettings{} : own->second;
+}
+
+std::string why_to_stop(const MeasurePlan& plan) {
+  if (stop_requested()) return "stopped by a signal";
+  const bool is_over = plan.end && std::chrono::system_clock::now() > *plan.end;
+  return is_over ? "the time budget is over" : "";
+}
+
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result) {
   std::unique_ptr<Device> device;
   try {
-    device = open_device(plan.backend, choice, plan.options.seed,
+    device = open_device(plan.backend, choice, plan.device_seed,
                          static_cast<double>(plan.options.memory_percent) / 100);
   } catch (const DeviceError& error) {
     result.reason = error.what();
@@ -164,8 +179,10 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
     result.reason = sharing + " free it, or use --allow-shared-gpu";
     return nullptr;
   }
-  log_world(bind_near_device(result.info.pci_bus_id));
+  const std::string note = bind_near_device(result.info.pci_bus_id);
+  if (plan.jobs_before == 0) log_world(note);  // the same at every point
   result.before = device->health();
+  for (std::uint64_t i = 0; i < plan.repeat_index; ++i) device->draw_anew();
   if (plan.sms.empty()) return device;
   try {
     return limit_to_sms(std::move(device), plan.sms);
@@ -208,8 +225,8 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
   WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
     if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
-    if (stop_requested()) {
-      shard.get().suspend("stopped by a signal; --resume goes on");
+    if (const std::string why = why_to_stop(plan); !why.empty()) {
+      shard.get().suspend(why + "; --resume goes on");
       return {.ending = Ending::stopped};
     }
     if (const LostJob* lost = find_lost(task, *job)) {
@@ -220,12 +237,15 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
       keep(shard, result, job_without_answers(*job, Status::not_run, result.reason));
       continue;
     }
-    Step step{.job = job->name, .jobs_done = static_cast<int>(result.jobs.size()), .begins = true};
+    Step step{.job = job->name,
+              .jobs_done = plan.jobs_before + static_cast<int>(result.jobs.size()),
+              .begins = true};
     on_step(step);
     step.begins = false;
-    JobOutcome outcome =
-        run_job(*job, *device, plan.level, plan.options.seed, result.jobs,
-                plan.options.job_timeout_s * deadline_factor(), [&] { on_step(step); });
+    JobOutcome outcome = run_job(
+        *job, *device, plan.level, plan.seed, result.jobs,
+        plan.options.job_timeout_s * deadline_factor(), [&] { on_step(step); },
+        plan.settings_of(*job));
     const std::string reason = outcome.result.reason;
     keep(shard, result, std::move(outcome.result));
     if (outcome.device_lost) {

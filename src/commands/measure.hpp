@@ -7,24 +7,47 @@
 #include "device/open_device.hpp"
 #include "jobs/suite.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sonde {
 
-/// The options of a run, looked up and checked.
+/// The options of one point of a run, looked up and checked.
 struct MeasurePlan {
   RunOptions options;
+  std::uint64_t device_seed = 1;  // of simulated GPUs: the same at all points of a run
+  std::uint64_t seed = 1;         // of what jobs draw: another one for each repeat
+  std::uint64_t repeat_index = 0;
+  std::map<std::string, JobSettings> settings = {};  // by job
+  int jobs_before = 0;                               // at the points of the run before this one
+  std::optional<std::chrono::system_clock::time_point> end = {};  // of the time budget
   BackendChoice backend;
   SuiteLevel level = SuiteLevel::standard;
   std::vector<const Job*> jobs;
   std::vector<int> sms = {};    // that are measured; empty: all
   std::filesystem::path parts;  // folder of the shard and of the progress file
   Provenance provenance;
+
+  JobSettings settings_of(const Job& job) const;
+};
+
+/// A run: its points are measured one after the other.
+struct RunPlan {
+  RunOptions options;
+  std::filesystem::path parts;  // of the one point of a plain run; else each has a folder in it
+  Provenance provenance;        // with all points
+  std::vector<MeasurePlan> points;
+
+  bool is_sweep() const { return points.size() > 1; }
+  int jobs_total() const;  // over all points
 };
 
 /// How far a device is.
@@ -37,7 +60,7 @@ struct Step {
 
 enum class Ending {
   measured,  // the shard is finished, whatever the jobs came to
-  stopped,   // by a signal: the shard waits for --resume
+  stopped,   // by a signal, or the time budget is over: the shard waits for --resume
   job_lost   // and with it the device, for this process: another one may go on
 };
 
@@ -46,6 +69,9 @@ struct Measured {
   std::string job{};     // the one that was lost
   std::string reason{};  // of its loss
 };
+
+/// Why no further job is to begin: a signal came, or the time budget is over. Empty: one may.
+std::string why_to_stop(const MeasurePlan& plan);
 
 /// Opens the device, moves this process next to it and notes its state. A device that cannot be
 /// measured is nullptr, and `result` says why.

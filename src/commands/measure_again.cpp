@@ -102,9 +102,10 @@ void measure_again(const MeasurePlan& plan, const Task& task,
     step.begins = true;
     on_step(step);
     step.begins = false;
-    JobOutcome outcome = run_job(
-        job, *device, plan.level, derive_seed(plan.options.seed, "measured again"),
-        others(first.jobs, job.name), plan.options.job_timeout_s * deadline_factor(), on_probe);
+    JobOutcome outcome =
+        run_job(job, *device, plan.level, derive_seed(plan.seed, "measured again"),
+                others(first.jobs, job.name), plan.options.job_timeout_s * deadline_factor(),
+                on_probe, plan.settings_of(job));
     if (outcome.device_lost) over = outcome.result.reason;
     second.push_back(std::move(outcome.result));
   }

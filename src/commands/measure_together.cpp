@@ -112,7 +112,7 @@ std::string why_never_measured(const DeviceResult& device) {
 std::unique_ptr<Device> open_with_peers(const MeasurePlan& plan, const Task& task,
                                         std::string& reason) {
   try {
-    return open_device(plan.backend, task.device, plan.options.seed,
+    return open_device(plan.backend, task.device, plan.device_seed,
                        static_cast<double>(plan.options.memory_percent) / 100, peers_of(task));
   } catch (const DeviceError& error) {
     reason = error.what();
@@ -201,9 +201,9 @@ void measure_together(const MeasurePlan& plan, const Task& task,
     step.begins = false;
     Turns turns(plan.parts, std::string(job->name), ranks, task.rank, turn_limits(plan), watch);
     JobOutcome outcome = run_job(
-        *job, *device, plan.level, plan.options.seed, before.jobs,
+        *job, *device, plan.level, plan.seed, before.jobs,
         plan.options.job_timeout_s * deadline_factor(), [&] { go_on(false); },
-        node_of(task, turns));
+        plan.settings_of(*job), node_of(task, turns));
     if (outcome.device_lost) over = outcome.result.reason;
     results.push_back(std::move(outcome.result));
   }

@@ -1,6 +1,7 @@
 // The commands that only read and print: `sonde export` a run file in one of the formats of
 // analysis/report, `sonde compare` two, `sonde status` the progress of a running run.
 #include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/repeats.hpp"
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "fleet/progress.hpp"
@@ -19,14 +20,14 @@ ExitStatus execute(const ExportOptions& options) {
   if (format == std::end(export_formats)) {
     throw ConfigError(fmt::format("'{}' is no format (see sonde export --help)", options.format));
   }
-  const RunResult run = read_run(options.run, WithTraces::no);
+  const RunResult run = centre_of_repeats(read_run(options.run, WithTraces::no));
   std::cout << format->render(run, reduce_fleet(run));
   return ExitStatus::ok;
 }
 
 ExitStatus execute(const CompareOptions& options) {
-  const RunResult before = read_run(options.runs.at(0), WithTraces::no);
-  const RunResult after = read_run(options.runs.at(1), WithTraces::no);
+  const RunResult before = centre_of_repeats(read_run(options.runs.at(0), WithTraces::no));
+  const RunResult after = centre_of_repeats(read_run(options.runs.at(1), WithTraces::no));
   std::cout << render_comparison(compare_runs(before, after));
   return ExitStatus::ok;
 }

@@ -9,32 +9,25 @@
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
 #include "commands/supervise.hpp"
-#include "device/some_sms.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/output_lock.hpp"
 #include "store/roster_file.hpp"
 #include "store/shard.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 namespace sonde {
 namespace {
-
-std::string now_utc() {
-  return fmt::format(
-      "{:%Y-%m-%dT%H:%M:%SZ}",
-      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-}
 
 /// Runs what may fail on one rank alone; then all go on, or all throw the same.
 template <class Work>
@@ -51,7 +44,7 @@ void agree_after(const RankContext& context, const std::string& stage, Work&& wo
 }
 
 /// Ranks that were started with different options would measure different things under one name.
-void compare_options(const MeasurePlan& plan, const RankContext& context) {
+void compare_options(const RunPlan& plan, const RankContext& context) {
   const auto texts = gather_texts(
       context.mpi.world(), fmt::format("{} {} {}", version, git_revision, to_json(plan.options)));
   const auto other = std::ranges::find_if(
@@ -63,7 +56,26 @@ void compare_options(const MeasurePlan& plan, const RankContext& context) {
       other - texts.begin(), *other, texts.front()));
 }
 
-void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
+void print_jobs(const MeasurePlan& point) {
+  fmt::print("jobs:");
+  for (const Job* job : point.jobs) fmt::print(" {}", job->name);
+  fmt::print("\n");
+}
+
+void print_points(const RunPlan& plan) {
+  if (!plan.is_sweep()) return print_jobs(plan.points.front());
+  fmt::print("{} points, one after the other on each GPU, {} jobs in all:\n", plan.points.size(),
+             plan.jobs_total());
+  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    const std::string setting = describe_setting(plan.provenance, i);
+    fmt::print("{:>4}  repeat {}  seed {}  {}{}{} jobs\n", i, plan.points[i].repeat_index,
+               plan.points[i].options.seed, setting, setting.empty() ? "" : "  ",
+               plan.points[i].jobs.size());
+  }
+  print_jobs(plan.points.front());
+}
+
+void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     const auto& uuid = assignment.uuid_of_rank[rank];
@@ -72,9 +84,7 @@ void print_plan(const MeasurePlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  fmt::print("jobs:");
-  for (const Job* job : plan.jobs) fmt::print(" {}", job->name);
-  fmt::print("\n");
+  print_points(plan);
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {
@@ -99,7 +109,7 @@ Existing existing_policy(const RunOptions& options) {
   return options.force ? Existing::replace : Existing::refuse;
 }
 
-Roster make_roster(const MeasurePlan& plan, const std::vector<RankView>& views,
+Roster make_roster(const RunPlan& plan, const std::vector<RankView>& views,
                    const Assignment& assignment) {
   Roster roster{.provenance = plan.provenance, .devices = {}, .unaudited = assignment.unaudited};
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
@@ -112,7 +122,7 @@ Roster make_roster(const MeasurePlan& plan, const std::vector<RankView>& views,
 }
 
 /// On rank 0, before anybody writes there. The lock lasts as long as the run.
-void prepare_output(const MeasurePlan& plan, const RankContext& context, const Roster& roster,
+void prepare_output(const RunPlan& plan, const RankContext& context, const Roster& roster,
                     std::optional<OutputLock>& lock) {
   agree_after(context, "preparing the output", [&] {
     if (context.mpi.rank() != 0) return;
@@ -121,74 +131,73 @@ void prepare_output(const MeasurePlan& plan, const RankContext& context, const R
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);
-    clear_again_plan(plan.parts);
-    clear_turns(plan.parts);
+    for (const MeasurePlan& point : plan.points) {
+      std::error_code failed;  // the first shard there says why
+      std::filesystem::create_directories(point.parts, failed);
+      clear_again_plan(point.parts);
+      clear_turns(point.parts);
+    }
     write_roster(plan.parts, roster);
     if (plan.options.resume) keep_other_devices(plan, roster);
   });
 }
 
-/// This rank's part; a rank without a GPU has nothing to do.
-Supervised measure_own(const MeasurePlan& plan, const RankContext& context,
+/// Whether an earlier run has measured the device at this point to its end.
+bool is_measured(const MeasurePlan& point, const std::string& uuid) {
+  const auto device = read_digest(finished_shard(point.parts, uuid), point.provenance.config_hash);
+  return device && device->status == DeviceOutcome::complete;
+}
+
+/// This rank's part, point after point; a rank without a GPU has nothing to do.
+Supervised measure_own(const RunPlan& plan, const RankContext& context,
                        const std::vector<DeviceChoice>& visible,
                        const std::optional<std::string>& uuid, RankProgress& progress) {
   const auto choice = std::ranges::find_if(
       visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
   if (choice == visible.end()) return {};
   context.watch.leave();
-  Supervised supervised = supervise(plan,
-                                    {.kind = TaskKind::measure,
-                                     .rank = context.mpi.rank(),
-                                     .ranks = context.mpi.size(),
-                                     .device = *choice,
-                                     .resume = plan.options.resume},
-                                    context.keeper, progress);
+  Supervised supervised;
+  std::string given_up;  // why the device is not tried at further points
+  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+    const MeasurePlan& point = plan.points[i];
+    if (plan.is_sweep() && plan.options.resume && is_measured(point, choice->uuid)) continue;
+    if (plan.is_sweep() && !why_to_stop(point).empty()) {
+      supervised.stopped_early = true;
+      break;
+    }
+    supervised = supervise(point,
+                           {.kind = TaskKind::measure,
+                            .rank = context.mpi.rank(),
+                            .ranks = context.mpi.size(),
+                            .point = i,
+                            .device = *choice,
+                            .resume = plan.options.resume},
+                           context.keeper, progress, given_up);
+    given_up = supervised.given_up;
+    if (supervised.stopped_early || !supervised.failure.empty()) break;
+  }
   supervised.device = *choice;
   if (!supervised.failure.empty()) log_local(supervised.failure);
   return supervised;
 }
 
-Progress first_progress(const MeasurePlan& plan, const RankContext& context,
+Progress first_progress(const RunPlan& plan, const RankContext& context,
                         const std::optional<std::string>& uuid) {
   Progress progress;
   progress.rank = context.mpi.rank();
   progress.ranks = context.mpi.size();
   progress.node = host_name();
   progress.uuid = uuid.value_or("");
-  progress.jobs_total = uuid ? static_cast<int>(plan.jobs.size()) : 0;
+  progress.jobs_total = uuid ? plan.jobs_total() : 0;
   return progress;
 }
 
 }  // namespace
 
-MeasurePlan plan_run(const RunOptions& options, const std::string& command_line) {
-  MeasurePlan plan;
-  plan.options = options;
-  plan.backend = parse_backend(options.backend);
-  plan.level = parse_suite_level(options.suite);
-  plan.jobs = select_jobs(plan.level, options.jobs);
-  plan.sms = parse_sms(options.sms);
-  if (!plan.sms.empty()) plan.jobs = select_jobs_of_some_sms(plan.jobs, options.jobs);
-  check_backend(plan.backend);
-  plan.parts = parts_folder(options.output);
-  if (!options.force && !options.resume && !options.dry_run) refuse_existing(options.output);
-  Provenance& provenance = plan.provenance;
-  provenance.command_line = command_line;
-  provenance.config_json = to_json(options);
-  provenance.config_hash = hash_options(options);
-  provenance.sonde_version = version;
-  provenance.git_revision = git_revision;
-  provenance.started_utc = now_utc();
-  provenance.library_versions =
-      fmt::format("{}, {}", store_library_version(), mpi_library_version());
-  if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
-  provenance.seed = options.seed;
-  return plan;
-}
-
-ExitStatus run_fleet(MeasurePlan plan, const RankContext& context) {
+ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   MpiSession& mpi = context.mpi;
   plan.provenance.world_size = mpi.size();
+  for (MeasurePlan& point : plan.points) point.provenance.world_size = mpi.size();
   set_log_speaker(host_name(), mpi.rank(), mpi.size());
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
@@ -209,9 +218,10 @@ ExitStatus run_fleet(MeasurePlan plan, const RankContext& context) {
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
-  progress.measured(own_uuid ? static_cast<int>(plan.jobs.size()) : 0);
-  const NodeView node{.gpus = gpus_of_node(views, assignment, mpi.rank(), plan.backend, visible),
-                      .most_gpus = most_gpus_of_node(views, assignment)};
+  progress.measured(own_uuid ? plan.jobs_total() : 0);
+  const NodeView node{
+      .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
+      .most_gpus = most_gpus_of_node(views, assignment)};
   return finish_run(plan, context, roster, mine, node, progress);
 }
 

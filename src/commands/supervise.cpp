@@ -139,7 +139,7 @@ Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string&
   } catch (const Error& error) {
     return {.failure = error.what()};
   }
-  return {};
+  return {.given_up = reason};
 }
 
 }  // namespace
@@ -174,7 +174,9 @@ std::vector<DeviceChoice> hear_devices(Keeper& keeper) {
                   list_limit.count()));
 }
 
-Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress) {
+Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
+                     const std::string& given_up) {
+  if (!given_up.empty()) return give_up(plan, task, given_up);
   const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {

@@ -17,6 +17,7 @@ struct Supervised {
   DeviceChoice device{};       // without a UUID: this rank has none
   bool stopped_early = false;  // a signal came: jobs are left for --resume
   std::string failure{};       // why there is no shard to build the run file from
+  std::string given_up{};      // why no further process can measure the device
 };
 
 /// Has a worker list the GPUs that a rank sees: hear_devices takes its answer. The driver takes its
@@ -29,7 +30,9 @@ std::vector<DeviceChoice> hear_devices(Keeper& keeper);
 /// Has the device measured, by a new worker after each job that took one along, up to a bounded
 /// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not.
 /// @param task of the first worker
-Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress);
+/// @param given_up why the device cannot be measured, known from an earlier point; else empty
+Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
+                     const std::string& given_up = "");
 
 /// Has a worker judge the shards, within a bounded time. @returns whether it did
 bool judge(Keeper& keeper, const Task& task, RankProgress& progress);

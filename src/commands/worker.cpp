@@ -51,7 +51,7 @@ class ProgressReporter {
 
 Report list_devices(const MeasurePlan& plan, const Task& task) {
   return {.kind = ReportKind::devices,
-          .devices = list_visible_devices(plan.backend, task.rank, plan.options.seed)};
+          .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
 }
 
 Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
@@ -92,9 +92,9 @@ void log_notes(const MergeNotes& notes) {
   for (const std::string& note : notes) log_local(note);
 }
 
-Report build(const MeasurePlan& plan) {
-  const std::string& output = plan.options.output;
-  const Roster roster = read_roster(plan.parts);
+Report build(const RunPlan& run) {
+  const std::string& output = run.options.output;
+  const Roster roster = read_roster(run.parts);
   if (!is_file_of(output, roster.provenance)) {
     log_local(fmt::format("building {} from the shards", output));
     log_notes(write_run_from_shards(output, roster));
@@ -105,24 +105,27 @@ Report build(const MeasurePlan& plan) {
   return finished(status == ExitStatus::ok ? ExitStatus::incomplete : status);
 }
 
-Report analyze(const MeasurePlan& plan) {
-  const std::string& output = plan.options.output;
+/// The ranks have written the file of a plain run; that of several points is built here.
+Report analyze(const RunPlan& run) {
+  const std::string& output = run.options.output;
+  if (run.is_sweep()) log_notes(write_run_from_shards(output, read_roster(run.parts)));
   log_notes(add_leftover_shards(output));
   const ExitStatus status = analyze_run(output);
   log_world("wrote " + output);
   return finished(status);
 }
 
-Report do_parsed(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
   try {
+    const MeasurePlan& plan = run.points.at(task.point);
     switch (task.kind) {
       case TaskKind::list_devices: return list_devices(plan, task);
       case TaskKind::measure: return measure(plan, task, rank);
       case TaskKind::judge: return judge(plan);
       case TaskKind::measure_again: return measure_once_more(plan, task, rank);
       case TaskKind::measure_together: return measure_between(plan, task, rank);
-      case TaskKind::build: return build(plan);
-      case TaskKind::analyze: return analyze(plan);
+      case TaskKind::build: return build(run);
+      case TaskKind::analyze: return analyze(run);
     }
     throw Error("unknown task");
   } catch (const std::exception& error) {
@@ -132,11 +135,11 @@ Report do_parsed(const MeasurePlan& plan, const Task& task, const RankLink& rank
 
 }  // namespace
 
-int do_task(MeasurePlan plan, const std::string& text, const RankLink& rank) {
+int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   const Task task = task_from_json(text);
-  plan.provenance.world_size = task.ranks;
+  for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(host_name(), task.rank, task.ranks);
-  rank.say(to_json(do_parsed(plan, task, rank)));
+  rank.say(to_json(do_parsed(run, task, rank)));
   return 0;
 }
 

@@ -9,6 +9,6 @@
 namespace sonde {
 
 /// Does a task (worker_task.hpp) and reports to the rank. @returns the exit status of the worker
-int do_task(MeasurePlan plan, const std::string& task, const RankLink& rank);
+int do_task(RunPlan run, const std::string& task, const RankLink& rank);
 
 }  // namespace sonde

@@ -26,8 +26,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, device, resume, lost_jobs, again_jobs,
-                                   limit_s, node_gpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, point, device, resume, lost_jobs,
+                                   again_jobs, limit_s, node_gpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, devices, job, jobs_done, probes_done, reason,
                                    exit_status)
 

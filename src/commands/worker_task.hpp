@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Task {
   TaskKind kind = TaskKind::list_devices;
   int rank = 0;
   int ranks = 1;
+  std::size_t point = 0;  // of the run, for all but the tasks on whole files
   // Of `measure`:
   DeviceChoice device{};
   bool resume = false;               // go on from what the shard holds

@@ -13,9 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -89,6 +92,14 @@ void check_options(const RunOptions& options) {
     throw ConfigError(
         fmt::format("--memory-percent must be 1 to 100, not {}", options.memory_percent));
   }
+  if (options.repeat < 1 || options.repeat > most_points) {
+    throw ConfigError(fmt::format("--repeat must be 1 to {}, not {}", most_points, options.repeat));
+  }
+  if (options.sweep_mode != "product" && options.sweep_mode != "zip") {
+    throw ConfigError(
+        fmt::format("--sweep-mode must be product or zip, not '{}'", options.sweep_mode));
+  }
+  time_budget_s(options);
 }
 
 std::string to_toml(const RunOptions& options) {
@@ -115,10 +126,20 @@ std::string to_arguments(const std::string& config_json) {
   std::string text;
   for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
     const std::string key = json_key(option);
-    if (option.role != OptionRole::decides_results || !json.is_object()) return;
+    if (option.role != OptionRole::decides_results && option.role != OptionRole::makes_points) {
+      return;
+    }
+    if (!json.is_object()) return;
     if (!json.contains(key) || json[key] == nlohmann::json(usual)) return;
     const nlohmann::json& value = json[key];
     const auto is_text = [](const nlohmann::json& one) { return one.is_string(); };
+    if (value.is_array() && option.role == OptionRole::makes_points) {  // its values hold commas
+      for (const auto& axis : value) {
+        text += fmt::format(" --{} {}", option.name,
+                            quote_shell(axis.is_string() ? axis.get<std::string>() : axis.dump()));
+      }
+      return;
+    }
     std::string word;
     if (value.is_array() && std::ranges::all_of(value, is_text)) {
       word = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
@@ -130,12 +151,29 @@ std::string to_arguments(const std::string& config_json) {
   return text;
 }
 
-std::string hash_options(const RunOptions& options) {
+std::string hash_options(const RunOptions& options, std::uint64_t repeat_index) {
   nlohmann::ordered_json json{{"version", version}};
   for_each_run_option(options, [&json](const auto& value, const OptionText& option) {
     if (option.role == OptionRole::decides_results) add_to_json(json, option, value);
   });
+  if (repeat_index > 0) json["repeat_index"] = repeat_index;
   return fmt::format("{:016x}", derive_seed(0, json.dump()));
+}
+
+std::optional<double> time_budget_s(const RunOptions& options) {
+  if (options.time_budget.empty()) return std::nullopt;
+  constexpr std::pair<std::string_view, double> units[]{
+      {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 24 * 3600}};
+  const std::string& text = options.time_budget;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, text.data() + text.size());
+  const auto* known = std::ranges::find(units, unit, &std::pair<std::string_view, double>::first);
+  const bool sound = error == std::errc() && known != std::end(units) && number > 0;
+  const double seconds = sound ? number * known->second : 0;
+  if (seconds > 0 && seconds <= longest_wait_s) return seconds;
+  throw ConfigError(fmt::format(
+      "--time-budget must be a time such as 90min or 6h, at most a year, not '{}'", text));
 }
 
 }  // namespace sonde

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sonde {
+
+/// Of one run. A night of 12 hours has 43,200 seconds.
+inline constexpr std::uint64_t most_points = 100'000;
 
 /// Defaults are the ones that --help shows.
 struct RunOptions {
@@ -15,6 +19,11 @@ struct RunOptions {
   std::string suite = "standard";
   std::vector<std::string> jobs{};  // empty: all of the suite
   std::vector<std::string> sms{};   // empty: all
+  std::vector<std::string> set{};   // options of jobs: "latency.carveout_bytes=65536"
+  std::uint64_t repeat = 1;
+  std::vector<std::string> sweep{};  // axes: "seed=1:5" (sweep.hpp)
+  std::string sweep_mode = "product";
+  std::string time_budget{};  // "6h"; empty: none
   std::string output = "sonde-run.h5";
   std::uint64_t seed = 1;
   bool resume = false;
@@ -31,6 +40,7 @@ struct RunOptions {
 /// How long the choice of an option matters.
 enum class OptionRole {
   decides_results,  // a device measured with another choice must be measured again
+  makes_points,     // how often, and with which other choices, each device is measured
   guides_run,       // kept with the results, which do not depend on it
   asks_instead      // prints something instead of a run: kept nowhere
 };
@@ -57,6 +67,21 @@ void for_each_run_option(Options& options, Visit&& visit) {
         OptionText{"sms", decides_results,
                    "measure with these SMs alone, by comma: 17, or 17,20-23 (one, a TPC, a pair); "
                    "jobs that look at all SMs are left out"});
+  visit(
+      options.set,
+      OptionText{"set", decides_results,
+                 "options of jobs, by comma: latency.carveout_bytes=64KiB (see sonde list jobs)"});
+  visit(options.repeat,
+        OptionText{"repeat", makes_points,
+                   "measure everything so often, each time with other random choices"});
+  visit(options.sweep,
+        OptionText{"sweep", makes_points,
+                   "measure with each of these values: OPTION=1,2,4 or FROM:TO:STEP or "
+                   "FROM:TO:*FACTOR; OPTION is one of these, or JOB.OPTION as in --set"});
+  visit(options.sweep_mode,
+        OptionText{"sweep-mode", makes_points,
+                   "product: all combinations of the swept values; zip: the first of each, the "
+                   "second of each, ..."});
   visit(options.output, OptionText{"output", guides_run, "the run file", 'o'});
   visit(options.seed, OptionText{"seed", decides_results, "seed of all random choices"});
   visit(options.resume,
@@ -76,6 +101,10 @@ void for_each_run_option(Options& options, Visit&& visit) {
                    "places of it"});
   visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
                                           "a job that takes longer ends the measuring of its GPU"});
+  visit(options.time_budget,
+        OptionText{"time-budget", guides_run,
+                   "begin no further job after so long (90min, 6h), and stop with status 75: "
+                   "--resume goes on"});
   visit(options.rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,
                    "how long to wait for a rank that gives no sign of life, in any stage"});
@@ -83,7 +112,8 @@ void for_each_run_option(Options& options, Visit&& visit) {
         OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
 }
 
-/// Checks the bounds of numbers. @throws ConfigError naming the option
+/// Checks the bounds of numbers, and the texts that are numbers. @throws ConfigError naming the
+/// option
 void check_options(const RunOptions& options);
 
 /// The options as a TOML file that --config reads back to the same.
@@ -100,6 +130,10 @@ std::string to_arguments(const std::string& config_json);
 
 /// Hash of sonde's version and the options that decide the results: a device measured under the
 /// same hash need not be measured again.
-std::string hash_options(const RunOptions& options);
+/// @param repeat_index which repeat; the first one has the hash of a run without repeats
+std::string hash_options(const RunOptions& options, std::uint64_t repeat_index = 0);
+
+/// The time budget in seconds; nothing if there is none. @throws ConfigError
+std::optional<double> time_budget_s(const RunOptions& options);
 
 }  // namespace sonde

@@ -20,18 +20,20 @@ using MergeNotes = std::vector<std::string>;
 /// @throws StoreError
 MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster& roster);
 
-/// Joins run files, shards and parts folders of one configuration, in the order given. A GPU that
-/// occurs again is kept once: the complete one, and of several the one whose run started last. The
-/// provenance is that of the first source, with the ranks of all runs.
-/// @throws StoreError if a file cannot be read; ConfigError if the config hashes differ, or there
+/// Joins run files, shards and parts folders of one configuration, but for the seed and the points
+/// of one sweep, in the order given. A GPU that occurs again at the same point is kept once: the
+/// complete one, and of several the one whose run started last. The provenance is that of the first
+/// source, with the ranks and points of all runs.
+/// @throws StoreError if a file cannot be read; ConfigError if the configurations differ, or there
 /// is nothing to merge
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
-/// Makes shards, in its parts folder, of the devices of a run file that are not in `except` and
-/// have none there. Does nothing if there is no run file.
-/// @throws ConfigError if it was measured under another configuration; StoreError
-MergeNotes extract_shards(const std::filesystem::path& run, const std::string& config_hash,
+/// Makes shards, in the parts folder of the run that is to replace it, of the devices of a run file
+/// that are not in `except` and have none there. Does nothing if there is no run file.
+/// @param now of that run
+/// @throws ConfigError if the file has points that the run has not; StoreError
+MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
                           const std::vector<std::string>& except);
 
 /// Adds to a run file the devices that are only in its parts folder: measured before a restart that

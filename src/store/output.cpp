@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 namespace sonde {
 namespace {
@@ -96,6 +97,21 @@ void make_parts_folder(const fs::path& parts) {
   try_to_write_beside(parts / "shard");
 }
 
+std::vector<fs::path> list_shards_in(const fs::path& folder) {
+  std::vector<fs::path> shards;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().string();
+    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
+    if (!name.ends_with(unfinished_suffix)) continue;
+    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
+    std::error_code absent;
+    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
+  }
+  return shards;
+}
+
 /// All but the lock, which is held.
 void clear_parts(const fs::path& parts) {
   std::error_code error;
@@ -123,17 +139,18 @@ std::string store_library_version() {
 
 fs::path parts_folder(const fs::path& out) { return out.string() + ".parts"; }
 
+fs::path point_folder(const fs::path& parts, std::size_t points, const std::string& config_hash) {
+  return points > 1 ? parts / config_hash : parts;
+}
+
 std::vector<fs::path> list_shards(const fs::path& parts) {
-  std::vector<fs::path> shards;
+  std::vector<fs::path> shards = list_shards_in(parts);
   std::error_code error;
   for (fs::directory_iterator entry(parts, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    const std::string name = entry->path().string();
-    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
-    if (!name.ends_with(unfinished_suffix)) continue;
-    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
-    std::error_code absent;
-    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
+    std::error_code unreadable;
+    if (!entry->is_directory(unreadable)) continue;
+    std::ranges::copy(list_shards_in(entry->path()), std::back_inserter(shards));
   }
   std::ranges::sort(shards);
   return shards;

@@ -3,6 +3,7 @@
 
 #include "store/output_lock.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,7 +20,12 @@ std::string store_library_version();
 /// `<out>.parts`: shards and progress files of the run that ends in `<out>`.
 std::filesystem::path parts_folder(const std::filesystem::path& out);
 
-/// Shards in that folder, finished or not; of a GPU with both, the finished one. Sorted by name.
+/// Where in it the shards of a point are: of the only point there, else in a folder of its own.
+std::filesystem::path point_folder(const std::filesystem::path& parts, std::size_t points,
+                                   const std::string& config_hash);
+
+/// Shards in that folder and in those of its points, finished or not; of a GPU with both, the
+/// finished one. Sorted by name.
 std::vector<std::filesystem::path> list_shards(const std::filesystem::path& parts);
 
 /// @throws ConfigError if something of that name is there, even a link that leads nowhere;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -45,6 +46,22 @@ PartSource from_memory(const RunPart& part) {
 
 PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevice> unaudited) {
   return from_memory({.device = &device, .unaudited = std::move(unaudited)});
+}
+
+PartSource at_point(PartSource part, std::uint64_t point_index) {
+  const Table empty = std::move(flatten_device(nullptr).front());
+  const auto found = std::ranges::find(empty.columns, point_column, &ColumnSpec::name);
+  const auto place = static_cast<std::size_t>(found - empty.columns.begin());
+  TableShape shape = part.shape.of(empty.key);
+  const Values values = std::vector<std::uint64_t>(shape.rows, point_index);
+  shape.columns.at(place) = {.element_bytes = element_bytes(found->type, values),
+                             .constant = constant_of(found->type, values)};
+  add_table(part.shape, empty.key, std::move(shape));
+  part.load = [load = std::move(part.load), key = empty.key, place, values](const TablePlan& plan,
+                                                                            std::size_t c) {
+    return plan.key == key && c == place ? values : load(plan, c);
+  };
+  return part;
 }
 
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {

@@ -5,6 +5,7 @@
 #include "store/hdf5/dataset.hpp"
 #include "store/plan.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct PartSource {
 
 /// A part in memory. @throws Error if a job occurs twice
 PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevice> unaudited);
+
+/// The same part, whose device was measured at this point of the run.
+PartSource at_point(PartSource part, std::uint64_t point_index);
 
 /// A part without a device.
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited);

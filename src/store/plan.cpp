@@ -155,6 +155,11 @@ std::uint64_t PartShape::rows_of(const TableKey& key) const {
   return table == tables.end() ? 0 : table->second.rows;
 }
 
+TableShape PartShape::of(const TableKey& key) const {
+  const auto table = tables.find(name_of(key));
+  return table == tables.end() ? TableShape{} : table->second;
+}
+
 TableShape shape_of(const Table& table) {
   TableShape shape{.rows = table.rows(), .columns = {}};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {

@@ -36,6 +36,7 @@ struct PartShape {
   std::filesystem::path shard;  // that holds them; empty if they are in memory
 
   std::uint64_t rows_of(const TableKey& key) const;
+  TableShape of(const TableKey& key) const;  // without columns if the part has no such table
 };
 
 /// @throws Error if a job occurs twice, or its name cannot be a group's

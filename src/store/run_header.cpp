@@ -1,15 +1,19 @@
 // Provenance as attributes, and as JSON between ranks.
 #include "store/run_header.hpp"
 
+#include "store/point_file.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace sonde {
 
 // The JSON library finds these by name. The members of a Provenance are also its attributes.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, command_line, config_json, config_hash,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Axis, option, unit, is_number)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Point, config_hash, config_json, seed, repeat_index, at)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, command_line, config_json, config_hash, sweep_hash,
                                    sonde_version, git_revision, library_versions, started_utc,
-                                   slurm_job_id, seed, world_size)
+                                   slurm_job_id, seed, world_size, axes, points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnauditedDevice, node, uuid)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RosterEntry, uuid, node, rank)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited)
@@ -30,29 +34,37 @@ void write_header(hid_t file, const Provenance& provenance) {
   const hdf5::Handle group = hdf5::make_groups(file, "provenance");
   const nlohmann::json members = provenance;
   for (const auto& [name, value] : members.items()) {
+    if (value.is_array()) continue;  // the points have a table
     if (value.is_string()) {
       hdf5::write_fixed_attribute(group, name, value.get<std::string>());
     } else {
       hdf5::write_attribute(group, name, value.get<std::uint64_t>());
     }
   }
+  write_points(file, provenance);
 }
 
-Provenance read_header(hid_t file) {
+std::uint64_t read_schema_version(hid_t file) {
   if (!hdf5::has_attribute(file, version_attribute)) {
     throw StoreError("it is an HDF5 file, but not one that sonde wrote");
   }
   const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
-  if (version != std::uint64_t{schema_version}) {
+  if (version < std::uint64_t{oldest_schema_version} || version > std::uint64_t{schema_version}) {
     const std::string_view age = version < std::uint64_t{schema_version} ? "older" : "newer";
     throw StoreError(fmt::format(
         "its schema version is {}, this sonde reads version {}; the {} sonde that wrote "
         "it reads it",
         version, schema_version, age));
   }
+  return version;
+}
+
+Provenance read_header(hid_t file) {
+  const bool has_points = read_schema_version(file) >= first_schema_version_with_points;
   const hdf5::Handle group = hdf5::open_group(file, "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {
+    if (value.is_array() || (name == "sweep_hash" && !has_points)) continue;
     if (value.is_string()) {
       value = hdf5::read_text_attribute(group, name);
     } else {
@@ -62,7 +74,9 @@ Provenance read_header(hid_t file) {
   if (members.at("world_size").get<std::uint64_t>() > most_ranks) {
     throw StoreError("the provenance names more ranks than there can be");
   }
-  return members.get<Provenance>();
+  auto provenance = members.get<Provenance>();
+  read_points(file, provenance);
+  return provenance;
 }
 
 std::string to_json(const Roster& roster) {

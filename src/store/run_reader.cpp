@@ -203,28 +203,6 @@ JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const 
   return result;
 }
 
-std::vector<std::string> list_groups(hid_t file, const std::string& path) {
-  std::vector<std::string> names;
-  if (!hdf5::has_link(file, path)) return names;
-  const hdf5::Handle group = hdf5::open_group(file, path);
-  H5G_info_t info{};
-  hdf5::check(H5Gget_info(group, &info), "listing the group " + path);
-  constexpr hsize_t most_members = 256;  // each is read for every device: thousands take minutes
-  require_sound(info.nlinks <= most_members, fmt::format("{} has {} members, at most {} are read",
-                                                         path, info.nlinks, most_members));
-  // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
-  const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
-    return hdf5::check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
-                                               bytes, H5P_DEFAULT),
-                            "listing the group " + path);
-  };
-  for (hsize_t i = 0; i < info.nlinks; ++i) {
-    std::string& name = names.emplace_back(name_of(i, nullptr, 0), '\0');
-    name_of(i, name.data(), name.size() + 1);
-  }
-  return names;
-}
-
 [[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
   throw UnreadableError(
       fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
@@ -244,12 +222,19 @@ auto reading(const std::filesystem::path& path, Work&& work) {
   }
 }
 
-std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span) {
-  auto rows = read_span(file, device_table(), span);
+WithPoints points_in(hid_t file) {
+  const bool known = read_schema_version(file) >= first_schema_version_with_points;
+  return known ? WithPoints::yes : WithPoints::no;
+}
+
+/// @param points of the run
+std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span, std::size_t points) {
+  auto rows = read_span(file, device_table(points_in(file)), span);
   const auto carveouts = read_owned(file, carveout_table(), rows.rows, &DeviceRow::carveouts);
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
     row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
+    require_sound(row.device.point_index < points, "a device was measured at no point");
     devices.push_back(std::move(row.device));
   }
   return devices;
@@ -299,8 +284,12 @@ RunReader::RunReader(const std::filesystem::path& path)
   });
 }
 
+bool RunReader::knows_points() const {
+  return reading(path_, [this] { return points_in(file_) == WithPoints::yes; });
+}
+
 std::vector<std::string> RunReader::job_names() const {
-  return reading(path_, [this] { return list_groups(file_, "jobs"); });
+  return reading(path_, [this] { return hdf5::list_groups(file_, "jobs"); });
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
@@ -311,14 +300,16 @@ std::vector<UnauditedDevice> RunReader::read_unaudited() const {
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
-  return reading(path_, [this] { return read_device_rows(file_, {0, device_count_}); });
+  return reading(path_, [this] {
+    return read_device_rows(file_, {0, device_count_}, provenance_.points.size());
+  });
 }
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
   return reading(path_, [&] {
-    auto devices = read_device_rows(file_, span);
+    auto devices = read_device_rows(file_, span, provenance_.points.size());
     std::vector<std::map<std::uint64_t, JobResult>> jobs(devices.size());
-    for (const std::string& job : list_groups(file_, "jobs")) {
+    for (const std::string& job : hdf5::list_groups(file_, "jobs")) {
       collect_job(file_, job, span, traces, jobs);
     }
     for (std::size_t i = 0; i < devices.size(); ++i) {

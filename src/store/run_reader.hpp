@@ -28,6 +28,8 @@ class RunReader {
 
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
+  /// Not so files of schema version 4: all their devices were measured at one point.
+  bool knows_points() const;
   /// In the order in which they came into the file, by the names that they have there.
   std::vector<std::string> job_names() const;
   std::vector<UnauditedDevice> read_unaudited() const;

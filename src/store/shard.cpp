@@ -43,13 +43,25 @@ bool is_there(const fs::path& path) {
   return !path.empty() && fs::exists(path, error);
 }
 
-/// Where a file holds that device; nothing if it does not.
-std::optional<std::uint64_t> find_row(const RunReader& reader, const std::string& uuid) {
-  const auto devices = reader.read_inventory();
-  const auto found = std::ranges::find(
-      devices, uuid, [](const DeviceResult& device) -> auto& { return device.info.uuid; });
-  if (found == devices.end()) return std::nullopt;
-  return static_cast<std::uint64_t>(found - devices.begin());
+/// Where a file holds that device, and the hash of the options that it was measured with.
+struct FoundRow {
+  std::uint64_t row = 0;
+  std::string config_hash;
+};
+
+/// Measured with these options, or else with others; nothing if it is not there.
+std::optional<FoundRow> find_row(const RunReader& reader, const std::string& uuid,
+                                 const std::string& config_hash) {
+  std::optional<FoundRow> found;
+  std::uint64_t row = 0;
+  for (const DeviceResult& device : reader.read_inventory()) {
+    const std::string& hash = reader.provenance().points.at(device.point_index).config_hash;
+    const bool is_it = device.info.uuid == uuid;
+    if (is_it && hash == config_hash) return FoundRow{row, hash};
+    if (is_it && !found) found = FoundRow{row, hash};
+    ++row;
+  }
+  return found;
 }
 
 /// Whether all that a job builds on is kept, or the first try of which this is the second. Jobs
@@ -89,13 +101,12 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
     if (!is_there(file)) continue;
     try {
       RunReader reader(file);
-      const auto row = find_row(reader, uuid);
-      const std::string hash = reader.provenance().config_hash;
-      if (row && hash == config_hash) {
-        auto device = std::move(reader.read_devices({*row, 1}, WithTraces::no).front());
-        return Earlier{.reader = std::move(reader), .row = *row, .device = std::move(device)};
+      const auto found = find_row(reader, uuid, config_hash);
+      if (found && found->config_hash == config_hash) {
+        auto device = std::move(reader.read_devices({found->row, 1}, WithTraces::no).front());
+        return Earlier{.reader = std::move(reader), .row = found->row, .device = std::move(device)};
       }
-      if (row && file != run) set_aside(file, finished, hash, config_hash, note);
+      if (found && file != run) set_aside(file, finished, found->config_hash, config_hash, note);
     } catch (const StoreError& error) {
       note = fmt::format("{}: the GPU is measured anew", error.what());
     }

@@ -41,7 +41,7 @@ class Node {
     const DeviceChoice choice{.uuid = gpus_[rank].uuid, .ordinal = static_cast<int>(rank)};
     const auto device = open_device(backend_, choice, seed_, 1, peers);
     const auto jobs = select_jobs(SuiteLevel::full, {"peer"});
-    return run_job(*jobs.back(), *device, SuiteLevel::full, seed_, {}, 600, {},
+    return run_job(*jobs.back(), *device, SuiteLevel::full, seed_, {}, 600, {}, {},
                    {.gpus = gpus_, .own = rank, .turns = turns_})
         .result;
   }

@@ -120,6 +120,7 @@ std::vector<Table> flatten_device(const DeviceResult* device) {
   if (device) {
     DeviceRow& row = rows.emplace_back();
     row.device.info = device->info;
+    row.device.point_index = device->point_index;
     row.device.node = device->node;
     row.device.rank = device->rank;
     row.device.status = device->status;

@@ -288,4 +288,28 @@ std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
   return number;
 }
 
+std::vector<std::string> list_groups(hid_t file, const std::string& path) {
+  std::vector<std::string> names;
+  if (!has_link(file, path)) return names;
+  const Handle group = open_group(file, path);
+  H5G_info_t info{};
+  check(H5Gget_info(group, &info), "listing the group " + path);
+  constexpr hsize_t most_members = 256;  // each is read for every device: thousands take minutes
+  if (info.nlinks > most_members) {
+    throw StoreError(
+        fmt::format("{} has {} members, at most {} are read", path, info.nlinks, most_members));
+  }
+  // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
+  const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
+    return check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                         bytes, H5P_DEFAULT),
+                      "listing the group " + path);
+  };
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    std::string& name = names.emplace_back(name_of(i, nullptr, 0), '\0');
+    name_of(i, name.data(), name.size() + 1);
+  }
+  return names;
+}
+
 }  // namespace sonde::hdf5

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sonde::hdf5 {
 
@@ -92,6 +93,10 @@ void write_attribute(hid_t object, const std::string& name, std::uint64_t number
 std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
+
+/// Names of the members of a group, in the order of their creation; none if it is not there.
+/// @throws StoreError if they are more than a run file has
+std::vector<std::string> list_groups(hid_t file, const std::string& path);
 
 Handle make_properties(hid_t kind);
 Handle utf8_type(std::size_t size);

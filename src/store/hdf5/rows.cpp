@@ -43,7 +43,7 @@ void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std
 
 }  // namespace
 
-BoundTable<DeviceRow> device_table() {
+BoundTable<DeviceRow> device_table(WithPoints points) {
   const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
   const auto device = [](auto member) { return at(&DeviceRow::device, member); };
   BoundTable<DeviceRow> table(keys::devices);
@@ -90,6 +90,9 @@ BoundTable<DeviceRow> device_table() {
                  &DeviceRow::carveouts);
   add_health(table, "before_", ", before the first job", &DeviceResult::before);
   add_health(table, "after_", ", after the last job", &DeviceResult::after);
+  if (points == WithPoints::no) return table;
+  table.add(point_column, "1", "row of its options in /points, 0 if there is no such table",
+            device(&DeviceResult::point_index));
   return table;
 }
 

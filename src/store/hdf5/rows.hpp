@@ -59,6 +59,9 @@ struct FindingRow {
   Interval interval;  // NaN if there is none
 };
 
+/// Of the device table: which of the run's points.
+inline constexpr const char* point_column = "point_index";
+
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
@@ -70,7 +73,9 @@ TableKey modes(const std::string& job);
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
 
-BoundTable<DeviceRow> device_table();
+/// Files of schema version 4 know no points.
+enum class WithPoints { no, yes };
+BoundTable<DeviceRow> device_table(WithPoints points = WithPoints::yes);
 BoundTable<UnauditedDevice> unaudited_table();
 BoundTable<OutcomeRow> outcome_table(const std::string& job);
 BoundTable<ProbeRow> probe_table(const std::string& job);

@@ -193,7 +193,7 @@ TEST(CommandLineTest, what_is_no_toml_is_refused_with_its_place) {
 }
 
 TEST(CommandLineTest, an_unknown_key_is_told_with_the_nearest_one) {
-  EXPECT_THAT(refusal_of_file("siut = 1"), AllOf(StartsWith(":1:1: "), HasSubstr("'suite'")));
+  EXPECT_THAT(refusal_of_file("siute = 1"), AllOf(StartsWith(":1:1: "), HasSubstr("'suite'")));
   EXPECT_THAT(refusal_of_file("job_timeout_s = 1"), HasSubstr("'job-timeout-s'"));
   EXPECT_THAT(refusal_of_file("help = true"), HasSubstr("unknown key 'help'"));
   EXPECT_THAT(refusal_of_file("[suite]\nlevel = 1"), HasSubstr("text in quotes"));

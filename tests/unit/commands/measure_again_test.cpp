@@ -30,7 +30,8 @@ class MeasureAgainTest : public testing::Test {
                       .suite = "quick",
                       .jobs = {"clock", "shared", "global.throughput"},
                       .output = (folder_ / "run.h5").string()},
-                     "sonde run");
+                     "sonde run")
+                .points.front();
     fs::create_directories(plan_.parts);
     Roster roster{.provenance = plan_.provenance};
     for (int rank = 0; rank < ranks; ++rank) {

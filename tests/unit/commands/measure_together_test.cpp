@@ -60,7 +60,8 @@ class MeasureTogetherTest : public testing::Test {
                       .suite = "quick",
                       .jobs = {"peer"},
                       .output = (folder_ / "run.h5").string()},
-                     "sonde run");
+                     "sonde run")
+                .points.front();
     fs::create_directories(plan_.parts);
     clear_turns(plan_.parts);
     for (int rank = 0; rank < ranks; ++rank) {

@@ -34,7 +34,8 @@ class SuperviseTest : public testing::Test {
                       .suite = "quick",
                       .jobs = {"clock", "shared", "cache.l1"},
                       .output = (folder_ / "run.h5").string()},
-                     "sonde run");
+                     "sonde run")
+                .points.front();
     fs::create_directories(plan_.parts);
     task_ = {.kind = TaskKind::measure, .device = {.uuid = "GPU-1", .ordinal = 0}};
   }

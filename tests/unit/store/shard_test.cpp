@@ -271,12 +271,14 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   write_run_alone(run, provenance_, {}, 2,
                   [&](std::size_t i) { return part_in_memory(i == 0 ? now : device_, {}); });
 
-  extract_shards(run, provenance_.config_hash, {now.info.uuid});
+  extract_shards(run, provenance_, {now.info.uuid});
 
   const auto shard = finished_shard(parts_folder(run), device_.info.uuid);
   EXPECT_EQ(list_shards(parts_folder(run)), std::vector{shard});
   EXPECT_EQ(print(read_shard(shard, WithTraces::yes)), print(device_));
-  EXPECT_THROW(extract_shards(run, "other", {}), ConfigError);
+  Provenance other = provenance_;
+  other.config_hash = "other";
+  EXPECT_THROW(extract_shards(run, other, {}), ConfigError);
 }
 
 TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {

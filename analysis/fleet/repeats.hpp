@@ -1,0 +1,17 @@
+// Repeats of the same measurement on the same device (other seeds, other times) become one: what is
+// compared between devices, shown and exported. The run file keeps each of them.
+#pragma once
+
+#include "analysis/results.hpp"
+
+namespace sonde {
+
+/// One row for each device and setting of the sweep, in the order of their first repeats: a number
+/// or vector is the median of the repeats (of each element), a text the one that most repeats gave.
+/// `reproducibility` is the standard deviation of the repeats' values, `repeatability` the median
+/// of theirs; samples and replicates add up. The status is the one that most repeats have; of a
+/// text the confidence is lowered by the share of those that differ. A device is as complete as its
+/// worst repeat. A run without repeats comes back as it is.
+RunResult centre_of_repeats(RunResult run);
+
+}  // namespace sonde

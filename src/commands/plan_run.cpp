@@ -1,0 +1,138 @@
+// From the options of `sonde run` to its plan: the points of its sweep, what each measures, and the
+// provenance that the file will have.
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "base/version.hpp"
+#include "commands/commands.hpp"
+#include "config/sweep.hpp"
+#include "device/some_sms.hpp"
+#include "mpi/session.hpp"
+#include "store/output.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+
+namespace sonde {
+namespace {
+
+std::string now_utc() {
+  return fmt::format(
+      "{:%Y-%m-%dT%H:%M:%SZ}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+std::string unit_of_axis(const SweepAxis& axis) {
+  const JobOption* option = find_job_option(axis.option);
+  return option == nullptr || option->unit.empty() ? "1" : std::string(option->unit);
+}
+
+bool is_number(const std::string& text) { return parse_quantity(text).has_value(); }
+
+/// What varies beside the seed, which is known of every point.
+std::vector<Axis> axes_of(const SweepLayout& layout) {
+  std::vector<Axis> axes;
+  for (const SweepAxis& axis : layout.axes) {
+    if (axis.option == "seed") continue;
+    axes.push_back({.option = axis.option,
+                    .unit = unit_of_axis(axis),
+                    .is_number = std::ranges::all_of(axis.values, is_number)});
+  }
+  return axes;
+}
+
+Point describe_point(const SweepPoint& from, const std::vector<SweepAxis>& axes) {
+  Point point{.config_hash = hash_options(from.options, from.repeat_index),
+              .config_json = to_json(from.options),
+              .seed = from.options.seed,
+              .repeat_index = from.repeat_index};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].option != "seed") point.at.push_back(from.at[i]);
+  }
+  return point;
+}
+
+Provenance describe_run(const RunOptions& options, const std::string& command_line,
+                        const SweepLayout& layout) {
+  Provenance provenance;
+  provenance.command_line = command_line;
+  provenance.config_json = to_json(options);
+  provenance.sonde_version = version;
+  provenance.git_revision = git_revision;
+  provenance.started_utc = now_utc();
+  provenance.library_versions =
+      fmt::format("{}, {}", store_library_version(), mpi_library_version());
+  if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
+  provenance.seed = options.seed;
+  provenance.axes = axes_of(layout);
+  for (const SweepPoint& point : layout.points) {
+    provenance.points.push_back(describe_point(point, layout.axes));
+  }
+  provenance.config_hash = hash_points(provenance.points);
+  provenance.sweep_hash = hash_common_options(options, layout.axes);
+  return provenance;
+}
+
+/// Seeds of the first repeat are those of a run without repeats.
+std::uint64_t seed_of(const SweepPoint& point) {
+  if (point.repeat_index == 0) return point.options.seed;
+  return derive_seed(point.options.seed, fmt::format("repeat {}", point.repeat_index));
+}
+
+MeasurePlan plan_point(const SweepPoint& point, const RunPlan& run) {
+  MeasurePlan plan;
+  plan.options = point.options;
+  plan.device_seed = run.options.seed;
+  plan.seed = seed_of(point);
+  plan.repeat_index = point.repeat_index;
+  plan.settings = parse_job_settings(point.options.set);
+  plan.backend = parse_backend(point.options.backend);
+  plan.level = parse_suite_level(point.options.suite);
+  plan.jobs = select_jobs(plan.level, point.options.jobs);
+  plan.sms = parse_sms(point.options.sms);
+  if (!plan.sms.empty()) plan.jobs = select_jobs_of_some_sms(plan.jobs, point.options.jobs);
+  for (const auto& [job, settings] : plan.settings) {
+    if (std::ranges::find(plan.jobs, job, &Job::name) != plan.jobs.end()) continue;
+    throw ConfigError(
+        fmt::format("{}.{} is set, but the job {} is not among those of this run: add it to --jobs",
+                    job, settings.begin()->first, job));
+  }
+  const std::size_t index = run.points.size();
+  plan.provenance = at_point(run.provenance, run.provenance.points.at(index));
+  plan.parts = point_folder(run.parts, run.provenance.points.size(), plan.provenance.config_hash);
+  if (index > 0) {
+    plan.jobs_before =
+        run.points.back().jobs_before + static_cast<int>(run.points.back().jobs.size());
+  }
+  return plan;
+}
+
+}  // namespace
+
+RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
+  const SweepLayout layout = lay_out_sweep(options);
+  RunPlan run{.options = options,
+              .parts = parts_folder(options.output),
+              .provenance = describe_run(options, command_line, layout),
+              .points = {}};
+  std::optional<std::chrono::system_clock::time_point> end;
+  if (const auto budget_s = time_budget_s(options)) {
+    end = std::chrono::system_clock::now() +
+          std::chrono::duration_cast<std::chrono::system_clock::duration>(
+              std::chrono::duration<double>(*budget_s));
+  }
+  for (const SweepPoint& point : layout.points) {
+    run.points.push_back(plan_point(point, run));
+    run.points.back().end = end;
+  }
+  check_backend(run.points.front().backend);
+  if (!options.force && !options.resume && !options.dry_run) refuse_existing(options.output);
+  return run;
+}
+
+}  // namespace sonde

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Sweeps and repeats: every GPU is measured at every point; a run that is stopped, killed or out of
+time goes on at the point where it was, and ends in the file of an undisturbed one.
+sweep_test.py <sonde> [unittest's arguments]"""
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from fault_run import (INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, differences, export,
+                       left_behind, processes)
+
+USAGE = 2
+JOBS = "clock,shared"
+SWEEP = ["--sweep", "seed=7,8", "--sweep", "memory-percent=50,100", "--repeat", "2"]
+POINTS = 8
+BACKEND = "sim:gtx980,gtx780"
+
+
+def by_setting(run):
+    """What each device found with each setting, without what another day changes."""
+    return {f"{device['uuid']} {device['setting']}":
+            {"status": device["status"], "repeats": device["repeats"],
+             "findings": device["findings"]}
+            for device in run["devices"]}
+
+
+class SweepTest(FaultTest):
+    def run_sweep(self, *more, ranks=2, sweep=tuple(SWEEP), **how):
+        return self.run_sonde(BACKEND, *sweep, *more, jobs=JOBS, ranks=ranks, **how)
+
+    def read(self, name="run.h5"):
+        run = export(SONDE, self.folder / name)
+        self.assertIsNotNone(run, f"{name} cannot be read")
+        return run
+
+    def undisturbed_sweep(self):
+        self.assertEqual(self.run_sweep(output="calm.h5"), OK, self.said)
+        return by_setting(self.read("calm.h5"))
+
+    def check_equal(self, expected):
+        self.assertEqual(differences(expected, by_setting(self.read())), [])
+        self.assertEqual(left_behind(self.folder), [])
+        self.assertFalse((self.folder / "run.h5.parts").exists())
+
+    def merge(self, *sources):
+        done = subprocess.run([SONDE, "merge", *sources, "-o", "merged.h5"], cwd=self.folder,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=60, check=False)
+        return done.returncode, done.stderr
+
+    def shards(self):
+        return sorted(str(path.relative_to(self.folder / "run.h5.parts"))
+                      for path in (self.folder / "run.h5.parts").rglob("*.h5"))
+
+
+    def kill_once_measured(self, count, *more):
+        """All ranks, when so many points of devices are whole."""
+        child = self.start(self.command(BACKEND, *SWEEP, *more, jobs=JOBS, ranks=2))
+        self.wait_until(lambda: len(self.shards()) >= count, child)
+        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
+            os.kill(process.pid, signal.SIGKILL)
+        self.finish(child)
+
+
+class WholeTest(SweepTest):
+    def test_each_gpu_has_a_centre_of_all_seeds_and_repeats_for_each_setting(self):
+        self.assertEqual(self.run_sweep(), OK, self.said)
+        run = self.read()
+        self.assertEqual(len(run["points"]), POINTS)
+        self.assertEqual({(point["seed"], point["repeat_index"]) for point in run["points"]},
+                         {(7, 0), (7, 1), (8, 0), (8, 1)})
+        self.assertEqual(len(run["devices"]), 4)  # two GPUs, two settings
+        self.assertEqual({device["setting"]["memory-percent"] for device in run["devices"]},
+                         {50, 100})
+        self.assertEqual({device["repeats"] for device in run["devices"]}, {4})
+        self.assertEqual(run["counts"]["passed"], 2)
+        finding = run["devices"][0]["findings"]["shared.latency_cycles"]
+        self.assertEqual(finding["replicates"] % 4, 0)
+
+    def test_ranks_and_points_do_not_matter_to_what_is_found(self):
+        expected = self.undisturbed_sweep()
+        one_gpu = next(iter(expected.values()))
+        self.assertEqual(self.run_sonde("sim:gtx980", *SWEEP, jobs=JOBS), OK, self.said)
+        self.assertIn(one_gpu["findings"],
+                      [one["findings"] for one in by_setting(self.read()).values()])
+
+    def test_a_plain_run_is_the_first_repeat(self):
+        self.assertEqual(self.run_sweep(sweep=(), output="plain.h5"), OK, self.said)
+        self.assertEqual(self.run_sweep(sweep=["--repeat", "1"]), OK, self.said)
+        self.assertEqual(by_setting(self.read()), by_setting(self.read("plain.h5")))
+        self.assertEqual(self.read()["points"][0]["config_hash"],
+                         self.read("plain.h5")["provenance"]["config_hash"])
+
+    def test_bad_sweeps_are_bad_usage(self):
+        for sweep in ("nothing=1,2", "seed", "suite=quick,enormous", "latency.bend=1"):
+            self.assertEqual(self.run_sweep(sweep=["--sweep", sweep], ranks=1), USAGE, sweep)
+        self.assertFalse((self.folder / "run.h5.parts").exists())
+
+
+class DisturbedTest(SweepTest):
+    def test_out_of_time_and_killed_it_ends_as_if_undisturbed(self):
+        expected = self.undisturbed_sweep()
+        self.assertEqual(self.run_sweep("--time-budget", "0.001s"), RESUMABLE, self.said)
+        self.assertIn("the time budget is over", self.said)
+        self.assertEqual(self.shards(), [])
+        self.kill_once_measured(3, "--resume")
+        times = {name: (self.folder / "run.h5.parts" / name).stat().st_mtime_ns
+                 for name in self.shards()}
+        self.assertIn(self.run_sweep("--resume", "--time-budget", "0.6s"), (RESUMABLE, OK),
+                      self.said)
+        for name, time_ns in times.items():  # what is whole is not written again
+            path = self.folder / "run.h5.parts" / name
+            if path.exists():
+                self.assertEqual(path.stat().st_mtime_ns, time_ns)
+        self.assertEqual(self.run_sweep("--resume"), OK, self.said)
+        self.check_equal(expected)
+
+    def test_a_longer_sweep_keeps_what_a_shorter_one_measured(self):
+        self.assertEqual(self.run_sweep(sweep=["--sweep", "seed=7,8"]), OK, self.said)
+        seeds = ["--sweep", "seed=7,8,9"]
+        self.assertEqual(self.run_sweep("--resume", sweep=seeds), OK, self.said)
+        self.assertEqual(self.run_sweep(sweep=seeds, output="calm.h5"), OK, self.said)
+        self.check_equal(by_setting(self.read("calm.h5")))
+        self.assertNotEqual(self.run_sweep("--resume", sweep=["--sweep", "seed=7"]), OK)
+        self.assertIn("another configuration", self.said)
+
+    def test_a_gpu_that_fails_at_one_point_is_incomplete(self):
+        backend = "sim:gtx980+launch_failure=76,gtx980"
+        self.assertEqual(self.run_sonde(backend, "--repeat", "2", ranks=2), INCOMPLETE, self.said)
+        run = self.read()
+        self.assertEqual([device["status"] for device in run["devices"]],
+                         ["incomplete", "complete"])
+
+
+class MergeTest(SweepTest):
+    def test_parts_with_other_seeds_become_one_file(self):
+        for seed in ("7", "8"):
+            sweep = ["--sweep", f"seed={seed}", "--sweep", "memory-percent=50,100"]
+            self.assertEqual(self.run_sweep(sweep=sweep, output=f"{seed}.h5"), OK, self.said)
+        self.assertEqual(self.merge("7.h5", "8.h5"), (OK, "sonde: wrote merged.h5\n"))
+        self.assertEqual(self.run_sweep(sweep=SWEEP[:4]), OK, self.said)
+        self.assertEqual(differences(by_setting(self.read()), by_setting(self.read("merged.h5"))),
+                         [])
+
+    def test_parts_of_other_options_are_refused(self):
+        self.assertEqual(self.run_sweep(output="a.h5"), OK, self.said)
+        self.assertEqual(self.run_sonde(BACKEND, jobs="clock", output="b.h5"), OK, self.said)
+        status, said = self.merge("a.h5", "b.h5")
+        self.assertEqual(status, USAGE)
+        self.assertIn("another configuration", said)
+
+    def test_shards_of_a_run_that_did_not_end_are_merged(self):
+        expected = self.undisturbed_sweep()
+        self.kill_once_measured(3)
+        shutil.copytree(self.folder / "run.h5.parts", self.folder / "kept.parts")
+        status, said = self.merge("kept.parts")
+        self.assertEqual(status, INCOMPLETE, said)
+        run = self.read("merged.h5")
+        self.assertEqual(run["counts"]["lost"] + run["counts"]["incomplete"], 2)
+        self.assertEqual(len(run["points"]), POINTS)
+        self.assertLess(len(by_setting(run)), len(expected) + 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
