@@ -115,6 +115,11 @@ constexpr Row staircase_rows[] = {
      stairs_page},
 };
 
+constexpr Row chase_rows[] = {
+    {"chase.latency_cycles", latency, "latency of one timed access of the chase that the run sets"},
+    {"chase.amortised_cycles", latency, "cycles for each access of a plain loop over its list"},
+};
+
 constexpr Row topology_rows[] = {
     {"topology.sm_count", count, "SMs, each of which ran probes", "driver"},
     {"topology.tpc_count", count, "texture processing clusters with an SM"},
@@ -145,6 +150,7 @@ constexpr Section sections[] = {
     {"latency", latency_page, path_rows, paths},
     {"latency", mei_5_2, pattern_rows, pattern_paths},
     {"latency", "Saavedra 1992", staircase_rows},
+    {"chase", latency_page, chase_rows},
     {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
     {"slices", "docs/methods/slices.md", slice_rows},

@@ -101,8 +101,8 @@ struct KindResult {
 /// Surface over a smaller footprint, best shapes over a larger one.
 KindResult report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
-  std::vector<Shape> all_shapes = choose_grid_shapes(run.info(), surface);
-  for (const Shape& shape : choose_tile_shapes(run.info())) all_shapes.push_back(shape);
+  std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
+  for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);
   const auto points =
       measure_surface(run, make_stream(kind, footprints.surface_bytes), all_shapes, surface_places);
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);

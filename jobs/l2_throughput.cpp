@@ -44,8 +44,8 @@ StreamProbe make_l2_stream(StreamKind kind, std::uint64_t footprint_bytes) {
 }
 
 /// Those in which every block has tiles of its own.
-std::vector<Shape> choose_apart_shapes(const DeviceInfo& gpu, const StreamProbe& stream) {
-  std::vector<Shape> shapes = choose_grid_shapes(gpu, Surface::upper);
+std::vector<Shape> choose_apart_shapes(const JobRun& run, const StreamProbe& stream) {
+  std::vector<Shape> shapes = choose_grid_shapes(run, Surface::upper);
   std::erase_if(shapes, [&](const Shape& shape) {
     const std::uint64_t tile_bytes = stream_tile_bytes(with_shape(stream, shape));
     return tile_bytes * static_cast<std::uint64_t>(shape.blocks) > stream.footprint_bytes;
@@ -54,10 +54,10 @@ std::vector<Shape> choose_apart_shapes(const DeviceInfo& gpu, const StreamProbe&
 }
 
 /// One block on each SM: blocks of one SM that want the same line would be served once by the SM.
-std::vector<Shape> choose_lone_shapes(const DeviceInfo& gpu) {
+std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   std::vector<Shape> shapes;
-  for (const Shape& shape : choose_grid_shapes(gpu, Surface::whole)) {
-    if (shape.blocks == gpu.sm_count && shape.block_threads >= 256) shapes.push_back(shape);
+  for (const Shape& shape : choose_grid_shapes(run, Surface::whole)) {
+    if (shape.blocks == run.info().sm_count && shape.block_threads >= 256) shapes.push_back(shape);
   }
   return shapes;
 }
@@ -132,14 +132,14 @@ void run_l2_throughput(JobRun& run) {
   run.report(found("l2.footprint_bytes", static_cast<double>(footprint_bytes), 1, 1));
   const StreamProbe reads = make_l2_stream(StreamKind::read, footprint_bytes);
   const StreamProbe writes = make_l2_stream(StreamKind::write, footprint_bytes);
-  const auto shape = report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(gpu, reads),
+  const auto shape = report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(run, reads),
                                  trial, stopping_rule(run.level()));
-  report_best(run, "l2.write_bytes_per_s", writes, choose_apart_shapes(gpu, writes), same_trial,
+  report_best(run, "l2.write_bytes_per_s", writes, choose_apart_shapes(run, writes), same_trial,
               short_rule);
   StreamProbe same = reads;
   same.order = StreamOrder::same;
   same.passes = 1;
-  report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(gpu), same_trial,
+  report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(run), same_trial,
               short_rule);
   report_atomics(run, footprint_bytes);
   if (run.level() == SuiteLevel::quick) return run.skip_rest("");

@@ -31,6 +31,7 @@ void run_cache_constant_l3(JobRun& run);
 void run_cache_instruction(JobRun& run);
 void run_tlb(JobRun& run);
 void run_latency(JobRun& run);
+void run_chase(JobRun& run);
 void run_topology(JobRun& run);
 void run_placement(JobRun& run);
 void run_slices(JobRun& run);
@@ -70,13 +71,50 @@ constexpr Job over_all_sms(Job job) {
   return job;
 }
 
+template <std::size_t count>
+constexpr Job with_options(Job job, const JobOption (&options)[count]) {
+  job.options = options;
+  return job;
+}
+
+constexpr JobOption of_chases[]{options::carveout_bytes};
+constexpr std::string_view chase_orders[]{"random", "ascending"};
+constexpr std::string_view chase_paths[]{"ca", "cg", "nc", "cv"};
+constexpr JobOption of_one_chase[]{
+    options::carveout_bytes,
+    {.name = "footprint_bytes",
+     .unit = "byte",
+     .least = 128,
+     .most = 1ULL << 40,
+     .usual = "16384",
+     .help = "span of memory that is chased over and over"},
+    {.name = "stride_bytes",
+     .unit = "byte",
+     .least = 8,
+     .most = 1ULL << 30,
+     .usual = "128",
+     .help = "distance of the addresses"},
+    {.name = "order",
+     .unit = "",
+     .choices = chase_orders,
+     .usual = "random",
+     .help = "in which they are accessed"},
+    {.name = "path",
+     .unit = "",
+     .choices = chase_paths,
+     .usual = "ca",
+     .help = "load path: all levels, past the L1, read-only, uncached"}};
+constexpr JobOption of_streams[]{options::block_threads, options::blocks_per_sm, options::ilp};
+
 constexpr std::array jobs{
     over_all_sms(make_job("device", quick, run_device, "inventory and health of the GPU")),
     make_job("clock", quick, run_clock, "what reading the clock costs, its step and its scope"),
-    make_job("cache.l1", quick, run_cache_l1,
-             "size, line, sector, sets, index and replacement of the L1", "clock"),
-    make_job("cache.readonly", quick, run_cache_readonly,
-             "the same of the first cache of read-only loads", "clock"),
+    with_options(make_job("cache.l1", quick, run_cache_l1,
+                          "size, line, sector, sets, index and replacement of the L1", "clock"),
+                 of_chases),
+    with_options(make_job("cache.readonly", quick, run_cache_readonly,
+                          "the same of the first cache of read-only loads", "clock"),
+                 of_chases),
     make_job("cache.l2", quick, run_cache_l2,
              "the same of the L2, and the partitions of a divided one", "clock"),
     make_job("cache.texture_l1", standard, run_cache_texture_l1,
@@ -95,9 +133,15 @@ constexpr std::array jobs{
     make_job("cache.instruction", standard, run_cache_instruction,
              "structure of the caches of code", "clock", "cache.l2"),
     make_job("tlb", standard, run_tlb, "levels, reach and entries of the TLBs, page size", "clock"),
-    make_job("latency", quick, run_latency,
-             "hit latency of each level per load path, the access patterns P1 to P6", "clock",
-             "cache.l1", "cache.readonly", "cache.l2", "tlb"),
+    with_options(make_job("latency", quick, run_latency,
+                          "hit latency of each level per load path, the access patterns P1 to P6",
+                          "clock", "cache.l1", "cache.readonly", "cache.l2", "tlb"),
+                 of_chases),
+    with_options(
+        make_job("chase", full, run_chase,
+                 "one chase of the footprint, stride, order, load path and carve-out that are set",
+                 "clock"),
+        of_one_chase),
     over_all_sms(
         make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
     over_all_sms(make_job("placement", standard, run_placement,
@@ -129,8 +173,9 @@ constexpr std::array jobs{
              "registers of an SM, and how many blocks it holds"),
     make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
              "clock", "cache.l1"),
-    over_all_sms(make_job("global.throughput", quick, run_global_throughput,
-                          "read, write and copy bandwidth of global memory", "clock")),
+    with_options(over_all_sms(make_job("global.throughput", quick, run_global_throughput,
+                                       "read, write and copy bandwidth of global memory", "clock")),
+                 of_streams),
     over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,
                           "read and write bandwidth of the L2", "clock", "cache.l2")),
     over_all_sms(make_job("constant.throughput", standard, run_constant_throughput,
@@ -268,6 +313,10 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
   try {
     device.begin_job();
     job.run(run);
+  } catch (const SettingError& error) {
+    status = error.status;
+    reason = error.what();
+    run.report_rest("", status, reason);
   } catch (const DeviceLostError& error) {
     status = Status::failed;
     reason = error.what();

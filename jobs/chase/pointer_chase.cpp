@@ -5,6 +5,9 @@
 #include "base/error.hpp"
 #include "jobs/run/clock_window.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace sonde {
@@ -71,7 +74,29 @@ std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
                     .recordable_accesses = recordable};
 }
 
+namespace {
+
+/// The carve-out that the run sets.
+ChaseSetup set_up_chase_as_set(JobRun& run, LoadPath path, std::uint64_t carveout_bytes) {
+  const std::vector<std::uint64_t>& there = run.info().shared_carveouts_bytes;
+  if (std::ranges::find(there, carveout_bytes) == there.end()) {
+    throw SettingError(Status::not_present,
+                       fmt::format("this GPU has no carve-out of {} bytes (it has: {})",
+                                   carveout_bytes, fmt::join(there, ", ")));
+  }
+  if (const auto setup = set_up_chase_with_carveout(run, path, carveout_bytes)) return *setup;
+  throw SettingError(
+      Status::not_resolvable,
+      fmt::format("{} bytes of shared memory are too few to record a chase in", carveout_bytes));
+}
+
+}  // namespace
+
 ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
+  const auto set_bytes = run.number_setting(options::carveout_bytes.name);
+  if (set_bytes && space == RecordSpace::with_largest_l1) {
+    return set_up_chase_as_set(run, path, *set_bytes);
+  }
   std::vector<std::uint64_t> carveouts = run.info().shared_carveouts_bytes;
   if (space == RecordSpace::longest) std::reverse(carveouts.begin(), carveouts.end());
   for (std::uint64_t carveout : carveouts) {

@@ -32,7 +32,9 @@ struct ChaseSetup {
 /// What one access covers: a word, or a block of code.
 std::uint64_t access_bytes(LoadPath path);
 
-/// Chooses the carve-out and takes the window's overhead from the clock job.
+/// Chooses the carve-out and takes the window's overhead from the clock job. Where the L1 is of
+/// interest, the option carveout_bytes of the job goes before the choice.
+/// @throws SettingError if this device has no such carve-out, or it holds too short a record
 ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
 
 /// The same for one given carve-out; nullopt if it holds too short a record.

@@ -45,12 +45,13 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
 enum class Surface { whole, upper };
 
 /// From too few accesses in flight for the memory to many times enough: Little's law is fitted to
-/// the low end, the best lies in the upper half.
-std::vector<Shape> choose_grid_shapes(const DeviceInfo& gpu, Surface surface);
+/// the low end, the best lies in the upper half. What the options block_threads, blocks_per_sm and
+/// ilp of the job set does not vary. @throws SettingError if the device has no such shape
+std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface);
 
 /// A block for each tile, none of which loops: accesses of all SMs stay close together in memory,
-/// as they do in the kernels of most programs.
-std::vector<Shape> choose_tile_shapes(const DeviceInfo& gpu);
+/// as they do in the kernels of most programs. None where one of those options is set.
+std::vector<Shape> choose_tile_shapes(const JobRun& run);
 
 /// Runs `stream` with every shape, at the same places in memory for all; a point is the median over
 /// them. Shapes that the device refuses are left out.

@@ -2,6 +2,10 @@
 // unit and range; what a run sets comes to the job as JobRun::settings.
 #pragma once
 
+#include "analysis/results.hpp"
+#include "base/error.hpp"
+
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -18,6 +22,42 @@ struct JobOption {
   std::string_view usual;                          // what the job does where it is not set
   std::string_view help;
 };
+
+/// This device has not what an option asks for: the job has no answers, and is not at fault.
+class SettingError : public Error {
+ public:
+  /// @param absence `not_present`, or `not_resolvable` if it is there and cannot be measured
+  SettingError(Status absence, const std::string& what) : Error(what), status(absence) {}
+  Status status;
+};
+
+/// The options that several jobs have.
+namespace options {
+inline constexpr JobOption carveout_bytes{
+    .name = "carveout_bytes",
+    .unit = "byte",
+    .most = 1 << 30,
+    .usual = "the least that holds the record of a chase",
+    .help = "shared part of the L1, one of those that the GPU has"};
+inline constexpr JobOption block_threads{.name = "block_threads",
+                                         .unit = "1",
+                                         .least = 32,
+                                         .most = 1024,
+                                         .usual = "64 to 1024",
+                                         .help = "threads of each block of a stream"};
+inline constexpr JobOption blocks_per_sm{.name = "blocks_per_sm",
+                                         .unit = "1",
+                                         .least = 1,
+                                         .most = 1024,
+                                         .usual = "1 to 16",
+                                         .help = "blocks of a stream for each SM"};
+inline constexpr JobOption ilp{.name = "ilp",
+                               .unit = "1",
+                               .least = 1,
+                               .most = 8,
+                               .usual = "1 to 8",
+                               .help = "loads or stores of a thread under way at once"};
+}  // namespace options
 
 /// Values of the options of one job that are set: numbers as plain digits.
 using JobSettings = std::map<std::string, std::string, std::less<>>;

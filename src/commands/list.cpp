@@ -1,9 +1,11 @@
 // `sonde list`: the jobs, the registry of metrics, the simulated GPUs, or the GPUs of this machine.
+#include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "device/open_device.hpp"
 #include "jobs/suite.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
@@ -11,12 +13,27 @@
 namespace sonde {
 namespace {
 
+std::string range_of(const JobOption& option) {
+  if (option.unit.empty()) return fmt::format("{}", fmt::join(option.choices, " | "));
+  const auto bound = [&option](double number) {
+    return option.unit == "byte" ? format_bytes(number) : fmt::format("{:.0f}", number);
+  };
+  return fmt::format("{} to {}", bound(option.least), bound(option.most));
+}
+
+/// Under its job: what --set and --sweep take.
+void print_option(const Job& job, const JobOption& option) {
+  std::cout << fmt::format("    {}.{}  {}; {} (usually {})\n", job.name, option.name, option.help,
+                           range_of(option), option.usual);
+}
+
 void print_jobs() {
   std::size_t width = 0;
   for (const Job& job : all_jobs()) width = std::max(width, job.name.size());
   for (const Job& job : all_jobs()) {
     std::cout << fmt::format("{:<{}} {:<9} {}\n", job.name, width,
                              name_of(suite_level_names, job.level), job.summary);
+    for (const JobOption& option : job.options) print_option(job, option);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
+#include "commands/estimate.hpp"
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
 #include "commands/supervise.hpp"
@@ -85,6 +86,9 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
   print_points(plan);
+  const auto has_device = [](const auto& uuid) { return uuid.has_value(); };
+  const auto devices = std::ranges::count_if(assignment.uuid_of_rank, has_device);
+  fmt::print("{}", estimate_run(plan, static_cast<std::size_t>(devices)));
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import unittest
+from pathlib import Path
 
 from fault_run import (INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, differences, export,
                        left_behind, processes)
@@ -161,6 +162,75 @@ class MergeTest(SweepTest):
         self.assertEqual(run["counts"]["lost"] + run["counts"]["incomplete"], 2)
         self.assertEqual(len(run["points"]), POINTS)
         self.assertLess(len(by_setting(run)), len(expected) + 1)
+
+
+class JobOptionTest(SweepTest):
+    def latencies(self, *more):
+        command = [SONDE, "run", "--backend", "sim:h200", "--suite", "quick", "--jobs", "chase", *more,
+                   "-o", "run.h5", "--force"]
+        status = self.finish(self.start(command))
+        run = self.read()
+        return status, [device["findings"]["chase.latency_cycles"] for device in run["devices"]]
+
+    def test_a_chase_beyond_the_l1_is_slower(self):
+        status, found = self.latencies("--set", "chase.order=ascending",
+                                       "--sweep", "chase.footprint_bytes=4KiB,4MiB")
+        self.assertEqual(status, OK, self.said)
+        self.assertEqual([one["status"] for one in found], ["ok", "ok"])
+        self.assertLess(found[0]["value"], 50)
+        self.assertGreater(found[1]["value"], 150)
+
+    def test_the_load_path_is_the_one_that_is_set(self):
+        status, found = self.latencies("--sweep", "chase.path=ca,cg")
+        self.assertEqual(status, OK, self.said)
+        self.assertLess(found[0]["value"], 50)
+        self.assertGreater(found[1]["value"], 150)
+
+    def test_a_carve_out_that_the_gpu_has_not_is_not_present(self):
+        status, found = self.latencies("--sweep", "chase.carveout_bytes=64KiB,65KiB")
+        self.assertEqual(status, OK, self.said)
+        self.assertEqual([one["status"] for one in found], ["ok", "not_present"])
+        self.assertIn("no carve-out of 66560 bytes", found[1]["reason"])
+
+    def test_options_of_jobs_that_do_not_run_are_bad_usage(self):
+        for item in ("tlb.carveout_bytes=1", "latency.carveout_bytes=64KiB", "chase.path=west",
+                     "chase.stride_bytes=0.5"):
+            self.assertEqual(self.run_sonde("sim:h200", "--set", item, jobs="chase"), USAGE, item)
+
+
+class OvernightTest(SweepTest):
+    """examples/overnight.toml, as two tasks of a job array, each requeued twice."""
+
+    def task(self, seed, output, *more):
+        example = Path(__file__).resolve().parents[2] / "examples" / "overnight.toml"
+        return self.start(["mpirun", "-n", "2", SONDE, "run", "--config", str(example),
+                           "--backend", "sim:h200", "--suite", "quick", "--repeat", "2",
+                           "--seed", seed, "--resume", "-o", output, *more])
+
+    def whole_points(self, output):
+        return len(list((self.folder / f"{output}.parts").rglob("*.h5")))
+
+    def test_a_disturbed_night_ends_as_a_calm_one(self):
+        for seed in ("1", "2"):
+            self.assertEqual(self.finish(self.task(seed, f"calm-{seed}.h5")), OK, self.said)
+            output = f"night-{seed}.h5"
+            self.assertEqual(self.finish(self.task(seed, output, "--time-budget", "0.001s")),
+                             RESUMABLE, self.said)
+            child = self.task(seed, output)
+            self.wait_until(lambda: self.whole_points(output) > 2, child)
+            for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
+                os.kill(process.pid, signal.SIGKILL)
+            self.finish(child)
+            self.assertEqual(self.finish(self.task(seed, output)), OK, self.said)
+        self.assertEqual(self.merge("night-1.h5", "night-2.h5")[0], OK)
+        fleet = by_setting(self.read("merged.h5"))
+        calm = by_setting(self.read("calm-1.h5")) | by_setting(self.read("calm-2.h5"))
+        self.assertEqual(len(fleet), 4 * 9)  # GPUs and carve-outs
+        self.assertEqual(differences(calm, fleet), [])
+        for device in self.read("merged.h5")["devices"]:
+            finding = device["findings"]["chase.latency_cycles"]
+            self.assertEqual((device["repeats"], finding["status"]), (2, "ok"))
+            self.assertLess(abs(finding["value"] - 31), 2)  # of the model
 
 
 if __name__ == "__main__":

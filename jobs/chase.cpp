@@ -1,0 +1,76 @@
+// Job `chase`: one chase as its options say, for sweeps over footprint, stride, load path and
+// carve-out. Nothing is inferred. Method: docs/methods/latency.md.
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "jobs/chase/pointer_chase.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t usual_footprint_bytes = 16_KiB;
+constexpr std::uint64_t usual_stride_bytes = 128;
+// Each is written into the memory of the GPU and loaded twice to warm up, for each replicate.
+constexpr std::uint64_t most_accesses = 1 << 22;
+constexpr std::uint64_t most_recorded = 2048;
+constexpr std::uint64_t fewest_looped = 2048;
+constexpr std::uint64_t most_looped = 16384;
+
+LoadPath path_of(const JobRun& run) {
+  const std::string name = run.text_setting("path").value_or("ca");
+  for (const LoadPath path : {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only}) {
+    if (to_text(path) == name) return path;
+  }
+  return LoadPath::uncached;
+}
+
+/// @throws SettingError if the device has too little memory, or there are too many addresses
+ChasePlan plan_chase(const JobRun& run, const ChaseSetup& setup, std::uint64_t seed) {
+  const std::uint64_t footprint_bytes =
+      run.number_setting("footprint_bytes").value_or(usual_footprint_bytes);
+  const std::uint64_t stride_bytes =
+      run.number_setting("stride_bytes").value_or(usual_stride_bytes);
+  if (footprint_bytes > run.info().memory_bytes / 2) {
+    throw SettingError(Status::not_present,
+                       fmt::format("half of the memory of this GPU is less than {}",
+                                   format_bytes(footprint_bytes)));
+  }
+  if (footprint_bytes < stride_bytes || footprint_bytes / stride_bytes > most_accesses) {
+    throw SettingError(
+        Status::not_resolvable,
+        fmt::format("{} hold {} addresses at this stride: 1 to {} can be chased",
+                    format_bytes(footprint_bytes), footprint_bytes / stride_bytes, most_accesses));
+  }
+  ChasePlan plan;
+  plan.offsets = run.text_setting("order") == "ascending"
+                     ? ascending_order(footprint_bytes, stride_bytes)
+                     : shuffled_order(footprint_bytes, stride_bytes, seed);
+  plan.warmup_passes = 2;
+  plan.recorded =
+      std::min<std::uint64_t>({plan.offsets.size(), longest_recorded_list(setup), most_recorded});
+  return plan;
+}
+
+}  // namespace
+
+void run_chase(JobRun& run) {
+  const ChaseSetup setup = set_up_chase(run, path_of(run), RecordSpace::with_largest_l1);
+  const Replicates timed = measure_replicates(run, "chase", [&](const Draw& draw) {
+    return measure_chase(run, at_draw(setup, draw), "chase", plan_chase(run, setup, draw.seed))
+        .cycles;
+  });
+  run.report(found_replicated("chase.latency_cycles", summarize_replicates(timed.samples)));
+  const Replicates looped = measure_replicates(run, "chase in a loop", [&](const Draw& draw) {
+    const ChasePlan plan = plan_chase(run, setup, draw.seed);
+    const std::uint64_t accesses =
+        std::clamp<std::uint64_t>(plan.offsets.size(), fewest_looped, most_looped);
+    return std::vector{
+        measure_amortised_cycles(run, at_draw(setup, draw), "chase in a loop", plan, accesses)};
+  });
+  run.report(found_replicated("chase.amortised_cycles", summarize_replicates(looped.samples)));
+}
+
+}  // namespace sonde
