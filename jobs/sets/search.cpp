@@ -39,13 +39,13 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
 }
 
 /// Where lines overflow in one order and fit in others, the level may have room that any set takes.
-void search_beside_busy_lines(SetsProbe& probe, SetFindings& found) {
+void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
   auto evictors = probe.find_busy_evictors(found);
   if (!evictors) return;
-  SetFindings beside{.pool = found.pool, .pass_evictors = std::move(*evictors)};
-  beside.pool.excluded = beside.pass_evictors.excluded;
-  beside.layout = search(probe, beside);
-  if (beside.layout.conflict) found = std::move(beside);
+  SetFindings further{.pool = found.pool, .pass_evictors = std::move(*evictors)};
+  further.pool.excluded = further.pass_evictors.excluded;
+  further.layout = search(probe, further);
+  if (further.layout.conflict) found = std::move(further);
 }
 
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
@@ -108,7 +108,7 @@ SetFindings find_sets(SetsProbe& probe) {
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
-  if (!found.layout.conflict) search_beside_busy_lines(probe, found);
+  if (!found.layout.conflict) search_with_room_busy(probe, found);
   look_further(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();

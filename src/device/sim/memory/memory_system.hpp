@@ -5,7 +5,7 @@
 #include "device/probe.hpp"
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
-#include "device/sim/memory/slice_index.hpp"
+#include "device/sim/memory/set_index.hpp"
 
 #include <array>
 

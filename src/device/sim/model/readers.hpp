@@ -19,6 +19,10 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);
 
+/// More sets than an index function may give would be read outside the arrays.
+/// @throws ConfigError if it may
+void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets);
+
 /// Where a cache has its sets in slices, those must be there. @throws ConfigError if not
 void check_sliced_sets(const Fields& fields, const CacheModel& cache,
                        const std::optional<Slices>& slices);
