@@ -64,8 +64,8 @@ Part fact_part(const DrawnFact& fact, const Box& box) {
   const double room = box.width - indent - (fact.answered ? sure_px : 0);
   const auto lines =
       fit_text(fact.text, font_px, room, fact.answered ? most_text_lines : most_reason_lines);
-  std::string svg = fmt::format("<g>{}", title_of(fact.remark)) +
-                    text_at(box.x, box.y + font_px, "label", fact.label);
+  std::string svg = "<g>" + title_of(fact.remark);
+  if (!fact.label.empty()) svg += text_at(box.x, box.y + font_px, "label", fact.label);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     svg += text_at(text_x, box.y + font_px + static_cast<double>(i) * row_px,
                    fact.answered ? "value" : "unknown", lines[i]);
@@ -134,7 +134,10 @@ Part unit_content(const DrawnUnit& unit, const Box& box) {
   const double size_width = text_width_px(unit.size, name_px);
   const auto name = fit_text(unit.name, name_px, inner.width - size_width - gap_px, 1);
   Part all{text_at(inner.x, inner.y + name_px, "name", name.front()) +
-               text_at(inner.x + inner.width, inner.y + name_px, "size", unit.size) + "\n",
+               (unit.size.empty()
+                    ? ""
+                    : text_at(inner.x + inner.width, inner.y + name_px, "size", unit.size)) +
+               "\n",
            name_row_px + 6};
   const Part facts = facts_part(unit.facts, {inner.x, box.y + all.height, inner.width},
                                 unit.wide ? columns_in(inner.width) : 1);

@@ -148,10 +148,24 @@ std::string evidence_html(const JobResult& job, std::size_t first) {
       first + job.probes.size() - 1, escape_markup(job.job), html_table(table, "probes"));
 }
 
+/// "cache.l1: 31 findings, 7 not resolvable": what a folded job says of itself.
+std::string job_summary(const JobResult& job) {
+  std::size_t unresolved = 0;
+  for (const Finding& finding : job.findings) {
+    unresolved += finding.status == Status::not_resolvable ? 1U : 0U;
+  }
+  std::string text = fmt::format("<b>{}</b> {} {}", escape_markup(job.job), job.findings.size(),
+                                 job.findings.size() == 1 ? "finding" : "findings");
+  if (unresolved > 0) text += fmt::format(", {} not resolvable", unresolved);
+  if (job.status != Status::ok) text += fmt::format(", {}", to_text(job.status));
+  return text;
+}
+
 std::string job_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t device,
                      const JobResult& job) {
   const TextTable table = finding_table(job, analysis.registry);
-  std::string text = fmt::format("<h3>{}</h3>\n", escape_markup(job.job));
+  std::string text =
+      fmt::format("<details class=\"job\"><summary>{}</summary>\n", job_summary(job));
   text += html_table_head(table, "findings");
   std::map<std::string_view, const Finding*> findings;
   for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);
@@ -169,7 +183,8 @@ std::string job_html(const RunResult& run, const FleetAnalysis& analysis, std::s
     }
     text += "</tr>\n";
   }
-  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row(run, device, job.job));
+  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row(run, device, job.job)) +
+         "</details>\n";
 }
 
 }  // namespace
