@@ -112,17 +112,6 @@ std::string ranges_text(const std::vector<std::size_t>& rows) {
   return fmt::format("{}", fmt::join(ranges, ", "));
 }
 
-/// Row of the device's first probe in the table of that job: those of devices before it come first.
-std::size_t first_row(const RunResult& run, std::size_t device, const std::string& job) {
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < device; ++i) {
-    for (const JobResult& other : run.devices[i].jobs) {
-      if (other.job == job) row += other.probes.size();
-    }
-  }
-  return row;
-}
-
 std::string evidence_html(const JobResult& job, std::size_t first) {
   if (job.probes.empty()) return "";
   std::map<std::string, std::vector<std::size_t>> rows;
@@ -161,8 +150,8 @@ std::string job_summary(const JobResult& job) {
   return text;
 }
 
-std::string job_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t device,
-                     const JobResult& job) {
+std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
+                     std::size_t first_row) {
   const TextTable table = finding_table(job, analysis.registry);
   std::string text =
       fmt::format("<details class=\"job\"><summary>{}</summary>\n", job_summary(job));
@@ -183,8 +172,7 @@ std::string job_html(const RunResult& run, const FleetAnalysis& analysis, std::s
     }
     text += "</tr>\n";
   }
-  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row(run, device, job.job)) +
-         "</details>\n";
+  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row) + "</details>\n";
 }
 
 }  // namespace
@@ -193,11 +181,17 @@ std::string finding_anchor(std::size_t device, std::string_view metric) {
   return fmt::format("f{}-{}", device, metric);
 }
 
+void count_probes(const DeviceResult& device, ProbeRows& rows) {
+  for (const JobResult& job : device.jobs) rows[job.job] += job.probes.size();
+}
+
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
-                             std::size_t device) {
+                             std::size_t device, const ProbeRows& first_rows) {
   std::string text;
   for (const JobResult& job : run.devices[device].jobs) {
-    if (!job.findings.empty()) text += job_html(run, analysis, device, job);
+    if (job.findings.empty()) continue;
+    const auto first = first_rows.find(job.job);
+    text += job_html(analysis, device, job, first == first_rows.end() ? 0 : first->second);
   }
   return text;
 }

@@ -136,12 +136,16 @@ std::string matrices_html(const std::vector<PeerMatrix>& matrices) {
 
 std::string device_details(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
+  ProbeRows rows;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (!is_detailed(run, analysis, i)) continue;
-    text += fmt::format(
-        "<details class=\"device\"{}><summary>All findings of {}</summary>\n{}</details>\n",
-        run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(run.devices[i])),
-        findings_section(run, analysis, i));
+    const DeviceResult& device = run.devices[i];
+    if (is_detailed(run, analysis, i)) {
+      text += fmt::format(
+          "<details class=\"device\"{}><summary>All findings of {}</summary>\n{}</details>\n",
+          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
+          findings_section(run, analysis, i, rows));
+    }
+    count_probes(device, rows);
   }
   return text.empty() ? "" : "<h2>Findings</h2>\n" + text;
 }

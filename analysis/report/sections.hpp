@@ -4,6 +4,7 @@
 #include "analysis/fleet/fleet.hpp"
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -14,10 +15,15 @@ namespace sonde {
 /// differ. "" if there is nothing to draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);
 
-/// All findings of a device, job by job, each with the probes behind it: their rows in the file.
-/// @pre run.devices has `device`
+/// Rows of each job's table of probes, by name of the job.
+using ProbeRows = std::map<std::string, std::size_t>;
+/// Adds those of a device: in the file they lie behind those of the devices before it.
+void count_probes(const DeviceResult& device, ProbeRows& rows);
+
+/// All findings of a device, job by job, each with the probes behind it and their rows in the file,
+/// of which the first are given. @pre run.devices has `device`
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
-                             std::size_t device);
+                             std::size_t device, const ProbeRows& first_rows);
 
 /// Where findings_section has that metric of that device: an id.
 std::string finding_anchor(std::size_t device, std::string_view metric);

@@ -63,6 +63,7 @@
     says_why_no_charts: all('#no_charts').some(shown),
     findings: all('.findings tbody tr').length,
     findings_shown: all('.findings tbody tr').filter(one => shown(one) && box(one).height > 0).length,
+    highest_row_px: Math.max(0, ...all('.findings tbody tr').filter(shown).map(one => box(one).height)),
     problems: all('.problem').filter(shown).map(one => one.textContent),
     folded_devices: all('details').filter(one => !one.open).map(one => one.firstElementChild.textContent)
       .filter(text => / that pass$/.test(text)),

@@ -89,6 +89,17 @@ class ReportTest(unittest.TestCase):
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
                 self.assertLess(seen["first_heading_px"], 2 * 900, "on the first two screens")
 
+    def test_what_is_unfolded_has_room(self):
+        for page in RUNS:
+            for width in (SCREEN, TABLET, PHONE):
+                with self.subTest(page=page, width=width):
+                    self.look(page, width)
+                    self.browser.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+                    seen = self.browser.evaluate(MEASURE)
+                    self.check_layout(seen)
+                    self.assertEqual(seen["findings_shown"], seen["findings"])
+                    self.assertLess(seen["highest_row_px"], 300)
+
     def test_without_scripts_drawing_findings_and_tables_stand(self):
         for page in RUNS:
             with self.subTest(page=page):
