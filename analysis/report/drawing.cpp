@@ -158,7 +158,9 @@ DrawnUnit second_cache(const Facts& facts) {
                  {{.metric = "cache.l2.segment_bytes", .suffix = ", near", .prefix = "keeps "}}));
   add(facts.fact("read", {{"l2.read_bytes_per_s"}}));
   add(facts.fact("written", {{"l2.write_bytes_per_s"}}));
-  add(facts.fact("slices", {{"cache.l2.slices"}}));
+  add(facts.fact("slices", {{"cache.l2.slices"}, {"cache.l2.slice_bytes"}}, " of "));
+  add(facts.fact("slice sets", {{"cache.l2.slice_sets"}, {"cache.l2.slice_ways"}}, " x "));
+  add(facts.fact("their policy", {{"cache.l2.slice_replacement"}}));
   for (const double slices : facts.numbers("cache.l2.side_slices")) {
     if (slices >= 1 && slices <= most_drawn_slices) {
       unit.slices.push_back(static_cast<std::size_t>(slices));

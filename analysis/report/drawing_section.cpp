@@ -27,7 +27,7 @@ constexpr std::array layouts{Layout{"large", 1100}, Layout{"medium", 700}, Layou
 constexpr std::size_t most_named_devices = 12;
 constexpr std::size_t most_drawings = 8;
 
-/// "device.sm_count is 130, not 132" of every device of the group, by device.
+/// "device.sm_count 130, others 132" of every device of the group, by device.
 std::map<std::size_t, std::vector<std::string>> differences(const FleetAnalysis& analysis,
                                                             const ComparisonGroup& group) {
   std::map<std::size_t, std::vector<std::string>> texts;
@@ -36,7 +36,7 @@ std::map<std::size_t, std::vector<std::string>> differences(const FleetAnalysis&
     if (metric == nullptr || !is_structure(metric->kind) || finding.value.empty()) continue;
     if (std::ranges::find(group.devices, finding.device) == group.devices.end()) continue;
     texts[finding.device].push_back(
-        fmt::format("{} is {}, not {}", finding.metric, finding.value, finding.reference));
+        fmt::format("{} {}, others {}", finding.metric, finding.value, finding.reference));
   }
   return texts;
 }

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t most_detailed_devices = 16;
 constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
 constexpr std::size_t most_linked_problems = 24;
+constexpr std::size_t most_open_rows = 30;  // of a table
 
 /// JSON that may stand inside a script element: no tag or comment begins in it.
 std::string script_json(const Json& json) {
@@ -105,24 +106,28 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
   return text;
 }
 
+/// A table that is longer than a screen stands folded.
+std::string folded_table(const TextTable& table, std::string_view style, std::string_view what) {
+  if (table.rows.empty()) return "";
+  const std::string html = html_table(table, style);
+  if (table.rows.size() <= most_open_rows) return html;
+  return fmt::format("<details><summary>{} {}</summary>\n{}</details>\n", table.rows.size(), what,
+                     html);
+}
+
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     text +=
         fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_markup(analysis.groups[group].label),
                     analysis.groups[group].devices.size());
-    const TextTable metrics = metric_table(run, analysis, group);
-    const TextTable structure = structure_table(run, analysis, group);
-    if (!metrics.rows.empty()) text += html_table(metrics, "metrics");
-    if (!structure.rows.empty()) text += html_table(structure, "structure");
+    text += folded_table(metric_table(run, analysis, group), "metrics",
+                         "numbers: median, scatter, who is furthest out");
+    text += folded_table(structure_table(run, analysis, group), "structure",
+                         "values of structure, and how many agree");
   }
-  const TextTable gaps = gap_table(run);
-  if (!gaps.rows.empty()) {
-    text += fmt::format(
-        "<h2>Not answered</h2>\n<details><summary>{} kinds of gaps</summary>\n{}</details>\n",
-        gaps.rows.size(), html_table(gaps, "gaps"));
-  }
-  return text;
+  const std::string gaps = folded_table(gap_table(run), "gaps", "kinds of gaps, and their reasons");
+  return gaps.empty() ? text : text + "<h2>Not answered</h2>\n" + gaps;
 }
 
 std::string matrices_html(const std::vector<PeerMatrix>& matrices) {

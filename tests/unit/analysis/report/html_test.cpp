@@ -266,7 +266,7 @@ TEST(HtmlTest, a_device_of_another_structure_is_named_below_the_drawing) {
   }
   const Page page = page_of(std::move(run));
   EXPECT_TRUE(std::regex_search(page.html, std::regex("Other than drawn[^§]{0,60}rank 1[^§]{0,20}"
-                                                      "device.sm_count is 130")));
+                                                      "device.sm_count 130, others 132")));
 }
 
 TEST(HtmlTest, dots_have_the_clock_too_and_flagged_ones_are_drawn_last) {
