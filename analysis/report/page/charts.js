@@ -7,6 +7,7 @@ const theme = {
   background: null,
   axis: {labelColor: dim, titleColor: ink, gridColor: rule, domainColor: dim, tickColor: dim,
     gridOpacity: 0.6},
+  axisBottom: {labelOverlap: true},
   legend: {labelColor: ink, titleColor: ink, labelLimit: 0},
   title: {color: ink},
   group: {fill: null},
