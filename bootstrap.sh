@@ -28,7 +28,8 @@ build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openm
   libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
   libtomlplusplus-dev libboost-math-dev libjs-vega)
 test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py python3-pandas
-  python3-xarray python3-matplotlib python3-nbclient python3-ipykernel slurm-wlm munge)
+  python3-xarray python3-matplotlib python3-nbclient python3-ipykernel slurm-wlm munge
+  environment-modules)
 # One formatter for all: other releases format some lines otherwise. Of clang-tidy the newest that
 # is packaged: 14, Debian's default, does not know std::source_location.
 formatter=clang-format-14
@@ -310,8 +311,7 @@ soak() {
 
 package() {
   install_packages "${build_packages[@]}" "${package_packages[@]}"
-  configure_and_build release
-  cmake --build --preset package >&2
+  configure_and_build package
   ls -l dist/*.tar.gz
 }
 

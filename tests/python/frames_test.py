@@ -144,6 +144,26 @@ class FramesTest(unittest.TestCase):
         self.assertEqual(frame.set_index("uuid").loc[judged, "verdict"].tolist(), verdicts)
         self.assertIn("größer", sonde.provenance(self.path)["config_json"])
 
+    def test_points_of_a_sweep(self):
+        self.assertEqual(len(sonde.points(self.path)), 1)
+        self.assertEqual(set(sonde.findings(self.path)["point"]), {0})
+        path = Path(self.folder.name) / "sweep.h5"
+        path.write_bytes(self.path.read_bytes())
+        with h5py.File(path, "r+") as file:  # as docs/file-format.md lays it down
+            file.attrs.modify("sonde_schema_version", np.int64(5))
+            scale = file.create_group("points").create_dataset("point", data=np.zeros(3))
+            scale.make_scale("point")
+            if "point_index" in file["devices"]:
+                del file["devices/point_index"]
+            owners = (("points", "memory_percent", [25.0, 50.0, 100.0], scale),
+                      ("devices", "point_index", [0, 2, 1], file["devices/device"]))
+            for group, name, values, dimension in owners:
+                column = file[group].create_dataset(name, data=np.array(values))
+                column.attrs["units"] = "1"
+                column.dims[0].attach_scale(dimension)
+        frame = sonde.findings(path, "cache.l1.line_bytes").join(sonde.points(path), on="point")
+        self.assertEqual(frame["memory_percent"].tolist(), [25.0, 100.0, 50.0])
+
     def test_other_files_are_refused(self):
         path = Path(self.folder.name) / "other.h5"
         with h5py.File(path, "w") as other:

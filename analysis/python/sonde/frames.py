@@ -33,9 +33,19 @@ def devices(run):
         frame = _frame(file["devices"], "device")
         if "analysis/verdicts" in file:
             verdicts = read_table(file["analysis/verdicts"], "verdict_row")
-            for name in ("verdict", "likely_class"):
+            for name in ("verdict", "likely_class"):  # the worst of its points
                 frame[name] = frame["uuid"].map(dict(zip(verdicts["uuid"], verdicts[name])))
         return frame
+
+
+def points(run):
+    """One row per point of a sweep: seed, repeat and a column for each axis; one row in a run without."""
+    with opened(run) as file:
+        if "points" in file:
+            return _frame(file["points"], "point")
+        attributes = text_attributes(file["provenance"])
+        return pd.DataFrame({"seed": [attributes["seed"]], "repeat_index": [0],
+                             "config_json": [attributes["config_json"]]})
 
 
 def flags(run):
@@ -64,19 +74,22 @@ def findings(run, metric="*", uuid=None):
     """One row per metric and GPU, in the order of jobs.
 
     `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an array
-    or None; `row` is the row in the findings of `job`. Jobs `again.<job>` are second tries.
+    or None; `row` is the row in the findings of `job`, `point` that of `points`. Jobs `again.<job>` are
+    second tries.
     """
     columns = ["unit", "status", "reason", "confidence", "samples", "repeatability",
                "reproducibility", "replicates", "interval_low", "interval_high"]
     frames = []
     with opened(run) as file:
         owners = read_table(file["devices"], "device")
+        points_of = owners.get("point_index", np.zeros(len(owners["uuid"]), np.int64))
         for job, group in file["jobs"].items():
             table = read_table(group["findings"], "finding")
             index = table["device_index"].astype(np.int64)
             frame = pd.DataFrame({
                 "uuid": owners["uuid"][index], "node": owners["node"][index],
-                "rank": owners["rank"][index], "job": job, "metric": table["metric"],
+                "rank": owners["rank"][index],
+                "point": points_of[index], "job": job, "metric": table["metric"],
                 "value": pd.Series(_values(group["findings"], table), dtype=object),
                 **{name: table[name] for name in columns}, "row": np.arange(len(index))})
             chosen = [fnmatch.fnmatchcase(name, metric) for name in frame["metric"]]

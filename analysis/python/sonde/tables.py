@@ -4,7 +4,7 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSIONS = (4, 5)  # 4 has no points
 
 
 def open_run(path):
@@ -14,9 +14,9 @@ def open_run(path):
     """
     file = h5py.File(path, "r")
     version = file.attrs.get("sonde_schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in SCHEMA_VERSIONS:
         file.close()
-        raise ValueError(f"{path}: schema version {version}, expected {SCHEMA_VERSION} "
+        raise ValueError(f"{path}: schema version {version}, known are {SCHEMA_VERSIONS} "
                          "(numbers would be misread) use the package of that sonde")
     return file
 
