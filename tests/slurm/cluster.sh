@@ -48,11 +48,11 @@ wait_until() {
 job_state() { scontrol --oneliner show job "$1" | grep -o 'JobState=[A-Z_]*' | cut -d= -f2; }
 is_in_state() { [[ $(job_state "$1") =~ ^($2)$ ]]; }
 exit_code_of() { scontrol --oneliner show job "$1" | grep -o ' ExitCode=[0-9]*' | cut -d= -f2; }
+# wait_for_success <job> [seconds]
 wait_for_success() {
-  wait_until 100 is_in_state "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT' || fail "job $1 hangs"
+  wait_until "${2:-100}" is_in_state "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT' || fail "job $1 hangs"
   [[ $(exit_code_of "$1") == 0 ]] || fail "job $1 ended with $(exit_code_of "$1")"
 }
-has_a_measured_job() { grep -qs '"jobs_done": *[1-9]' "$1"/*.json; }
 
 # check_run_file <file> <nodes of the devices, or other nodes...>: all complete, none twice.
 check_run_file() {
