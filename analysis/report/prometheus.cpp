@@ -14,9 +14,10 @@
 namespace sonde {
 namespace {
 
+/// What identifies a series, and nothing else: names as in DCGM's exporter, so that both join. What
+/// may change while the GPU stays (slot, serial number, cause) stands in series of its own.
 std::string labels_of(const DeviceResult& device) {
-  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"",
-                     escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
+  return fmt::format("UUID=\"{}\",Hostname=\"{}\"", escape_label(device.info.uuid),
                      escape_label(device.node));
 }
 
@@ -40,20 +41,38 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso_utc) {
   return text.fail() ? std::nullopt : std::optional(timegm(&time));
 }
 
-std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    text += fmt::format("sonde_device_verdict{{{},likely=\"{}\"}} {}\n", labels_of(run.devices[i]),
-                        to_text(analysis.verdicts[i].likely),
-                        static_cast<int>(analysis.verdicts[i].verdict));
+std::string info_lines(const RunResult& run) {
+  std::string text = head("sonde_device_info", "what the device is; always 1");
+  for (const DeviceResult& device : run.devices) {
+    text +=
+        fmt::format("sonde_device_info{{{},pci_bus_id=\"{}\",serial=\"{}\",modelName=\"{}\"}} 1\n",
+                    labels_of(device), escape_label(device.info.pci_bus_id),
+                    escape_label(device.info.serial), escape_label(device.info.name));
   }
   return text;
+}
+
+std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string verdicts =
+      head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
+  std::string causes =
+      head("sonde_device_likely_cause", "what likely stands behind a verdict; always 1");
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceVerdict& judged = analysis.verdicts[i];
+    const std::string labels = labels_of(run.devices[i]);
+    verdicts +=
+        fmt::format("sonde_device_verdict{{{}}} {}\n", labels, static_cast<int>(judged.verdict));
+    if (judged.verdict == Verdict::pass) continue;
+    causes += fmt::format("sonde_device_likely_cause{{{},likely=\"{}\"}} 1\n", labels,
+                          to_text(judged.likely));
+  }
+  return verdicts + causes;
 }
 
 }  // namespace
 
 std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = verdict_lines(run, analysis);
+  std::string text = verdict_lines(run, analysis) + info_lines(run);
   std::map<std::string, std::string> samples;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
