@@ -97,7 +97,7 @@ Part facts_part(const std::vector<DrawnFact>& facts, const Box& box, std::size_t
   return all;
 }
 
-/// A strip for each partition with a cell for each of its slices.
+/// A strip for each side of the chip with a cell for each slice there.
 Part slices_part(const std::vector<std::size_t>& slices, const Box& box) {
   Part all;
   if (slices.empty()) return all;
@@ -109,7 +109,7 @@ Part slices_part(const std::vector<std::size_t>& slices, const Box& box) {
     const double y = box.y + (stacked ? all.height : 0);
     const std::string name = slices.size() == 1
                                  ? fmt::format("{} slices", slices[i])
-                                 : fmt::format("partition {}: {} slices", i, slices[i]);
+                                 : fmt::format("side {} of the chip: {} slices", i, slices[i]);
     all.svg += text_at(x, y + font_px, "label", name);
     const double pitch = std::min(30.0, width / static_cast<double>(slices[i]));
     for (std::size_t cell = 0; cell < slices[i]; ++cell) {
