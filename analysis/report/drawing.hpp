@@ -19,7 +19,7 @@ struct DrawnUnit {
   bool placed = true;  // false: who shares it was not found out
   bool wide = false;   // as wide as its frame, with its facts side by side
   std::vector<DrawnFact> facts = {};
-  std::vector<std::size_t> slices = {};  // of each partition
+  std::vector<std::size_t> slices = {};  // on each side of the chip
 };
 
 /// What all units in it belong to: "SM x 132". Inside it lies the next frame, then its units.
