@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run files of a fleet as large as one likes, from one measured device; and what sonde takes for it.
 
-    tests/bench/big_fleet.py --sonde build/ci/bin/sonde --template one.h5 --folder FOLDER --devices 1000
+    tests/bench/big_fleet.py --sonde build/ci/bin/sonde --folder FOLDER --devices 1000
 
 The devices are the first of the template, again and again, each with a UUID of its own; every 400th
 has a planted fault. Noise on continuous metrics and on maps is drawn for 128 of them and comes again,
@@ -208,6 +208,17 @@ def measure(what, command, output):
     return took
 
 
+def simulate(sonde, suite, folder):
+    """A run file of one simulated H200."""
+    run = folder / "template.h5"
+    command = [sonde, "run", "--backend", "sim:h200", "--suite", suite, "-o", run]
+    with open(folder / "template.txt", "wb") as log:
+        done = subprocess.run(command, stdout=log, stderr=log, check=False)
+    if done.returncode not in (0, 3):  # 3: some findings are missing
+        raise SystemExit(f"no template: sonde ended with {done.returncode}")
+    return run
+
+
 def measure_all(sonde, files, folder):
     fleet, page = folder / "fleet.h5", folder / "report.html"
     steps = [measure("merge", [sonde, "merge", *files, "-o", fleet], folder / "merge.txt"),
@@ -231,7 +242,9 @@ def check_verdicts(folder, faulty, devices):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sonde", required=True)
-    parser.add_argument("--template", type=pathlib.Path, required=True)
+    parser.add_argument("--template", type=pathlib.Path,
+                        help="a run file; without one a simulated GPU is measured")
+    parser.add_argument("--suite", default="standard", help="what is measured of it")
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--devices", type=int, default=1000)
     parser.add_argument("--limit-s", type=float, default=float("inf"), help="of each step")
@@ -239,7 +252,9 @@ def main():
     parser.add_argument("--limit-page-mb", type=float, default=5)
     options = parser.parse_args()
     shutil.rmtree(options.folder, ignore_errors=True)
-    files, faulty = write_nodes(options.template, options.folder, options.devices,
+    options.folder.mkdir(parents=True)
+    template = options.template or simulate(options.sonde, options.suite, options.folder)
+    files, faulty = write_nodes(template, options.folder / "nodes", options.devices,
                                 kinds_of_metrics(options.sonde))
     devices = len(files) * GPUS_PER_NODE
     print(f"{devices} devices in {len(files)} files, {len(faulty)} with a fault")
