@@ -119,6 +119,7 @@ std::string in_words(const DeclaredIndex& index) {
     case Kind::modulo:
       return fmt::format("(address / {} B) mod {}", function.granularity_bytes, index.sets);
     case Kind::table: return fmt::format("a table to {} sets", index.sets);
+    case Kind::slices: return fmt::format("{} sets in slices", index.sets);
   }
   return {};
 }

@@ -5,17 +5,22 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace sonde::sim {
+
+struct SlicedSets;
 
 /// A DeclaredIndex ready to be evaluated on every access. Copies share its tables.
 class SetIndex {
  public:
   /// @param set_count divisor of the kinds that have one
-  SetIndex(const DeclaredIndex& function, std::uint32_t set_count);
-  explicit SetIndex(const Geometry& geometry)
-      : SetIndex(geometry.index, static_cast<std::uint32_t>(geometry.ways_per_set.size())) {}
+  /// @param slices for functions of kind slices
+  SetIndex(const DeclaredIndex& function, std::uint32_t set_count, const Slices* slices = nullptr);
+  explicit SetIndex(const Geometry& geometry, const Slices* slices = nullptr)
+      : SetIndex(geometry.index, static_cast<std::uint32_t>(geometry.ways_per_set.size()), slices) {
+  }
 
   std::uint32_t operator()(std::uint64_t address) const {
     using Kind = DeclaredIndex::Kind;
@@ -23,6 +28,7 @@ class SetIndex {
     if (kind_ == Kind::xor_modulo) return static_cast<std::uint32_t>(fold(address) % divisor_);
     if (kind_ == Kind::bit_field)
       return static_cast<std::uint32_t>(address >> low_bit_) & bit_mask_;
+    if (kind_ == Kind::slices) return in_slice(address);
     const std::uint64_t place = divide(address) % divisor_;
     return kind_ == Kind::table ? table_[place] : static_cast<std::uint32_t>(place);
   }
@@ -31,6 +37,7 @@ class SetIndex {
   /// What a byte of the address adds to the set, by its value.
   using Share = std::array<std::uint32_t, 256>;
 
+  std::uint32_t in_slice(std::uint64_t address) const;
   void make_shares(const std::vector<std::uint64_t>& masks);
 
   /// Parities under all masks at once: XOR is linear, so each byte from low_bit on has its share.
@@ -57,6 +64,7 @@ class SetIndex {
   std::shared_ptr<const std::vector<Share>> shares_;  // for all bytes that count, by pairs
   const Share* first_share_ = nullptr;
   const Share* last_share_ = nullptr;
+  std::shared_ptr<const SlicedSets> sliced_;
 };
 
 }  // namespace sonde::sim

@@ -35,7 +35,8 @@ DeclaredIndex read_index(Fields& fields) {
                                             {"xor_masks", Kind::xor_masks},
                                             {"modulo", Kind::modulo},
                                             {"table", Kind::table},
-                                            {"xor_modulo", Kind::xor_modulo}});
+                                            {"xor_modulo", Kind::xor_modulo},
+                                            {"slices", Kind::slices}});
   switch (index.kind) {
     case Kind::bit_field:
       index.low_bit = fields.count<int>("low_bit", {0, 47});
@@ -53,6 +54,12 @@ DeclaredIndex read_index(Fields& fields) {
       index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
       index.table = fields.list<std::uint32_t>("table");
       if (index.table.empty()) fields.fail("table", "must not be empty");
+      break;
+    case Kind::slices:
+      index.within.push_back(fields.object("within", read_index));
+      if (index.within.front().kind == Kind::slices) {
+        fields.fail("within", "must choose among the sets of a slice");
+      }
       break;
   }
   return index;
@@ -309,6 +316,21 @@ SliceSides read_sides(Fields& fields, std::size_t slices) {
 }
 
 }  // namespace
+
+void check_sliced_sets(const Fields& fields, const CacheModel& cache,
+                       const std::optional<Slices>& slices) {
+  for (const Geometry& geometry : cache.geometries) {
+    if (geometry.index.kind != DeclaredIndex::Kind::slices) continue;
+    const std::size_t sets = geometry.ways_per_set.size();
+    const auto count = slices ? static_cast<std::size_t>(slices->count) : 0;
+    if (count == 0 || cache.name != "l2" || sets % count != 0) {
+      fields.fail("caches",
+                  "must have an index of kind slices in the l2 alone, where there are "
+                  "`slices`, with as many sets in each");
+    }
+    check_index(fields, geometry.index.within.front(), sets / count);
+  }
+}
 
 Slices read_slices(Fields& fields) {
   Slices slices;

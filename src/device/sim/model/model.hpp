@@ -29,6 +29,7 @@ struct DeclaredIndex {
     modulo,      // (address / granularity_bytes) mod the number of sets
     table,       // table[(address / granularity_bytes) mod the length of the table]
     xor_modulo,  // what xor_masks gives, mod the number of sets
+    slices,      // of the slice that the address lies in the set that `within` chooses
   };
   Kind kind = Kind::bit_field;
   int low_bit = 0;
@@ -36,6 +37,7 @@ struct DeclaredIndex {
   std::vector<std::uint64_t> masks;
   std::uint64_t granularity_bytes = 1;
   std::vector<std::uint32_t> table;
+  std::vector<DeclaredIndex> within;  // slices: one, among the sets of a slice
 };
 
 enum class DeclaredPolicy {
