@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <ostream>
 
 namespace sonde {
 namespace {
@@ -54,13 +55,13 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
 
 }  // namespace
 
-std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text =
-      "started_utc,uuid,name,node,rank,verdict,"
-      "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,replicates,"
-      "modes,interval_low,interval_high,reason\n";
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
+void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                    const DeviceStream& devices) {
+  out << "started_utc,uuid,name,node,rank,verdict,"
+         "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,"
+         "replicates,"
+         "modes,interval_low,interval_high,reason\n";
+  devices([&](std::size_t i, const DeviceResult& device) {
     const std::vector<std::string> cells{run.provenance.started_utc,
                                          device.info.uuid,
                                          device.info.name,
@@ -69,11 +70,10 @@ std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis)
                                          std::string(to_text(analysis.verdicts[i].verdict))};
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        text += finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
+        out << finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
       }
     }
-  }
-  return text;
+  });
 }
 
 }  // namespace sonde

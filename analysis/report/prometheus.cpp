@@ -9,10 +9,17 @@
 #include <iomanip>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <sstream>
+#include <vector>
 
 namespace sonde {
 namespace {
+
+struct Sample {
+  std::size_t device = 0;
+  double value = 0;
+};
 
 /// What identifies a series, and nothing else: names as in DCGM's exporter, so that both join. What
 /// may change while the GPU stays (slot, serial number, cause) stands in series of its own.
@@ -71,28 +78,33 @@ std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
 
 }  // namespace
 
-std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = verdict_lines(run, analysis) + info_lines(run);
-  std::map<std::string, std::string> samples;
-  for (const DeviceResult& device : run.devices) {
+void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                      const DeviceStream& devices) {
+  out << verdict_lines(run, analysis) << info_lines(run);
+  std::map<std::string, std::vector<Sample>> samples;  // of a metric, as the format wants them
+  devices([&](std::size_t i, const DeviceResult& device) {
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
         const auto* value = std::get_if<double>(&finding.value);
         if (value == nullptr || !std::isfinite(*value)) continue;
-        samples[finding.metric] +=
-            fmt::format("{}{{{}}} {}\n", exposed_name(finding.metric), labels_of(device), *value);
+        samples[finding.metric].push_back({.device = i, .value = *value});
       }
     }
-  }
-  for (const auto& [metric, lines] : samples) {
+  });
+  std::vector<std::string> labels;
+  for (const DeviceResult& device : run.devices) labels.push_back(labels_of(device));
+  for (const auto& [metric, of_metric] : samples) {
     const Metric* known = find_metric(metric, analysis.registry);
-    text += head(exposed_name(metric), known != nullptr ? known->meaning : "-") + lines;
+    const std::string name = exposed_name(metric);
+    out << head(name, known != nullptr ? known->meaning : "-");
+    for (const Sample& sample : of_metric) {
+      out << fmt::format("{}{{{}}} {}\n", name, labels[sample.device], sample.value);
+    }
   }
   if (const auto seconds = unix_seconds(run.provenance.started_utc)) {
     const char* name = "sonde_last_run_timestamp_seconds";
-    text += head(name, "start of the run") + fmt::format("{} {}\n", name, *seconds);
+    out << head(name, "start of the run") << fmt::format("{} {}\n", name, *seconds);
   }
-  return text;
 }
 
 }  // namespace sonde

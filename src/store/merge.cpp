@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -32,26 +34,61 @@ struct Candidate {
   int rank = 0;
 };
 
-PartSource load(const Candidate& candidate) {
-  if (candidate.given) return part_in_memory(*candidate.given, {});
-  const RunReader reader(candidate.file);
-  if (reader.device_count() == 1) return part_of_shard(candidate.file, {});
-  return part_in_memory(reader.read_devices({candidate.row, 1}, WithTraces::yes).front(), {});
-}
+/// Chosen devices, each once, in the order of the file to be written.
+class Choice {
+ public:
+  const std::vector<Candidate>& all() const { return all_; }
+  bool holds(const std::string& uuid) const { return places_.contains(uuid); }
+
+  /// @returns nullptr if it was added, else the one for the same GPU, which stays
+  Candidate* add(Candidate one) {
+    const auto [place, is_new] = places_.try_emplace(one.uuid, all_.size());
+    if (!is_new) return &all_[place->second];
+    all_.push_back(std::move(one));
+    return nullptr;
+  }
+
+  void sort_by_rank() {
+    std::ranges::stable_sort(all_, {}, &Candidate::rank);
+    for (std::size_t i = 0; i < all_.size(); ++i) places_[all_[i].uuid] = i;
+  }
+
+ private:
+  std::vector<Candidate> all_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 /// A damaged shard must be found before a file is begun. @throws StoreError
 void check_readable(const Candidate& candidate) {
-  const PartSource part = load(candidate);
+  const PartSource part = part_of_file(candidate.file, {candidate.row, 1});
   for (const TablePlan& table : make_plan({part.shape}).tables) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c, {0, table.rows});
   }
 }
 
-void write_candidates(const fs::path& path, const Provenance& provenance,
-                      const std::vector<Candidate>& chosen,
+/// Candidates that follow each other in one file are one part.
+std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
+  const auto apart = [](const Candidate& one, const Candidate& next) {
+    return one.given || next.given || one.file != next.file || one.row + 1 != next.row;
+  };
+  std::vector<std::span<const Candidate>> parts;
+  for (auto begin = chosen.begin(); begin != chosen.end();) {
+    const auto last = std::adjacent_find(begin, chosen.end(), apart);
+    const auto end = last == chosen.end() ? last : last + 1;
+    parts.emplace_back(begin, end);
+    begin = end;
+  }
+  return parts;
+}
+
+void write_candidates(const fs::path& path, const Provenance& provenance, const Choice& choice,
                       const std::vector<UnauditedDevice>& unaudited) {
-  write_run_alone(path, provenance, unaudited, chosen.size(),
-                  [&chosen](std::size_t i) { return load(chosen[i]); });
+  const auto parts = join_parts(choice.all());
+  write_run_alone(path, provenance, unaudited, parts.size(), [&parts](std::size_t i) {
+    const Candidate& first = parts[i].front();
+    return first.given ? part_in_memory(*first.given, {})
+                       : part_of_file(first.file, {first.row, parts[i].size()});
+  });
 }
 
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
@@ -67,17 +104,10 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
   return candidates;
 }
 
-bool holds(const std::vector<Candidate>& chosen, const std::string& uuid) {
-  return std::ranges::find(chosen, uuid, &Candidate::uuid) != chosen.end();
-}
-
 /// Keeps the better of two candidates for one GPU in the place of the earlier.
-void add_candidate(std::vector<Candidate>& chosen, Candidate candidate, MergeNotes& notes) {
-  const auto same = std::ranges::find(chosen, candidate.uuid, &Candidate::uuid);
-  if (same == chosen.end()) {
-    chosen.push_back(std::move(candidate));
-    return;
-  }
+void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
+  Candidate* same = choice.add(candidate);
+  if (same == nullptr) return;
   const auto worth = [](const Candidate& one) { return std::tie(one.complete, one.started_utc); };
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
   notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
@@ -105,27 +135,27 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::string& 
 }
 
 /// Devices of the roster that left no results.
-void add_lost(std::vector<Candidate>& chosen, const Roster& roster) {
+void add_lost(Choice& choice, const Roster& roster) {
   for (const RosterEntry& entry : roster.devices) {
-    if (holds(chosen, entry.uuid)) continue;
+    if (choice.holds(entry.uuid)) continue;
     DeviceResult lost;
     lost.info.uuid = entry.uuid;
     lost.node = entry.node;
     lost.rank = entry.rank;
     lost.status = DeviceOutcome::lost;
     lost.reason = "its rank did not come back, and left no results";
-    chosen.push_back({.given = lost, .uuid = entry.uuid, .rank = entry.rank});
+    choice.add({.given = lost, .uuid = entry.uuid, .rank = entry.rank});
   }
 }
 
 /// The same for what was in a parts folder, if its run came as far as a roster.
-void add_lost_of_folder(std::vector<Candidate>& chosen, const fs::path& parts,
-                        const std::string& config_hash, MergeNotes& notes) {
+void add_lost_of_folder(Choice& choice, const fs::path& parts, const std::string& config_hash,
+                        MergeNotes& notes) {
   std::error_code error;
   if (!fs::exists(roster_path(parts), error)) return;
   try {
     const Roster roster = read_roster(parts);
-    if (roster.provenance.config_hash == config_hash) add_lost(chosen, roster);
+    if (roster.provenance.config_hash == config_hash) add_lost(choice, roster);
   } catch (const StoreError& problem) {
     notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
   }
@@ -150,44 +180,37 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   return files;
 }
 
-void add_unaudited(std::vector<UnauditedDevice>& all, const std::vector<UnauditedDevice>& more) {
-  for (const UnauditedDevice& device : more) {
-    if (std::ranges::find(all, device.uuid, &UnauditedDevice::uuid) == all.end()) {
-      all.push_back(device);
-    }
-  }
-}
-
 }  // namespace
 
 MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   MergeNotes notes;
-  std::vector<Candidate> chosen;
+  Choice choice;
   const auto take = [&](Candidate one) {
     check_readable(one);
-    add_candidate(chosen, std::move(one), notes);
+    add_candidate(choice, std::move(one), notes);
   };
   for_each_in_shards(list_shards(parts_folder(path)), roster.provenance.config_hash, notes, take);
-  add_lost(chosen, roster);
-  std::ranges::stable_sort(chosen, {}, &Candidate::rank);
-  write_candidates(path, roster.provenance, chosen, roster.unaudited);
+  add_lost(choice, roster);
+  choice.sort_by_rank();
+  write_candidates(path, roster.provenance, choice, roster.unaudited);
   return notes;
 }
 
 MergeNotes add_leftover_shards(const fs::path& run) {
   MergeNotes notes;
   const RunReader whole(run);
-  std::vector<Candidate> chosen = list_candidates(run, whole);
-  const std::size_t before = chosen.size();
+  Choice choice;
+  for (Candidate& one : list_candidates(run, whole)) choice.add(std::move(one));
+  const std::size_t before = choice.all().size();
   for_each_in_shards(
       list_shards(parts_folder(run)), whole.provenance().config_hash, notes, [&](Candidate one) {
-        if (holds(chosen, one.uuid)) return;
+        if (choice.holds(one.uuid)) return;
         check_readable(one);
         notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
-        chosen.push_back(std::move(one));
+        choice.add(std::move(one));
       });
-  if (chosen.size() > before) {
-    write_candidates(run, whole.provenance(), chosen, whole.read_unaudited());
+  if (choice.all().size() > before) {
+    write_candidates(run, whole.provenance(), choice, whole.read_unaudited());
   }
   return notes;
 }
@@ -221,8 +244,9 @@ MergeNotes extract_shards(const fs::path& run, const std::string& config_hash,
 
 MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path) {
   MergeNotes notes;
-  std::vector<Candidate> chosen;
+  Choice choice;
   std::vector<UnauditedDevice> unaudited;
+  std::set<std::string> named;  // of these
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {
@@ -242,16 +266,18 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       provenance->world_size += its.world_size;
     }
     for (Candidate& one : list_candidates(file, reader)) {
-      add_candidate(chosen, std::move(one), notes);
+      add_candidate(choice, std::move(one), notes);
     }
-    add_unaudited(unaudited, reader.read_unaudited());
+    for (UnauditedDevice& device : reader.read_unaudited()) {
+      if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));
+    }
   }
   for (const fs::path& source : sources) {
-    add_lost_of_folder(chosen, source, provenance->config_hash, notes);
+    add_lost_of_folder(choice, source, provenance->config_hash, notes);
   }
   std::erase_if(unaudited,
-                [&chosen](const UnauditedDevice& device) { return holds(chosen, device.uuid); });
-  write_candidates(path, *provenance, chosen, unaudited);
+                [&](const UnauditedDevice& device) { return choice.holds(device.uuid); });
+  write_candidates(path, *provenance, choice, unaudited);
   return notes;
 }
 
