@@ -59,28 +59,15 @@ void add_sets(Values& values, const std::string& name, const sim::Geometry& geom
   add(".way_probability", declared_chances(geometry));
 }
 
-/// A sector is the smallest part seen to arrive on its own, so as much as a miss brings.
+/// Where a miss brings several sectors, no load shows one.
 void add_shape(Values& values, const std::string& name, const sim::CacheModel& cache,
                double size_bytes) {
   values.push_back({name + ".size_bytes", size_bytes});
   values.push_back({name + ".line_bytes", static_cast<double>(cache.line_bytes)});
-  values.push_back({name + ".sector_bytes", static_cast<double>(cache.fetch_bytes)});
+  values.push_back({.metric = name + ".sector_bytes",
+                    .value = static_cast<double>(cache.sector_bytes),
+                    .excluded = cache.fetch_bytes > cache.sector_bytes});
   values.push_back({name + ".fetch_bytes", static_cast<double>(cache.fetch_bytes)});
-}
-
-void add_first_level(Values& values, const std::string& name, const sim::CacheModel* cache,
-                     std::uint64_t carveout_bytes) {
-  if (cache == nullptr) {
-    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
-                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
-                               ".index_function", ".replacement", ".way_probability"}) {
-      values.push_back({name + metric, Absent{}});
-    }
-    return;
-  }
-  const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
-  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
-  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
 }
 
 void add_carveouts(Values& values, const sim::CacheModel* l1,
@@ -154,6 +141,23 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
   values.push_back({"tlb.page_window_bytes", window_bytes > 0 ? Declared(window_bytes) : Absent{}});
 }
 
+}  // namespace
+
+void declare_cache(Values& values, const std::string& name, const sim::CacheModel* cache,
+                   std::uint64_t carveout_bytes) {
+  if (cache == nullptr) {
+    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
+                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
+                               ".index_function", ".replacement", ".way_probability"}) {
+      values.push_back({name + metric, Absent{}});
+    }
+    return;
+  }
+  const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
+  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
+  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
+}
+
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
   const auto& declared = model.paths[static_cast<std::size_t>(path)];
   if (!declared || declared->caches.empty()) return nullptr;
@@ -161,16 +165,14 @@ const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
   return cache.name == "l2" ? nullptr : &cache;
 }
 
-}  // namespace
-
 Values declared_values(const sim::Model& model, std::uint64_t chosen_carveout_bytes,
                        const std::vector<std::uint64_t>& recordable_carveouts_bytes) {
   Values values;
   const sim::CacheModel* l1 = first_cache_of(model, LoadPath::all_levels);
-  add_first_level(values, "cache.l1", l1, chosen_carveout_bytes);
+  declare_cache(values, "cache.l1", l1, chosen_carveout_bytes);
   add_carveouts(values, l1, recordable_carveouts_bytes);
-  add_first_level(values, "cache.readonly", first_cache_of(model, LoadPath::read_only),
-                  chosen_carveout_bytes);
+  declare_cache(values, "cache.readonly", first_cache_of(model, LoadPath::read_only),
+                chosen_carveout_bytes);
   add_second_level(values, model);
   add_tlbs(values, model.pages);
   return values;

@@ -87,6 +87,16 @@ bool is_right(const DeclaredChances& declared, const Finding& finding) {
   });
 }
 
+bool is_right(DeclaredRange declared, const Finding& finding) {
+  const auto* number = std::get_if<double>(&finding.value);
+  return number != nullptr && *number >= declared.low && *number <= declared.high;
+}
+
+bool is_right(const OneOf& declared, const Finding& finding) {
+  const auto* text = std::get_if<std::string>(&finding.value);
+  return text != nullptr && std::ranges::find(declared.texts, *text) != declared.texts.end();
+}
+
 /// Whether "not resolvable" is all that can be said.
 bool is_beyond_sight(const Declared& declared) {
   if (std::holds_alternative<Absent>(declared)) return true;
@@ -126,6 +136,10 @@ std::string in_words(const DeclaredPolicy& policy) {
   return fmt::format("{} in {} sets of {} ways", to_text(in_words_of_analysis(policy.policy)),
                      policy.ways_per_set.size(), policy.ways_per_set.front());
 }
+std::string in_words(DeclaredRange range) {
+  return fmt::format("{:g} to {:g}", range.low, range.high);
+}
+std::string in_words(const OneOf& one) { return fmt::format("{}", fmt::join(one.texts, " or ")); }
 std::string in_words(const DeclaredChances& chances) { return in_words(chances.by_width.front()); }
 
 }  // namespace

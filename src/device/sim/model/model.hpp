@@ -233,6 +233,8 @@ struct NoiseModel {
   std::uint32_t outlier_min_cycles = 0;
   std::uint32_t outlier_max_cycles = 0;
   double clock_jitter_cycles = 0;  // of timed windows without a load
+  double drift_cycles = 0;         // deviation of what all loads of a stretch have in common ...
+  double drift_accesses = 1;       // ... and how long a stretch is in the mean
 };
 
 struct Model {

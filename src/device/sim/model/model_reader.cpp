@@ -87,7 +87,12 @@ NoiseModel read_noise(Fields& fields) {
       .outlier_probability = fields.number("outlier_probability", {0, 1}),
       .outlier_min_cycles = fields.count("outlier_min_cycles", {0, limits::cycles}),
       .outlier_max_cycles = fields.count("outlier_max_cycles", {0, limits::cycles}),
-      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles})};
+      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles}),
+      .drift_cycles = fields.number_or("drift_cycles", {0, limits::cycles}, 0),
+      .drift_accesses = fields.number_or("drift_accesses", {1, limits::drift_accesses}, 1)};
+  if (noise.drift_cycles > 0 && !fields.has("drift_accesses")) {
+    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
+  }
   if (noise.outlier_max_cycles < noise.outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }
