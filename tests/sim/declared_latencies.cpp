@@ -18,7 +18,7 @@ class PathTruth {
   /// A hit of the cache at a place of the path; near and far where the last one is divided.
   DeclaredRange hit(std::size_t level, std::size_t outcome) const {
     const double near = path_.hit[level][outcome];
-    const bool divided = model_.partitions.count == 2 && level + 1 == path_.caches.size();
+    const bool divided = model_.partitions.count > 1 && level + 1 == path_.caches.size();
     const bool from_far = divided && (!model_.partitions.replicate || path_.at_home);
     return range(near, from_far ? path_.far_hit[outcome] : near, path_.caches[level]);
   }
@@ -64,13 +64,13 @@ void add(Values& values, const std::string& metric, Declared value) {
 /// Mei and Chu's patterns.
 void declare_patterns(Values& values, const sim::Model& model, const sim::PathModel& path,
                       const PathTruth& truth, const std::string& prefix) {
-  const std::size_t walk_cached = path.tlbs.size();
+  const std::size_t walk_cached = path.tlbs.size() + model.pages.walk_caches.size();
   Declared hits[3] = {Absent{}, Absent{}, Absent{}};
   if (!path.caches.empty()) {
     const sim::LatencyRow& row = path.hit.front();
     hits[0] = truth.hit(0, 0);
     if (row[walk_cached] > row[0]) {
-      if (walk_cached > 1) hits[1] = truth.hit(0, 1);
+      if (path.tlbs.size() > 1) hits[1] = truth.hit(0, 1);
       hits[2] = truth.hit(0, walk_cached);
     }
   }

@@ -49,7 +49,7 @@ constexpr const char* shared_caches[] = {"l1",
 void declare_scopes(Values& values, const sim::Model& model, const sim::Die& die,
                     const NamedCaches& names) {
   for (const std::string name : shared_caches) {
-    if (name == "l2" && model.partitions.count == 2) continue;  // copies make it another question
+    if (name == "l2" && model.partitions.count > 1) continue;  // copies make it another question
     const auto found = names.find(name);
     if (found == names.end()) {
       values.push_back({"sharing." + name + ".scope", Absent{}});

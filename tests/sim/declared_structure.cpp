@@ -98,7 +98,7 @@ void add_second_level(Values& values, const sim::Model& model) {
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
                          static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
   for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].excluded = scattered;
-  const bool divided = model.partitions.count == 2 && model.partitions.replicate;
+  const bool divided = model.partitions.count > 1 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", divided ? Declared(part_bytes) : Absent{}});
 }
 

@@ -101,7 +101,10 @@ bool is_right(const OneOf& declared, const Finding& finding) {
 bool is_beyond_sight(const Declared& declared) {
   if (std::holds_alternative<Absent>(declared)) return true;
   if (const auto* index = std::get_if<DeclaredIndex>(&declared)) {
-    return index->function.kind == sim::DeclaredIndex::Kind::table;
+    // Remainders of XORs and sets in slices have no text.
+    using Kind = sim::DeclaredIndex::Kind;
+    const Kind kind = index->function.kind;
+    return kind == Kind::table || kind == Kind::xor_modulo || kind == Kind::sliced;
   }
   if (const auto* policy = std::get_if<DeclaredPolicy>(&declared)) {
     const std::uint32_t ways =
@@ -128,6 +131,7 @@ std::string in_words(const DeclaredIndex& index) {
       return fmt::format("XORs {:x} mod {}", fmt::join(function.masks, " "), index.sets);
     case Kind::modulo:
       return fmt::format("(address / {} B) mod {}", function.granularity_bytes, index.sets);
+    case Kind::sliced: return fmt::format("{} sets in {} slices", index.sets, function.slices);
     case Kind::table: return fmt::format("a table to {} sets", index.sets);
   }
   return {};

@@ -8,7 +8,11 @@ namespace sonde::sim {
 SetIndex::SetIndex(const DeclaredIndex& function, std::uint32_t set_count)
     : kind_(function.kind), low_bit_(function.low_bit), divisor_(set_count) {
   using Kind = DeclaredIndex::Kind;
-  if (kind_ == Kind::bit_field) {
+  if (kind_ == Kind::sliced) {
+    sets_of_slice_ = set_count / function.slices;
+    parts_.emplace_back(function.parts[0], function.slices);
+    parts_.emplace_back(function.parts[1], sets_of_slice_);
+  } else if (kind_ == Kind::bit_field) {
     bit_mask_ = function.bits >= 32 ? ~0u : (1u << function.bits) - 1;
   } else if (kind_ == Kind::xor_masks || kind_ == Kind::xor_modulo) {
     make_shares(function.masks);

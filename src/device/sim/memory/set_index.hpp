@@ -20,6 +20,7 @@ class SetIndex {
   std::uint32_t operator()(std::uint64_t address) const {
     using Kind = DeclaredIndex::Kind;
     if (kind_ == Kind::xor_masks) return fold(address);
+    if (kind_ == Kind::sliced) return parts_[0](address) * sets_of_slice_ + parts_[1](address);
     if (kind_ == Kind::xor_modulo) return static_cast<std::uint32_t>(fold(address) % divisor_);
     if (kind_ == Kind::bit_field)
       return static_cast<std::uint32_t>(address >> low_bit_) & bit_mask_;
@@ -54,6 +55,8 @@ class SetIndex {
   std::uint64_t divisor_ = 1;
   std::uint64_t granularity_bytes_ = 0;  // 0: 2^low_bit_
   std::vector<std::uint32_t> table_;
+  std::vector<SetIndex> parts_;
+  std::uint32_t sets_of_slice_ = 0;
   std::shared_ptr<const std::vector<Share>> shares_;  // for all bytes that count, by pairs
   const Share* first_share_ = nullptr;
   const Share* last_share_ = nullptr;
