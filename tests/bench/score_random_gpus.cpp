@@ -8,7 +8,7 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <csignal>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -106,7 +106,11 @@ class Workers {
     const std::uint64_t seed = found->second;
     running_.erase(found);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      table_.add(from_json(seed, json::parse(std::ifstream(file_of(seed)))));
+      const GpuScore score = from_json(seed, json::parse(std::ifstream(file_of(seed))));
+      fmt::print(stderr, "seed {}: {} values, {} wrong, {} jobs lost\n", seed, score.values.size(),
+                 std::ranges::count(score.values, Verdict::wrong, &ScoredValue::verdict),
+                 score.lost_jobs.size());
+      table_.add(score);
       return;
     }
     const std::string why = WIFSIGNALED(status)

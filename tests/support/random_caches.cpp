@@ -82,7 +82,9 @@ json draw_second_level(Draws& draws, Plan& plan) {
   json cache = draw_line(draws, line_bytes);
   // Remainders and parities do not go together: a half would get more of some sets than of others.
   const Placing placing = plan.has_halves ? Placing::by_blocks : plan.placing;
-  const DrawnSets sets = draw_second_level_sets(draws, line_bytes, placing);
+  const bool is_sliced = !plan.has_halves && draws.chance(0.15);
+  const DrawnSets sets = is_sliced ? draw_sliced_sets(draws, line_bytes)
+                                   : draw_second_level_sets(draws, line_bytes, placing);
   plan.l2_part_bytes = sets.lines() * line_bytes;
   plan.l2_line_bytes = line_bytes;
   plan.l2_index = sets.index;
@@ -231,11 +233,17 @@ json draw_data_caches(std::uint64_t seed, Plan& plan) {
                                 is_virtual ? Placing::known : plan.placing));
   }
   caches.push_back(std::move(l2));
+  // Some take what leaves the L2, in lines of its size.
+  const bool takes_victims = others.chance(0.4);
   if (plan.has_memory_side) {
-    caches.push_back(draw_cache(others,
-                                {"memory_side", "device", false, line_bytes, 3 * plan.l2_part_bytes,
-                                 8 * plan.l2_part_bytes},
-                                plan.placing));
+    caches.push_back(
+        draw_cache(others,
+                   {"memory_side", "device", false, takes_victims ? plan.l2_line_bytes : line_bytes,
+                    3 * plan.l2_part_bytes, 8 * plan.l2_part_bytes},
+                   plan.placing));
+    if (takes_victims) {
+      caches.back()["filled_by"] = others.pick({"victims", "victims_moving"});
+    }
   }
   return caches;
 }

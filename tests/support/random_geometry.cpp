@@ -181,6 +181,26 @@ DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing
   }
 }
 
+DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes) {
+  constexpr int highest_hashed_bit = 30;
+  constexpr int slice_hash_bits = 12;  // so many that the remainders come nearly equally often
+  const std::uint64_t slices = draws.pick({3, 5, 6, 7, 10, 12});
+  const auto ways = static_cast<std::uint32_t>(draws.between(4, 16));
+  const std::uint64_t lines = draws.log_between(256_KiB, 1_MiB) / line_bytes;
+  const std::uint64_t sets = std::bit_floor(std::max<std::uint64_t>(1, lines / ways / slices));
+  const int line_bit = log2_of(line_bytes);
+  DrawnSets drawn;
+  drawn.ways_per_set.assign(slices * sets, ways);
+  json slice_index = xor_masks(draws, line_bit, slice_hash_bits, highest_hashed_bit, Masks::wild);
+  slice_index["kind"] = "xor_modulo";
+  drawn.index = {
+      {"kind", "sliced"},
+      {"slices", slices},
+      {"slice_index", slice_index},
+      {"set_index", xor_masks(draws, line_bit, log2_of(sets), highest_hashed_bit, Masks::folded)}};
+  return drawn;
+}
+
 DrawnSets draw_sized_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
                           std::uint64_t most_bytes, Placing placing) {
   for (;;) {

@@ -27,15 +27,16 @@ Plan draw_plan(std::uint64_t seed) {
   plan.has_copies = draws.chance(0.6);
   plan.homes = draws.chance(0.7) ? Homes::by_line : Homes::by_page;
   plan.has_middle = draws.chance(0.15);
-  // The simulator has no cache behind two partitions.
+  // The simulator has no cache behind partitions.
   plan.has_memory_side = !plan.has_halves && draws.chance(0.15);
+  if (plan.has_halves) plan.partitions = draws.chance(0.8) ? 2 : 4;
   return plan;
 }
 
 /// Some TPCs of the chip are switched off on most dies.
 json draw_chip(Draws& draws, const Plan& plan) {
   for (;;) {
-    const std::uint64_t gpcs = draws.between(plan.has_halves ? 2 : 1, 6);
+    const std::uint64_t gpcs = draws.between(plan.partitions, 6);
     const std::uint64_t tpcs = draws.between(1, 5);
     const std::uint64_t sms = draws.between(1, 2);
     const std::uint64_t least = tpcs - draws.between(0, std::min<std::uint64_t>(2, tpcs - 1));
@@ -109,23 +110,30 @@ Gf2Basis basis_of(const json& index) {
   return basis;
 }
 
-/// The home of a line: a parity that does not follow from its set, so that no half of a partition
+/// The home of a line: parities that do not follow from its set, so that no part of a partition
 /// stays empty.
 json draw_halves(Draws& draws, const Plan& plan) {
   constexpr int highest_bit = 28;
   const std::uint64_t unit_bytes =
       plan.homes == Homes::by_line ? plan.l2_line_bytes : std::max(plan.page_bytes, 4_KiB);
-  for (;;) {
+  Gf2Basis basis = basis_of(plan.l2_index);
+  json masks = json::array();
+  while (std::uint64_t{1} << masks.size() < plan.partitions) {
     std::uint64_t mask = 0;
     for (int bit = std::countr_zero(unit_bytes); bit <= highest_bit; ++bit) {
       if (draws.chance(0.4)) mask |= std::uint64_t{1} << bit;
     }
-    Gf2Basis basis = basis_of(plan.l2_index);
-    if (mask == 0 || !basis.insert(mask)) continue;
-    return {{"home_mask", fmt::format("{:#x}", mask)},
-            {"replicate", plan.has_copies},
-            {"copy_cycles", plan.has_copies && draws.chance(0.3) ? draws.between(1, 10) : 0}};
+    if (mask != 0 && basis.insert(mask)) masks.push_back(fmt::format("{:#x}", mask));
   }
+  json partitions{{"replicate", plan.has_copies},
+                  {"copy_cycles", plan.has_copies && draws.chance(0.3) ? draws.between(1, 10) : 0}};
+  if (masks.size() == 1) {
+    partitions["home_mask"] = masks.front();
+  } else {
+    partitions["count"] = plan.partitions;
+    partitions["home"] = {{"kind", "xor_masks"}, {"masks", masks}};
+  }
+  return partitions;
 }
 
 /// What the drawn structure does not touch: as of a GTX 980.

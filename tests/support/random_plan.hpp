@@ -21,9 +21,10 @@ struct Plan {
   bool has_readonly = true;      // a cache of its own
   bool has_middle = false;       // a cache between the first one and the L2
   bool has_memory_side = false;  // a cache between the L2 and the memory
-  bool has_halves = false;       // an L2 of two partitions
+  bool has_halves = false;       // an L2 of partitions
   bool has_copies = false;       // each keeps copies of the other's lines
   bool has_carveouts = false;
+  std::uint64_t partitions = 1;
   Homes homes = Homes::by_line;
   // Of draw_data_caches.
   std::uint64_t l2_part_bytes = 0;  // all of it, or each half
@@ -36,12 +37,13 @@ struct Plan {
   std::uint64_t window_bytes = 0;  // 0: none
   std::vector<std::string> tlbs;   // of all paths but those of textures, innermost first
   std::vector<std::string> texture_tlbs;
+  bool has_walk_cache = false;  // named "upper"
   // Of draw_side_caches: names, innermost first, those of textures before the L2.
   std::vector<std::string> texture;
   std::vector<std::string> constant;
   std::vector<std::string> code;
 
-  std::uint64_t l2_bytes() const { return has_halves ? 2 * l2_part_bytes : l2_part_bytes; }
+  std::uint64_t l2_bytes() const { return partitions * l2_part_bytes; }
 };
 
 /// First caches of plain and read-only loads, a middle one, the L2 and one on the side of the
