@@ -60,6 +60,10 @@ inline constexpr Row slice_rows[] = {
     {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},
      "share of the variance of L2 hits by SM and slice that a sum of both explains",
      "Alpay and Basaran, arXiv 2606.22588"},
+    {"cache.l2.slice_ways", count, "associativity of the sets of a slice, in one partition"},
+    {"cache.l2.slice_sets", count, "sets of a slice, in one partition"},
+    {"cache.l2.slice_bytes", size, "lines of a slice that stay together, in one partition"},
+    {"cache.l2.slice_replacement", text, "replacement policy of a set of a slice"},
     {"cache.l2.slowest_slice", Quantity{"1", inventory, neither}, "slice that stands out"},
 };
 

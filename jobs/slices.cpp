@@ -6,6 +6,7 @@
 #include "jobs/run/attempt.hpp"
 #include "jobs/slices/page_slices.hpp"
 #include "jobs/slices/slice_map.hpp"
+#include "jobs/slices/slice_sets.hpp"
 
 #include <fmt/format.h>
 
@@ -177,6 +178,8 @@ void run_slices(JobRun& run) {
                  pages.front().function.choosing_mask);
   report_sides(run, map);
   report_map(run, map);
+  const auto gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{});
+  report_slice_sets(run, measure_slice_sets(run, pages.front().labels, line, gpc_of_sm), line);
 }
 
 }  // namespace sonde

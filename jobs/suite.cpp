@@ -125,6 +125,8 @@ constexpr std::array jobs{
                           "clock")),
     make_job("registers", standard, run_registers,
              "registers of an SM, and how many blocks it holds"),
+    make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
+             "clock", "cache.l1"),
     over_all_sms(make_job("global.throughput", quick, run_global_throughput,
                           "read, write and copy bandwidth of global memory", "clock")),
     over_all_sms(make_job("l2.throughput", quick, run_l2_throughput,
@@ -133,8 +135,6 @@ constexpr std::array jobs{
                           "bandwidth of the constant caches by number of blocks",
                           "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
                           "topology")),
-    make_job("bypass", standard, run_bypass, "how many warps should use the L1, by access pattern",
-             "clock", "cache.l1"),
     over_node(make_job("peer", full, run_peer,
                        "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
 

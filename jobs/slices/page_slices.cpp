@@ -15,69 +15,10 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t passes_alone = 3;
-constexpr std::uint64_t contended_passes = 2;
 /// Of every GPC: on an H200 one was too few to make a queue, three were enough.
 constexpr std::array co_runners_of_gpc{3, 6, 16};
 /// GPCs of most GPUs since 2020.
 constexpr std::size_t usual_gpcs = 8;
-
-class PageChase {
- public:
-  PageChase(JobRun& run, const Draw& draw, std::uint64_t line_bytes)
-      : run_(run),
-        line_bytes_(line_bytes),
-        setup_(at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw)),
-        random_(draw.seed) {
-    setup_.buffer_bytes = large_page_bytes;
-  }
-
-  void set_co_runner_sms(std::vector<int> sms) { sms_ = std::move(sms); }
-
-  std::vector<double> latencies_alone() {
-    setup_.co_runners.clear();
-    std::vector<std::size_t> lines(large_page_bytes / line_bytes_);
-    for (std::size_t line = 0; line < lines.size(); ++line) lines[line] = line;
-    return fastest(lines, passes_alone);
-  }
-
-  std::vector<double> contended_latencies(const std::vector<std::size_t>& lines, std::size_t own) {
-    setup_.co_runners.clear();
-    for (const int sm : sms_) setup_.co_runners.push_back({sm, own * line_bytes_});
-    return fastest(lines, contended_passes);
-  }
-
- private:
-  /// Of each line, over the passes of a chase in random order.
-  std::vector<double> fastest(const std::vector<std::size_t>& lines, std::uint64_t passes) {
-    ChasePlan plan{
-        .warm_up = WarmUp::overlapped, .passes = passes, .evidence = Evidence::of_a_search};
-    std::vector<std::size_t> order(lines.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    shuffle(order, random_);
-    for (const std::size_t i : order) plan.offsets.push_back(lines[i] * line_bytes_);
-    const std::string label =
-        setup_.co_runners.empty()
-            ? fmt::format("slices: page {} alone", setup_.place)
-            : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
-                          setup_.co_runners.front().offset_bytes);
-    const ChaseLatencies chase = measure_chase(run_, setup_, label, plan);
-    std::vector<double> latencies(lines.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      double least = chase.cycles[i];
-      for (std::size_t at = i; at < chase.cycles.size(); at += chase.positions) {
-        least = std::min(least, chase.cycles[at]);
-      }
-      latencies[order[i]] = least;
-    }
-    return latencies;
-  }
-
-  JobRun& run_;
-  std::uint64_t line_bytes_;
-  ChaseSetup setup_;
-  Random random_;
-  std::vector<int> sms_;
-};
 
 /// `count` of them, as far from each other as can be.
 std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
@@ -88,6 +29,57 @@ std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
 }
 
 }  // namespace
+
+PageChase::PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes)
+    : run_(run),
+      setup_(at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw)),
+      random_(draw.seed) {
+  setup_.buffer_bytes = buffer_bytes;
+}
+
+std::vector<double> PageChase::latencies_alone(const Lines& offsets) {
+  setup_.co_runners.clear();
+  return fastest(offsets, passes_alone);
+}
+
+std::vector<double> PageChase::contended_latencies(const Lines& offsets, std::uint64_t own_bytes,
+                                                   std::uint64_t passes) {
+  setup_.co_runners.clear();
+  for (const int sm : sms_) setup_.co_runners.push_back({sm, own_bytes});
+  return fastest(offsets, passes);
+}
+
+/// Of each line, over the passes of a chase in random order.
+std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passes) {
+  ChasePlan plan{
+      .warm_up = WarmUp::overlapped, .passes = passes, .evidence = Evidence::of_a_search};
+  std::vector<std::size_t> order(offsets.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  shuffle(order, random_);
+  for (const std::size_t i : order) plan.offsets.push_back(offsets[i]);
+  const std::string label = setup_.co_runners.empty()
+                                ? fmt::format("slices: page {} alone", setup_.place)
+                                : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
+                                              setup_.co_runners.front().offset_bytes);
+  const ChaseLatencies chase = measure_chase(run_, setup_, label, plan);
+  std::vector<double> latencies(offsets.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    double least = chase.cycles[i];
+    for (std::size_t at = i; at < chase.cycles.size(); at += chase.positions) {
+      least = std::min(least, chase.cycles[at]);
+    }
+    latencies[order[i]] = least;
+  }
+  return latencies;
+}
+
+Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes) {
+  Lines lines;
+  for (std::uint64_t at = 0; at < large_page_bytes; at += line_bytes) {
+    lines.push_back(page_bytes + at);
+  }
+  return lines;
+}
 
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc) {
@@ -113,16 +105,19 @@ std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_
 
 PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes,
                       const std::vector<double>& gpc_of_sm) {
-  PageChase chase(run, draw, line_bytes);
-  const std::vector<double> alone = chase.latencies_alone();
+  PageChase chase(run, draw, large_page_bytes);
+  const std::vector<double> alone = chase.latencies_alone(lines_of_page(0, line_bytes));
   PageSlices page{.slices = {}, .prober = draw.sm};
   for (const int of_each_gpc : co_runners_of_gpc) {
     std::vector<int> sms = choose_co_runners(gpc_of_sm, run.info().sm_count, draw.sm, of_each_gpc);
     if (sms.size() == page.co_runners) break;
     page.co_runners = sms.size();
+    page.of_each_gpc = of_each_gpc;
     chase.set_co_runner_sms(std::move(sms));
     page.slices = label_lines(alone, [&](const auto& lines, std::size_t own) {
-      return chase.contended_latencies(lines, own);
+      Lines offsets;
+      for (const std::size_t line : lines) offsets.push_back(line * line_bytes);
+      return chase.contended_latencies(offsets, own * line_bytes);
     });
     if (page.slices.slices > 0) break;
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "analysis/structure/index/slice_labels.hpp"
+#include "analysis/structure/sets/miss_oracle.hpp"
+#include "base/random.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
 #include <string>
@@ -17,11 +19,41 @@ namespace sonde {
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc);
 
+/// Latencies of atomics to lines of a buffer, with and without others that make reductions on one.
+class PageChase {
+ public:
+  /// By the draw's SM, to memory at its place.
+  PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes);
+
+  void set_co_runner_sms(std::vector<int> sms) { sms_ = std::move(sms); }
+
+  /// Of each line the least of some passes, in the order of `offsets`, lines of the buffer.
+  /// @throws DeviceError, DeviceLostError
+  std::vector<double> latencies_alone(const Lines& offsets);
+
+  /// The same while the co-runners make reductions on the line at `own_bytes`.
+  /// @throws DeviceError, DeviceLostError
+  std::vector<double> contended_latencies(const Lines& offsets, std::uint64_t own_bytes,
+                                          std::uint64_t passes = 2);
+
+ private:
+  std::vector<double> fastest(const Lines& offsets, std::uint64_t passes);
+
+  JobRun& run_;
+  ChaseSetup setup_;
+  Random random_;
+  std::vector<int> sms_;
+};
+
+/// All lines of the page that begins there.
+Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes);
+
 /// What the labels of a page were measured with.
 struct PageSlices {
   SliceLabels slices;
   int prober = 0;
   std::size_t co_runners = 0;
+  int of_each_gpc = 0;  // co-runners, as choose_co_runners takes it
 };
 
 /// Labels every line of the page at a draw's place, by the draw's SM. With more co-runners where

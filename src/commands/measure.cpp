@@ -70,18 +70,22 @@ bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
 
-/// Of a job with fewer recorded windows than this the writing takes some hundredths of a second,
-/// and a crash of the next job shall not cost it. A longer one is lost if the next job crashes
-/// before it is written; another worker then measures it again.
-constexpr std::size_t long_record = 500'000;
-
-std::size_t count_windows(const JobResult& result) {
+/// What is written of a job, in rows of one window: a lane has a row of its own, as long as ten.
+std::size_t count_rows(const JobResult& result) {
+  constexpr std::size_t windows_of_a_lane = 10;
   std::size_t count = 0;
   for (const ProbeRecord& probe : result.probes) {
-    for (const LaneTrace& lane : probe.trace.lanes) count += lane.window_cycles.size();
+    for (const LaneTrace& lane : probe.trace.lanes) {
+      count += windows_of_a_lane + lane.window_cycles.size();
+    }
   }
   return count;
 }
+
+/// Of a job with fewer rows than this the writing takes some hundredths of a second, and a crash of
+/// the next job shall not cost it. A longer one is lost if the next job crashes before it is
+/// written; another worker then measures it again.
+constexpr std::size_t long_record = 500'000;
 
 /// A shard that one thread at a time writes into: a job with long records while the next one is
 /// measured. HDF5 bears no two threads, so whoever needs the shard waits for that write.
@@ -92,7 +96,7 @@ class WrittenBehind {
   /// @throws StoreError if a job before could not be written
   void append(JobResult result) {
     get();
-    if (count_windows(result) < long_record) return shard_.append(result);
+    if (count_rows(result) < long_record) return shard_.append(result);
     writing_ =
         std::async(std::launch::async, [this, job = std::move(result)] { shard_.append(job); });
   }

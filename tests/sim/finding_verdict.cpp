@@ -60,7 +60,8 @@ bool is_right(const std::vector<double>& declared, const Finding& finding) {
 /// The reason of an index function tells which address bits it was seen of.
 bool is_right(const DeclaredIndex& declared, const Finding& finding) {
   const auto* text = std::get_if<std::string>(&finding.value);
-  if (text == nullptr) return false;
+  const bool has_text = declared.function.kind != sim::DeclaredIndex::Kind::slices;
+  if (text == nullptr || !has_text) return false;
   std::smatch bits;
   if (!std::regex_search(finding.reason, bits, std::regex(R"(bits (\d+)-(\d+))"))) return false;
   return parts_alike(declared, *text, std::uint64_t{2} << std::stoi(bits[2]));
@@ -104,7 +105,7 @@ bool is_beyond_sight(const Declared& declared) {
     // Remainders of XORs and sets in slices have no text.
     using Kind = sim::DeclaredIndex::Kind;
     const Kind kind = index->function.kind;
-    return kind == Kind::table || kind == Kind::xor_modulo || kind == Kind::sliced;
+    return kind == Kind::table || kind == Kind::xor_modulo || kind == Kind::slices;
   }
   if (const auto* policy = std::get_if<DeclaredPolicy>(&declared)) {
     const std::uint32_t ways =
@@ -131,8 +132,8 @@ std::string in_words(const DeclaredIndex& index) {
       return fmt::format("XORs {:x} mod {}", fmt::join(function.masks, " "), index.sets);
     case Kind::modulo:
       return fmt::format("(address / {} B) mod {}", function.granularity_bytes, index.sets);
-    case Kind::sliced: return fmt::format("{} sets in {} slices", index.sets, function.slices);
     case Kind::table: return fmt::format("a table to {} sets", index.sets);
+    case Kind::slices: return fmt::format("{} sets in slices", index.sets);
   }
   return {};
 }

@@ -88,6 +88,7 @@ json draw_second_level(Draws& draws, Plan& plan) {
   plan.l2_part_bytes = sets.lines() * line_bytes;
   plan.l2_line_bytes = line_bytes;
   plan.l2_index = sets.index;
+  plan.slices = sets.slices;
   cache.update(sets.to_json());
   cache.update(draw_replacement(draws, sets));
   cache["name"] = "l2";

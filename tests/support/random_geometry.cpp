@@ -194,10 +194,9 @@ DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes) {
   json slice_index = xor_masks(draws, line_bit, slice_hash_bits, highest_hashed_bit, Masks::wild);
   slice_index["kind"] = "xor_modulo";
   drawn.index = {
-      {"kind", "sliced"},
-      {"slices", slices},
-      {"slice_index", slice_index},
-      {"set_index", xor_masks(draws, line_bit, log2_of(sets), highest_hashed_bit, Masks::folded)}};
+      {"kind", "slices"},
+      {"within", xor_masks(draws, line_bit, log2_of(sets), highest_hashed_bit, Masks::folded)}};
+  drawn.slices = {{"count", slices}, {"index", slice_index}, {"spread_cycles", draws.real(0, 8)}};
   return drawn;
 }
 

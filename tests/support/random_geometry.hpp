@@ -19,6 +19,7 @@ enum class Placing { known, by_blocks };
 struct DrawnSets {
   std::vector<std::uint32_t> ways_per_set;
   nlohmann::json index;
+  nlohmann::json slices = {};  // of draw_sliced_sets: the section of that name
 
   std::uint64_t lines() const;
   /// Keys of a geometry but for the replacement.

@@ -172,6 +172,7 @@ std::string draw_gpu(std::uint64_t seed) {
   gpu["clock"] = draw_clock(rest);
   gpu["noise"] = draw_noise(rest);
   if (plan.has_halves) gpu["partitions"] = draw_halves(rest, plan);
+  if (!plan.slices.is_null()) gpu["slices"] = plan.slices;
   gpu["paths"] = draw_paths(seed, plan, caches);
   gpu["caches"] = std::move(caches);
   gpu["device"] = describe_device(rest, plan);

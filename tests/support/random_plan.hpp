@@ -30,6 +30,7 @@ struct Plan {
   std::uint64_t l2_part_bytes = 0;  // all of it, or each half
   std::uint64_t l2_line_bytes = 0;
   nlohmann::json l2_index;
+  nlohmann::json slices = {};  // the section of that name; null: none
   std::vector<std::uint64_t> carveouts_bytes;
   // Of draw_pages.
   std::uint64_t page_bytes = 0;

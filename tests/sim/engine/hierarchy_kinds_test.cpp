@@ -42,23 +42,24 @@ json one_set(std::uint64_t low_bit) {
 
 // Sets in slices.
 
-json sliced_index() {
-  return {{"kind", "sliced"},
-          {"slices", 3},
-          {"slice_index", {{"kind", "xor_modulo"}, {"masks", {"0x1080", "0x2100", "0x4200"}}}},
-          {"set_index", {{"kind", "xor_masks"}, {"masks", {"0x10400", "0x20800"}}}}};
+/// An L2 of three slices by the remainder of a hash, each with four sets.
+json with_slices() {
+  json model = quiet_json("gtx980");
+  model["slices"] = {
+      {"count", 3},
+      {"spread_cycles", 0},
+      {"index", {{"kind", "xor_modulo"}, {"masks", {"0x1080", "0x2100", "0x4200"}}}}};
+  model["caches"][1]["sets"] = 12;
+  model["caches"][1]["index"] = {
+      {"kind", "slices"}, {"within", {{"kind", "xor_masks"}, {"masks", {"0x10400", "0x20800"}}}}};
+  return model;
 }
 
-TEST(SlicedIndexTest, numbers_the_sets_of_one_slice_after_those_of_the_one_before) {
-  DeclaredIndex slice, set, both;
-  slice.kind = DeclaredIndex::Kind::xor_modulo;
-  slice.masks = {0x1080, 0x2100, 0x4200};
-  set.kind = DeclaredIndex::Kind::xor_masks;
-  set.masks = {0x10400, 0x20800};
-  both.kind = DeclaredIndex::Kind::sliced;
-  both.slices = 3;
-  both.parts = {slice, set};
-  const SetIndex slice_of(slice, 3), set_of(set, 4), index(both, 12);
+TEST(SlicedSetsTest, come_slice_by_slice) {
+  const Model model = parse_model(with_slices().dump(), "mine.json");
+  const Geometry& geometry = model.find_cache("l2")->geometries.front();
+  const SetIndex index(geometry, &*model.slices);
+  const SetIndex slice_of(model.slices->index, 3), set_of(geometry.index.within.front(), 4);
   std::set<std::uint32_t> seen;
   for (std::uint64_t address = 0; address < 1 << 18; address += 128) {
     EXPECT_EQ(index(address), 4 * slice_of(address) + set_of(address));
@@ -67,17 +68,23 @@ TEST(SlicedIndexTest, numbers_the_sets_of_one_slice_after_those_of_the_one_befor
   EXPECT_EQ(seen.size(), 12u);
 }
 
-TEST(SlicedIndexTest, of_a_model_must_share_the_sets_among_the_slices) {
-  json model = quiet_json("gtx980");
-  model["caches"][1]["sets"] = 12;
-  model["caches"][1]["index"] = sliced_index();
+TEST(SlicedSetsTest, are_those_of_the_l2_alone_and_equally_many) {
+  const json index = with_slices()["caches"][1]["index"];
+  json model = with_slices();
   EXPECT_EQ(complaint_about(model), "no complaint");
   model["caches"][1]["sets"] = 13;
-  EXPECT_THAT(complaint_about(model), AllOf(HasSubstr("caches[1].index"), HasSubstr("slices")));
+  EXPECT_THAT(complaint_about(model), HasSubstr("as many sets in each"));
   model["caches"][1]["sets"] = 6;
   EXPECT_THAT(complaint_about(model), HasSubstr("reaches set 3, but there are only 2"));
-  model["caches"][1]["index"]["set_index"] = sliced_index();
-  EXPECT_THAT(complaint_about(model), HasSubstr("must not be sliced once more"));
+  model = with_slices();
+  model["pages"]["tlbs"][0]["index"] = index;
+  EXPECT_THAT(complaint_about(model), HasSubstr("tlbs[0].index must not be of kind slices"));
+  model = with_slices();
+  model["slices"]["index"] = index;
+  EXPECT_THAT(complaint_about(model), HasSubstr("slices.index must not be of kind slices"));
+  model = with_slices();
+  model["partitions"] = {{"home", index}};
+  EXPECT_THAT(complaint_about(model), HasSubstr("partitions.home must not be of kind slices"));
 }
 
 // Lines that are no power of two.

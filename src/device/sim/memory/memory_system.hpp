@@ -5,7 +5,6 @@
 #include "device/probe.hpp"
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
-#include "device/sim/memory/slice_index.hpp"
 
 #include <array>
 

@@ -33,7 +33,8 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
                           const Geometry& geometry) {
   Instance& instance = instances[static_cast<std::size_t>(number)];
   if (instance.geometry != &geometry) {
-    const SetIndex& index = indexes_.try_emplace(&geometry, geometry).first->second;
+    const Slices* slices = model_.slices ? &*model_.slices : nullptr;
+    const SetIndex& index = indexes_.try_emplace(&geometry, geometry, slices).first->second;
     instance.array = std::make_unique<CacheArray>(model, geometry, index);
     instance.geometry = &geometry;
     instance.probe = 0;

@@ -5,17 +5,24 @@
 
 namespace sonde::sim {
 
-SetIndex::SetIndex(const DeclaredIndex& function, std::uint32_t set_count)
+/// The sets of slice 0 come first, then those of slice 1.
+struct SlicedSets {
+  SliceIndex slice_of;
+  SetIndex within;
+  std::uint32_t sets_of_slice;
+};
+
+SetIndex::SetIndex(const DeclaredIndex& function, std::uint32_t set_count, const Slices* slices)
     : kind_(function.kind), low_bit_(function.low_bit), divisor_(set_count) {
   using Kind = DeclaredIndex::Kind;
-  if (kind_ == Kind::sliced) {
-    sets_of_slice_ = set_count / function.slices;
-    parts_.emplace_back(function.parts[0], function.slices);
-    parts_.emplace_back(function.parts[1], sets_of_slice_);
-  } else if (kind_ == Kind::bit_field) {
+  if (kind_ == Kind::bit_field) {
     bit_mask_ = function.bits >= 32 ? ~0u : (1u << function.bits) - 1;
   } else if (kind_ == Kind::xor_masks || kind_ == Kind::xor_modulo) {
     make_shares(function.masks);
+  } else if (kind_ == Kind::slices) {
+    const std::uint32_t sets = set_count / static_cast<std::uint32_t>(slices->count);
+    sliced_ = std::make_shared<SlicedSets>(
+        SlicedSets{SliceIndex(*slices), SetIndex(function.within.front(), sets), sets});
   } else {
     if (std::has_single_bit(function.granularity_bytes)) {
       low_bit_ = std::countr_zero(function.granularity_bytes);
@@ -25,6 +32,10 @@ SetIndex::SetIndex(const DeclaredIndex& function, std::uint32_t set_count)
     table_ = function.table;
     if (kind_ == Kind::table) divisor_ = table_.size();
   }
+}
+
+std::uint32_t SetIndex::in_slice(std::uint64_t address) const {
+  return sliced_->slice_of(address) * sliced_->sets_of_slice + sliced_->within(address);
 }
 
 void SetIndex::make_shares(const std::vector<std::uint64_t>& masks) {

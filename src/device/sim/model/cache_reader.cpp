@@ -186,6 +186,7 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   }
   check_sizes(fields, tlb, Tag::most_sectors);
   tlb.geometries.push_back(read_geometry(fields, tlb.scope, budget));
+  refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
 }
 

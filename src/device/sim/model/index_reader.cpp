@@ -5,17 +5,6 @@
 #include <algorithm>
 
 namespace sonde::sim {
-namespace {
-
-/// Of slices or of sets; slices of slices are none.
-DeclaredIndex read_part(Fields& fields) {
-  DeclaredIndex part = read_index(fields);
-  if (part.kind == DeclaredIndex::Kind::sliced) fields.fail("kind", "must not be sliced once more");
-  return part;
-}
-
-}  // namespace
-
 // More sets than any index function may give would be read outside the arrays.
 void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
   std::uint64_t largest = 0;
@@ -24,15 +13,15 @@ void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t s
   if (index.kind == DeclaredIndex::Kind::table) {
     largest = *std::max_element(index.table.begin(), index.table.end());
   }
-  if (index.kind == DeclaredIndex::Kind::sliced) {
-    if (sets % index.slices != 0) fields.fail("index", "must share the sets among its slices");
-    check_index(fields, index.parts[0], index.slices);
-    check_index(fields, index.parts[1], sets / index.slices);
-  }
   if (largest >= sets) {
     fields.fail("index", "reaches set " + std::to_string(largest) + ", but there are only " +
                              std::to_string(sets));
   }
+}
+
+void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index) {
+  if (index.kind != DeclaredIndex::Kind::slices) return;
+  fields.fail(key, "must not be of kind slices (only the sets of the l2 lie in slices)");
 }
 
 DeclaredIndex read_index(Fields& fields) {
@@ -43,14 +32,8 @@ DeclaredIndex read_index(Fields& fields) {
                                             {"modulo", Kind::modulo},
                                             {"table", Kind::table},
                                             {"xor_modulo", Kind::xor_modulo},
-                                            {"sliced", Kind::sliced}});
+                                            {"slices", Kind::slices}});
   switch (index.kind) {
-    case Kind::sliced:
-      index.slices = fields.count("slices", {1, limits::slices});
-      for (const char* part : {"slice_index", "set_index"}) {
-        index.parts.push_back(fields.object(part, read_part));
-      }
-      break;
     case Kind::bit_field:
       index.low_bit = fields.count<int>("low_bit", {0, 47});
       index.bits = fields.count<int>("bits", {0, 24});
@@ -67,6 +50,12 @@ DeclaredIndex read_index(Fields& fields) {
       index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
       index.table = fields.list<std::uint32_t>("table");
       if (index.table.empty()) fields.fail("table", "must not be empty");
+      break;
+    case Kind::slices:
+      index.within.push_back(fields.object("within", read_index));
+      if (index.within.front().kind == Kind::slices) {
+        fields.fail("within", "must choose among the sets of a slice");
+      }
       break;
   }
   return index;

@@ -29,8 +29,7 @@ struct DeclaredIndex {
     modulo,      // (address / granularity_bytes) mod the number of sets
     table,       // table[(address / granularity_bytes) mod the length of the table]
     xor_modulo,  // what xor_masks gives, mod the number of sets
-    sliced,      // parts[0] says which slice, parts[1] which set of it; sets are numbered slice by
-                 // slice
+    slices,      // of the slice that the address lies in the set that `within` chooses
   };
   Kind kind = Kind::bit_field;
   int low_bit = 0;
@@ -38,8 +37,7 @@ struct DeclaredIndex {
   std::vector<std::uint64_t> masks;
   std::uint64_t granularity_bytes = 1;
   std::vector<std::uint32_t> table;
-  std::uint32_t slices = 0;
-  std::vector<DeclaredIndex> parts;
+  std::vector<DeclaredIndex> within;  // slices: one, among the sets of a slice
 };
 
 enum class DeclaredPolicy {

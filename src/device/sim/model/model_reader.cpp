@@ -183,6 +183,7 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.caches =
       fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
+  for (const CacheModel& cache : model.caches) check_sliced_sets(fields, cache, model.slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
   check_constant_ports(model, origin);

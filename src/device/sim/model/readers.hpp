@@ -22,6 +22,14 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget);
 PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);
+
+/// Of what has no slices of its own: TLBs, the slices themselves and the homes of partitions.
+/// @throws ConfigError if the index needs them
+void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index);
+
+/// Where a cache has its sets in slices, those must be there. @throws ConfigError if not
+void check_sliced_sets(const Fields& fields, const CacheModel& cache,
+                       const std::optional<Slices>& slices);
 /// Needs the model's caches, pages and partitions.
 PathModels read_paths(Fields& fields, const Model& model);
 

@@ -19,6 +19,7 @@ Partitions read_partitions(Fields& fields) {
   }
   if (fields.has("home")) {
     partitions.home = fields.object("home", read_index);
+    refuse_slices(fields, "home", partitions.home);
     check_index(fields, partitions.home, static_cast<std::size_t>(partitions.count));
     return partitions;
   }
@@ -58,10 +59,26 @@ SliceSides read_sides(Fields& fields, std::size_t slices) {
 
 }  // namespace
 
+void check_sliced_sets(const Fields& fields, const CacheModel& cache,
+                       const std::optional<Slices>& slices) {
+  for (const Geometry& geometry : cache.geometries) {
+    if (geometry.index.kind != DeclaredIndex::Kind::slices) continue;
+    const std::size_t sets = geometry.ways_per_set.size();
+    const auto count = slices ? static_cast<std::size_t>(slices->count) : 0;
+    if (count == 0 || cache.name != "l2" || sets % count != 0) {
+      fields.fail("caches",
+                  "must have an index of kind slices in the l2 alone, where there are "
+                  "`slices`, with as many sets in each");
+    }
+    check_index(fields, geometry.index.within.front(), sets / count);
+  }
+}
+
 Slices read_slices(Fields& fields) {
   Slices slices;
   slices.count = fields.count<int>("count", {1, limits::slices});
   slices.index = fields.object("index", read_index);
+  refuse_slices(fields, "index", slices.index);
   slices.spread_cycles = fields.number("spread_cycles", {0, limits::cycles});
   const auto count = static_cast<std::size_t>(slices.count);
   if (fields.has("second_order")) {

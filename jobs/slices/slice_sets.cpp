@@ -1,0 +1,185 @@
+// Eviction sets and the packing of all sets, asked of chases past the L1 over lines of one slice.
+#include "jobs/slices/slice_sets.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/sets/conflict_set.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+#include "jobs/cache/cache_probe.hpp"
+#include "jobs/sets/replacement.hpp"
+#include "jobs/slices/slice_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Sets whose ways are looked for, each in another order of the lines: slices have hundreds.
+constexpr std::uint64_t searched_sets = 3;
+constexpr std::size_t most_chases = 500;
+
+/// What a slice has room for, roughly: a capacity that is an interval counts with its middle.
+std::uint64_t room_of_slice(const JobRun& run, double slices, std::uint64_t line_bytes) {
+  const double part_bytes =
+      run.number("cache.l2.segment_bytes").value_or(run.number("cache.l2.size_bytes").value_or(0));
+  return static_cast<std::uint64_t>(part_bytes / slices / static_cast<double>(line_bytes));
+}
+
+/// In so many pages lie twice as many lines of a slice as it has room for.
+std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t line_bytes,
+                              std::uint64_t room) {
+  constexpr std::uint64_t times_the_room = 2;
+  const std::uint64_t parts = run.number("cache.l2.segment_bytes") ? 2 : 1;
+  const double lines_of_page = static_cast<double>(large_page_bytes / line_bytes) / slices;
+  return static_cast<std::uint64_t>(static_cast<double>(times_the_room * room * parts) /
+                                    lines_of_page) +
+         1;
+}
+
+/// Chases past the L1 over lines of the slice: a threshold between hits in it and the memory.
+std::optional<CacheUnderTest> slice_under_test(JobRun& run, const Draw& draw,
+                                               const SliceLines& slice) {
+  constexpr std::size_t surely_fitting = 64;
+  CacheUnderTest cache{
+      .run = run,
+      .name = "cache.l2.slice",
+      .chase = at_draw(set_up_chase(run, LoadPath::past_l1, RecordSpace::longest), draw)};
+  cache.chase.buffer_bytes = slice.buffer_bytes;
+  cache.seed = derive_seed(draw.seed, "slice sets");
+  const Lines lines = shuffled(slice.offsets, cache.seed);
+  const ChasePlan few{.offsets = sonde::slice(lines, 0, surely_fitting),
+                      .warmup_passes = 2,
+                      .evidence = Evidence::of_a_search};
+  const ChasePlan all{.offsets = lines, .evidence = Evidence::of_a_search};
+  const auto classes =
+      separate_hits(measure_chase(cache, "lines that fit", few).cycles,
+                    measure_chase(cache, "all lines", all).cycles, least_memory_gap_cycles);
+  if (!classes) return std::nullopt;
+  cache.threshold_cycles = classes->threshold_cycles;
+  return cache;
+}
+
+/// The policy of a set, from its lines in the pool.
+ReplacementFit match_policy(CacheProbe& probe, const EvictionSet& conflict, const Lines& lines) {
+  Lines candidates = lines;
+  std::erase_if(candidates, [&](std::uint64_t line) {
+    return std::ranges::find(conflict.lines, line) != conflict.lines.end();
+  });
+  SetFindings found{.pool = probe.pool()};
+  found.layout.conflict = conflict;
+  found.layout.home_ways = static_cast<std::uint32_t>(conflict.ways());
+  found.layout.members = conflict.lines;
+  const std::vector<bool> members = find_members(conflict, candidates, ask_behind(probe, {}));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (members[i]) found.layout.members.push_back(candidates[i]);
+  }
+  return measure_replacement(probe, found);
+}
+
+void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, SliceSets& found) {
+  const MissOracle ask = ask_behind(probe, {});
+  for (std::uint64_t search = 0; search < searched_sets; ++search) {
+    const Lines order = shuffled(lines, derive_seed(seed, fmt::format("set {}", search)));
+    const auto conflict = find_eviction_set_in_any_order(order, ask, found.reason);
+    if (!conflict) return found.ways.clear();
+    found.ways.push_back(static_cast<std::uint32_t>(conflict->ways()));
+    if (search == 0) found.replacement = match_policy(probe, *conflict, order);
+  }
+  const std::size_t about_all_sets = probe.pool().cached_lines / found.ways.front();
+  found.packed = pack_lines(shuffled(lines, derive_seed(seed, "packing")),
+                            std::max<std::size_t>(1, about_all_sets), ask, most_chases);
+}
+
+/// The sets are as many as the lines that stay together give, all ways full.
+void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
+                 std::uint64_t line_bytes) {
+  const std::size_t lines = packed.lines.size();
+  if (!packed.complete) {
+    const std::string reason =
+        packed.asked_chases > most_chases
+            ? fmt::format("{} chases were too few to fill all sets", most_chases)
+            : "lines that were packed one by one do not stay together: sets keep some of too many";
+    return run.report_rest("cache.l2.slice_", Status::not_resolvable, reason);
+  }
+  run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
+             fmt::format("{} lines stay together, none of {} others finds room beside them", lines,
+                         packed.left_over));
+  if (lines % ways != 0) {
+    return run.report(not_resolvable(
+        "cache.l2.slice_sets",
+        fmt::format("{} lines stay together: not all sets of {} ways are full", lines, ways)));
+  }
+  run.report(found("cache.l2.slice_sets", static_cast<double>(lines / ways), 1, lines));
+}
+
+void report_policy(JobRun& run, const ReplacementFit& fit) {
+  const std::string metric = "cache.l2.slice_replacement";
+  if (!fit.policy || !fit.alike.empty()) return run.report(not_resolvable(metric, fit.reason));
+  run.report(found(metric, std::string(to_text(*fit.policy)), fit.confidence, fit.scores.size()),
+             fmt::format("of one set; explains {:.2f} % of the accesses", 100 * fit.agreement));
+}
+
+}  // namespace
+
+SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes,
+                             const std::vector<double>& gpc_of_sm) {
+  constexpr std::uint64_t most_pages = 256;
+  SliceSets found;
+  const auto slices = static_cast<double>(page.slices.slices);
+  const std::uint64_t room = room_of_slice(run, slices, line_bytes);
+  const std::uint64_t pages = pages_to_search(run, slices, line_bytes, room);
+  if (room == 0 || pages > most_pages) {
+    found.reason = room == 0 ? "the size of the L2 is not known"
+                             : fmt::format("{} pages would be needed to overfill a slice", pages);
+    return found;
+  }
+  const Draw draw = draw_replicate(run, "slice sets", 0);
+  const int of_each_gpc = page.of_each_gpc;
+  const SliceLines slice = collect_slice_lines(
+      run, draw, line_bytes,
+      choose_co_runners(gpc_of_sm, run.info().sm_count, draw.sm, of_each_gpc), pages);
+  found.pool_lines = slice.offsets.size();
+  found.reason = slice.reason;
+  if (2 * slice.offsets.size() < 3 * room) {
+    if (found.reason.empty()) {
+      found.reason =
+          fmt::format("{} lines of a slice were found in {} pages, too few to overfill it",
+                      slice.offsets.size(), pages);
+    }
+    return found;
+  }
+  const auto cache = slice_under_test(run, draw, slice);
+  if (!cache) {
+    found.reason = fmt::format(
+        "all {} lines of a slice stay in the L2, several times what it would hold if "
+        "each slice had sets of its own",
+        slice.offsets.size());
+    return found;
+  }
+  CacheProbe probe(*cache, room * line_bytes, line_bytes);
+  search_sets(probe, slice.offsets, cache->seed, found);
+  return found;
+}
+
+void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_bytes) {
+  if (sets.ways.empty()) {
+    return run.report_rest("cache.l2.slice_", Status::not_resolvable, sets.reason);
+  }
+  const auto [fewest, most] = std::ranges::minmax(sets.ways);
+  if (fewest != most) {
+    return run.report_rest("cache.l2.slice_", Status::not_resolvable,
+                           fmt::format("sets of {} and of {} ways were found", fewest, most));
+  }
+  run.report(
+      found("cache.l2.slice_ways", static_cast<double>(most), 1, sets.ways.size()),
+      fmt::format("of {} sets: {} lines are the fewest that overflow", sets.ways.size(), most + 1));
+  report_policy(run, sets.replacement);
+  report_room(run, sets.packed, most, line_bytes);
+}
+
+}  // namespace sonde
