@@ -72,7 +72,6 @@ SHARED_HEADERS = {
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
     "src/device/cuda/*_lanes.cpp": "src/device/cuda/path_lanes.hpp",
-    "src/device/sim/model/index_checks.cpp": "src/device/sim/model/readers.hpp",
     "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",
