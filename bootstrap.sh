@@ -27,7 +27,11 @@ TEXT
 build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openmpi-bin
   libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
   libtomlplusplus-dev libboost-math-dev libjs-vega)
-test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py slurm-wlm munge)
+test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py python3-pandas
+  python3-xarray python3-matplotlib python3-nbclient python3-ipykernel slurm-wlm munge
+  environment-modules)
+# A browser for the test of report.html: 80 MB. Ubuntu has none as a package, only a snap.
+if ! grep -qsx 'ID=ubuntu' /etc/os-release; then test_packages+=(chromium fonts-dejavu-core); fi
 # One formatter for all: other releases format some lines otherwise. Of clang-tidy the newest that
 # is packaged: 14, Debian's default, does not know std::source_location.
 formatter=clang-format-14
@@ -52,7 +56,7 @@ sonde needs the following (packages of Debian 12 or Ubuntu 24.04, or modules of 
   Open MPI 4 or newer, and an HDF5 built with it ("parallel", C and HL libraries)
   hwloc, fmt, nlohmann_json, CLI11, toml++, Boost.Math (headers), Vega (libjs-vega)
   optional: the CUDA toolkit 12 or newer (nvcc); without it only simulated GPUs can be measured
-  for the tests: GoogleTest with GoogleMock, h5dump, python3 with h5py, Slurm and munge
+  for the tests: GoogleTest with GoogleMock, h5dump, python3 with h5py, pandas and nbclient, Slurm and munge
 On a cluster:          module load gcc cmake ninja openmpi hdf5/<parallel> hwloc boost cuda
 With root, on Debian:  apt-get install ${missing[*]}
 TEXT
@@ -309,8 +313,7 @@ soak() {
 
 package() {
   install_packages "${build_packages[@]}" "${package_packages[@]}"
-  configure_and_build release
-  cmake --build --preset package >&2
+  configure_and_build package
   ls -l dist/*.tar.gz
 }
 

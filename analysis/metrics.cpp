@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::registry {
@@ -232,6 +233,15 @@ class Registry {
 }  // namespace sonde::registry
 
 namespace sonde {
+namespace {
+
+std::unordered_map<std::string_view, const Metric*> index_by_name(std::span<const Metric> metrics) {
+  std::unordered_map<std::string_view, const Metric*> by_name;
+  for (const Metric& metric : metrics) by_name.try_emplace(metric.name, &metric);
+  return by_name;
+}
+
+}  // namespace
 
 std::span<const Metric> all_metrics() {
   static const registry::Registry registry;
@@ -239,6 +249,11 @@ std::span<const Metric> all_metrics() {
 }
 
 const Metric* find_metric(std::string_view name, std::span<const Metric> registry) {
+  if (registry.data() == all_metrics().data() && registry.size() == all_metrics().size()) {
+    static const auto by_name = index_by_name(registry);  // exports ask for that of each finding
+    const auto found = by_name.find(name);
+    return found != by_name.end() ? found->second : nullptr;
+  }
   for (const Metric& metric : registry) {
     if (metric.name == name) return &metric;
   }

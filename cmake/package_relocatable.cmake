@@ -90,20 +90,26 @@ foreach(object ${shared_objects})
   endif()
 endforeach()
 
-# --- the licences of what is carried along, where the package manager knows them
+# --- the notices (NOTICES.md): of libraries and plugins, and of the headers and scripts compiled in, by the
+# package that each file came from. Where dpkg installed none of them, nothing is known.
 find_program(DPKG_QUERY dpkg-query)
-if(DPKG_QUERY)
-  foreach(library ${libraries} ${mpirun})
-    file(REAL_PATH ${library} real)
+if(DPKG_QUERY AND EXISTS /usr/share/doc/nlohmann-json3-dev)
+  set(files "")
+  foreach(file ${libraries} ${plugins} ${pmix_plugins} ${mpirun} /usr/include/nlohmann/json.hpp
+               /usr/include/CLI/CLI.hpp /usr/include/boost/version.hpp
+               /usr/share/javascript/vega/vega-view.min.js)
+    file(REAL_PATH ${file} real)
     string(REGEX REPLACE "^/usr/lib/" "/lib/" unmerged ${real})  # older packages say /lib
-    foreach(path ${real} ${unmerged})
-      execute_process(COMMAND ${DPKG_QUERY} --search ${path} OUTPUT_VARIABLE owner ERROR_QUIET)
-      string(REGEX MATCH "^[^:]+" package "${owner}")
-      if(package AND EXISTS /usr/share/doc/${package}/copyright)
-        copy_as_named(${stage}/share/doc/licences/${package} /usr/share/doc/${package}/copyright)
-        break()
-      endif()
-    endforeach()
+    list(APPEND files ${file} ${real} ${unmerged})
+  endforeach()
+  list(REMOVE_DUPLICATES files)
+  # Complains of the names that no package has; most files have several.
+  execute_process(COMMAND ${DPKG_QUERY} --search ${files} OUTPUT_VARIABLE owners ERROR_QUIET)
+  string(REGEX MATCHALL "[^\n]+" owners "${owners}")
+  list(TRANSFORM owners REPLACE "[:,].*" "")
+  list(REMOVE_DUPLICATES owners)
+  foreach(package ${owners})
+    copy_as_named(${stage}/share/doc/licences/${package} /usr/share/doc/${package}/copyright)
   endforeach()
 endif()
 

@@ -229,7 +229,9 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   if (lines > most_lines) {
     return fmt::format(
         "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases "
-        "take minutes; physical addresses hide the index",
+        "take minutes; physical addresses hide the index (cache.l2.slice_ways and slice_sets tell "
+        "of "
+        "one slice)",
         lines);
   }
   CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);

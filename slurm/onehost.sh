@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# A real Slurm of several nodes on one machine, for tests: onehost.sh up|env|down <directory>,
-# and onehost.sh start <directory> <node> for a node whose processes were killed.
+# A real Slurm of several nodes on one machine, for tests:
+#   onehost.sh up <directory> [nodes] [GPUs per node] [file of more lines for slurm.conf]
+#   onehost.sh env|down <directory>
+#   onehost.sh start|kill <directory> <node>     a node fails, and comes back
 # Each node is a slurmd in mount and UTS namespaces of its own: with its own host name, /dev/shm
 # and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm, munge and a <directory>
 # that the user munge may enter; uses no systemd, no cgroups and no file outside <directory>, and
 # ends its daemons by their PID files.
 set -Eeuo pipefail
 
-node_count=2
-gpus_per_node=2
 cpus_per_node=4
 
-usage="usage: onehost.sh up|env|down <directory> | start <directory> <node>"
+usage="usage: onehost.sh up|env|down <directory> | start|kill <directory> <node> (more in its first lines)"
 command=${1:?$usage}
 root=$(readlink -m "${2:?$usage}")
+node_count=${3:-2}
+gpus_per_node=${4:-2}
+more_config=${5:-/dev/null}
 export SLURM_CONF=$root/etc/slurm.conf
 
 end_daemon() {
@@ -110,6 +113,7 @@ GresTypes=gpu
 NodeName=n[1-$node_count] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + node_count))] CPUs=$cpus_per_node Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus_per_node ThreadsPerCore=1 RealMemory=500 Gres=gpu:$gpus_per_node State=UNKNOWN
 PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 TEXT
+  cat "$more_config" >>"$SLURM_CONF"
   echo "NodeName=n[1-$node_count] Name=gpu File=$root/dev/nvidia[0-$((gpus_per_node - 1))]" \
     >"$root/etc/gres.conf"
 }
@@ -154,6 +158,7 @@ case $command in
   up) up ;;
   env) print_environment ;;
   start) start_node "${3:?$usage}" ;;
+  kill) end_daemon "$root/run/slurmd.${3:?$usage}.pid" ;;
   down) down ;;
   *)
     echo "$usage" >&2

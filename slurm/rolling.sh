@@ -3,8 +3,10 @@
 #
 #   rolling.sh <partition> <GPUs per node> [options of sbatch] [-- options of `sonde run`]
 #
-# One small low-priority job per node, then one that merges their run files and reports. It needs
-# `sonde` on PATH, and audit.sbatch beside it.
+# One small low-priority job per node, then merge.sbatch, which joins their run files and reports. They are no job
+# array: tasks of an array cannot be given a node each. Nodes that are down, drained or failing are left out, and
+# named. What has not started and ended by the deadline is removed, so that the merge comes in any case: in 12 hours,
+# or as --deadline=now+5hours says. It needs `sonde` on PATH, and audit.sbatch and merge.sbatch beside it.
 set -euo pipefail
 
 usage='usage: rolling.sh <partition> <GPUs per node> [options of sbatch] [-- options of sonde run]'
@@ -20,19 +22,20 @@ done
 here=$(dirname "$(readlink -f "$0")")
 
 jobs=()
-for node in $(sinfo --noheader --Node --partition "$partition" --format %N | sort -u); do
+while read -r node state; do
+  case $state in
+    down* | drain* | fail* | error* | unknown* | inval* | maint* | reboot* | power* | no_respond* | *'*')
+      echo "rolling.sh: $node is left out: $state $(sinfo --noheader --nodes "$node" --format %E | head -n 1)" >&2
+      continue
+      ;;
+  esac
   jobs+=("$(sbatch --parsable --partition "$partition" --nodelist "$node" --nodes 1 --nice=10000 \
     --ntasks-per-node "$gpus_per_node" --gpus-per-node "$gpus_per_node" --time 00:30:00 \
-    "${sbatch_options[@]}" "$here/audit.sbatch" "$@")")
-done
-((${#jobs[@]})) || { echo "rolling.sh: partition $partition has no nodes" >&2; exit 1; }
+    --deadline now+12hours "${sbatch_options[@]}" "$here/audit.sbatch" "$@")")
+done < <(sinfo --noheader --Node --partition "$partition" --format '%N %T' | sort -u)
+((${#jobs[@]})) || { echo "rolling.sh: partition $partition has no node to audit" >&2; exit 1; }
 
-run_files=()
-for job in "${jobs[@]}"; do
-  run_files+=("sonde-$job.h5")
-done
-fleet=sonde-$partition-$(date +%Y%m%d)
-sbatch --parsable --partition "$partition" --job-name sonde-merge --output "$fleet.out" \
-  --dependency "afterany:$(IFS=: && echo "${jobs[*]}")" --wrap \
-  "ls ${run_files[*]} | xargs sonde merge --force -o $fleet.h5 &&
-   sonde report $fleet.h5 -o $fleet.html --force"
+# Of a batch script Slurm keeps a copy, which does not know where the others lie.
+SONDE_SCRIPTS=$here sbatch --parsable --partition "$partition" \
+  --dependency "afterany:$(IFS=: && echo "${jobs[*]}")" "$here/merge.sbatch" \
+  "sonde-$partition-$(date +%Y%m%d)" "${jobs[@]}"

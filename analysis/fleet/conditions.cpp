@@ -2,6 +2,7 @@
 #include "analysis/fleet/conditions.hpp"
 
 #include "analysis/statistics.hpp"
+#include "base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ void add_error_findings(std::size_t index, const DeviceResult& device,
 }
 
 void add_condition_findings(std::size_t index, const DeviceResult& device,
+                            const DeviceConditions& conditions,
                             std::vector<FleetFinding>& findings) {
-  const DeviceConditions conditions = summarize_conditions(device);
   if (conditions.throttle_reasons != 0) {
     const bool thermal = (conditions.throttle_reasons & thermal_throttle_mask) != 0;
     const bool slowdown = (conditions.throttle_reasons & slowdown_throttle_mask) != 0;
@@ -160,12 +161,31 @@ std::string throttle_text(std::uint64_t reasons) {
   return text;
 }
 
-std::vector<FleetFinding> health_findings(const RunResult& run) {
+std::vector<DeviceConditions> conditions_of(const RunResult& run,
+                                            std::span<const DeviceConditions> known) {
+  if (!known.empty()) {
+    require(known.size() == run.devices.size(), "conditions of other devices");
+    return {known.begin(), known.end()};
+  }
+  std::vector<DeviceConditions> all;
+  for (const DeviceResult& device : run.devices) all.push_back(summarize_conditions(device));
+  return all;
+}
+
+std::vector<FleetFinding> link_findings(const RunResult& run) {
+  std::vector<FleetFinding> findings;
+  for (std::size_t index = 0; index < run.devices.size(); ++index) {
+    add_link_findings(index, run.devices[index], findings);
+  }
+  return findings;
+}
+
+std::vector<FleetFinding> health_findings(const RunResult& run,
+                                          const std::vector<DeviceConditions>& conditions) {
   std::vector<FleetFinding> findings;
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
     add_error_findings(index, run.devices[index], findings);
-    add_condition_findings(index, run.devices[index], findings);
-    add_link_findings(index, run.devices[index], findings);
+    add_condition_findings(index, run.devices[index], conditions.at(index), findings);
   }
   return findings;
 }
@@ -195,8 +215,7 @@ std::size_t usual_device_count(const RunResult& run) {
 }
 
 FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
-                        double clock_deviation_fraction) {
-  const DeviceConditions conditions = summarize_conditions(device);
+                        const DeviceConditions& conditions, double clock_deviation_fraction) {
   const bool in_cycles = finding.metric.ends_with("_cycles");  // a slower clock does not change it
   if (!in_cycles && clock_deviation_fraction < 0 &&
       2 * std::abs(clock_deviation_fraction) >= std::abs(finding.deviation_fraction)) {

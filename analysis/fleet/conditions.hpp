@@ -8,21 +8,23 @@
 
 namespace sonde {
 
-struct DeviceConditions {
-  double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known
-  double temperature_c = 0;  // highest seen; 0: not known
-  std::size_t probes = 0;
-  std::size_t throttled_probes = 0;
-  std::uint64_t throttle_reasons = 0;  // harmful ones, of all probes
-};
-
+/// Of a device with its probes.
 DeviceConditions summarize_conditions(const DeviceResult& device);
+
+/// Of each device; those that `known` has, if any. @throws Error if that has another number
+std::vector<DeviceConditions> conditions_of(const RunResult& run,
+                                            std::span<const DeviceConditions> known = {});
 
 /// "thermal, power": the harmful reasons of a mask; "" if none.
 std::string throttle_text(std::uint64_t reasons);
 
 /// Findings that need no peers: error counters, row remaps, throttling, foreign processes.
-std::vector<FleetFinding> health_findings(const RunResult& run);
+/// @param conditions of each device
+std::vector<FleetFinding> health_findings(const RunResult& run,
+                                          const std::vector<DeviceConditions>& conditions);
+
+/// Links to the host that are less than slot and GPU can have together.
+std::vector<FleetFinding> link_findings(const RunResult& run);
 
 /// A node that shows fewer GPUs than most nodes of the run do.
 std::vector<FleetFinding> node_findings(const RunResult& run);
@@ -33,6 +35,6 @@ std::size_t usual_device_count(const RunResult& run);
 /// What most likely stands behind a metric's deviation: a throttled or slow clock that is large
 /// enough to explain it, a foreign process, else what the metric measures.
 FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
-                        double clock_deviation_fraction);
+                        const DeviceConditions& conditions, double clock_deviation_fraction);
 
 }  // namespace sonde

@@ -43,6 +43,15 @@ struct Tolerance {
   double fail = 0;
 };
 
+/// Under which conditions a device was measured.
+struct DeviceConditions {
+  double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known
+  double temperature_c = 0;  // highest seen; 0: not known
+  std::size_t probes = 0;
+  std::size_t throttled_probes = 0;
+  std::uint64_t throttle_reasons = 0;  // harmful ones, of all probes
+};
+
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
   /// Practical significance. 3 %: three times the usual scatter between healthy GPUs of one model;
@@ -54,6 +63,8 @@ struct ReduceOptions {
   double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
   double false_discovery = 0.05;  // Benjamini-Hochberg q over all metrics and devices, n >= 16
   double gage_limit = 0.30;       // deviation of a value / least difference that is judged
+  /// Of each device, where the run comes without its probes; else they are asked.
+  std::span<const DeviceConditions> conditions = {};
 };
 
 /// Devices that may be compared with each other; indices into RunResult::devices.

@@ -1,6 +1,7 @@
 // SMs that stand apart within their own device: from per-SM maps to findings.
 #include "analysis/fleet/judge_maps.hpp"
 
+#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -96,8 +97,10 @@ void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric&
   const double resolution = metric.unit == "cycle" ? 1 : 0;
   std::size_t maps = 0;
   std::vector<FleetFinding> here;
+  FindingFinder finder(metric.name);
   for (const std::size_t device : group.devices) {
-    const std::vector<double>* values = vector_of(run.devices[device], metric.name);
+    const Finding* finding = finder.in(run.devices[device]);
+    const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
     if (values == nullptr || values->empty()) continue;
     ++maps;
     const std::vector<OutlyingSm> out = outlying_sms(*values, metric.better, resolution,

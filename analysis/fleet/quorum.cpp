@@ -2,6 +2,7 @@
 #include "analysis/fleet/quorum.hpp"
 
 #include "analysis/fleet/ballots.hpp"
+#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -25,8 +26,9 @@ bool differs_by_die(std::string_view metric) { return metric == "topology.gpc_co
 std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup& group,
                                     const Metric& metric) {
   std::vector<Ballot> ballots;
+  FindingFinder finder(metric.name);
   for (const std::size_t device : group.devices) {
-    const Finding* finding = find_finding(run.devices[device], metric.name);
+    const Finding* finding = finder.in(run.devices[device]);
     if (finding == nullptr || finding->confidence < least_voting_confidence) continue;
     std::string text = ballot_text(*finding);
     if (text.empty()) continue;
@@ -44,8 +46,9 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
 std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
                                   const std::vector<Ballot>& ballots) {
   std::vector<double> numbers;
+  FindingFinder finder(metric.name);
   for (const Ballot& ballot : ballots) {
-    const auto number = number_of(run.devices[ballot.device], metric.name);
+    const auto number = number_of(*finder.in(run.devices[ballot.device]));
     if (number) numbers.push_back(*number);
   }
   return numbers;

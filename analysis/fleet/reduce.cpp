@@ -20,7 +20,9 @@
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -79,7 +81,8 @@ std::string conditions_text(const DeviceConditions& conditions, double clock_dev
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void add_conditions(const RunResult& run, const std::map<std::size_t, double>& deviations,
+void add_conditions(const RunResult& run, const std::vector<DeviceConditions>& all,
+                    const std::map<std::size_t, double>& deviations,
                     std::vector<FleetFinding>& findings) {
   for (FleetFinding& finding : findings) {
     if (finding.device == FleetFinding::no_device || finding.severity == Severity::info) continue;
@@ -87,9 +90,9 @@ void add_conditions(const RunResult& run, const std::map<std::size_t, double>& d
     const auto found = deviations.find(finding.device);
     const double clock_deviation = found == deviations.end() ? 0 : found->second;
     if (finding.fault == FaultClass::unknown) {
-      finding.fault = likely_fault(finding, device, clock_deviation);
+      finding.fault = likely_fault(finding, device, all[finding.device], clock_deviation);
     }
-    const std::string conditions = conditions_text(summarize_conditions(device), clock_deviation);
+    const std::string conditions = conditions_text(all[finding.device], clock_deviation);
     finding.evidence += (finding.evidence.empty() ? "" : "; ") + conditions;
     const std::string setting = describe_setting(run.provenance, device.point_index);
     if (!setting.empty()) finding.evidence += "; with " + setting;
@@ -119,10 +122,11 @@ void sort_worst_first(std::vector<FleetFinding>& findings) {
 
 bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
 
-std::size_t count_missing(const DeviceResult& device) {
+/// Findings of those in memory that failed or were not measured.
+std::size_t count_missing(const DeviceResult& device, const Turn* turn) {
   std::size_t missing = 0;
   for (const JobResult& job : device.jobs) {
-    if (is_missing(job.status)) ++missing;
+    if (turn != nullptr && job.job != turn->job) continue;
     missing +=
         static_cast<std::size_t>(std::ranges::count_if(job.findings, is_missing, &Finding::status));
   }
@@ -140,16 +144,13 @@ std::string incomplete_reason(const DeviceResult& device) {
   return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
-                         const std::vector<FleetFinding>& findings) {
-  DeviceVerdict verdict;
-  verdict.missing = count_missing(device);
-  std::size_t weighty = 0;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    if (findings[i].device != index) continue;
-    verdict.findings.push_back(i);
-    if (findings[i].severity != Severity::info) ++weighty;
-  }
+/// @param verdict with what was counted, and the device's findings
+DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFinding>& findings,
+                         DeviceVerdict verdict) {
+  verdict.missing +=
+      static_cast<std::size_t>(std::ranges::count_if(device.jobs, is_missing, &JobResult::status));
+  const auto weighty = std::ranges::count_if(
+      verdict.findings, [&](std::size_t i) { return findings[i].severity != Severity::info; });
   if (device.status == DeviceOutcome::lost) {
     verdict.verdict = Verdict::lost;
     verdict.reason = device.reason.empty() ? "its rank did not come back" : device.reason;
@@ -204,12 +205,97 @@ void sort_statistics(FleetAnalysis& analysis) {
   std::ranges::stable_sort(analysis.statistics, {}, place);
 }
 
-void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
-  const std::vector<Metric> doubted = doubted_metrics(analysis, run);
-  if (doubted.empty()) return;
+/// What is gathered while the findings of each turn are there.
+struct Gathered {
+  std::vector<Series> series;
+  std::vector<FleetFinding> of_maps;
+  std::vector<FleetFinding> of_links;
+  FleetAnalysis structure;
+  std::vector<DeviceVerdict> counted;  // of each device
+};
+
+void append(std::vector<FleetFinding>& findings, std::vector<FleetFinding> more) {
+  std::ranges::move(more, std::back_inserter(findings));
+}
+
+/// @param turn nullptr: all findings are there
+void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, const Turn* turn,
+            const ReduceOptions& options, Gathered& all) {
+  std::ranges::move(collect_series(run, groups, options.registry), std::back_inserter(all.series));
+  append(all.of_maps, judge_maps(run, groups, options));
+  compare_structure(run, groups, options, all.structure);
+  append(all.of_links, link_findings(run));
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    all.counted[device].missing += count_missing(run.devices[device], turn);
+  }
+}
+
+/// Those of the registry that the turn gives.
+std::vector<Metric> metrics_of(const Turn& turn, std::span<const Metric> registry) {
+  std::vector<Metric> metrics;
+  for (const std::string& name : turn.metrics) {
+    if (const Metric* metric = find_metric(name, registry)) metrics.push_back(*metric);
+  }
+  return metrics;
+}
+
+/// Calls `work` with each turn while its findings are there, and with those metrics of the registry
+/// that it gives.
+void for_each_turn(const RunInTurns& source, std::span<const Metric> registry,
+                   const std::function<void(const Turn&, const std::vector<Metric>&)>& work) {
+  for (const Turn& turn : source.turns) {
+    const std::vector<Metric> metrics = metrics_of(turn, registry);
+    source.load(turn);
+    work(turn, metrics);
+    source.drop(turn);
+  }
+}
+
+void sort_by_registry(std::vector<FleetFinding>& findings, std::span<const Metric> registry) {
+  std::ranges::stable_sort(findings, {}, [&](const FleetFinding& finding) {
+    return std::pair(find_metric(finding.metric, registry), finding.device);
+  });
+}
+
+/// Verdicts of what stands in `analysis` and was gathered.
+void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
+           const std::function<void(FleetAnalysis&)>& look_again, FleetAnalysis& analysis) {
+  const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
+  std::vector<Series> series = std::move(all.series);
+  std::ranges::move(clock_series(run, analysis.groups, conditions), std::back_inserter(series));
+  for (const Series& one : series) analysis.statistics.push_back(describe(one, options));
+  const auto deviations = clock_deviations(series, analysis.statistics);
+  analysis.findings = judge_series(run, series, analysis.statistics, options);
+  append(analysis.findings, std::move(all.of_maps));
+  append(analysis.findings, std::move(all.structure.findings));
+  std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
+  append(analysis.findings, health_findings(run, conditions));
+  append(analysis.findings, std::move(all.of_links));
+  append(analysis.findings, node_findings(run));
+  drop_explained_summaries(analysis.findings);
+  look_again(analysis);
+  add_conditions(run, conditions, deviations, analysis.findings);
+  sort_worst_first(analysis.findings);
+  sort_statistics(analysis);
+
+  analysis.verdicts = std::move(all.counted);
+  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
+    const std::size_t device = analysis.findings[i].device;
+    if (device != FleetFinding::no_device) analysis.verdicts[device].findings.push_back(i);
+  }
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    analysis.verdicts[device] =
+        verdict_of(run.devices[device], analysis.findings, analysis.verdicts[device]);
+  }
+  analysis.counts = count_devices(run, analysis.verdicts);
+}
+
+/// Only a look at the doubted metrics.
+ReduceOptions narrowed(const ReduceOptions& options, const std::vector<Metric>& metrics) {
   ReduceOptions narrow = options;
-  narrow.registry = doubted;
-  settle_suspects(run, reduce_fleet(second_run(run, doubted), narrow), analysis);
+  narrow.registry = metrics;
+  narrow.conditions = {};
+  return narrow;
 }
 
 }  // namespace
@@ -218,28 +304,44 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run);
-  const std::vector<Series> all = collect_series(run, analysis.groups, options.registry);
-  for (const Series& series : all) analysis.statistics.push_back(describe(series, options));
-  const auto deviations = clock_deviations(all, analysis.statistics);
-
-  analysis.findings = judge_series(run, all, analysis.statistics, options);
-  const auto append = [&](std::vector<FleetFinding> more) {
-    std::ranges::move(more, std::back_inserter(analysis.findings));
+  Gathered all;
+  all.counted.resize(run.devices.size());
+  gather(run, analysis.groups, nullptr, options, all);
+  const auto look_again = [&](FleetAnalysis& first) {
+    const std::vector<Metric> doubted = doubted_metrics(first, run);
+    if (doubted.empty()) return;
+    const RunResult second = second_run(run, doubted);
+    settle_suspects(run, reduce_fleet(second, narrowed(options, doubted)), first);
   };
-  append(judge_maps(run, analysis.groups, options));
-  compare_structure(run, analysis.groups, options, analysis);
-  append(health_findings(run));
-  append(node_findings(run));
-  drop_explained_summaries(analysis.findings);
-  look_again(run, options, analysis);
-  add_conditions(run, deviations, analysis.findings);
-  sort_worst_first(analysis.findings);
-  sort_statistics(analysis);
+  judge(run, std::move(all), options, look_again, analysis);
+  return analysis;
+}
 
-  for (std::size_t device = 0; device < run.devices.size(); ++device) {
-    analysis.verdicts.push_back(verdict_of(device, run.devices[device], analysis.findings));
-  }
-  analysis.counts = count_devices(run, analysis.verdicts);
+FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
+  const RunResult& run = source.run;
+  FleetAnalysis analysis;
+  analysis.registry = options.registry;
+  analysis.groups = comparison_groups(run);
+  Gathered all;
+  all.counted.resize(run.devices.size());
+  for_each_turn(source, options.registry,
+                [&](const Turn& turn, const std::vector<Metric>& metrics) {
+                  ReduceOptions narrow = options;
+                  narrow.registry = metrics;
+                  gather(run, analysis.groups, &turn, narrow, all);
+                });
+  sort_by_registry(all.of_maps, options.registry);
+  sort_by_registry(all.structure.findings, options.registry);
+  const auto look_again = [&](FleetAnalysis& first) {
+    const std::vector<Metric> doubted = doubted_metrics(first, run);
+    if (doubted.empty()) return;
+    RunResult second;
+    for_each_turn(source, doubted, [&](const Turn&, const std::vector<Metric>& metrics) {
+      if (!metrics.empty()) add_second_tries(run, metrics, second);
+    });
+    settle_suspects(run, reduce_fleet(second, narrowed(options, doubted)), first);
+  };
+  judge(run, std::move(all), options, look_again, analysis);
   return analysis;
 }
 

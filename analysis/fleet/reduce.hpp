@@ -4,11 +4,34 @@
 #include "analysis/fleet/fleet.hpp"
 #include "base/exit_status.hpp"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace sonde {
 
 /// The decision procedure of docs/fleet-analysis.md. Deterministic; never throws for data that a
 /// run can contain.
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
+
+/// Findings of one job, or some metrics of it.
+struct Turn {
+  std::string job;
+  std::vector<std::string> metrics;
+};
+
+/// A run that has its jobs' outcomes, all second tries, and the job `topology`, but whose other
+/// findings are in memory in turns only.
+struct RunInTurns {
+  RunResult& run;
+  std::vector<Turn> turns;  // all findings of all jobs once
+  /// Puts the findings of a turn into their places in the run, and takes them out again.
+  std::function<void(const Turn& turn)> load;
+  std::function<void(const Turn& turn)> drop;
+};
+
+/// The same, of a fleet too large to be in memory. @throws what `load` throws
+FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options = {});
 
 /// `incomplete` for a device lost or findings missing, `verdict`, which goes before it, for a
 /// failed device.

@@ -3,7 +3,7 @@
 #include "analysis/fleet/series.hpp"
 
 #include "analysis/fleet/calibration.hpp"
-#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
@@ -45,28 +45,13 @@ Sample sample_of(const RunResult& run, std::size_t device, const Finding& findin
 }
 
 Series number_series(const RunResult& run, const ComparisonGroup& group, Series series) {
+  FindingFinder finder(series.metric);
   for (const std::size_t device : group.devices) {
-    const Finding* finding = find_finding(run.devices[device], series.metric);
+    const Finding* finding = finder.in(run.devices[device]);
     if (finding == nullptr) continue;
     if (const auto value = number_of(*finding)) {
       series.samples.push_back(sample_of(run, device, *finding, *value));
     }
-  }
-  return series;
-}
-
-/// What the probes saw of the clock: a covariate that is also worth a line of its own.
-Series clock_series(const RunResult& run, const ComparisonGroup& group, std::size_t index) {
-  Series series;
-  series.metric = "conditions.sm_clock_hz";
-  series.unit = "Hz";
-  series.better = Better::higher;
-  series.group = index;
-  for (const std::size_t device : group.devices) {
-    const double clock_hz = summarize_conditions(run.devices[device]).sm_clock_hz;
-    if (!(clock_hz > 0)) continue;
-    series.samples.push_back(
-        {.device = device, .value = clock_hz, .node = run.devices[device].node});
   }
   return series;
 }
@@ -86,8 +71,9 @@ void add_map_series(const RunResult& run, const ComparisonGroup& group, const Me
   Series distances = worst;
   distances.summary = "profile distance";
   std::vector<std::vector<double>> profiles;
+  FindingFinder finder(metric.name);
   for (const std::size_t device : group.devices) {
-    const Finding* finding = find_finding(run.devices[device], metric.name);
+    const Finding* finding = finder.in(run.devices[device]);
     const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
     if (values == nullptr || values->empty()) continue;
     const MapSummary map = summarize_map(*values, metric.better);
@@ -142,8 +128,27 @@ std::vector<Series> collect_series(const RunResult& run, const std::vector<Compa
         add_map_series(run, groups[group], metric, group, all);
       }
     }
-    Series clocks = clock_series(run, groups[group], group);
-    if (!clocks.samples.empty()) all.push_back(std::move(clocks));
+  }
+  return all;
+}
+
+/// A covariate that is also worth a line of its own.
+std::vector<Series> clock_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                 const std::vector<DeviceConditions>& conditions) {
+  std::vector<Series> all;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    Series series;
+    series.metric = "conditions.sm_clock_hz";
+    series.unit = "Hz";
+    series.better = Better::higher;
+    series.group = group;
+    for (const std::size_t device : groups[group].devices) {
+      const double clock_hz = conditions.at(device).sm_clock_hz;
+      if (!(clock_hz > 0)) continue;
+      series.samples.push_back(
+          {.device = device, .value = clock_hz, .node = run.devices[device].node});
+    }
+    if (!series.samples.empty()) all.push_back(std::move(series));
   }
   return all;
 }
@@ -169,7 +174,7 @@ double typical_reproduced(const Series& series) {
 VarianceComponents variance_components(const std::vector<Sample>& samples) {
   VarianceComponents components;
   if (samples.size() < 2) return components;
-  std::map<std::string, Moments> nodes;
+  std::map<std::string_view, Moments> nodes;
   Moments all;
   double repeat_squares = 0;
   for (const Sample& sample : samples) {

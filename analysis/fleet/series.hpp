@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -14,7 +15,7 @@ struct Sample {
   double value = 0;
   double repeat = 0;  // standard deviation of the value, from its replicates, else its repeats
   double confidence = 1;
-  std::string node;
+  std::string_view node;  // that of the device, as long as the run lives
   double reproduced = 0;  // the same from replicates; 0: there is only one
 };
 
@@ -35,10 +36,13 @@ struct Series {
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
-/// Every number of every group: continuous metrics, the SM clock that the probes saw, and the
-/// summaries of per-SM maps.
+/// Every number of every group: continuous metrics, and the summaries of per-SM maps.
 std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                                    std::span<const Metric> registry);
+
+/// The SM clock of each group, as the probes saw it. @param conditions of each device
+std::vector<Series> clock_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                 const std::vector<DeviceConditions>& conditions);
 
 std::vector<double> values_of(const Series& series);
 

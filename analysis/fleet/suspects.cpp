@@ -176,7 +176,14 @@ std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResu
 
 RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
   RunResult second;
-  for (const DeviceResult& device : run.devices) {
+  add_second_tries(run, metrics, second);
+  return second;
+}
+
+void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
+  second.devices.resize(run.devices.size());
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
     JobResult job;
     job.status = Status::ok;
     for (const Metric& metric : metrics) {
@@ -184,12 +191,11 @@ RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
       const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
       if (used != nullptr) job.findings.push_back(*used);
     }
-    DeviceResult& copy = second.devices.emplace_back();
+    DeviceResult& copy = second.devices[i];
     copy.info = device.info;
     copy.node = device.node;
     copy.jobs.push_back(std::move(job));
   }
-  return second;
 }
 
 void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {

@@ -35,6 +35,8 @@ std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResu
 /// Of every device of the run, in its order, the findings in these metrics alone: the second values
 /// (DeviceResult::again) of suspects and of the peers beside them, the first ones of all others.
 RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics);
+/// Adds these metrics to those of a second run.
+void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second);
 
 /// What the second look makes of the findings of the first. One that does not come back becomes a
 /// note; so does one whose peer is out now too, as then the conditions have changed and not the

@@ -2,6 +2,7 @@
 #include "analysis/report/charts.hpp"
 
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/report/consensus.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page.hpp"
 #include "base/error.hpp"
@@ -12,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -26,7 +29,7 @@ struct Staircase {
 
 Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis) {
   Staircase staircase;
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+  for (const std::size_t i : well_first(analysis)) {
     const std::vector<double>* bytes = vector_of(run.devices[i], "latency.staircase_bytes");
     const std::vector<double>* cycles = vector_of(run.devices[i], "latency.staircase_cycles");
     if (bytes == nullptr || cycles == nullptr || bytes->size() != cycles->size()) continue;
@@ -51,26 +54,59 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
   return staircase;
 }
 
-/// Capacities of the global load path; the first device that knows each speaks for all.
-Json collect_levels(const RunResult& run, const Staircase& staircase) {
+/// A capacity of the global load path.
+struct Mark {
+  double bytes = 0;
+  std::string label;
+  bool of_tlb = false;
+  std::size_t line = 0;  // above the chart, so that labels of neighbours do not lie on each other
+};
+
+/// Labels in as few lines as there is room for, left to right.
+void spread_labels(std::vector<Mark>& marks, const Staircase& staircase) {
+  constexpr double width_px = 860;  // staircase.json
+  constexpr double character_px = 6.4;
+  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
+  std::vector<double> ends_px;  // of the last label of each line
+  for (Mark& mark : marks) {
+    const double middle_px =
+        width_px * std::log2(mark.bytes / staircase.smallest_bytes) / std::max(octaves, 1.0);
+    const double half_px = character_px * static_cast<double>(mark.label.size() + 1) / 2;
+    while (mark.line < ends_px.size() && ends_px[mark.line] > middle_px - half_px) ++mark.line;
+    if (mark.line == ends_px.size()) ends_px.push_back(0);
+    ends_px[mark.line] = middle_px + half_px;
+  }
+}
+
+/// Every capacity that most devices of the largest group found within the chart.
+Json collect_levels(const RunResult& run, const FleetAnalysis& analysis,
+                    const Staircase& staircase) {
   struct Level {
     const char* metric;
     const char* name;
   };
-  Json levels = Json::array();
+  if (analysis.groups.empty()) return Json::array();
+  const ComparisonGroup& group = *std::ranges::max_element(
+      analysis.groups, {}, [](const ComparisonGroup& one) { return one.devices.size(); });
+  if (group.devices.empty()) return Json::array();
+  const DeviceResult most = consensus_of(run, group.devices);
+  std::vector<Mark> marks;
   for (const Level& level :
-       {Level{"cache.l1.size_bytes", "L1"}, Level{"cache.l2.size_bytes", "L2"},
-        Level{"tlb.l1.reach_bytes", "TLB L1"}, Level{"tlb.l2.reach_bytes", "TLB L2"},
-        Level{"tlb.l3.reach_bytes", "TLB L3"}}) {
-    for (const DeviceResult& device : run.devices) {
-      const auto bytes = number_of(device, level.metric);
-      if (!bytes || *bytes < staircase.smallest_bytes || *bytes > staircase.largest_bytes) continue;
-      // Labels of neighbouring levels must not lie on each other.
-      levels.push_back({{"bytes", *bytes},
-                        {"label", fmt::format("{} {}", level.name, format_bytes(*bytes))},
-                        {"line", levels.size() % 3}});
-      break;
-    }
+       {Level{"cache.l1.size_bytes", "L1"}, Level{"cache.l2.segment_bytes", "near L2"},
+        Level{"cache.l2.size_bytes", "L2"}, Level{"tlb.l1.reach_bytes", "TLB L1"},
+        Level{"tlb.l2.reach_bytes", "TLB L2"}, Level{"tlb.l3.reach_bytes", "TLB L3"}}) {
+    const auto bytes = number_of(most, level.metric);
+    if (!bytes || *bytes < staircase.smallest_bytes || *bytes > staircase.largest_bytes) continue;
+    marks.push_back({.bytes = *bytes,
+                     .label = fmt::format("{} {}", level.name, format_bytes(*bytes)),
+                     .of_tlb = std::string_view(level.metric).starts_with("tlb.")});
+  }
+  std::ranges::stable_sort(marks, {}, &Mark::bytes);
+  spread_labels(marks, staircase);
+  Json levels = Json::array();
+  for (const Mark& mark : marks) {
+    levels.push_back(
+        {{"bytes", mark.bytes}, {"label", mark.label}, {"tlb", mark.of_tlb}, {"line", mark.line}});
   }
   return levels;
 }
@@ -98,6 +134,14 @@ std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
 }
 
+std::vector<std::size_t> well_first(const FleetAnalysis& analysis) {
+  std::vector<std::size_t> order(analysis.verdicts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_partition(
+      order, [&](std::size_t device) { return !is_flagged(analysis.verdicts[device]); });
+  return order;
+}
+
 bool is_flagged(const DeviceVerdict& verdict) {
   return verdict.verdict == Verdict::warn || verdict.verdict == Verdict::fail;
 }
@@ -108,7 +152,7 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
   const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
   Json spec = chart_template("staircase");
   entry_of(spec["data"], "points")["values"] = staircase.points;
-  entry_of(spec["data"], "levels")["values"] = collect_levels(run, staircase);
+  entry_of(spec["data"], "levels")["values"] = collect_levels(run, analysis, staircase);
   entry_of(spec["scales"], "x")["domain"] = {staircase.smallest_bytes, staircase.largest_bytes};
   entry_of(spec["scales"], "y")["domain"] = {0, staircase.largest_cycles * 1.08};
   entry_of(spec["scales"], "colour")["domain"] = staircase.flagged_devices;

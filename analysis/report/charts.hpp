@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <vector>
 
 namespace sonde {
 
@@ -65,5 +66,8 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
 std::string chart_label(const DeviceResult& device);
 
 bool is_flagged(const DeviceVerdict& verdict);
+
+/// Devices in the order in which to draw them: flagged ones last, above all others.
+std::vector<std::size_t> well_first(const FleetAnalysis& analysis);
 
 }  // namespace sonde

@@ -71,7 +71,7 @@ bool add_curve(ConstantCurves& curves, const DeviceResult& device, bool flagged,
 std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& analysis) {
   ConstantCurves curves;
   curves.level = outermost_level(run);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+  for (const std::size_t i : well_first(analysis)) {
     const bool flagged = is_flagged(analysis.verdicts[i]);
     bool any = false;
     for (const Variant& variant : variants) {

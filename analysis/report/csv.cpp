@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <ostream>
 
 namespace sonde {
 namespace {
@@ -56,15 +57,15 @@ std::string finding_rows(const std::vector<std::string>& device, const Finding& 
 
 }  // namespace
 
-std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = "started_utc,uuid,name,node,rank,verdict,";
-  for (const Axis& axis : run.provenance.axes) text += escape_csv(axis.option) + ",";
-  text +=
-      "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,replicates,"
-      "modes,interval_low,interval_high,reason\n";
+void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                    const DeviceStream& devices) {
+  out << "started_utc,uuid,name,node,rank,verdict,";
+  for (const Axis& axis : run.provenance.axes) out << escape_csv(axis.option) << ",";
+  out << "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,"
+         "replicates,"
+         "modes,interval_low,interval_high,reason\n";
   const std::vector<Point> points = points_of(run.provenance);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
+  devices([&](std::size_t i, const DeviceResult& device) {
     std::vector<std::string> cells{run.provenance.started_utc,
                                    device.info.uuid,
                                    device.info.name,
@@ -74,11 +75,10 @@ std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis)
     std::ranges::copy(points.at(device.point_index).at, std::back_inserter(cells));
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        text += finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
+        out << finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
       }
     }
-  }
-  return text;
+  });
 }
 
 }  // namespace sonde

@@ -1,11 +1,15 @@
 // The chart of the metrics in which devices of a group differ most.
-#include "analysis/fleet/value_text.hpp"
+#include "analysis/fleet/series.hpp"
 #include "analysis/report/charts.hpp"
 #include "base/units.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -43,23 +47,38 @@ bool has_finding(const FleetAnalysis& analysis, std::size_t device, std::string_
   });
 }
 
+std::string name_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
+}
+
+/// Dots of flagged devices come last, above the others.
 Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
                       const std::vector<Row>& rows) {
-  Json points = Json::array();
+  const std::vector<Series> all = collect_series(run, analysis.groups, analysis.registry);
+  Json well = Json::array();
+  Json flagged = Json::array();
   for (const Row& row : rows) {
     const MetricStatistics& statistics = *row.statistics;
-    for (const std::size_t i : analysis.groups[statistics.group].devices) {
-      const auto value = number_of(run.devices[i], statistics.metric);
-      if (!value || statistics.median == 0) continue;
-      points.push_back(
-          {{"metric", statistics.metric},
-           {"device", chart_label(run.devices[i])},
-           {"flagged", has_finding(analysis, i, statistics.metric)},
-           {"value", format_quantity(*value, statistics.unit)},
-           {"percent", 100 * (*value - statistics.median) / std::abs(statistics.median)}});
+    const auto series = std::ranges::find_if(all, [&](const Series& one) {
+      return one.metric == statistics.metric && one.summary == statistics.summary &&
+             one.group == statistics.group;
+    });
+    if (series == all.end()) continue;
+    const double reference = series->reference_at(statistics.median);
+    if (!(reference > 0)) continue;
+    for (const Sample& sample : series->samples) {
+      const bool is_out = has_finding(analysis, sample.device, statistics.metric);
+      (is_out ? flagged : well)
+          .push_back({{"metric", name_of(statistics)},
+                      {"device", chart_label(run.devices[sample.device])},
+                      {"flagged", is_out},
+                      {"value", format_quantity(sample.value, statistics.unit)},
+                      {"percent", 100 * (sample.value - statistics.median) / reference}});
     }
   }
-  return points;
+  well.insert(well.end(), flagged.begin(), flagged.end());
+  return well;
 }
 
 }  // namespace
@@ -68,11 +87,11 @@ std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& a
   const std::vector<Row> rows = widest_rows(analysis);
   const Json points = deviation_points(run, analysis, rows);
   if (points.empty()) return {};
-  Json metrics = Json::array();
+  std::set<std::string> drawn;
+  for (const Json& point : points) drawn.insert(point.at("metric").get<std::string>());
+  Json metrics = Json::array();  // furthest out first
   for (const Row& row : rows) {
-    if (std::find(metrics.begin(), metrics.end(), row.statistics->metric) == metrics.end()) {
-      metrics.push_back(row.statistics->metric);
-    }
+    if (drawn.erase(name_of(*row.statistics)) > 0) metrics.push_back(name_of(*row.statistics));
   }
   Json spec = chart_template("deviation");
   spec["height"] = row_px * metrics.size();

@@ -1,18 +1,27 @@
 // report.html: one page with a run inside, made of the files of page/.
 #include "analysis/report/charts.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/html_table.hpp"
 #include "analysis/report/page.hpp"
 #include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/sections.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t most_detailed_devices = 16;
+constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
+constexpr std::size_t most_linked_problems = 24;
+constexpr std::size_t most_open_rows = 30;  // of a table
 
 /// JSON that may stand inside a script element: no tag or comment begins in it.
 std::string script_json(const Json& json) {
@@ -24,13 +33,46 @@ std::string script_json(const Json& json) {
   return text;
 }
 
-std::string problem_html(const Problem& problem) {
-  std::string text = fmt::format("<div class=\"problem {}\"><h3><b>{}</b> {}</h3>\n<dl>",
-                                 escape_markup(problem.badge), escape_markup(problem.badge),
-                                 escape_markup(problem.where));
+/// Under the headline: each problem by its place, as a link to it.
+std::string problem_links(const std::vector<Problem>& wrong) {
+  if (wrong.empty()) return "";
+  std::string text = "<ul class=\"links\">\n";
+  for (std::size_t i = 0; i < std::min(wrong.size(), most_linked_problems); ++i) {
+    const std::string place = wrong[i].where.substr(0, wrong[i].where.find("  "));
+    text += fmt::format("<li><a class=\"{0}\" href=\"#problem{1}\"><b>{0}</b> {2}</a></li>\n",
+                        escape_markup(wrong[i].badge), i, escape_markup(place));
+  }
+  if (wrong.size() > most_linked_problems) {
+    text += fmt::format("<li>and {} more</li>\n", wrong.size() - most_linked_problems);
+  }
+  return text + "</ul>\n";
+}
+
+/// Whether device_details has it.
+bool is_detailed(const RunResult& run, const FleetAnalysis& analysis, std::size_t device) {
+  return run.devices.size() <= most_detailed_devices || is_flagged(analysis.verdicts[device]);
+}
+
+/// A link to the finding that a problem rests on.
+std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
+                          const Problem& problem) {
+  if (!problem.device || !is_detailed(run, analysis, *problem.device) ||
+      find_finding(run.devices[*problem.device], problem.metric) == nullptr) {
+    return "";
+  }
+  return fmt::format(
+      "<dt>see</dt><dd><a href=\"#{}\">its values, and the probes behind them</a></dd>\n",
+      escape_markup(finding_anchor(*problem.device, problem.metric)));
+}
+
+std::string problem_html(const Problem& problem, std::size_t number, const std::string& evidence) {
+  std::string text =
+      fmt::format("<div class=\"problem {0}\" id=\"problem{1}\"><h3><b>{0}</b> {2}</h3>\n<dl>",
+                  escape_markup(problem.badge), number, escape_markup(problem.where));
   for (const Problem::Line& line : problem.lines) {
     text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_markup(line.text));
   }
+  text += evidence;
   for (const std::string& action : problem.actions) {
     text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_markup(action));
   }
@@ -40,8 +82,37 @@ std::string problem_html(const Problem& problem) {
 std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
   const std::string exclude = render_exclude(run, analysis);
   if (exclude.empty()) return "";
-  return fmt::format("<h2>To paste (nothing of this was run)</h2>\n<pre>{}\n{}</pre>\n",
-                     escape_markup(exclude), escape_markup(render_drain(run, analysis)));
+  std::string text = escape_markup(exclude);
+  std::istringstream drains(render_drain(run, analysis));
+  for (std::string drain; std::getline(drains, drain);) text += "\n" + escape_markup(drain);
+  return "<h2>To paste (nothing of this was run)</h2>\n<pre>" + text + "</pre>\n";
+}
+
+/// Worst first; in a large fleet those that pass stand folded behind the others.
+std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
+  if (run.devices.size() < 2) return "";
+  TextTable table = device_table(run, analysis);
+  std::string text = "<h2>Devices</h2>\n";
+  if (run.devices.size() <= most_listed_devices) return text + html_table(table, "devices");
+  TextTable passing{table.columns, {}};
+  const auto passes = [](const auto& row) { return row.front() == "pass"; };
+  std::ranges::copy_if(table.rows, std::back_inserter(passing.rows), passes);
+  std::erase_if(table.rows, passes);
+  if (!table.rows.empty()) text += html_table(table, "devices");
+  if (!passing.rows.empty()) {
+    text += fmt::format("<details><summary>{} that pass</summary>\n{}</details>\n",
+                        passing.rows.size(), html_table(passing, "devices"));
+  }
+  return text;
+}
+
+/// A table that is longer than a screen stands folded.
+std::string folded_table(const TextTable& table, std::string_view style, std::string_view what) {
+  if (table.rows.empty()) return "";
+  const std::string html = html_table(table, style);
+  if (table.rows.size() <= most_open_rows) return html;
+  return fmt::format("<details><summary>{} {}</summary>\n{}</details>\n", table.rows.size(), what,
+                     html);
 }
 
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
@@ -50,39 +121,38 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
     text +=
         fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_markup(analysis.groups[group].label),
                     analysis.groups[group].devices.size());
-    const TextTable metrics = metric_table(run, analysis, group);
-    const TextTable structure = structure_table(run, analysis, group);
-    if (!metrics.rows.empty()) text += html_table(metrics);
-    if (!structure.rows.empty()) text += html_table(structure);
+    text += folded_table(metric_table(run, analysis, group), "metrics",
+                         "numbers: median, scatter, who is furthest out");
+    text += folded_table(structure_table(run, analysis, group), "structure",
+                         "values of structure, and how many agree");
   }
-  const TextTable gaps = gap_table(run);
-  if (!gaps.rows.empty()) text += "<h2>Not answered</h2>\n" + html_table(gaps);
-  return text;
+  const std::string gaps = folded_table(gap_table(run), "gaps", "kinds of gaps, and their reasons");
+  return gaps.empty() ? text : text + "<h2>Not answered</h2>\n" + gaps;
 }
 
 std::string matrices_html(const std::vector<PeerMatrix>& matrices) {
   std::string text = matrices.empty() ? "" : "<h2>GPU to GPU</h2>\n";
   for (const PeerMatrix& matrix : matrices) {
-    text += fmt::format("<h3>{}</h3>\n", escape_markup(matrix.title)) + html_table(matrix.table);
+    text += fmt::format("<h3>{}</h3>\n<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
+                        escape_markup(matrix.title), html_table(matrix.table, "matrix"));
   }
   return text;
 }
 
 std::string device_details(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
+  ProbeRows rows;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (run.devices.size() > most_detailed_devices && !is_flagged(analysis.verdicts[i])) continue;
-    text += fmt::format("<details{}><summary>All findings of {}</summary>\n",
-                        run.devices.size() == 1 ? " open" : "",
-                        escape_markup(chart_label(run.devices[i])));
-    for (const JobResult& job : run.devices[i].jobs) {
-      if (job.findings.empty()) continue;
-      text += fmt::format("<h3>{}</h3>\n", escape_markup(job.job)) +
-              html_table(finding_table(job, analysis.registry));
+    const DeviceResult& device = run.devices[i];
+    if (is_detailed(run, analysis, i)) {
+      text += fmt::format(
+          "<details class=\"device\"{}><summary>All findings of {}</summary>\n{}</details>\n",
+          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
+          findings_section(run, analysis, i, rows));
     }
-    text += "</details>\n";
+    count_probes(device, rows);
   }
-  return text;
+  return text.empty() ? "" : "<h2>Findings</h2>\n" + text;
 }
 
 std::string notes_html(const std::vector<std::string>& remarks) {
@@ -92,7 +162,8 @@ std::string notes_html(const std::vector<std::string>& remarks) {
   return text + "</ul>\n";
 }
 
-/// Headings and places of the charts, and the data that the page's script draws them from.
+/// Headings and places of the charts, and the data that the page's script draws them from. They
+/// stay hidden until it runs.
 std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (vega_bundle().empty()) {
     return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
@@ -118,7 +189,11 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   }
   if (text.empty()) return "";
   return fmt::format(
-      "{}<script type=\"application/json\" id=\"charts\">{}</script>\n"
+      "<p class=\"note\" id=\"no_charts\">The charts are drawn by a script inside this page, and "
+      "this "
+      "browser ran none: the tables below have their figures.</p>\n"
+      "<section id=\"all_charts\" hidden>\n{}</section>\n"
+      "<script type=\"application/json\" id=\"charts\">{}</script>\n"
       "<script>{}</script>\n<script>\n{}</script>\n",
       text, script_json(charts), vega_bundle(), page_file("charts.js"));
 }
@@ -128,21 +203,18 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
-  std::string body;
-  for (const Problem& problem : wrong) body += problem_html(problem);
-  body += paste_html(run, analysis);
-  if (run.devices.size() > 1) {
-    body += "<h2>Devices</h2>\n" + html_table(device_table(run, analysis));
-  }
-  body += charts_html(run, analysis);
+  std::string body = problem_links(wrong) + drawings_section(run, analysis);
+  if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
+  for (std::size_t i = 0; i < wrong.size(); ++i)
+    body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
+  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
-  body += matrices_html(peer_matrices(run, analysis.registry));
-  body += device_details(run, analysis);
+  body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);
   if (!times.rows.empty()) {
     body +=
         fmt::format("<h2>Time{}</h2>\n", run.devices.size() > 1 ? " (median of the devices)" : "") +
-        html_table(times);
+        html_table(times, "times");
   }
   body += notes_html(notes(run, analysis));
   return fmt::format(

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <ostream>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -191,17 +193,39 @@ Json counts_json(const FleetCounts& counts) {
       {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
 }
 
+/// Indented by so many blanks behind its first line.
+std::string dump(Json json, std::size_t indent) {
+  shorten_numbers(json);
+  const std::string text =
+      escape_json_controls(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  std::string indented;
+  for (const char c : text) {
+    indented += c;
+    if (c == '\n') indented.append(indent, ' ');
+  }
+  return indented;
+}
+
+void write_devices(std::ostream& out, const Provenance& provenance, const FleetAnalysis& analysis,
+                   const DeviceStream& devices) {
+  const std::vector<Point> points = points_of(provenance);
+  out << "  \"devices\": [";
+  const char* before = "\n    ";
+  devices([&](std::size_t i, const DeviceResult& device) {
+    out << before
+        << dump(device_json(device, analysis.verdicts[i],
+                            setting_json(provenance, points.at(device.point_index)),
+                            analysis.registry),
+                4);
+    before = ",\n    ";
+  });
+  out << (analysis.verdicts.empty() ? "],\n" : "\n  ],\n");
+}
+
 }  // namespace
 
-std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
-  Json devices = Json::array();
-  const std::vector<Point> points = points_of(run.provenance);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
-    devices.push_back(device_json(device, analysis.verdicts[i],
-                                  setting_json(run.provenance, points.at(device.point_index)),
-                                  analysis.registry));
-  }
+void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                const DeviceStream& devices) {
   Json unaudited = Json::array();
   for (const UnauditedDevice& device : run.unaudited) {
     unaudited.push_back({{"node", device.node}, {"uuid", device.uuid}});
@@ -212,16 +236,19 @@ std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
   }
   Json flags = Json::array();
   for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
-  Json report{{"schema", 1},
-              {"provenance", provenance_json(run.provenance)},
-              {"points", points_json(run.provenance)},
-              {"counts", counts_json(analysis.counts)},
-              {"devices", devices},
-              {"unaudited", unaudited},
-              {"fleet", fleet},
-              {"flags", flags}};
-  shorten_numbers(report);
-  return escape_json_controls(report.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+  const auto member = [&out](const char* name, Json value, const char* end) {
+    out << "  \"" << name << "\": " << dump(std::move(value), 2) << end;
+  };
+  out << "{\n";
+  member("schema", 1, ",\n");
+  member("provenance", provenance_json(run.provenance), ",\n");
+  member("points", points_json(run.provenance), ",\n");
+  member("counts", counts_json(analysis.counts), ",\n");
+  write_devices(out, run.provenance, analysis, devices);
+  member("unaudited", std::move(unaudited), ",\n");
+  member("fleet", std::move(fleet), ",\n");
+  member("flags", std::move(flags), "\n");
+  out << "}\n";
 }
 
 }  // namespace sonde

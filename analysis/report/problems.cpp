@@ -101,6 +101,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   problem.where = identity_text(device);
+  problem.device = index;
   std::vector<const FleetFinding*> weighty;
   for (const std::size_t i : verdict.findings) {
     if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
@@ -116,6 +117,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
     problem.actions = {"run again with --resume: only what is missing is measured"};
     return problem;
   }
+  problem.metric = weighty.front()->metric;
   add_worst(problem, *weighty.front(), verdict.likely);
   add_line(problem, "sure", weighty.front()->evidence);
   std::vector<std::string> also;

@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/fleet.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +16,12 @@ struct Problem {
     std::string_view label;  // "what" (the worst finding), "likely" (the fault), "sure", "also"
     std::string text;
   };
-  std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
-  std::string where;                 // node, rank, UUID; or node; or group
-  std::vector<Line> lines;           // none is empty
-  std::vector<std::string> actions;  // what to do, most useful first
+  std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
+  std::string where;                       // node, rank, UUID; or node; or group
+  std::vector<Line> lines;                 // none is empty
+  std::vector<std::string> actions;        // what to do, most useful first
+  std::optional<std::size_t> device = {};  // into RunResult::devices, if it is about one
+  std::string metric = "";                 // of its worst finding, if that rests on one
 };
 
 /// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.

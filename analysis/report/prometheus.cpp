@@ -9,16 +9,24 @@
 #include <iomanip>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <sstream>
+#include <vector>
 
 namespace sonde {
 namespace {
 
+struct Sample {
+  std::size_t device = 0;
+  double value = 0;
+};
+
+/// What identifies a series, and nothing else: names as in DCGM's exporter, so that both join. What
+/// may change while the GPU stays (slot, serial number, cause) stands in series of its own.
 /// With the setting, where a sweep has several.
 std::string labels_of(const RunResult& run, const DeviceResult& device) {
   const std::string setting = describe_setting(run.provenance, device.point_index);
-  return fmt::format("gpu_uuid=\"{}\",pci_bus_id=\"{}\",node=\"{}\"{}",
-                     escape_label(device.info.uuid), escape_label(device.info.pci_bus_id),
+  return fmt::format("UUID=\"{}\",Hostname=\"{}\"{}", escape_label(device.info.uuid),
                      escape_label(device.node),
                      setting.empty() ? "" : ",setting=\"" + escape_label(setting) + "\"");
 }
@@ -43,40 +51,63 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso_utc) {
   return text.fail() ? std::nullopt : std::optional(timegm(&time));
 }
 
-std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    text += fmt::format("sonde_device_verdict{{{},likely=\"{}\"}} {}\n",
-                        labels_of(run, run.devices[i]), to_text(analysis.verdicts[i].likely),
-                        static_cast<int>(analysis.verdicts[i].verdict));
+std::string info_lines(const RunResult& run) {
+  std::string text = head("sonde_device_info", "what the device is; always 1");
+  for (const DeviceResult& device : run.devices) {
+    text +=
+        fmt::format("sonde_device_info{{{},pci_bus_id=\"{}\",serial=\"{}\",modelName=\"{}\"}} 1\n",
+                    labels_of(run, device), escape_label(device.info.pci_bus_id),
+                    escape_label(device.info.serial), escape_label(device.info.name));
   }
   return text;
 }
 
+std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string verdicts =
+      head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
+  std::string causes =
+      head("sonde_device_likely_cause", "what likely stands behind a verdict; always 1");
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceVerdict& judged = analysis.verdicts[i];
+    const std::string labels = labels_of(run, run.devices[i]);
+    verdicts +=
+        fmt::format("sonde_device_verdict{{{}}} {}\n", labels, static_cast<int>(judged.verdict));
+    if (judged.verdict == Verdict::pass) continue;
+    causes += fmt::format("sonde_device_likely_cause{{{},likely=\"{}\"}} 1\n", labels,
+                          to_text(judged.likely));
+  }
+  return verdicts + causes;
+}
+
 }  // namespace
 
-std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = verdict_lines(run, analysis);
-  std::map<std::string, std::string> samples;
-  for (const DeviceResult& device : run.devices) {
+void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                      const DeviceStream& devices) {
+  out << verdict_lines(run, analysis) << info_lines(run);
+  std::map<std::string, std::vector<Sample>> samples;  // of a metric, as the format wants them
+  devices([&](std::size_t i, const DeviceResult& device) {
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
         const auto* value = std::get_if<double>(&finding.value);
         if (value == nullptr || !std::isfinite(*value)) continue;
-        samples[finding.metric] += fmt::format("{}{{{}}} {}\n", exposed_name(finding.metric),
-                                               labels_of(run, device), *value);
+        samples[finding.metric].push_back({.device = i, .value = *value});
       }
     }
-  }
-  for (const auto& [metric, lines] : samples) {
+  });
+  std::vector<std::string> labels;
+  for (const DeviceResult& device : run.devices) labels.push_back(labels_of(run, device));
+  for (const auto& [metric, of_metric] : samples) {
     const Metric* known = find_metric(metric, analysis.registry);
-    text += head(exposed_name(metric), known != nullptr ? known->meaning : "-") + lines;
+    const std::string name = exposed_name(metric);
+    out << head(name, known != nullptr ? known->meaning : "-");
+    for (const Sample& sample : of_metric) {
+      out << fmt::format("{}{{{}}} {}\n", name, labels[sample.device], sample.value);
+    }
   }
   if (const auto seconds = unix_seconds(run.provenance.started_utc)) {
     const char* name = "sonde_last_run_timestamp_seconds";
-    text += head(name, "start of the run") + fmt::format("{} {}\n", name, *seconds);
+    out << head(name, "start of the run") << fmt::format("{} {}\n", name, *seconds);
   }
-  return text;
 }
 
 }  // namespace sonde

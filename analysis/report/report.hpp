@@ -4,6 +4,9 @@
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/fleet/history.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,17 +20,31 @@ enum class Colour { off, on };
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
                             Colour colour = Colour::off);
 
+/// Calls its argument with each device of a run, its place and all its findings, in order. Those of
+/// a large fleet come from its file.
+using DeviceStream =
+    std::function<void(const std::function<void(std::size_t, const DeviceResult&)>&)>;
+/// Of a run that is in memory, as long as it lives.
+DeviceStream stream_devices(const RunResult& run);
+
 /// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
 /// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
 /// "samples", "repeatability", "reason"}}}], "fleet": [...], "flags": [...]}.
+/// @param devices those of the run; what `run` itself has of their findings is not asked
+void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                const DeviceStream& devices);
 std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One row per device, metric and element of a vector.
+void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                    const DeviceStream& devices);
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis);
 
 std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis);
 
 /// For the textfile collector: no timestamps on samples.
+void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                      const DeviceStream& devices);
 std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Suite = node, case = device x job; a flagged device is a failure, a lost one an error.
@@ -47,19 +64,24 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
 std::string render_comparison(const RunComparison& comparison);
 
 /// The formats of `sonde export`: a new one is declared above, gets a row here, and has its
-/// renderer in a file of its own.
+/// renderer in a file of its own. One of `write` and `render` is there: what names every device is
+/// written device by device.
 struct ExportFormat {
   std::string_view name;
+  void (*write)(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                const DeviceStream& devices);
   std::string (*render)(const RunResult& run, const FleetAnalysis& analysis);
 };
 inline constexpr ExportFormat export_formats[]{
-    {"table", [](const RunResult& run,
-                 const FleetAnalysis& analysis) { return render_terminal(run, analysis); }},
-    {"json", render_json},
-    {"csv", render_csv_long},
-    {"markdown", render_markdown},
-    {"prometheus", render_prometheus},
-    {"junit", render_junit},
+    {"table", nullptr,
+     [](const RunResult& run, const FleetAnalysis& analysis) {
+       return render_terminal(run, analysis);
+     }},
+    {"json", write_json, nullptr},
+    {"csv", write_csv_long, nullptr},
+    {"markdown", nullptr, render_markdown},
+    {"prometheus", write_prometheus, nullptr},
+    {"junit", nullptr, render_junit},
 };
 
 enum class ListFormat { plain, markdown };

@@ -1,4 +1,4 @@
-// Dresses a table as text, Markdown or HTML.
+// Dresses a table as text or Markdown.
 #include "analysis/report/table.hpp"
 
 #include "base/escape.hpp"
@@ -56,20 +56,6 @@ std::string markdown_table(const TextTable& table) {
   text += "\n";
   for (const auto& row : table.rows) text += line(row);
   return text;
-}
-
-std::string html_table(const TextTable& table) {
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
-    std::string text = "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const char* style = table.columns[i].align == Align::right ? " class=\"number\"" : "";
-      text += fmt::format("<{}{}>{}</{}>", tag, style, escape_markup(cells[i]), tag);
-    }
-    return text + "</tr>\n";
-  };
-  std::string text = "<table>\n<thead>" + line(titles(table), "th") + "</thead>\n<tbody>\n";
-  for (const auto& row : table.rows) text += line(row, "td");
-  return text + "</tbody>\n</table>\n";
 }
 
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width) {

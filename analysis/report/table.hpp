@@ -23,7 +23,6 @@ struct TextTable {
 /// no trailing space.
 std::string plain_table(const TextTable& table, std::string_view indent);
 std::string markdown_table(const TextTable& table);
-std::string html_table(const TextTable& table);
 
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width);

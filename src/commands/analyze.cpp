@@ -1,12 +1,12 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
 #include "analysis/fleet/reduce.hpp"
-#include "analysis/fleet/repeats.hpp"
+#include "analysis/report/content.hpp"
 #include "base/standard_output.hpp"
 #include "commands/again_plan.hpp"
 
 #include "commands/commands.hpp"
-#include "store/run_reader.hpp"
+#include "commands/fleet_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +36,32 @@ FleetRow make_row(const RunResult& run, const FleetAnalysis& analysis,
           .cv = statistics.cv,
           .consensus = statistics.consensus,
           .agreeing = statistics.agreeing,
-          .outliers = fmt::format("{}", fmt::join(outliers, " "))};
+          .outliers = fmt::format("{}", fmt::join(outliers, " ")),
+          .kind = std::string(to_text(statistics.kind)),
+          .summary = statistics.summary,
+          .scale = statistics.scale,
+          .threshold = statistics.threshold,
+          .sigma_node = statistics.variance.node,
+          .sigma_device = statistics.variance.device,
+          .sigma_repeat = statistics.variance.repeat,
+          .ambiguous = statistics.ambiguous};
+}
+
+FlagRow make_flag(const RunResult& run, const FleetFinding& finding) {
+  const bool of_device = finding.device != FleetFinding::no_device;
+  return {.uuid = of_device ? run.devices[finding.device].info.uuid : "",
+          .node = finding.node,
+          .metric = finding.metric,
+          .severity = std::string(to_text(finding.severity)),
+          .likely_class = std::string(to_text(finding.fault)),
+          .value = finding.value,
+          .reference = finding.reference,
+          .deviation_fraction = finding.deviation_fraction,
+          .score = finding.score,
+          .n = finding.n,
+          .sms = fmt::format("{}", fmt::join(finding.sms, " ")),
+          .reason = finding.reason,
+          .evidence = finding.evidence};
 }
 
 /// mpirun gives its ranks a terminal even if its own output goes to a file: no colours there.
@@ -49,9 +74,12 @@ Colour stdout_colour() {
 }  // namespace
 
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis) {
-  AnalysisRecord record{.json = render_json(run, analysis)};
+  AnalysisRecord record;
   for (const MetricStatistics& statistics : analysis.statistics) {
     record.fleet.push_back(make_row(run, analysis, statistics));
+  }
+  for (const FleetFinding& finding : analysis.findings) {
+    record.flags.push_back(make_flag(run, finding));
   }
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
@@ -64,8 +92,7 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
 }
 
 ExitStatus analyze_run(const std::filesystem::path& path) {
-  const RunResult run = centre_of_repeats(read_run(path, WithTraces::no));
-  const FleetAnalysis analysis = reduce_fleet(run);
+  const auto [run, analysis] = read_fleet(path);
   append_analysis(path, make_analysis_record(run, analysis));
   std::cout << render_terminal(run, analysis, stdout_colour())
             << describe_unconfirmed(run, analysis, path);

@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// What the run file keeps of an analysis: its rows, and the JSON of `sonde export`.
+/// What the run file keeps of an analysis.
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.

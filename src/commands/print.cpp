@@ -1,9 +1,9 @@
 // The commands that only read and print: `sonde export` a run file in one of the formats of
 // analysis/report, `sonde compare` two, `sonde status` the progress of a running run.
-#include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "base/error.hpp"
 #include "commands/commands.hpp"
+#include "commands/fleet_file.hpp"
 #include "fleet/progress.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -20,8 +20,12 @@ ExitStatus execute(const ExportOptions& options) {
   if (format == std::end(export_formats)) {
     throw ConfigError(fmt::format("'{}' is no format (see sonde export --help)", options.format));
   }
-  const RunResult run = centre_of_repeats(read_run(options.run, WithTraces::no));
-  std::cout << format->render(run, reduce_fleet(run));
+  const auto [run, analysis] = read_fleet(options.run);
+  if (format->write != nullptr) {
+    format->write(std::cout, run, analysis, stream_devices(options.run));
+  } else {
+    std::cout << format->render(run, analysis);
+  }
   return ExitStatus::ok;
 }
 

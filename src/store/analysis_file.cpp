@@ -16,9 +16,9 @@ constexpr const char* group_name = "analysis";
 void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
   hdf5::File file = hdf5::File::open_to_write(path);
   hdf5::remove_group(file, group_name);
-  hdf5::write_fixed_attribute(hdf5::make_groups(file, group_name), "json", analysis.json);
-  write_tables(
-      file, {fleet_table().to_table(analysis.fleet), verdict_table().to_table(analysis.verdicts)});
+  hdf5::make_groups(file, group_name);
+  write_tables(file, {fleet_table().to_table(analysis.fleet), flag_table().to_table(analysis.flags),
+                      verdict_table().to_table(analysis.verdicts)});
   file.flush(hdf5::Durability::synced);
   file.close();
 }
@@ -39,7 +39,34 @@ BoundTable<FleetRow> fleet_table() {
       .add("consensus", "", "structural metrics: value of the plurality", &FleetRow::consensus)
       .add("agreeing", "1", "structural metrics: devices with it", &FleetRow::agreeing)
       .add("outliers", "", "UUIDs of devices furthest out, separated by blanks",
-           &FleetRow::outliers);
+           &FleetRow::outliers)
+      .add("kind", "", "what kind of metric", &FleetRow::kind)
+      .add("summary", "", "of a map of SMs: which number of it", &FleetRow::summary)
+      .add("scale", "1", "what scores are divided by", &FleetRow::scale)
+      .add("threshold", "1", "score that healthy devices stay below; 0: no verdict by score",
+           &FleetRow::threshold)
+      .add("sigma_node", "1", "standard deviation between nodes", &FleetRow::sigma_node)
+      .add("sigma_device", "1", "the same between devices of a node", &FleetRow::sigma_device)
+      .add("sigma_repeat", "1", "the same of one device's value", &FleetRow::sigma_repeat)
+      .add("ambiguous", "1", "structural metrics: no value has most votes", &FleetRow::ambiguous);
+}
+
+BoundTable<FlagRow> flag_table() {
+  return BoundTable<FlagRow>({"analysis/flags", "flag"})
+      .add("uuid", "", "UUID of the device; empty: a node or the group", &FlagRow::uuid)
+      .add("node", "", "its host", &FlagRow::node)
+      .add("metric", "", "name of the metric", &FlagRow::metric)
+      .add("severity", "", "info, warn or fail", &FlagRow::severity)
+      .add("likely_class", "", "what most likely stands behind it", &FlagRow::likely_class)
+      .add("value", "", "the device's value", &FlagRow::value)
+      .add("reference", "", "that of its peers", &FlagRow::reference)
+      .add("deviation_fraction", "1", "from the reference; NaN if there is none",
+           &FlagRow::deviation_fraction)
+      .add("score", "1", "robust score; NaN if there is none", &FlagRow::score)
+      .add("n", "1", "devices compared", &FlagRow::n)
+      .add("sms", "", "SMs concerned, separated by blanks", &FlagRow::sms)
+      .add("reason", "", "what differs, by how much", &FlagRow::reason)
+      .add("evidence", "", "how sure that is", &FlagRow::evidence);
 }
 
 BoundTable<VerdictRow> verdict_table() {

@@ -1,5 +1,5 @@
-// What the reducer adds to a run file: the fleet's statistics and the verdicts, as tables and as
-// the JSON text of `sonde export`.
+// What the reducer adds to a run file: the fleet's statistics, what deviates, and the verdicts. All
+// else that `sonde export` prints stands in the file already.
 #pragma once
 
 #include "store/hdf5/bound_table.hpp"
@@ -26,6 +26,31 @@ struct FleetRow {
   std::string consensus{};  // structural metrics: the value of the plurality
   std::uint64_t agreeing = 0;
   std::string outliers{};  // UUIDs, separated by blanks
+  std::string kind{};
+  std::string summary{};  // of a per-SM map: which number of it
+  double scale = 0;
+  double threshold = 0;
+  double sigma_node = 0;
+  double sigma_device = 0;
+  double sigma_repeat = 0;
+  bool ambiguous = false;
+};
+
+/// Something an operator may have to act on, as FleetFinding has it.
+struct FlagRow {
+  std::string uuid{};  // empty: it concerns a node, or the group
+  std::string node{};
+  std::string metric{};
+  std::string severity{};
+  std::string likely_class{};
+  std::string value{};
+  std::string reference{};
+  double deviation_fraction = 0;
+  double score = 0;
+  std::uint64_t n = 0;
+  std::string sms{};
+  std::string reason{};
+  std::string evidence{};
 };
 
 struct VerdictRow {
@@ -36,12 +61,13 @@ struct VerdictRow {
 };
 
 struct AnalysisRecord {
-  std::string json{};
   std::vector<FleetRow> fleet{};
+  std::vector<FlagRow> flags{};
   std::vector<VerdictRow> verdicts{};
 };
 
 BoundTable<FleetRow> fleet_table();
+BoundTable<FlagRow> flag_table();
 BoundTable<VerdictRow> verdict_table();
 
 /// Writes `/analysis`, replacing an earlier one. One process alone. Works on a copy that is renamed

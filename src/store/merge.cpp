@@ -13,9 +13,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -28,6 +31,7 @@ struct Candidate {
   std::optional<DeviceResult> given{};
   std::string uuid{};
   std::string config_hash{};  // of its point
+  bool knows_points = true;   // its file does
   std::string started_utc{};
   bool complete = false;
   int rank = 0;
@@ -42,46 +46,100 @@ bool holds(const std::vector<Point>& points, const std::string& config_hash) {
   return index_of(points, config_hash) < points.size();
 }
 
-/// @param point_index of the candidate in the file to be written
-PartSource load(const Candidate& candidate, std::uint64_t point_index) {
-  if (candidate.given) return at_point(part_in_memory(*candidate.given, {}), point_index);
-  const RunReader reader(candidate.file);
-  if (reader.device_count() == 1 && reader.knows_points()) {
-    return at_point(part_of_shard(candidate.file, {}), point_index);
+/// Chosen devices, each once at a point, in the order of the file to be written.
+class Choice {
+ public:
+  const std::vector<Candidate>& all() const { return all_; }
+  bool holds(const std::string& uuid, const std::string& config_hash) const {
+    return places_.contains({uuid, config_hash});
   }
-  return at_point(
-      part_in_memory(reader.read_devices({candidate.row, 1}, WithTraces::yes).front(), {}),
-      point_index);
+  /// At any point.
+  bool holds(const std::string& uuid) const {
+    const auto found = places_.lower_bound({uuid, ""});
+    return found != places_.end() && found->first.first == uuid;
+  }
+
+  /// @returns nullptr if it was added, else the one for the same GPU at the same point, which stays
+  Candidate* add(Candidate one) {
+    const auto [place, is_new] =
+        places_.try_emplace(std::pair(one.uuid, one.config_hash), all_.size());
+    if (!is_new) return &all_[place->second];
+    all_.push_back(std::move(one));
+    return nullptr;
+  }
+
+  void sort_by_rank() { sort_by(&Candidate::rank); }
+
+  /// In the order of their points.
+  void sort_by_point(const std::vector<Point>& points) {
+    sort_by([&points](const Candidate& one) { return index_of(points, one.config_hash); });
+  }
+
+ private:
+  template <class Key>
+  void sort_by(Key key) {
+    std::ranges::stable_sort(all_, {}, key);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      places_[{all_[i].uuid, all_[i].config_hash}] = i;
+    }
+  }
+
+  std::vector<Candidate> all_;
+  std::map<std::pair<std::string, std::string>, std::size_t> places_;
+};
+
+/// One candidate or several that follow each other in one file.
+PartSource load(const Candidate& first, std::size_t count) {
+  if (first.given) return part_in_memory(*first.given, {});
+  if (first.knows_points) return part_of_file(first.file, {first.row, count});
+  const RunReader reader(first.file);
+  return part_in_memory(reader.read_devices({first.row, 1}, WithTraces::yes).front(), {});
 }
 
 /// A damaged shard must be found before a file is begun. @throws StoreError
 void check_readable(const Candidate& candidate) {
-  const PartSource part = load(candidate, 0);
+  const PartSource part = load(candidate, 1);
   for (const TablePlan& table : make_plan({part.shape}).tables) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c, {0, table.rows});
   }
 }
 
-/// In the order of their points.
-void write_candidates(const fs::path& path, const Provenance& provenance,
-                      std::vector<Candidate> chosen,
-                      const std::vector<UnauditedDevice>& unaudited) {
-  const auto point_of = [&](const Candidate& one) {
-    return index_of(provenance.points, one.config_hash);
+/// Candidates of one point that follow each other in one file are one part.
+std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
+  const auto apart = [](const Candidate& one, const Candidate& next) {
+    return one.given || next.given || !one.knows_points || one.file != next.file ||
+           one.row + 1 != next.row || one.config_hash != next.config_hash;
   };
-  std::ranges::stable_sort(chosen, {}, point_of);
-  write_run_alone(path, provenance, unaudited, chosen.size(),
-                  [&](std::size_t i) { return load(chosen[i], point_of(chosen[i])); });
+  std::vector<std::span<const Candidate>> parts;
+  for (auto begin = chosen.begin(); begin != chosen.end();) {
+    const auto last = std::adjacent_find(begin, chosen.end(), apart);
+    const auto end = last == chosen.end() ? last : last + 1;
+    parts.emplace_back(begin, end);
+    begin = end;
+  }
+  return parts;
+}
+
+void write_candidates(const fs::path& path, const Provenance& provenance, Choice choice,
+                      const std::vector<UnauditedDevice>& unaudited) {
+  choice.sort_by_point(provenance.points);
+  const auto parts = join_parts(choice.all());
+  write_run_alone(path, provenance, unaudited, parts.size(), [&](std::size_t i) {
+    const Candidate& first = parts[i].front();
+    return at_point(load(first, parts[i].size()), index_of(provenance.points, first.config_hash));
+  });
 }
 
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
   std::vector<Candidate> candidates;
+  const bool knows_points = reader.knows_points();
   for (const DeviceResult& device : reader.read_inventory()) {
     candidates.push_back(
         {.file = file,
          .row = candidates.size(),
          .uuid = device.info.uuid,
          .config_hash = reader.provenance().points.at(device.point_index).config_hash,
+         .knows_points = knows_points,
          .started_utc = reader.provenance().started_utc,
          .complete = device.status == DeviceOutcome::complete,
          .rank = device.rank});
@@ -89,25 +147,10 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
   return candidates;
 }
 
-bool holds(const std::vector<Candidate>& chosen, const std::string& uuid) {
-  return std::ranges::find(chosen, uuid, &Candidate::uuid) != chosen.end();
-}
-
-/// The same GPU at the same point.
-auto find_same(std::vector<Candidate>& chosen, const std::string& uuid,
-               const std::string& config_hash) {
-  return std::ranges::find_if(chosen, [&](const Candidate& one) {
-    return one.uuid == uuid && one.config_hash == config_hash;
-  });
-}
-
 /// Keeps the better of two candidates for one GPU at one point in the place of the earlier.
-void add_candidate(std::vector<Candidate>& chosen, Candidate candidate, MergeNotes& notes) {
-  const auto same = find_same(chosen, candidate.uuid, candidate.config_hash);
-  if (same == chosen.end()) {
-    chosen.push_back(std::move(candidate));
-    return;
-  }
+void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
+  Candidate* same = choice.add(candidate);
+  if (same == nullptr) return;
   const auto worth = [](const Candidate& one) { return std::tie(one.complete, one.started_utc); };
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
   notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
@@ -135,20 +178,20 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::vector<P
 }
 
 /// Devices of the roster that left no results at a point.
-void add_lost(std::vector<Candidate>& chosen, const Roster& roster) {
+void add_lost(Choice& choice, const Roster& roster) {
   for (const Point& point : points_of(roster.provenance)) {
     for (const RosterEntry& entry : roster.devices) {
-      if (find_same(chosen, entry.uuid, point.config_hash) != chosen.end()) continue;
+      if (choice.holds(entry.uuid, point.config_hash)) continue;
       DeviceResult lost;
       lost.info.uuid = entry.uuid;
       lost.node = entry.node;
       lost.rank = entry.rank;
       lost.status = DeviceOutcome::lost;
       lost.reason = "its rank did not come back, and left no results";
-      chosen.push_back({.given = lost,
-                        .uuid = entry.uuid,
-                        .config_hash = point.config_hash,
-                        .rank = entry.rank});
+      choice.add({.given = lost,
+                  .uuid = entry.uuid,
+                  .config_hash = point.config_hash,
+                  .rank = entry.rank});
     }
   }
 }
@@ -167,15 +210,15 @@ bool can_join(const Provenance& one, const Provenance& other) {
 }
 
 /// The same for what was in a parts folder, if its run came as far as a roster.
-void add_lost_of_folder(std::vector<Candidate>& chosen, const fs::path& parts,
-                        Provenance& provenance, MergeNotes& notes) {
+void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
+                        MergeNotes& notes) {
   std::error_code error;
   if (!fs::exists(roster_path(parts), error)) return;
   try {
     const Roster roster = read_roster(parts);
     if (!can_join(roster.provenance, provenance)) return;
     add_points(provenance.points, points_of(roster.provenance));
-    add_lost(chosen, roster);
+    add_lost(choice, roster);
   } catch (const StoreError& problem) {
     notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
   }
@@ -200,44 +243,37 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   return files;
 }
 
-void add_unaudited(std::vector<UnauditedDevice>& all, const std::vector<UnauditedDevice>& more) {
-  for (const UnauditedDevice& device : more) {
-    if (std::ranges::find(all, device.uuid, &UnauditedDevice::uuid) == all.end()) {
-      all.push_back(device);
-    }
-  }
-}
-
 }  // namespace
 
 MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   MergeNotes notes;
-  std::vector<Candidate> chosen;
+  Choice choice;
   const auto take = [&](Candidate one) {
     check_readable(one);
-    add_candidate(chosen, std::move(one), notes);
+    add_candidate(choice, std::move(one), notes);
   };
   for_each_in_shards(list_shards(parts_folder(path)), points_of(roster.provenance), notes, take);
-  add_lost(chosen, roster);
-  std::ranges::stable_sort(chosen, {}, &Candidate::rank);
-  write_candidates(path, roster.provenance, chosen, roster.unaudited);
+  add_lost(choice, roster);
+  choice.sort_by_rank();
+  write_candidates(path, roster.provenance, choice, roster.unaudited);
   return notes;
 }
 
 MergeNotes add_leftover_shards(const fs::path& run) {
   MergeNotes notes;
   const RunReader whole(run);
-  std::vector<Candidate> chosen = list_candidates(run, whole);
-  const std::size_t before = chosen.size();
+  Choice choice;
+  for (Candidate& one : list_candidates(run, whole)) choice.add(std::move(one));
+  const std::size_t before = choice.all().size();
   for_each_in_shards(
       list_shards(parts_folder(run)), whole.provenance().points, notes, [&](Candidate one) {
-        if (find_same(chosen, one.uuid, one.config_hash) != chosen.end()) return;
+        if (choice.holds(one.uuid, one.config_hash)) return;
         check_readable(one);
         notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
-        chosen.push_back(std::move(one));
+        choice.add(std::move(one));
       });
-  if (chosen.size() > before) {
-    write_candidates(run, whole.provenance(), chosen, whole.read_unaudited());
+  if (choice.all().size() > before) {
+    write_candidates(run, whole.provenance(), choice, whole.read_unaudited());
   }
   return notes;
 }
@@ -276,8 +312,9 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
 
 MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path) {
   MergeNotes notes;
-  std::vector<Candidate> chosen;
+  Choice choice;
   std::vector<UnauditedDevice> unaudited;
+  std::set<std::string> named;  // of these
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {
@@ -298,17 +335,19 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     }
     add_points(provenance->points, its.points);
     for (Candidate& one : list_candidates(file, reader)) {
-      add_candidate(chosen, std::move(one), notes);
+      add_candidate(choice, std::move(one), notes);
     }
-    add_unaudited(unaudited, reader.read_unaudited());
+    for (UnauditedDevice& device : reader.read_unaudited()) {
+      if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));
+    }
   }
   for (const fs::path& source : sources) {
-    add_lost_of_folder(chosen, source, *provenance, notes);
+    add_lost_of_folder(choice, source, *provenance, notes);
   }
   provenance->config_hash = hash_points(provenance->points);
   std::erase_if(unaudited,
-                [&chosen](const UnauditedDevice& device) { return holds(chosen, device.uuid); });
-  write_candidates(path, *provenance, chosen, unaudited);
+                [&](const UnauditedDevice& device) { return choice.holds(device.uuid); });
+  write_candidates(path, *provenance, choice, unaudited);
   return notes;
 }
 

@@ -1,5 +1,5 @@
-// Parts from memory and from shards. A shard has the tables of its part as they are: its rows count
-// from 0, and so do those of a part.
+// Parts from memory and from files. A file has the tables of its part as they are: its rows count
+// from 0, and so do those of a part that is a whole file.
 #include "store/part_source.hpp"
 
 #include "base/error.hpp"
@@ -11,35 +11,172 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace sonde {
 namespace {
 
-PartShape shape_of_shard(hid_t file, const std::filesystem::path& path,
-                         const std::vector<std::string>& jobs, const Table& unaudited) {
-  PartShape shape{.jobs = jobs, .tables = {}, .shard = path};
-  const auto add_stored = [&](const std::vector<Table>& tables) {
-    for (const Table& table : tables) add_table(shape, table.key, read_shape(file, table));
-  };
-  add_stored(flatten_device(nullptr));
-  add_table(shape, unaudited);
-  for (const std::string& job : jobs) add_stored(flatten_job(job, nullptr, 0));
+// Devices that are looked into together before their rows are believed: what opening the tables
+// takes is shared, and the rows of some hundred probes each need little memory.
+constexpr std::uint64_t checked_devices = 64;
+
+/// Where the rows of a part lie in a table of its file.
+struct Place {
+  RowRange rows;
+  std::uint64_t all_rows = 0;  // of the table
+};
+using Places = std::map<TableKey, Place>;
+
+template <class T>
+std::vector<T> read_numbers(hid_t file, const Table& table, std::size_t c, RowRange rows) {
+  const std::uint64_t all_rows = count_rows(file, table.key);
+  return std::get<std::vector<T>>(
+      read_column(file, table.key, table.columns.at(c), rows, all_rows, Writer::anyone));
+}
+
+/// Rows of other tables that these rows own: each pair of an offset and a length names some.
+void place_owned(hid_t file, const Table& table, Places& places) {
+  const RowRange rows = places[table.key].rows;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (!table.columns[c].name.ends_with("_offset")) continue;
+    const auto offsets = read_numbers<std::uint64_t>(file, table, c, rows);
+    const auto lengths = read_numbers<std::uint64_t>(file, table, c + 1, rows);
+    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      if (lengths[i] == 0) continue;
+      begin = std::min(begin, offsets[i]);
+      end = std::max(end, offsets[i] + lengths[i]);
+    }
+    if (end > begin) places[table.columns[c].counts].rows = {begin, end - begin};
+  }
+}
+
+/// Outcomes lie in the order of devices.
+RowRange outcomes_of(hid_t file, const Table& outcomes, RowRange devices) {
+  const auto owners =
+      read_numbers<std::uint64_t>(file, outcomes, 0, {0, count_rows(file, outcomes.key)});
+  if (!std::ranges::is_sorted(owners)) {
+    throw StoreError(outcomes.key.group + " is not in the order of devices");
+  }
+  const auto begin = std::ranges::lower_bound(owners, devices.offset);
+  const auto end = std::ranges::lower_bound(owners, devices.offset + devices.length);
+  return {static_cast<std::uint64_t>(begin - owners.begin()),
+          static_cast<std::uint64_t>(end - begin)};
+}
+
+/// Of each table that has rows of those devices.
+Places place_devices(hid_t file, const std::vector<std::string>& jobs, RowRange devices) {
+  Places places{{keys::devices, {.rows = devices}}};
+  for (const Table& table : flatten_device(nullptr)) place_owned(file, table, places);
+  for (const std::string& job : jobs) {
+    const std::vector<Table> tables = flatten_job(job, nullptr, 0);
+    places[tables.front().key].rows = outcomes_of(file, tables.front(), devices);
+    for (const Table& table : tables) place_owned(file, table, places);
+  }
+  std::erase_if(places, [](const auto& one) { return one.second.rows.length == 0; });
+  for (auto& [key, place] : places) place.all_rows = count_rows(file, key);
+  return places;
+}
+
+/// Of all tables, with all their rows.
+Places place_all(hid_t file, const std::vector<Table>& tables) {
+  Places places;
+  for (const Table& table : tables) {
+    const std::uint64_t rows = count_rows(file, table.key);
+    if (rows > 0) places[table.key] = {.rows = {0, rows}, .all_rows = rows};
+  }
+  return places;
+}
+
+/// Some rows of a table have no chunks of their own, and rows that are counted from elsewhere have
+/// other numbers in the part than in the file.
+TableShape shape_at(hid_t file, const Table& table, const Places& places) {
+  TableShape shape = read_shape(file, table);
+  const std::uint64_t rows = places.at(table.key).rows.length;
+  if (shape.rows != rows) shape.chunk_rows = 0;
+  shape.rows = rows;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const auto counted = places.find(table.columns[c].counts);
+    if (counted != places.end() && counted->second.rows.offset > 0) {
+      shape.columns[c].constant.clear();
+    }
+  }
   return shape;
+}
+
+/// Opens its file when the first column is wanted.
+struct FileColumns {
+  std::filesystem::path path;
+  Places places;
+  Writer writer;
+  std::optional<hdf5::Handle> file = {};
+
+  Values load(const TablePlan& plan, std::size_t c, RowRange rows) {
+    const ColumnSpec& column = plan.columns.at(c);
+    const auto place = places.find(plan.key);
+    if (place == places.end()) return empty_values(column.type);
+    if (!file) file.emplace(hdf5::open_to_read(path));
+    const RowRange range{place->second.rows.offset + rows.offset, rows.length};
+    Values values = read_column(*file, plan.key, column, range, place->second.all_rows, writer);
+    const auto counted = places.find(column.counts);
+    if (counted != places.end() && counted->second.rows.offset > 0) {
+      for (std::uint64_t& row : std::get<std::vector<std::uint64_t>>(values)) {
+        row -= counted->second.rows.offset;
+      }
+    }
+    return values;
+  }
+};
+
+PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices,
+                     Writer writer) {
+  const hdf5::Handle file = hdf5::open_to_read(path);
+  PartShape shape{.jobs = reader.job_names(), .tables = {}, .shard = path};
+  std::vector<Table> tables = flatten_device(nullptr);
+  for (const std::string& job : shape.jobs) {
+    std::ranges::move(flatten_job(job, nullptr, 0), std::back_inserter(tables));
+  }
+  Places places = devices.length == reader.device_count()
+                      ? place_all(file, tables)
+                      : place_devices(file, shape.jobs, devices);
+  for (const Table& table : tables) {
+    if (places.contains(table.key)) add_table(shape, table.key, shape_at(file, table, places));
+  }
+  const auto columns = std::make_shared<FileColumns>(
+      FileColumns{.path = path, .places = std::move(places), .writer = writer});
+  return {.shape = std::move(shape),
+          .load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
+            return columns->load(plan, c, rows);
+          }};
+}
+
+Values slice(const Values& values, RowRange rows) {
+  return std::visit(
+      [rows](const auto& all) -> Values {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rows.offset);
+        return std::vector(begin, begin + static_cast<std::ptrdiff_t>(rows.length));
+      },
+      values);
 }
 
 PartSource from_memory(const RunPart& part) {
   PartShape shape = shape_of(part);
   std::map<TableKey, Table> tables;
-  for_each_table(part, shape.jobs, [&tables](const Table& table) { tables[table.key] = table; });
-  return {.shape = std::move(shape),
-          .load = [tables = std::move(tables)](const TablePlan& plan, std::size_t c) {
-            const auto own = tables.find(plan.key);
-            return own == tables.end() ? empty_values(plan.columns.at(c).type)
-                                       : own->second.values.at(c);
-          }};
+  for_each_table(part, shape.jobs, [&tables](const Table& table) {
+    if (table.rows() > 0) tables[table.key] = table;
+  });
+  return {
+      .shape = std::move(shape),
+      .load = [tables = std::move(tables)](const TablePlan& plan, std::size_t c, RowRange rows) {
+        const auto own = tables.find(plan.key);
+        return own == tables.end() ? empty_values(plan.columns.at(c).type)
+                                   : slice(own->second.values.at(c), rows);
+      }};
 }
 
 }  // namespace
@@ -57,15 +194,25 @@ PartSource at_point(PartSource part, std::uint64_t point_index) {
   shape.columns.at(place) = {.element_bytes = element_bytes(found->type, values),
                              .constant = constant_of(found->type, values)};
   add_table(part.shape, empty.key, std::move(shape));
-  part.load = [load = std::move(part.load), key = empty.key, place, values](const TablePlan& plan,
-                                                                            std::size_t c) {
-    return plan.key == key && c == place ? values : load(plan, c);
+  part.load = [load = std::move(part.load), key = empty.key, place, values](
+                  const TablePlan& plan, std::size_t c, RowRange rows) {
+    return plan.key == key && c == place ? slice(values, rows) : load(plan, c, rows);
   };
   return part;
 }
 
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {
   return from_memory({.device = nullptr, .unaudited = std::move(unaudited)});
+}
+
+PartSource part_of_file(const std::filesystem::path& path, RowRange devices) {
+  const RunReader reader(path);
+  // All that refers to something else is looked at first.
+  for (std::uint64_t done = 0; done < devices.length; done += checked_devices) {
+    reader.read_devices({devices.offset + done, std::min(checked_devices, devices.length - done)},
+                        WithTraces::no);
+  }
+  return read_part(reader, path, devices, Writer::anyone);
 }
 
 PartSource part_of_shard(const std::filesystem::path& shard,
@@ -77,21 +224,16 @@ PartSource part_of_shard(const std::filesystem::path& shard,
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  // Of others, all that refers to something else is looked at first.
   if (writer == Writer::anyone) reader.read_devices({0, 1}, WithTraces::no);
-  const std::vector<std::string> jobs = reader.job_names();
-  const auto file = std::make_shared<hdf5::Handle>(hdf5::open_to_read(shard));
+  PartSource part = read_part(reader, shard, {0, 1}, writer);
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
-  PartShape shape = shape_of_shard(*file, shard, jobs, unaudited_rows);
-  auto load = [file, shape, writer, unaudited_rows = std::move(unaudited_rows)](
-                  const TablePlan& plan, std::size_t c) {
-    if (plan.key == unaudited_rows.key) return unaudited_rows.values.at(c);
-    const ColumnSpec& column = plan.columns.at(c);
-    const std::uint64_t rows = shape.rows_of(plan.key);
-    return rows == 0 ? empty_values(column.type)
-                     : read_column(*file, plan.key, column, rows, writer);
+  add_table(part.shape, unaudited_rows);
+  part.load = [load = std::move(part.load), unaudited_rows = std::move(unaudited_rows)](
+                  const TablePlan& plan, std::size_t c, RowRange rows) {
+    return plan.key == unaudited_rows.key ? slice(unaudited_rows.values.at(c), rows)
+                                          : load(plan, c, rows);
   };
-  return {.shape = std::move(shape), .load = std::move(load)};
+  return part;
 }
 
 }  // namespace sonde

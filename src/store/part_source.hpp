@@ -26,6 +26,11 @@ PartSource at_point(PartSource part, std::uint64_t point_index);
 /// A part without a device.
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
 
+/// Devices of a run file or shard, one after the other in it. The file is read now for its shape
+/// and opened again when a column is loaded, so that a merge holds one of its files open at a time.
+/// @throws StoreError if the file cannot be read, now or when a column is loaded
+PartSource part_of_file(const std::filesystem::path& path, RowRange devices);
+
 /// The device of a shard, finished or not, read when it is asked for.
 /// @throws StoreError if the shard cannot be read or does not hold one device, now or when a column
 /// is loaded

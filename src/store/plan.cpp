@@ -197,7 +197,7 @@ void add_table(PartShape& shape, const Table& table) {
 }
 
 void add_table(PartShape& shape, const TableKey& key, TableShape table) {
-  shape.tables[name_of(key)] = std::move(table);
+  if (table.rows > 0) shape.tables[name_of(key)] = std::move(table);
 }
 
 std::string to_json(const PartShape& shape) { return nlohmann::json(shape).dump(); }

@@ -29,7 +29,8 @@ struct TableShape {
 };
 TableShape shape_of(const Table& table);
 
-/// What ranks exchange before they write: jobs in the order they ran, tables by their dimension.
+/// What ranks exchange before they write: jobs in the order they ran, tables by their dimension,
+/// but for those without rows.
 struct PartShape {
   std::vector<std::string> jobs;
   std::map<std::string, TableShape> tables;
@@ -76,8 +77,10 @@ struct TablePlan {
   std::vector<std::size_t> columns_of(Storage storage) const;
 };
 
-/// A part's rows of one column of the file, maybe none. @throws StoreError
-using ColumnLoader = std::function<Values(const TablePlan& table, std::size_t column)>;
+/// Some of a part's rows of one column of the file, counted from the part's first, maybe none.
+/// @throws StoreError
+using ColumnLoader =
+    std::function<Values(const TablePlan& table, std::size_t column, RowRange rows)>;
 
 struct FilePlan {
   std::vector<std::string> jobs;  // in the order of their first appearance

@@ -1,6 +1,7 @@
 // Tables back to results: offsets and lengths are followed, and checked, level by level.
 #include "store/run_reader.hpp"
 
+#include "store/hdf5/owned_rows.hpp"
 #include "store/hdf5/rows.hpp"
 #include "store/hdf5/table_file.hpp"
 #include "store/run_header.hpp"
@@ -22,78 +23,11 @@
 namespace sonde {
 namespace {
 
-/// Rows of a table from `first` on; ranges of the file are taken from it.
-template <class T>
-struct Span {
-  std::string group;  // of the table
-  std::uint64_t first = 0;
-  std::vector<T> rows;
-
-  std::vector<T> take(RowRange range) const {
-    if (range.length == 0) return {};
-    if (range.offset < first || range.offset - first > rows.size() ||
-        range.length > rows.size() - (range.offset - first)) {
-      throw StoreError(group + ": a row refers to rows that belong to another device");
-    }
-    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
-  }
-};
-
-void require_sound(bool sound, const std::string& what) {
-  if (!sound) throw StoreError(what);
-}
-
-/// The one range that holds all ranges of these rows, as devices are stored one after the other. No
-/// two may overlap: what rows share would be copied for each of them, without bound.
-/// @param group of the table that they refer to
-template <class Row, class Access>
-RowRange hull(const std::string& group, const std::vector<Row>& rows, Access access) {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t owned = 0;
-  for (const Row& row : rows) {
-    const RowRange& range = std::invoke(access, row);
-    if (range.length == 0) continue;
-    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
-                  group + ": a row refers to rows beyond all numbers");
-    begin = end == 0 ? range.offset : std::min(begin, range.offset);
-    end = std::max(end, range.offset + range.length);
-    require_sound(range.length <= end - begin - owned, group + ": two rows refer to the same rows");
-    owned += range.length;
-  }
-  return {begin, end - begin};
-}
-
-template <class Row>
-Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
-  return {table.key().group, range.offset,
-          table.to_rows(read_rows(file, table.key(), table.columns(), range))};
-}
-
-template <class T>
-Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
-  Table table = read_rows(file, values.key, {values.column}, range);
-  return {values.key.group, range.offset,
-          std::move(std::get<std::vector<T>>(table.values.front()))};
-}
-
-const TableKey& key_of(const auto& table) {
-  if constexpr (requires { table.key(); }) {
-    return table.key();
-  } else {
-    return table.key;
-  }
-}
-
-/// The rows of `table` that these rows own.
-template <class Owner, class Access>
-auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners, Access access) {
-  return read_span(file, table, hull(key_of(table).group, owners, access));
-}
+/// How much of a job is read: each has what the one before it has.
+enum class Depth { outcome, findings, probes, traces };
 
 struct JobSpans {
-  WithTraces with_traces = WithTraces::no;
+  Depth depth = Depth::outcome;
   Span<ProbeRow> probes;
   Span<LaneRow> lanes;
   Span<FindingRow> findings;
@@ -105,14 +39,16 @@ struct JobSpans {
 };
 
 JobSpans read_spans(hid_t file, const std::string& job, const std::vector<OutcomeRow>& outcomes,
-                    WithTraces traces) {
+                    Depth depth) {
   JobSpans spans;
-  spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
+  spans.depth = depth;
+  if (depth == Depth::outcome) return spans;
   spans.findings = read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
   spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
   spans.modes = read_owned(file, mode_table(job), spans.findings.rows, &FindingRow::modes);
-  spans.with_traces = traces;
-  if (traces == WithTraces::no) return spans;
+  if (depth == Depth::findings) return spans;
+  spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
+  if (depth == Depth::probes) return spans;
   spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
   spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
   for_each_recording([&](const auto& recording) {
@@ -168,7 +104,7 @@ std::vector<WindowCount> histogram_of(const LaneRow& row, const JobSpans& spans)
 /// @param index of the probe's row in the file
 ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
   ProbeRecord record = row.record;
-  if (spans.with_traces == WithTraces::no) return record;
+  if (spans.depth < Depth::traces) return record;
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
     require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
@@ -188,11 +124,14 @@ ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSp
 JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
   JobResult result = outcome.result;
   result.job = job;
-  std::uint64_t index = outcome.probes.offset;
-  for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
-    require_same_device(spans.probes.group, outcome.device_index, row.device_index);
-    result.probes.push_back(assemble_probe(row, index++, spans));
+  if (spans.depth >= Depth::probes) {
+    std::uint64_t index = outcome.probes.offset;
+    for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
+      require_same_device(spans.probes.group, outcome.device_index, row.device_index);
+      result.probes.push_back(assemble_probe(row, index++, spans));
+    }
   }
+  if (spans.depth < Depth::findings) return result;
   for (const FindingRow& row : spans.findings.take(outcome.findings)) {
     require_same_device(spans.findings.group, outcome.device_index, row.device_index);
     Finding& finding = result.findings.emplace_back(row.finding);
@@ -245,7 +184,7 @@ bool is_job_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
 }
 
-void collect_job(hid_t file, const std::string& job, RowRange span, WithTraces traces,
+void collect_job(hid_t file, const std::string& job, RowRange span, Depth depth,
                  std::vector<std::map<std::uint64_t, JobResult>>& jobs_by_position) {
   require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
@@ -259,7 +198,7 @@ void collect_job(hid_t file, const std::string& job, RowRange span, WithTraces t
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
-  const JobSpans spans = read_spans(file, job, outcomes, traces);
+  const JobSpans spans = read_spans(file, job, outcomes, depth);
   for (const OutcomeRow& outcome : outcomes) {
     auto& jobs = jobs_by_position[outcome.device_index - span.offset];
     require_sound(!jobs.contains(outcome.position), job + " has the place of another job");
@@ -272,6 +211,21 @@ void add_job(DeviceResult& device, JobResult result) {
   const auto first = job_of_again(result.job);
   if (first) result.job = *first;
   (first ? device.again : device.jobs).push_back(std::move(result));
+}
+
+/// @param points of the run
+/// @param depth_of how much is read of a job
+std::vector<DeviceResult> read_whole(hid_t file, RowRange span, std::size_t points,
+                                     const auto& depth_of) {
+  auto devices = read_device_rows(file, span, points);
+  std::vector<std::map<std::uint64_t, JobResult>> jobs(devices.size());
+  for (const std::string& job : hdf5::list_groups(file, "jobs")) {
+    collect_job(file, job, span, depth_of(job), jobs);
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (auto& [position, result] : jobs[i]) add_job(devices[i], std::move(result));
+  }
+  return devices;
 }
 
 }  // namespace
@@ -306,23 +260,74 @@ std::vector<DeviceResult> RunReader::read_inventory() const {
 }
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
+  const Depth depth = traces == WithTraces::yes ? Depth::traces : Depth::probes;
   return reading(path_, [&] {
-    auto devices = read_device_rows(file_, span, provenance_.points.size());
-    std::vector<std::map<std::uint64_t, JobResult>> jobs(devices.size());
+    return read_whole(file_, span, provenance_.points.size(),
+                      [depth](const auto&) { return depth; });
+  });
+}
+
+std::vector<DeviceResult> RunReader::read_findings(RowRange span) const {
+  const auto depth = [](const std::string&) { return Depth::findings; };
+  return reading(path_, [&] { return read_whole(file_, span, provenance_.points.size(), depth); });
+}
+
+std::vector<DeviceResult> RunReader::read_outcomes() const {
+  const auto depth = [](const std::string& job) {
+    return job_of_again(job) ? Depth::findings : Depth::outcome;
+  };
+  return reading(path_, [&] {
+    return read_whole(file_, {0, device_count_}, provenance_.points.size(), depth);
+  });
+}
+
+std::vector<std::vector<Finding>> RunReader::read_findings(RowRange span,
+                                                           const std::string& job) const {
+  return reading(path_, [&] {
+    std::vector<std::map<std::uint64_t, JobResult>> jobs(span.length);
+    collect_job(file_, job, span, Depth::findings, jobs);
+    std::vector<std::vector<Finding>> findings(span.length);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (!jobs[i].empty()) findings[i] = std::move(jobs[i].begin()->second.findings);
+    }
+    return findings;
+  });
+}
+
+std::set<std::string> RunReader::metric_names(RowRange rows, const std::string& job) const {
+  return reading(path_, [&] {
+    const auto table = finding_table(job);
+    const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
+    const Table read = read_rows(file_, table.key(), {*metric}, rows);
+    const auto& names = std::get<std::vector<std::string>>(read.values.front());
+    return std::set<std::string>(names.begin(), names.end());
+  });
+}
+
+std::uint64_t RunReader::count_findings(const std::string& job) const {
+  return reading(path_, [&] { return count_rows(file_, keys::findings(job)); });
+}
+
+std::uint64_t RunReader::count_findings() const {
+  std::uint64_t findings = 0;
+  for (const std::string& job : job_names()) findings += count_findings(job);
+  return findings;
+}
+
+std::uint64_t RunReader::count_probes() const {
+  return reading(path_, [&] {
+    std::uint64_t probes = 0;
     for (const std::string& job : hdf5::list_groups(file_, "jobs")) {
-      collect_job(file_, job, span, traces, jobs);
+      probes += count_rows(file_, keys::probes(job));
     }
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      for (auto& [position, result] : jobs[i]) add_job(devices[i], std::move(result));
-    }
-    return devices;
+    return probes;
   });
 }
 
 JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
   return reading(path_, [&] {
     std::vector<std::map<std::uint64_t, JobResult>> jobs(1);
-    collect_job(file_, job, {device, 1}, WithTraces::yes, jobs);
+    collect_job(file_, job, {device, 1}, Depth::traces, jobs);
     if (jobs.front().empty()) throw StoreError("it does not hold the job " + job);
     return std::move(jobs.front().begin()->second);
   });

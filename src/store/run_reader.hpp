@@ -8,6 +8,8 @@
 #include "store/hdf5/hdf5.hpp"
 
 #include <filesystem>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace sonde {
@@ -36,6 +38,17 @@ class RunReader {
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
+  /// Devices with their findings, and without probes.
+  std::vector<DeviceResult> read_findings(RowRange span) const;
+  /// The findings of one job, by the name that it has in the file, of each of these devices.
+  std::vector<std::vector<Finding>> read_findings(RowRange span, const std::string& job) const;
+  /// All devices with how their jobs ended; of second tries the findings, too.
+  std::vector<DeviceResult> read_outcomes() const;
+  std::uint64_t count_findings(const std::string& job) const;
+  std::uint64_t count_findings() const;  // of all jobs
+  /// Names of the metrics in these rows of a job's findings.
+  std::set<std::string> metric_names(RowRange rows, const std::string& job) const;
+  std::uint64_t count_probes() const;
   /// One job of the device in that row, with its traces, by the name that it has in the file
   /// (stored_jobs.hpp). @throws StoreError also if it is not there
   JobResult read_job(std::uint64_t device, const std::string& job) const;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "mpi/collectives.hpp"
+#include "store/hdf5/column_queue.hpp"
 #include "store/hdf5/copy_chunks.hpp"
 #include "store/hdf5/copy_file.hpp"
 #include "store/hdf5/flatten.hpp"
@@ -13,7 +14,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -179,25 +182,44 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
   });
 }
 
-/// The same by one process. Sources of a merge may be from anyone: all their chunks are looked
-/// into, also those that are copied. @param part_at as for write_run_alone
-void write_parts(const fs::path& part_path, const Provenance& provenance, std::size_t parts,
-                 const std::function<PartSource(std::size_t)>& part_at) {
-  std::vector<PartShape> shapes;
-  for (std::size_t i = 0; i < parts; ++i) shapes.push_back(part_at(i).shape);
-  const FilePlan plan = make_plan(shapes, std::numeric_limits<std::uint64_t>::max());
-  hdf5::File file = create_file(part_path, plan, provenance, {});
-  for (std::size_t i = 0; i < parts; ++i) {
-    const PartSource part = part_at(i);
-    for (const TablePlan& table : plan.tables) {
-      for (std::size_t c = 0; c < table.columns.size() && table.part_rows[i] > 0; ++c) {
-        if (table.storage[c] == Storage::constant) continue;
-        const Values values = part.load(table, c);
-        if (table.storage[c] != Storage::copied) write_column(file, plan, table, i, c, values);
+// Of one column at a time: bounds what a merge of files with traces holds in memory.
+constexpr std::uint64_t read_bytes = 16 << 20;
+
+/// Puts a part's rows into the queue. Sources of a merge may be from anyone: all their chunks are
+/// looked into, also those that are copied.
+void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
+              const PartSource& source) {
+  for (std::size_t t = 0; t < plan.tables.size(); ++t) {
+    const TablePlan& table = plan.tables[t];
+    const std::uint64_t rows = table.part_rows[part];
+    for (std::size_t c = 0; c < table.columns.size() && rows > 0; ++c) {
+      if (table.storage[c] == Storage::constant) continue;
+      const std::size_t bytes = table.shapes[c].element_bytes;
+      const std::uint64_t most = std::max<std::uint64_t>(1, read_bytes / bytes);
+      for (std::uint64_t done = 0; done < rows; done += most) {
+        const RowRange slice{done, std::min(most, rows - done)};
+        const Values values = source.load(table, c, slice);
+        if (table.storage[c] == Storage::copied) continue;
+        queue.put(t, c, {table.first_row[part] + done, slice.length},
+                  pack(values, bytes, 0, slice.length, plan.shift(table.columns[c], part)));
       }
     }
+  }
+}
+
+/// The same by one process. Parts are given up one after the other.
+void write_parts(const fs::path& part_path, const Provenance& provenance,
+                 std::vector<PartSource> parts) {
+  std::vector<PartShape> shapes;
+  for (PartSource& part : parts) shapes.push_back(std::move(part.shape));
+  const FilePlan plan = make_plan(shapes, std::numeric_limits<std::uint64_t>::max());
+  hdf5::File file = create_file(part_path, plan, provenance, {});
+  ColumnQueue queue(file, plan);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    put_part(queue, plan, i, std::exchange(parts[i], {}));
     if (plan.has(Storage::copied)) copy_chunks(file, plan, i);
   }
+  queue.flush();
   finish_file(file);
   check_whole(part_path, plan.tables.front().rows);
 }
@@ -249,18 +271,18 @@ void write_run_from_shard(const fs::path& path, const fs::path& shard,
 }
 
 void write_run_alone(const fs::path& path, const Provenance& provenance,
-                     const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
+                     const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                      const std::function<PartSource(std::size_t)>& load) {
   prepare_store();
   const fs::path part = lone_part_of(path);
   std::error_code none;
   fs::remove(part, none);  // an inode that nobody else has open
-  // The unaudited devices are a part of their own, without a device.
-  const auto part_at = [&](std::size_t index) {
-    return index < devices ? load(index) : part_without_device(unaudited);
-  };
   try {
-    write_parts(part, provenance, devices + 1, part_at);
+    std::vector<PartSource> parts;
+    for (std::size_t i = 0; i < count; ++i) parts.push_back(load(i));
+    // The unaudited devices are a part of their own, without a device.
+    parts.push_back(part_without_device(unaudited));
+    write_parts(part, provenance, std::move(parts));
     move_into_place(part, path);
   } catch (const UnreadableError&) {  // not the writing failed
     fs::remove(part, none);

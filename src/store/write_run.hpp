@@ -37,11 +37,11 @@ void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
 void write_run_from_shard(const std::filesystem::path& path, const std::filesystem::path& shard,
                           const std::vector<UnauditedDevice>& unaudited);
 
-/// The same file by one process. `load` is asked twice for each part, in order: once for its shape,
-/// once for its content; only one is in memory at a time.
+/// The same file by one process, of `count` parts. `load` is asked once for each, in order; the
+/// columns of one are read after those of another.
 /// @throws StoreError
 void write_run_alone(const std::filesystem::path& path, const Provenance& provenance,
-                     const std::vector<UnauditedDevice>& unaudited, std::size_t devices,
+                     const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                      const std::function<PartSource(std::size_t)>& load);
 
 }  // namespace sonde

@@ -17,8 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const RunResult run = read_run(file.path(), WithTraces::yes);
     const FleetAnalysis analysis = reduce_fleet(run);
     for (const ExportFormat& format : export_formats) {
-      test::check_printable(format.render(run, analysis));
+      if (format.render != nullptr) test::check_printable(format.render(run, analysis));
     }
+    test::check_printable(render_csv_long(run, analysis));
+    test::check_printable(render_prometheus(run, analysis));
     test::check_printable(render_html(run, analysis));
     test::check_printable(render_exclude(run, analysis));
     test::check_printable(render_drain(run, analysis));

@@ -77,6 +77,7 @@ SHARED_HEADERS = {
     "src/device/sim/**_reader.cpp": "readers.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/*_chart.cpp": "analysis/report/charts.hpp",
+    "analysis/report/*_section.cpp": "analysis/report/sections.hpp",
     "kernels/arithmetic/*.cu": "kernels/arithmetic/arithmetic_kernel.cuh",
     "kernels/chase/*.cu": "kernels/chase/chase.hpp",
     "kernels/shared_*.cu": "kernels/shared.hpp",

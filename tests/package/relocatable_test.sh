@@ -20,6 +20,16 @@ for program in sonde mpirun orted; do
     grep -Ev '^\s*lib(c|m|dl|rt|pthread|resolv)\.so' && { echo "FAILED: $program"; exit 1; }
 done
 
+echo "--- the notices of what is compiled in, and of what is carried along"
+if command -v dpkg-query >/dev/null; then
+  for part in nlohmann-json cli11 libboost libjs-vega openmpi libhdf5; do
+    compgen -G "$tree/share/doc/licences/*$part*/copyright" >/dev/null || { echo "FAILED: $part"; exit 1; }
+  done
+fi
+for file in NOTICES.md CITATION.cff CHANGELOG.md; do
+  [[ -s $tree/share/doc/sonde/$file ]] || { echo "FAILED: $file"; exit 1; }
+done
+
 echo "--- two ranks, one file, one page"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 hide=$("$(dirname "$mpiexec")/ompi_info" --parsable --path pkglibdir | cut -d: -f3)

@@ -59,28 +59,15 @@ void add_sets(Values& values, const std::string& name, const sim::Geometry& geom
   add(".way_probability", declared_chances(geometry));
 }
 
-/// A sector is the smallest part seen to arrive on its own, so as much as a miss brings.
+/// Where a miss brings several sectors, no load shows one.
 void add_shape(Values& values, const std::string& name, const sim::CacheModel& cache,
                double size_bytes) {
   values.push_back({name + ".size_bytes", size_bytes});
   values.push_back({name + ".line_bytes", static_cast<double>(cache.line_bytes)});
-  values.push_back({name + ".sector_bytes", static_cast<double>(cache.fetch_bytes)});
+  values.push_back({.metric = name + ".sector_bytes",
+                    .value = static_cast<double>(cache.sector_bytes),
+                    .excluded = cache.fetch_bytes > cache.sector_bytes});
   values.push_back({name + ".fetch_bytes", static_cast<double>(cache.fetch_bytes)});
-}
-
-void add_first_level(Values& values, const std::string& name, const sim::CacheModel* cache,
-                     std::uint64_t carveout_bytes) {
-  if (cache == nullptr) {
-    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
-                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
-                               ".index_function", ".replacement", ".way_probability"}) {
-      values.push_back({name + metric, Absent{}});
-    }
-    return;
-  }
-  const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
-  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
-  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
 }
 
 void add_carveouts(Values& values, const sim::CacheModel* l1,
@@ -111,7 +98,7 @@ void add_second_level(Values& values, const sim::Model& model) {
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
                          static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
   for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].excluded = scattered;
-  const bool divided = model.partitions.count == 2 && model.partitions.replicate;
+  const bool divided = model.partitions.count > 1 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", divided ? Declared(part_bytes) : Absent{}});
 }
 
@@ -130,6 +117,7 @@ std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
 void add_tlbs(Values& values, const sim::PageModel& pages) {
   constexpr std::array names{"tlb.l1", "tlb.l2", "tlb.l3"};
   std::uint64_t granularity_bytes = ~std::uint64_t{0};
+  const std::size_t first = values.size();
   for (std::size_t level = 0; level < names.size(); ++level) {
     const std::string name = names[level];
     if (level >= pages.tlbs.size()) {
@@ -147,11 +135,31 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
     granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }
+  // Entries of small pages cover less than those of large ones, and nobody knows where they are.
+  for (std::size_t i = first; pages.mixed && i < values.size(); ++i) values[i].excluded = true;
+  if (pages.mixed) granularity_bytes /= pages.page_bytes / pages.mixed->page_bytes;
   const bool seen = granularity_bytes <= largest_page_bytes;
   values.push_back(
       {"tlb.page_bytes", seen ? Declared(static_cast<double>(granularity_bytes)) : Absent{}});
   const auto window_bytes = static_cast<double>(pages.window_bytes);
   values.push_back({"tlb.page_window_bytes", window_bytes > 0 ? Declared(window_bytes) : Absent{}});
+}
+
+}  // namespace
+
+void declare_cache(Values& values, const std::string& name, const sim::CacheModel* cache,
+                   std::uint64_t carveout_bytes) {
+  if (cache == nullptr) {
+    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
+                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
+                               ".index_function", ".replacement", ".way_probability"}) {
+      values.push_back({name + metric, Absent{}});
+    }
+    return;
+  }
+  const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
+  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
+  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
 }
 
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
@@ -161,16 +169,14 @@ const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
   return cache.name == "l2" ? nullptr : &cache;
 }
 
-}  // namespace
-
 Values declared_values(const sim::Model& model, std::uint64_t chosen_carveout_bytes,
                        const std::vector<std::uint64_t>& recordable_carveouts_bytes) {
   Values values;
   const sim::CacheModel* l1 = first_cache_of(model, LoadPath::all_levels);
-  add_first_level(values, "cache.l1", l1, chosen_carveout_bytes);
+  declare_cache(values, "cache.l1", l1, chosen_carveout_bytes);
   add_carveouts(values, l1, recordable_carveouts_bytes);
-  add_first_level(values, "cache.readonly", first_cache_of(model, LoadPath::read_only),
-                  chosen_carveout_bytes);
+  declare_cache(values, "cache.readonly", first_cache_of(model, LoadPath::read_only),
+                chosen_carveout_bytes);
   add_second_level(values, model);
   add_tlbs(values, model.pages);
   return values;

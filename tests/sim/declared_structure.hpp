@@ -31,8 +31,19 @@ struct DeclaredChances {
   std::vector<std::vector<double>> by_width;
 };
 
+/// A number from one to the other, both included: what SMs differ by, and what noise leaves.
+struct DeclaredRange {
+  double low = 0;
+  double high = 0;
+};
+
+/// Texts of which any is right.
+struct OneOf {
+  std::vector<std::string> texts;
+};
+
 using Declared = std::variant<Absent, double, std::vector<double>, DeclaredIndex, DeclaredPolicy,
-                              DeclaredChances>;
+                              DeclaredChances, DeclaredRange, OneOf>;
 
 struct DeclaredValue {
   std::string metric;
@@ -43,6 +54,16 @@ struct DeclaredValue {
   bool excluded = false;
 };
 
+/// Size, line, sets and the rest of one cache.
+/// @param name of its metrics: "cache.l1"
+/// @param cache nullptr: absent
+void declare_cache(std::vector<DeclaredValue>& values, const std::string& name,
+                   const sim::CacheModel* cache, std::uint64_t carveout_bytes);
+
+/// The first cache of a path; nullptr if that is the L2, or there is none.
+const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path);
+
+/// Caches of loads and the L2, and the TLBs.
 /// @param chosen_carveout_bytes the shared part co_resident which caches were measured
 /// @param recordable_carveouts_bytes all shared parts that hold a record
 std::vector<DeclaredValue> declared_values(

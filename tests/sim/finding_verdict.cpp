@@ -60,7 +60,8 @@ bool is_right(const std::vector<double>& declared, const Finding& finding) {
 /// The reason of an index function tells which address bits it was seen of.
 bool is_right(const DeclaredIndex& declared, const Finding& finding) {
   const auto* text = std::get_if<std::string>(&finding.value);
-  if (text == nullptr) return false;
+  const bool has_text = declared.function.kind != sim::DeclaredIndex::Kind::slices;
+  if (text == nullptr || !has_text) return false;
   std::smatch bits;
   if (!std::regex_search(finding.reason, bits, std::regex(R"(bits (\d+)-(\d+))"))) return false;
   return parts_alike(declared, *text, std::uint64_t{2} << std::stoi(bits[2]));
@@ -87,11 +88,24 @@ bool is_right(const DeclaredChances& declared, const Finding& finding) {
   });
 }
 
+bool is_right(DeclaredRange declared, const Finding& finding) {
+  const auto* number = std::get_if<double>(&finding.value);
+  return number != nullptr && *number >= declared.low && *number <= declared.high;
+}
+
+bool is_right(const OneOf& declared, const Finding& finding) {
+  const auto* text = std::get_if<std::string>(&finding.value);
+  return text != nullptr && std::ranges::find(declared.texts, *text) != declared.texts.end();
+}
+
 /// Whether "not resolvable" is all that can be said.
 bool is_beyond_sight(const Declared& declared) {
   if (std::holds_alternative<Absent>(declared)) return true;
   if (const auto* index = std::get_if<DeclaredIndex>(&declared)) {
-    return index->function.kind == sim::DeclaredIndex::Kind::table;
+    // Remainders of XORs and sets in slices have no text.
+    using Kind = sim::DeclaredIndex::Kind;
+    const Kind kind = index->function.kind;
+    return kind == Kind::table || kind == Kind::xor_modulo || kind == Kind::slices;
   }
   if (const auto* policy = std::get_if<DeclaredPolicy>(&declared)) {
     const std::uint32_t ways =
@@ -127,6 +141,10 @@ std::string in_words(const DeclaredPolicy& policy) {
   return fmt::format("{} in {} sets of {} ways", to_text(in_words_of_analysis(policy.policy)),
                      policy.ways_per_set.size(), policy.ways_per_set.front());
 }
+std::string in_words(DeclaredRange range) {
+  return fmt::format("{:g} to {:g}", range.low, range.high);
+}
+std::string in_words(const OneOf& one) { return fmt::format("{}", fmt::join(one.texts, " or ")); }
 std::string in_words(const DeclaredChances& chances) { return in_words(chances.by_width.front()); }
 
 }  // namespace

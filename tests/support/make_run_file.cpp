@@ -70,9 +70,8 @@ int main(int argc, char** argv) {
                        .max = 128,
                        .consensus = "128 B",
                        .agreeing = devices};
-    append_analysis(argv[1], {.json = R"({"schema": 1})",
-                              .fleet = {row},
-                              .verdicts = {{make_device(0).info.uuid, "pass", "unknown", ""}}});
+    append_analysis(
+        argv[1], {.fleet = {row}, .verdicts = {{make_device(0).info.uuid, "pass", "unknown", ""}}});
     nlohmann::json all = nlohmann::json::array();
     for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make_device(i)));
     std::cout << all.dump() << '\n';

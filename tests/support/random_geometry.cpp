@@ -181,6 +181,46 @@ DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing
   }
 }
 
+DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes) {
+  constexpr int highest_hashed_bit = 30;
+  constexpr int slice_hash_bits = 12;  // so many that the remainders come nearly equally often
+  const std::uint64_t slices = draws.pick({3, 5, 6, 7, 10, 12});
+  const auto ways = static_cast<std::uint32_t>(draws.between(4, 16));
+  const std::uint64_t lines = draws.log_between(256_KiB, 1_MiB) / line_bytes;
+  const std::uint64_t sets = std::bit_floor(std::max<std::uint64_t>(1, lines / ways / slices));
+  const int line_bit = log2_of(line_bytes);
+  DrawnSets drawn;
+  drawn.ways_per_set.assign(slices * sets, ways);
+  json slice_index = xor_masks(draws, line_bit, slice_hash_bits, highest_hashed_bit, Masks::wild);
+  slice_index["kind"] = "xor_modulo";
+  drawn.index = {
+      {"kind", "slices"},
+      {"within", xor_masks(draws, line_bit, log2_of(sets), highest_hashed_bit, Masks::folded)}};
+  drawn.slices = {{"count", slices}, {"index", slice_index}, {"spread_cycles", draws.real(0, 8)}};
+  return drawn;
+}
+
+DrawnSets draw_sized_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
+                          std::uint64_t most_bytes, Placing placing) {
+  for (;;) {
+    const std::uint64_t lines = draws.log_between(least_bytes, most_bytes) / line_bytes;
+    const std::uint64_t ways = draws.log_between(1, std::min<std::uint64_t>(32, lines));
+    const std::uint64_t sets = lines / ways;
+    const bool folds = placing == Placing::by_blocks || draws.chance(0.75);
+    DrawnSets drawn;
+    drawn.ways_per_set.assign(folds ? std::bit_floor(sets) : sets,
+                              static_cast<std::uint32_t>(ways));
+    const std::uint64_t size_bytes = drawn.lines() * line_bytes;
+    if (size_bytes < least_bytes || size_bytes > most_bytes) continue;
+    const int bits = log2_of(std::bit_floor(sets));
+    drawn.index = !folds ? modulo(line_bytes)
+                  : draws.chance(0.6)
+                      ? bit_field(log2_of(line_bytes), bits)
+                      : xor_masks(draws, log2_of(line_bytes), bits, highest_bit, Masks::folded);
+    return drawn;
+  }
+}
+
 DrawnSets full_associativity(std::uint32_t ways) { return {{ways}, bit_field(0, 0)}; }
 
 DrawnSets draw_tlb_sets(Draws& draws, std::uint64_t entries, std::uint64_t entry_bytes) {

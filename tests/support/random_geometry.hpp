@@ -19,6 +19,7 @@ enum class Placing { known, by_blocks };
 struct DrawnSets {
   std::vector<std::uint32_t> ways_per_set;
   nlohmann::json index;
+  nlohmann::json slices = {};  // of draw_sliced_sets: the section of that name
 
   std::uint64_t lines() const;
   /// Keys of a geometry but for the replacement.
@@ -30,6 +31,14 @@ DrawnSets draw_first_level_sets(Draws& draws, std::uint64_t line_bytes, Placing 
 
 /// 256 KiB to 4 MiB, mostly below 1 MiB, so that GPUs play fast, in sets of 4 to 24 ways.
 DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing placing);
+
+/// 256 KiB to 1 MiB in slices whose number is no power of two, chosen by the remainder of a hash.
+DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes);
+
+/// Sets of 1 to 32 ways for a cache of a size between those two; remainders only where addresses
+/// are known.
+DrawnSets draw_sized_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
+                          std::uint64_t most_bytes, Placing placing);
 
 /// One set.
 DrawnSets full_associativity(std::uint32_t ways);

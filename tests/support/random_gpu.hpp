@@ -6,10 +6,8 @@
 
 namespace sonde::test {
 
-/// The model file (docs/simulated-gpus.md) of a plausible GPU drawn from a seed. What is left out:
-/// TLBs of more entries than there are KiB in the L2, since page chases need a line for each; a
-/// first TLB that reaches less far than the L2, or whose entries are larger than those behind it;
-/// physical caches with a remainder as index where pages lie anywhere.
+/// The model file (docs/simulated-gpus.md) of a plausible GPU drawn from a seed: what is drawn and
+/// what is left out stands in docs/methods/confidence.md. Ranges are widened, never narrowed.
 std::string draw_gpu(std::uint64_t seed);
 
 }  // namespace sonde::test

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -65,6 +66,23 @@ void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& 
   }
 }
 
+/// Few lines of one set fit many starts of the buffer: those of some more sets fit fewer.
+void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLine>& placed) {
+  constexpr std::uint32_t more_sets = 2;
+  std::string no_conflict;
+  for (std::uint32_t set = 1; set <= more_sets; ++set) {
+    const auto conflict = find_eviction_set_in_any_order(others, ask, no_conflict);
+    if (!conflict) return;
+    Lines members;
+    const Lines candidates = std::exchange(others, {});
+    sort_by_set(*conflict, candidates, ask, members, others);
+    for (std::uint64_t line : with_conflict_first(*conflict, members)) {
+      placed.push_back({.offset_bytes = line, .set = set});
+      std::erase(others, line);
+    }
+  }
+}
+
 /// Sorts as many of the lines by the conflict's set as it takes to see enough of that set, and fits
 /// a function to them.
 void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
@@ -81,6 +99,7 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   found.members = with_conflict_first(*found.conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
+  if (space.origins > 1 && members.size() < wanted) place_more_sets(ask, others, placed);
   for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
   found.index = fit_index_function(placed, space.line_bytes, space.origins);
 }

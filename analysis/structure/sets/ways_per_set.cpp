@@ -99,6 +99,23 @@ void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& 
 
 enum class Outcome { settled, unseen };
 
+/// Sets of which no line may be accessed cannot be asked: they are taken to have as many ways as
+/// the conflict's, with the co-resident lines of each.
+void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
+                       const IndexFunction& index, const LinePool& space,
+                       const EvictionSet& conflict) {
+  std::vector<std::uint32_t> residents(index.sets);
+  for (std::uint64_t line : space.co_resident) ++residents[set_of(index, line)];
+  const std::uint64_t home = set_of(index, conflict.lines.front());
+  const auto whole = static_cast<std::uint32_t>(conflict.ways()) + residents[home];
+  for (std::size_t set = 0; set < searches.size(); ++set) {
+    if (!lines_by_set[set].empty()) continue;
+    searches[set] = {.lines = 0,
+                     .course = WaysSearch::Course::settled,
+                     .ways = whole - std::min(whole, residents[set])};
+  }
+}
+
 /// Asks until all sets are settled; unseen if a set has too few lines, no ways that could be seen,
 /// or far more or fewer than the first.
 Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
@@ -153,8 +170,10 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
   const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
   std::vector<WaysSearch> searches(index.sets, {.lines = first});
+  if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
   if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
   reopen_rare(searches, first);
+  if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
   if (settle_ways(searches, lines, first, ask) == Outcome::unseen) return {};
   std::vector<std::uint32_t> ways;
   for (const WaysSearch& search : searches) ways.push_back(search.ways);

@@ -1,4 +1,5 @@
-// What the clocks of a simulated GPU add to a latency: jitter, rare outliers, granularity.
+// What the clocks of a simulated GPU add to a latency: jitter, drift, rare outliers,
+// granularity.
 #pragma once
 
 #include "base/random.hpp"
@@ -14,7 +15,8 @@ class Noise {
   Noise(const Model& model, std::uint64_t seed)
       : random_(seed),
         model_(model.noise),
-        outlier_below_(static_cast<std::uint64_t>(std::ldexp(model.noise.outlier_probability, 53))),
+        outlier_below_(share_of(model.noise.outlier_probability)),
+        drift_below_(share_of(1 / model.noise.drift_accesses)),
         granularity_cycles_(model.clock.granularity_cycles) {}
 
   /// A duration as it happens, at least one cycle.
@@ -26,6 +28,14 @@ class Noise {
       result += static_cast<std::int64_t>(model_.outlier_min_cycles + random_.below(range));
     }
     return static_cast<std::uint32_t>(std::max<std::int64_t>(result, 1));
+  }
+
+  /// What loads are late, or early, together. Drawn anew by chance, so that stretches are of all
+  /// lengths.
+  std::int64_t drift() {
+    if (model_.drift_cycles == 0) return 0;
+    if ((random_() >> 11) < drift_below_) drift_ = round_fast(bell() * model_.drift_cycles);
+    return drift_;
   }
 
   /// The difference of two clock reads `cycles` apart: the counter moves in steps.
@@ -47,6 +57,11 @@ class Noise {
   }
 
  private:
+  /// How many of the 2^53 numbers of 53 bits that is.
+  static std::uint64_t share_of(double probability) {
+    return static_cast<std::uint64_t>(std::ldexp(probability, 53));
+  }
+
   /// Nearest whole number of what lies far above -2^20; std::lround is a library call.
   static std::int64_t round_fast(double value) {
     constexpr std::int64_t shift = 1 << 20;
@@ -56,6 +71,8 @@ class Noise {
   Random random_;
   NoiseModel model_;
   std::uint64_t outlier_below_;
+  std::uint64_t drift_below_;
+  std::int64_t drift_ = 0;
   std::uint32_t granularity_cycles_;
 };
 

@@ -14,12 +14,6 @@
 
 namespace sonde {
 
-/// Rows [offset, offset + length) of another table: how ragged data is kept.
-struct RowRange {
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
-};
-
 /// What is kept of a member: 0 or 1 of a truth value, the name of an outcome, all else as it is.
 template <class Member>
 auto to_stored(const Member& member) {

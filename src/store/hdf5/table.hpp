@@ -18,6 +18,12 @@ struct TableKey {
   auto operator<=>(const TableKey&) const = default;
 };
 
+/// Rows [offset, offset + length) of another table: how ragged data is kept.
+struct RowRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
 /// Element types, in the file all little-endian. `u32` and `u64` are so in memory; the file has
 /// the narrowest of u16, u32 and u64 that holds all values of the column. `row`, the number of a
 /// row of another table, is u64 in both. `text`: UTF-8 of a fixed number of bytes, padded with

@@ -156,9 +156,9 @@ std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
   std::string all;
   for (const TablePlan& table : plan.tables) {
     if (table.part_rows.at(part) == 0) continue;
+    const RowRange rows{0, table.part_rows[part]};
     for (const std::size_t c : table.columns_of(Storage::gathered)) {
-      const auto packed =
-          pack_slice(plan, table, part, load(table, c), c, {0, table.part_rows[part]});
+      const auto packed = pack_slice(plan, table, part, load(table, c, rows), c, rows);
       all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
     }
   }
@@ -185,13 +185,10 @@ void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::stri
   }
 }
 
-void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                  std::size_t column, const Values& values) {
+void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
+                  const std::byte* packed) {
   const Handle dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
-  const RowRange all{0, table.part_rows.at(part)};
-  const auto packed = pack_slice(plan, table, part, values, column, all);
-  write_packed(dataset, table, column, {table.first_row.at(part), all.length}, packed.data(),
-               H5P_DEFAULT);
+  write_packed(dataset, table, column, rows, packed, H5P_DEFAULT);
 }
 
 std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
@@ -207,7 +204,7 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
     Values values;
     std::optional<Handle> dataset;
     run_step([&] {
-      values = load(table, c);
+      values = load(table, c, {0, rows});
       dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
     });
     for_each_round(table, c, table.most_rows(), [&](std::uint64_t done, std::uint64_t most) {
@@ -273,9 +270,9 @@ TableShape read_shape(hid_t file, const Table& empty) {
   return shape;
 }
 
-Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, std::uint64_t rows,
-                   Writer writer) {
-  const Packed packed = read_packed(file, key, column, {0, rows}, rows, writer);
+Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
+                   std::uint64_t all_rows, Writer writer) {
+  const Packed packed = read_packed(file, key, column, range, all_rows, writer);
   return unpack(column.type, packed.values, packed.element_bytes);
 }
 

@@ -30,9 +30,9 @@ std::string pack_gathered_columns(const FilePlan& plan, std::size_t part, const 
 /// @param gathered of each part; none if these columns are written later
 void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered);
 
-/// Writes one part's rows of a column where the plan puts them. One process alone.
-void write_column(hid_t file, const FilePlan& plan, const TablePlan& table, std::size_t part,
-                  std::size_t column, const Values& values);
+/// Writes rows of a column, packed as the plan wants them. One process alone.
+void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
+                  const std::byte* packed);
 
 /// The same of the columns that are neither small nor copied, by all ranks together: with
 /// collective `transfer` each calls it for every table, also those without rows. In several rounds,
@@ -57,9 +57,9 @@ std::uint64_t count_rows(hid_t file, const TableKey& key);
 /// its rows; of an empty one if the file has no such table.
 TableShape read_shape(hid_t file, const Table& empty);
 
-/// All rows of a column of a table of so many rows. @throws StoreError as read_rows does
-Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, std::uint64_t rows,
-                   Writer writer);
+/// Some rows of a column of a table of so many rows. @throws StoreError as read_rows does
+Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
+                   std::uint64_t all_rows, Writer writer);
 
 /// Some rows of some columns of a table.
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is

@@ -43,6 +43,10 @@ TEST(AnalysisRecordTest, a_continuous_metric_has_its_unit_statistics_and_outlier
   EXPECT_GE(row.max, row.median);
   EXPECT_TRUE(row.outliers.starts_with(run.devices[2].info.uuid)) << row.outliers;
   EXPECT_EQ(row.consensus, "");
+  ASSERT_FALSE(record.flags.empty());
+  EXPECT_EQ(record.flags[0].uuid, run.devices[2].info.uuid);
+  EXPECT_EQ(record.flags[0].severity, "fail");
+  EXPECT_NEAR(record.flags[0].deviation_fraction, -0.2, 0.02);
   ASSERT_EQ(record.verdicts.size(), 4u);
   EXPECT_EQ(record.verdicts[2].uuid, run.devices[2].info.uuid);
   EXPECT_EQ(record.verdicts[2].verdict, "fail");

@@ -175,9 +175,8 @@ std::vector<Row> read_all(hid_t file, const BoundTable<Row>& table) {
 
 AnalysisRecord read_analysis(const std::filesystem::path& path) {
   const hdf5::Handle file = hdf5::open_to_read(path);
-  const hdf5::Handle group(H5Gopen2(file, "analysis", H5P_DEFAULT), H5Gclose, "opening it");
-  return {.json = hdf5::read_text_attribute(group, "json"),
-          .fleet = read_all(file, fleet_table()),
+  return {.fleet = read_all(file, fleet_table()),
+          .flags = read_all(file, flag_table()),
           .verdicts = read_all(file, verdict_table())};
 }
 
@@ -195,21 +194,29 @@ TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {
                      .cv = 0.1,
                      .consensus = "7",
                      .agreeing = 3,
-                     .outliers = "GPU-1"};
-  const std::string json = "{\"long\": \"" + std::string(200000, 'j') + "\"}";
+                     .outliers = "GPU-1",
+                     .threshold = 4.5,
+                     .ambiguous = true};
+  const FlagRow flag{.uuid = "GPU-1", .severity = "warn", .score = 9, .sms = "3 17"};
 
-  append_analysis(folder / "run.h5", {.json = "{}", .verdicts = {{"GPU-1", "fail", "sm", "slow"}}});
-  append_analysis(folder / "run.h5",
-                  {.json = json, .fleet = {row}, .verdicts = {{"GPU-1", "pass", "unknown", ""}}});
+  append_analysis(folder / "run.h5", {.verdicts = {{"GPU-1", "fail", "sm", "slow"}}});
+  append_analysis(
+      folder / "run.h5",
+      {.fleet = {row}, .flags = {flag, flag}, .verdicts = {{"GPU-1", "pass", "unknown", ""}}});
   const AnalysisRecord back = read_analysis(folder / "run.h5");
 
-  EXPECT_EQ(back.json, json);
+  ASSERT_EQ(back.flags.size(), 2U);
+  EXPECT_EQ(back.flags[1].severity, "warn");
+  EXPECT_EQ(back.flags[1].score, 9);
+  EXPECT_EQ(back.flags[1].sms, "3 17");
   ASSERT_EQ(back.fleet.size(), 1U);
   EXPECT_EQ(back.fleet[0].unit, "ns");
   EXPECT_EQ(back.fleet[0].median, 1.5);
   EXPECT_EQ(back.fleet[0].consensus, "7");
   EXPECT_EQ(back.fleet[0].agreeing, 3u);
   EXPECT_EQ(back.fleet[0].outliers, "GPU-1");
+  EXPECT_EQ(back.fleet[0].threshold, 4.5);
+  EXPECT_TRUE(back.fleet[0].ambiguous);
   ASSERT_EQ(back.verdicts.size(), 1U);
   EXPECT_EQ(back.verdicts[0].verdict, "pass");
   EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::yes)), print(run));

@@ -1,6 +1,8 @@
 // A closed queue of warps in front of the memory.
 #include "device/sim/cores/stream_queue.hpp"
 
+#include "device/sim/model/limits.hpp"
+
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -276,7 +278,8 @@ class StreamQueue {
   std::vector<Server> tpcs_;
   std::vector<Server> gpcs_;  // by number, of which there are fewer than of TPCs
   Server l2_;
-  std::array<Server, 2> crossings_;  // by partition of the SM
+  std::array<Server, static_cast<std::size_t>(limits::partitions)>
+      crossings_;  // by partition of the SM
   Server dram_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   double row_left_ = 0;

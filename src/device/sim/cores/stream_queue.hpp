@@ -19,7 +19,7 @@ struct StreamRates {
   std::vector<double> tpc_port;  // by number of the TPC
   double gpc_port = 0;
   double l2 = 0;
-  double crossing = 0;  // from one partition of the L2 to the other; 0: it holds nothing up
+  double crossing = 0;  // out of a partition of the L2; 0: it holds nothing up
   double dram = 0;
   double row_bytes = 0;  // of all channels
   double row_overhead_cycles = 0;

@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::uint32_t no_way = ~0u;
 
+int shift_of(std::uint64_t bytes) {
+  return std::has_single_bit(bytes) ? std::countr_zero(bytes) : -1;
+}
+
 /// A set lies in one line of the host, or in few whole ones.
 std::uint32_t words_of_block(std::uint32_t words) {
   return words <= host_line_words ? std::bit_ceil(words)
@@ -22,13 +26,16 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetInd
       most_ways_(geometry.most_ways()),
       slots_(most_ways_ * static_cast<std::uint32_t>(geometry.ways_per_set.size())),
       line_bytes_(model.line_bytes),
-      line_shift_(std::countr_zero(model.line_bytes)),
+      line_shift_(shift_of(model.line_bytes)),
+      part_bytes_(line_shift_ < 0 ? model.sector_bytes : model.line_bytes),
       sector_bytes_(model.sector_bytes),
       sector_shift_(std::countr_zero(model.sector_bytes)),
+      sector_bits_(model.line_bytes / model.sector_bytes > Tag::few_sectors ? Tag::most_sectors
+                                                                            : Tag::few_sectors),
       fetch_bytes_(model.fetch_bytes),
       block_sectors_((std::uint64_t{1} << (std::min(fetch_bytes_, line_bytes_) / sector_bytes_)) -
                      1),
-      block_place_((line_bytes_ - 1) & ~(fetch_bytes_ - 1)),
+      block_place_(~(fetch_bytes_ - 1)),
       write_policy_(model.write_policy),
       mapped_(most_ways_ > marks::most_ways),
       first_tag_word_(SetState::marks_word + (mapped_ ? 0 : marks::words_for(most_ways_))),
@@ -79,7 +86,7 @@ SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t l
   std::uint64_t found = marks::find(set.state.marks(), set.ways, marks::mark_of(line));
   for (; found != 0; found &= found - 1) {
     const std::uint32_t way = marks::next_way(found);
-    if (set.state.tag(way).line() == line) return way;
+    if (set.state.tag(way).line(sector_bits_) == line) return way;
   }
   return no_way;
 }
@@ -87,7 +94,7 @@ SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t l
 /// A way that a line has left.
 [[gnu::noinline]] std::uint32_t find_hole(const SetView& set) {
   for (std::uint32_t way = 0; way < set.state.used(); ++way) {
-    if (set.state.tag(way).line() == Tag::no_line) return way;
+    if (set.state.tag(way).is_empty()) return way;
   }
   return no_way;
 }
@@ -102,7 +109,9 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way));
+    const std::uint64_t leaving = set.state.tag(way).line(sector_bits_);
+    if (mapped_) where_.erase(leaving, place_of(set, way));
+    if (leaving_ != nullptr) leaving_->push_back(leaving * line_bytes_);
     if (data_lines_ > 0) --present_lines_;
   }
   if (mapped_) {
@@ -123,14 +132,15 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     const bool is_there = filled_[oldest.slot] == oldest.number;
     if (is_there && present_lines_ <= data_lines_) return;
     fill_order_.pop_front();
-    if (is_there) drop(oldest.line << line_shift_);
+    if (is_there && leaving_ != nullptr) leaving_->push_back(oldest.line * line_bytes_);
+    if (is_there) drop(oldest.line * line_bytes_);
   }
 }
 
 SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t address,
                                        std::uint64_t span_bytes) {
   const SetView set = wake(number);
-  const std::uint64_t line = address >> line_shift_;
+  const std::uint64_t line = line_of(address);
   const std::uint64_t wanted = sectors_of(address, span_bytes);
   std::uint32_t way = find_way(set, line);
   if (way != no_way) {
@@ -140,25 +150,37 @@ SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t addre
     return hit;
   }
   way = choose_way(set, line);
-  set.state.set_tag(way, Tag(line, wanted | fetched_with(address)));
+  set.state.set_tag(way, Tag(line, wanted | fetched_with(address), sector_bits_));
   replacement_.on_fill(set, way);
   if (data_lines_ > 0) limit_data(line, set.first_slot + way);
   return false;
 }
 
 bool CacheArray::access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
-  if (span_bytes > line_bytes_) return access_lines(address, span_bytes);
+  if (span_bytes > part_bytes_) return access_lines(address, span_bytes);
   return access_line(set, address, span_bytes);
 }
 
-/// A span of several lines, the one of `address` first.
+/// A span of several lines, or of a line that is no power of two: the part of `address` first.
 bool CacheArray::access_lines(std::uint64_t address, std::uint64_t span_bytes) {
-  bool hit = access(address, line_bytes_);
+  bool hit = access(address, part_bytes_);
   const std::uint64_t first = address & ~(span_bytes - 1);
-  for (std::uint64_t at = first; at < first + span_bytes; at += line_bytes_) {
-    if ((at ^ address) >= line_bytes_) hit = access(at, line_bytes_) && hit;
+  for (std::uint64_t at = first; at < first + span_bytes; at += part_bytes_) {
+    if ((at ^ address) >= part_bytes_) hit = access(at, part_bytes_) && hit;
   }
   return hit;
+}
+
+void CacheArray::fill(std::uint64_t address) {
+  const SetView set = wake(index_(address));
+  const std::uint64_t line = line_of(address);
+  const std::uint64_t sectors = (std::uint64_t{1} << (line_bytes_ >> sector_shift_)) - 1;
+  std::uint32_t way = find_way(set, line);
+  if (way != no_way) return set.state.add_sectors(way, sectors);
+  way = choose_way(set, line);
+  set.state.set_tag(way, Tag(line, sectors, sector_bits_));
+  replacement_.on_fill(set, way);
+  if (data_lines_ > 0) limit_data(line, set.first_slot + way);
 }
 
 void CacheArray::store(std::uint64_t address) {
@@ -172,7 +194,7 @@ void CacheArray::store(std::uint64_t address) {
 
 void CacheArray::drop(std::uint64_t address) {
   const SetView set = wake(index_(address));
-  const std::uint64_t line = address >> line_shift_;
+  const std::uint64_t line = line_of(address);
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
   if (mapped_) {
@@ -190,7 +212,7 @@ void CacheArray::drop(std::uint64_t address) {
 
 bool CacheArray::contains(std::uint64_t address) {
   const SetView set = wake(index_(address));
-  const std::uint32_t way = find_way(set, address >> line_shift_);
+  const std::uint32_t way = find_way(set, line_of(address));
   return way != no_way && set.state.tag(way).has_all(sector_of(address));
 }
 

@@ -21,11 +21,19 @@ class CacheArray {
   /// One read of the aligned span of `span_bytes` around `address`. True if all of its sectors were
   /// there; they are afterwards, with the blocks of fetch_bytes that they belong to.
   /// @param span_bytes power of two
+  /// Lines that leave are noted if somebody asked for it (note_leaving).
   bool access(std::uint64_t address, std::uint64_t span_bytes = 1) {
     return access(index_(address), address, span_bytes);
   }
   /// The same, if the set of `address` is known.
   bool access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
+
+  /// A line with all its sectors, if it is not there yet; nothing is asked of it.
+  void fill(std::uint64_t address);
+
+  /// From now on the first bytes of lines that leave are written behind `leaving`; nullptr: no
+  /// more.
+  void note_leaving(std::vector<std::uint64_t>* leaving) { leaving_ = leaving; }
 
   /// One store to the word at `address`, by the write policy of the cache.
   void store(std::uint64_t address);
@@ -50,6 +58,7 @@ class CacheArray {
   bool is_large() const { return !mapped_ && slots_ >= large_slots; }
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
+  std::uint64_t line_bytes() const { return line_bytes_; }
   std::uint32_t set_of(std::uint64_t address) const { return index_(address); }
   std::uint32_t ways_of(std::uint32_t set) const {
     return equal_ways_ != 0 ? equal_ways_ : unequal_ways_[set];
@@ -73,17 +82,26 @@ class CacheArray {
     return static_cast<std::uint32_t>(set.set * block_words_ + first_tag_word_ + way);
   }
   auto line_at() const {
-    return [words = words()](std::uint32_t place) { return Tag(words[place]).line(); };
+    return [words = words(), bits = sector_bits_](std::uint32_t place) {
+      return Tag(words[place]).line(bits);
+    };
+  }
+  bool is_odd() const { return line_shift_ < 0; }
+  std::uint64_t line_of(std::uint64_t address) const {
+    return is_odd() ? address / line_bytes_ : address >> line_shift_;
+  }
+  std::uint64_t place_in_line(std::uint64_t address) const {
+    return is_odd() ? address % line_bytes_ : address & (line_bytes_ - 1);
   }
   std::uint64_t* words() { return lines_.data()->words.data(); }
   const std::uint64_t* words() const { return lines_.data()->words.data(); }
   /// Sectors of a line, a bit for each: that of the word at `address`, ...
   std::uint64_t sector_of(std::uint64_t address) const {
-    return std::uint64_t{1} << ((address & (line_bytes_ - 1)) >> sector_shift_);
+    return std::uint64_t{1} << (place_in_line(address) >> sector_shift_);
   }
   /// ... those of the block that is fetched with it, ...
   std::uint64_t fetched_with(std::uint64_t address) const {
-    return block_sectors_ << ((address & block_place_) >> sector_shift_);
+    return block_sectors_ << ((place_in_line(address) & block_place_) >> sector_shift_);
   }
   /// ... and those of a span within the line.
   std::uint64_t sectors_of(std::uint64_t address, std::uint64_t span_bytes) const {
@@ -98,9 +116,11 @@ class CacheArray {
   std::vector<std::uint32_t> unequal_ways_;  // ... then by set
   std::uint32_t slots_;                      // of all sets, most_ways_ for each
   std::uint64_t line_bytes_;
-  int line_shift_;
+  int line_shift_;            // -1: the line is no power of two
+  std::uint64_t part_bytes_;  // the longest span that never lies in two lines
   std::uint64_t sector_bytes_;
   int sector_shift_;
+  int sector_bits_;  // of a tag
   std::uint64_t fetch_bytes_;
   std::uint64_t block_sectors_;  // a bit for each sector of a fetched block
   std::uint64_t block_place_;    // the address bits that say which block of the line it is
@@ -124,6 +144,7 @@ class CacheArray {
   std::vector<std::uint64_t> filled_;  // number of the fill, by slot
   std::deque<Fill> fill_order_;        // lines that have left since are still in it
   LineMap where_;
+  std::vector<std::uint64_t>* leaving_ = nullptr;
 };
 
 }  // namespace sonde::sim

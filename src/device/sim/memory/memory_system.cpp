@@ -46,10 +46,15 @@ bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& tra
   return ahead;
 }
 
-/// Stores meet at the home of the line; a copy in the other partition leaves.
-void store_partitioned(const Level& level, const Access& access) {
-  level.by_home[access.home]->store(access.physical);
-  level.by_home[1 - access.home]->drop(access.physical);
+/// Stores meet at the home of the line; copies in other partitions leave.
+void store_partitioned(const Level& level, const Access& access, int partitions) {
+  for (std::uint32_t home = 0; home < static_cast<std::uint32_t>(partitions); ++home) {
+    if (home == access.home) {
+      level.by_home[home]->store(access.physical);
+    } else {
+      level.by_home[home]->drop(access.physical);
+    }
+  }
 }
 
 }  // namespace
@@ -61,6 +66,9 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
       routes_(load_path_count * die.sms.size()) {
   if (model.slices) slice_of_.emplace(*model.slices);
+  if (model.partitions.count > 1 && model.partitions.home_mask == 0) {
+    home_of_.emplace(model.partitions.home, static_cast<std::uint32_t>(model.partitions.count));
+  }
   const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
   side_cycles_ = {-half, half};
 }
@@ -81,12 +89,17 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
   crowded_ = lanes.size() >= many_lanes;
   buffer_offset_bytes_ = buffer_offset_bytes;
   arrays_.begin_probe(seed);
+  leaving_.clear();
   std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
   for (const ChaseLane& lane : lanes) {
     const PathModel& through = path(lane.path);
     Route& route = routes_[route_of(lane)];
     route = arrays_.open_route(through, lane.sm, shared_bytes);
     route.base = base_of(through.space, buffer_offset_bytes);
+    for (std::size_t at = 1; at < route.level_count; ++at) {
+      const bool fed = route.levels[at].filled_by != FilledBy::misses;
+      if (fed) route.levels[at - 1].array->note_leaving(&leaving_);
+    }
     if (!route.translated) continue;
     // The last rows of a texture end with whole tiles.
     const std::uint64_t rows = through.tile ? through.tile->rows : 0;
@@ -97,6 +110,7 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
 
 std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
   if (model_.partitions.count == 1) return 0;
+  if (home_of_) return (*home_of_)(physical);
   return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 
@@ -132,7 +146,36 @@ void MemorySystem::expect(std::size_t number, const Access& access) const {
 
 SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
   if (!route.translated) return {.physical = access.physical};
-  return pages_.translate(route.tlbs, access.address, access.physical);
+  return pages_.translate(route.tlbs, route.walk_caches, access.address, access.physical);
+}
+
+/// The line that left the cache before takes the place of the one that is looked for here.
+[[gnu::noinline]] bool MemorySystem::ask_for_victim(const Level& level, std::uint64_t address) {
+  const bool hit = level.array->contains(address);
+  if (hit && level.filled_by == FilledBy::victims) level.array->access(address);
+  if (hit && level.filled_by == FilledBy::victims_moving) level.array->drop(address);
+  for (const std::uint64_t line : leaving_) level.array->fill(line);
+  leaving_.clear();
+  return hit;
+}
+
+SONDE_HOT bool MemorySystem::ask(const Level& level, std::uint32_t set, std::uint64_t address,
+                                 std::uint64_t span_bytes) {
+  if (level.filled_by != FilledBy::misses) [[unlikely]]
+    return ask_for_victim(level, address);
+  return level.array->access(set, address, span_bytes);
+}
+
+/// They come from wherever they are, and are there before a load asks for them.
+[[gnu::noinline]] void MemorySystem::bring_next_lines(const Route& route, std::size_t at,
+                                                      std::uint64_t address) const {
+  const Level& level = route.levels[at];
+  for (std::uint64_t i = 1; i <= level.next_lines->count; ++i) {
+    const std::uint64_t next = address + i * level.array->line_bytes();
+    for (std::size_t from = at; from < route.level_count; ++from) {
+      if (route.levels[from].partitioned || route.levels[from].array->access(next)) break;
+    }
+  }
 }
 
 /// Of the last cache of a path, or from behind it.
@@ -147,7 +190,7 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
   return load;
 }
 
-/// Two partitions: look here if the line may be here, then at its home over there.
+/// Several partitions: look here if the line may be here, then at its home over there.
 SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access,
                                               std::size_t outcome, std::uint64_t span_bytes) const {
   const Level& level = route.last();
@@ -179,7 +222,10 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
   };
   for (; at < route.virtual_levels; ++at) {
     const Level& level = route.levels[at];
-    if (level.array->access(set_in(level, access.address), access.address, span_bytes)) {
+    const bool hit = ask(level, set_in(level, access.address), access.address, span_bytes);
+    if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
+      bring_next_lines(route, at, access.address);
+    if (hit) {
       route.asked_last = at + 1 == count;
       return answer(level.hit, 0);
     }
@@ -190,7 +236,9 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
   for (; at < count; ++at) {
     const Level& level = route.levels[at];
     if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
-    bool hit = level.array->access(set_in(level, access.physical), access.physical, span_bytes);
+    bool hit = ask(level, set_in(level, access.physical), access.physical, span_bytes);
+    if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
+      bring_next_lines(route, at, access.physical);
     if (!hit && level.prefetch != nullptr) {
       hit = prefetched(route.stream, *level.prefetch, translation);
     }
@@ -239,18 +287,20 @@ std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& acc
 void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {
   const Route& route = routes_[number];
   const Access access = locate(number, offset_bytes);
-  for (std::size_t at = 0; at < route.virtual_levels; ++at) {
-    route.levels[at].array->store(access.address);
-  }
-  translate(route, access);
-  for (std::size_t at = route.virtual_levels; at < route.level_count; ++at) {
+  for (std::size_t at = 0; at < route.level_count; ++at) {
+    const bool is_virtual = at < route.virtual_levels;
+    if (at == route.virtual_levels) translate(route, access);
     const Level& level = route.levels[at];
     if (level.partitioned) {
-      store_partitioned(level, access);
-    } else {
-      level.array->store(access.physical);
+      store_partitioned(level, access, model_.partitions.count);
+      continue;
     }
+    level.array->store(is_virtual ? access.address : access.physical);
+    if (level.filled_by == FilledBy::misses) continue;
+    for (const std::uint64_t line : leaving_) level.array->fill(line);
+    leaving_.clear();
   }
+  if (route.virtual_levels == route.level_count) translate(route, access);
 }
 
 }  // namespace sonde::sim

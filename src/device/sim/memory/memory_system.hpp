@@ -5,7 +5,6 @@
 #include "device/probe.hpp"
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
-#include "device/sim/memory/slice_index.hpp"
 
 #include <array>
 
@@ -70,6 +69,9 @@ class MemorySystem {
  private:
   std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
+  bool ask(const Level& level, std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
+  bool ask_for_victim(const Level& level, std::uint64_t address);
+  void bring_next_lines(const Route& route, std::size_t at, std::uint64_t address) const;
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
   Load answer(const Source& source, std::size_t outcome) const {
@@ -86,6 +88,8 @@ class MemorySystem {
   Arrays arrays_;
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
+  std::optional<SetIndex> home_of_;            // partitions without a mask
+  std::vector<std::uint64_t> leaving_;         // lines on their way to the cache that takes victims
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts

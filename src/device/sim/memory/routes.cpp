@@ -17,7 +17,10 @@ Source make_source(const LatencyRow& row, std::int64_t more_cycles, double jitte
 Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
   caches_.resize(model.caches.size());
   tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
-  for (auto& instances : caches_) instances.resize(die.sms.size());
+  walk_caches_.resize(model.pages.walk_caches.size());
+  const auto partitions = static_cast<std::size_t>(model.partitions.count);
+  for (auto& instances : caches_) instances.resize(std::max(die.sms.size(), partitions));
+  for (auto& instances : walk_caches_) instances.resize(die.sms.size());
   for (auto& instances : tlbs_) instances.resize(die.sms.size());
 }
 
@@ -64,19 +67,21 @@ Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
   const CacheModel& model = model_.caches[cache];
   const Geometry& geometry = geometry_of(sm, cache, shared_bytes);
   const int number = instance_of(die_.sms[at], sm, model.scope);
-  const bool split = model.scope == Scope::partition && model_.partitions.count == 2;
+  const bool split = model.scope == Scope::partition && model_.partitions.count > 1;
   const std::int64_t more_cycles =
       std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at];
   CacheArray* near = ready(caches_[cache], number, model, geometry);
-  std::array<CacheArray*, 2> by_home{near, near};
-  if (split) {
-    by_home[static_cast<std::size_t>(1 - number)] =
-        ready(caches_[cache], 1 - number, model, geometry);
+  ByPartition by_home;
+  by_home.fill(near);
+  for (int home = 0; split && home < model_.partitions.count; ++home) {
+    by_home[static_cast<std::size_t>(home)] = ready(caches_[cache], home, model, geometry);
   }
   return {.array = near,
           .by_home = by_home,
           .partitioned = split,
           .prefetch = model.prefetch ? &*model.prefetch : nullptr,
+          .next_lines = model.next_lines.count > 0 ? &model.next_lines : nullptr,
+          .filled_by = model.filled_by,
           .hit = make_source(hit, more_cycles, model.jitter_cycles)};
 }
 
@@ -96,6 +101,11 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     const CacheModel& tlb = model_.pages.tlb(i);
     route.tlbs.push_back(
         ready(tlbs_[i], instance_of(die_.sms[at], sm, tlb.scope), tlb, tlb.geometries.front()));
+  }
+  for (std::size_t i = 0; route.translated && i < walk_caches_.size(); ++i) {
+    const CacheModel& cache = model_.pages.walk_caches[i];
+    route.walk_caches.push_back(ready(walk_caches_[i], instance_of(die_.sms[at], sm, cache.scope),
+                                      cache, cache.geometries.front()));
   }
   std::int64_t more_cycles = die_.slow_sm_cycles[at];
   double far_jitter_cycles = 0;

@@ -4,6 +4,7 @@
 
 #include "device/sim/die.hpp"
 #include "device/sim/memory/cache_array.hpp"
+#include "device/sim/model/limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,12 +25,16 @@ struct Source {
   double jitter_cycles = 0;
 };
 
+using ByPartition = std::array<CacheArray*, static_cast<std::size_t>(limits::partitions)>;
+
 /// One cache on a route.
 struct Level {
-  CacheArray* array = nullptr;           // that this SM asks first
-  std::array<CacheArray*, 2> by_home{};  // by home of the line; the same one unless partitioned
-  bool partitioned = false;              // an array for each partition of the L2
-  const Prefetch* prefetch = nullptr;    // if it has one
+  CacheArray* array = nullptr;            // that this SM asks first
+  ByPartition by_home{};                  // by home of the line; the same one unless partitioned
+  bool partitioned = false;               // an array for each partition of the L2
+  const Prefetch* prefetch = nullptr;     // if it has one
+  const NextLines* next_lines = nullptr;  // likewise
+  FilledBy filled_by = FilledBy::misses;
   Source hit;
 };
 
@@ -49,9 +54,10 @@ struct Route {
   std::size_t level_count = 0;     // of levels; asked many times for each load
   std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
   std::vector<CacheArray*> tlbs;
-  Source far_hit;  // in the other partition of the L2
+  std::vector<CacheArray*> walk_caches;
+  Source far_hit;  // in another partition of the L2
   Source dram;
-  Source dram_far;  // home in the other partition
+  Source dram_far;  // home in another partition
   std::uint32_t partition = 0;
   bool sliced = false;  // lines of the last cache lie at distances of their own, by slice
   std::span<const std::int32_t> slice_cycles;
@@ -93,6 +99,7 @@ class Arrays {
   const Die& die_;
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
+  std::vector<std::vector<Instance>> walk_caches_;
   std::map<const Geometry*, SetIndex> indexes_;
   std::map<std::pair<int, const Geometry*>, Geometry> faulty_geometries_;  // by SM
   std::uint64_t probe_ = 0;

@@ -1,5 +1,5 @@
 // Tables for the index function of one array, made when it is opened and read on every access.
-#include "device/sim/memory/slice_index.hpp"
+#include "device/sim/memory/set_index.hpp"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
-// Reads caches, TLBs, pages, partitions and slices of a model file; bad values end here, so that
-// the memory system never meets them.
+// Reads caches, TLBs and pages of a model file; bad values end here, so that the memory system
+// never meets them.
 #include "device/sim/memory/cache_array.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
@@ -9,61 +9,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace sonde::sim {
 namespace {
-
-// More sets than any index function may give would be read outside the arrays.
-void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
-  std::uint64_t largest = 0;
-  if (index.kind == DeclaredIndex::Kind::bit_field) largest = (1ULL << index.bits) - 1;
-  if (index.kind == DeclaredIndex::Kind::xor_masks) largest = (1ULL << index.masks.size()) - 1;
-  if (index.kind == DeclaredIndex::Kind::table) {
-    largest = *std::max_element(index.table.begin(), index.table.end());
-  }
-  if (largest >= sets) {
-    fields.fail("index", "reaches set " + std::to_string(largest) + ", but there are only " +
-                             std::to_string(sets));
-  }
-}
-
-DeclaredIndex read_index(Fields& fields) {
-  using Kind = DeclaredIndex::Kind;
-  DeclaredIndex index;
-  index.kind = fields.one_of<Kind>("kind", {{"bit_field", Kind::bit_field},
-                                            {"xor_masks", Kind::xor_masks},
-                                            {"modulo", Kind::modulo},
-                                            {"table", Kind::table},
-                                            {"xor_modulo", Kind::xor_modulo},
-                                            {"slices", Kind::slices}});
-  switch (index.kind) {
-    case Kind::bit_field:
-      index.low_bit = fields.count<int>("low_bit", {0, 47});
-      index.bits = fields.count<int>("bits", {0, 24});
-      break;
-    case Kind::xor_masks:
-    case Kind::xor_modulo:
-      index.masks = fields.mask_list("masks");
-      if (index.masks.size() > 24) fields.fail("masks", "must be at most 24 masks");
-      break;
-    case Kind::modulo:
-      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
-      break;
-    case Kind::table:
-      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
-      index.table = fields.list<std::uint32_t>("table");
-      if (index.table.empty()) fields.fail("table", "must not be empty");
-      break;
-    case Kind::slices:
-      index.within.push_back(fields.object("within", read_index));
-      if (index.within.front().kind == Kind::slices) {
-        fields.fail("within", "must choose among the sets of a slice");
-      }
-      break;
-  }
-  return index;
-}
 
 Replacement read_replacement(Fields& fields) {
   Replacement replacement;
@@ -161,20 +109,45 @@ void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device
   }
 }
 
-void check_sizes(const Fields& fields, const CacheModel& cache) {
+/// A line that is no power of two must lie in one set.
+void check_odd_line(const Fields& fields, const CacheModel& cache) {
+  if (std::has_single_bit(cache.line_bytes)) return;
+  for (const Geometry& geometry : cache.geometries) {
+    const DeclaredIndex& index = geometry.index;
+    const bool by_steps = index.kind == DeclaredIndex::Kind::modulo ||
+                          index.kind == DeclaredIndex::Kind::table ||
+                          geometry.ways_per_set.size() == 1;
+    const bool whole =
+        geometry.ways_per_set.size() == 1 || index.granularity_bytes % cache.line_bytes == 0;
+    if (!by_steps || !whole) {
+      fields.fail(
+          "line_bytes",
+          "is no power of two (index bits would cut lines in two) take one set, or an index "
+          "modulo or table whose granularity_bytes is a multiple of it");
+    }
+  }
+}
+
+/// @param most_sectors of a line
+void check_sizes(const Fields& fields, const CacheModel& cache, std::uint64_t most_sectors) {
   const auto power = [&](const char* key, std::uint64_t value) {
     if (!std::has_single_bit(value)) fields.fail(key, "must be a power of two");
   };
-  power("line_bytes", cache.line_bytes);
   power("sector_bytes", cache.sector_bytes);
   power("fetch_bytes", cache.fetch_bytes);
-  if (cache.sector_bytes > cache.line_bytes ||
-      cache.line_bytes / cache.sector_bytes > Tag::most_sectors) {
-    fields.fail("sector_bytes", "must divide the line into 1 to 16 sectors");
+  if (cache.line_bytes % cache.sector_bytes != 0 ||
+      cache.line_bytes / cache.sector_bytes > most_sectors) {
+    fields.fail("sector_bytes",
+                fmt::format("must divide the line into 1 to {} sectors", most_sectors));
   }
-  if (cache.fetch_bytes < cache.sector_bytes || cache.fetch_bytes > cache.line_bytes) {
-    fields.fail("fetch_bytes", "must lie between sector_bytes and line_bytes");
+  if (cache.fetch_bytes < cache.sector_bytes || cache.line_bytes % cache.fetch_bytes != 0) {
+    fields.fail("fetch_bytes", "must be at least sector_bytes, and divide line_bytes");
   }
+}
+
+NextLines read_next_lines(Fields& fields) {
+  return {.count = fields.count("count", {1, limits::next_lines}),
+          .on_hits = fields.one_of<bool>("on", {{"misses", false}, {"accesses", true}})};
 }
 
 WritePolicy read_write_policy(Fields& fields) {
@@ -204,14 +177,16 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   tlb.name = fields.text("name");
   tlb.scope = read_scope(fields, "scope");
   tlb.line_bytes = fields.bytes("entry_bytes", limits::entry_bytes);
+  if (!std::has_single_bit(tlb.line_bytes)) fields.fail("entry_bytes", "must be a power of two");
   const std::uint32_t parts = fields.count_or("sub_entries", {1, Tag::most_sectors}, 1u);
   tlb.sector_bytes = tlb.line_bytes / parts;
   tlb.fetch_bytes = tlb.sector_bytes;
   if (tlb.sector_bytes * parts != tlb.line_bytes) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
-  check_sizes(fields, tlb);
+  check_sizes(fields, tlb, Tag::most_sectors);
   tlb.geometries.push_back(read_geometry(fields, tlb.scope, budget));
+  refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
 }
 
@@ -237,10 +212,12 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
       "addressing",
       {{"virtual", Addressing::virtual_address}, {"physical", Addressing::physical_address}});
   cache.line_bytes = fields.bytes("line_bytes", limits::line_bytes);
-  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, cache.line_bytes);
+  const std::uint64_t largest_part = cache.line_bytes & -cache.line_bytes;  // a power of two
+  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, largest_part);
   cache.fetch_bytes = fields.bytes_or("fetch_bytes", limits::line_bytes, cache.sector_bytes);
-  check_sizes(fields, cache);
+  check_sizes(fields, cache, Tag::few_sectors);
   read_geometries(fields, cache, model.device, budget);
+  check_odd_line(fields, cache);
   cache.write_policy = fields.object("write_policy", read_write_policy);
   if (fields.has("prefetch")) {
     cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
@@ -249,11 +226,54 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
           .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
     });
   }
+  if (fields.has("next_lines")) cache.next_lines = fields.object("next_lines", read_next_lines);
+  if (fields.has("filled_by")) {
+    cache.filled_by =
+        fields.one_of<FilledBy>("filled_by", {{"misses", FilledBy::misses},
+                                              {"victims", FilledBy::victims},
+                                              {"victims_moving", FilledBy::victims_moving}});
+  }
   cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
   cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
   if (fields.has("tpc_cycles")) cache.tpc_cycles = read_tpc_cycles(fields, model.chip);
   return cache;
 }
+
+namespace {
+
+MixedPages read_mixed(Fields& fields, const PageModel& pages) {
+  const MixedPages mixed{.page_bytes = fields.bytes("page_bytes", limits::entry_bytes),
+                         .region_bytes = fields.bytes("region_bytes", limits::memory_bytes),
+                         .fraction = fields.number("fraction", {0, 1})};
+  if (!std::has_single_bit(mixed.page_bytes) || mixed.page_bytes < limits::least_page_bytes ||
+      mixed.page_bytes >= pages.page_bytes ||
+      pages.page_bytes / mixed.page_bytes > limits::small_pages) {
+    fields.fail("page_bytes",
+                fmt::format("must be a power of two of at least {} below that of other regions, "
+                            "which may be {} times as large",
+                            limits::least_page_bytes, limits::small_pages));
+  }
+  if (!std::has_single_bit(mixed.region_bytes) || mixed.region_bytes < pages.page_bytes) {
+    fields.fail("region_bytes", "must be a power of two and hold a page of other regions");
+  }
+  return mixed;
+}
+
+/// Tags of entries of many sub-entries have 32 bits for the entry.
+void check_entry_numbers(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes) {
+  const std::uint64_t most_bytes = pages.tlb_space_bytes(memory_bytes);
+  for (std::size_t place = 0; place < pages.tlbs.size() + pages.path_tlbs.size(); ++place) {
+    const CacheModel& tlb = pages.tlb(place);
+    const bool many = tlb.line_bytes / tlb.sector_bytes > Tag::few_sectors;
+    if (many && most_bytes / tlb.line_bytes >> (64 - Tag::most_sectors) != 0) {
+      fields.fail("tlbs", fmt::format("{} has more than {} sub-entries and entries too small for "
+                                      "so much memory: declare larger ones",
+                                      tlb.name, Tag::few_sectors));
+    }
+  }
+}
+
+}  // namespace
 
 PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
   PageModel pages;
@@ -270,85 +290,16 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
-  budget.spend_page_tables(fields, pages, device.memory_bytes);
   const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
   pages.tlbs = fields.objects("tlbs", read);
   if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
+  if (fields.has("walk_caches")) pages.walk_caches = fields.objects("walk_caches", read);
+  if (fields.has("mixed")) {
+    pages.mixed = fields.object("mixed", [&](Fields& mixed) { return read_mixed(mixed, pages); });
+  }
+  budget.spend_page_tables(fields, pages, device.memory_bytes);
+  check_entry_numbers(fields, pages, device.memory_bytes);
   return pages;
-}
-
-Partitions read_partitions(Fields& fields) {
-  return {.count = 2,
-          .home_mask = fields.mask("home_mask"),
-          .replicate = fields.flag_or("replicate", false),
-          .crossing_bytes_per_cycle =
-              fields.number_or("crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0.0),
-          .copy_cycles = fields.number_or("copy_cycles", {0, limits::cycles}, 0.0)};
-}
-
-namespace {
-
-ReductionModel read_reductions(Fields& fields) {
-  return {.served_sms = fields.number("served_sms", {0, limits::sms}),
-          .wait_cycles = fields.number("wait_cycles", {0, limits::cycles}),
-          .port_wait_cycles = fields.number("port_wait_cycles", {0, limits::cycles})};
-}
-
-SecondOrder read_second_order(Fields& fields, std::size_t slices) {
-  SecondOrder order{.mask = fields.mask("mask"), .slices = fields.list<std::uint32_t>("slices")};
-  std::vector<std::uint32_t> all(slices);
-  std::iota(all.begin(), all.end(), 0u);
-  if (!std::ranges::is_permutation(order.slices, all)) {
-    fields.fail("slices", "must name every slice once");
-  }
-  return order;
-}
-
-SliceSides read_sides(Fields& fields, std::size_t slices) {
-  SliceSides sides{.of_slice = fields.list<std::uint32_t>("of_slice"),
-                   .far_cycles = fields.number("far_cycles", {0, limits::cycles})};
-  const bool known =
-      std::ranges::all_of(sides.of_slice, [](std::uint32_t side) { return side < 2; });
-  if (!known || sides.of_slice.size() != slices) {
-    fields.fail("of_slice", "must hold side 0 or 1 for each slice");
-  }
-  return sides;
-}
-
-}  // namespace
-
-void check_sliced_sets(const Fields& fields, const CacheModel& cache,
-                       const std::optional<Slices>& slices) {
-  for (const Geometry& geometry : cache.geometries) {
-    if (geometry.index.kind != DeclaredIndex::Kind::slices) continue;
-    const std::size_t sets = geometry.ways_per_set.size();
-    const auto count = slices ? static_cast<std::size_t>(slices->count) : 0;
-    if (count == 0 || cache.name != "l2" || sets % count != 0) {
-      fields.fail("caches",
-                  "must have an index of kind slices in the l2 alone, where there are "
-                  "`slices`, with as many sets in each");
-    }
-    check_index(fields, geometry.index.within.front(), sets / count);
-  }
-}
-
-Slices read_slices(Fields& fields) {
-  Slices slices;
-  slices.count = fields.count<int>("count", {1, limits::slices});
-  slices.index = fields.object("index", read_index);
-  slices.spread_cycles = fields.number("spread_cycles", {0, limits::cycles});
-  const auto count = static_cast<std::size_t>(slices.count);
-  if (fields.has("second_order")) {
-    slices.second_order = fields.object(
-        "second_order", [count](Fields& order) { return read_second_order(order, count); });
-  }
-  if (fields.has("sides")) {
-    slices.sides =
-        fields.object("sides", [count](Fields& sides) { return read_sides(sides, count); });
-  }
-  if (fields.has("reductions")) slices.reductions = fields.object("reductions", read_reductions);
-  check_index(fields, slices.index, count);
-  return slices;
 }
 
 }  // namespace sonde::sim

@@ -19,12 +19,12 @@ constexpr double bytes_per_set = 104;
 // The number of ways of a set in the model itself, for each geometry.
 constexpr double declared_bytes_per_set = 4;
 
-double arrays_of(const ChipModel& chip, Scope scope) {
+double arrays_of(const ChipModel& chip, int partitions, Scope scope) {
   switch (scope) {
     case Scope::sm: return static_cast<double>(chip.enabled_tpcs) * chip.sms_per_tpc;
     case Scope::tpc: return chip.enabled_tpcs;
     case Scope::gpc: return chip.gpcs;
-    case Scope::partition: return 2;
+    case Scope::partition: return partitions;
     case Scope::device: return 1;
   }
   return 1;
@@ -37,7 +37,8 @@ void MemoryBudget::spend_arrays(const Fields& fields, const std::string& key, Sc
   const auto set_count = static_cast<double>(sets);
   const double array_bytes =
       set_count * (bytes_per_set + bytes_per_slot * static_cast<double>(ways));
-  const double cache_bytes = std::max(cache_bytes_, array_bytes * arrays_of(chip_, scope));
+  const double cache_bytes =
+      std::max(cache_bytes_, array_bytes * arrays_of(chip_, partitions_, scope));
   spend(fields, key, set_count * declared_bytes_per_set + cache_bytes - cache_bytes_);
   cache_bytes_ = cache_bytes;
 }
@@ -46,7 +47,8 @@ void MemoryBudget::spend_page_tables(const Fields& fields, const PageModel& page
                                      std::uint64_t memory_bytes) {
   constexpr double bits_per_byte = 8;
   const auto memory = static_cast<double>(memory_bytes);
-  double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
+  const std::uint64_t page_bytes = pages.mixed ? pages.mixed->page_bytes : pages.page_bytes;
+  double size_bytes = memory / static_cast<double>(page_bytes) / bits_per_byte;
   if (pages.mapping == PageMapping::random) {
     size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
   }

@@ -9,7 +9,8 @@ namespace sonde::sim {
 
 class MemoryBudget {
  public:
-  explicit MemoryBudget(const ChipModel& chip) : chip_(chip) {}
+  /// @param partitions of the L2
+  MemoryBudget(const ChipModel& chip, int partitions) : chip_(chip), partitions_(partitions) {}
 
   /// A cache or a TLB follows. Its arrays are of one geometry at a time, so the largest counts.
   void begin_cache() { cache_bytes_ = 0; }
@@ -27,6 +28,7 @@ class MemoryBudget {
   void spend(const Fields& fields, const std::string& key, double size_bytes);
 
   ChipModel chip_;
+  int partitions_;
   double spent_bytes_ = 0;
   double cache_bytes_ = 0;  // of them, for the arrays of the cache that is being read
 };

@@ -87,7 +87,12 @@ NoiseModel read_noise(Fields& fields) {
       .outlier_probability = fields.number("outlier_probability", {0, 1}),
       .outlier_min_cycles = fields.count("outlier_min_cycles", {0, limits::cycles}),
       .outlier_max_cycles = fields.count("outlier_max_cycles", {0, limits::cycles}),
-      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles})};
+      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles}),
+      .drift_cycles = fields.number_or("drift_cycles", {0, limits::cycles}, 0),
+      .drift_accesses = fields.number_or("drift_accesses", {1, limits::drift_accesses}, 1)};
+  if (noise.drift_cycles > 0 && !fields.has("drift_accesses")) {
+    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
+  }
   if (noise.outlier_max_cycles < noise.outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }
@@ -133,6 +138,31 @@ void check_constant_ports(const Model& model, const std::string& origin) {
   }
 }
 
+/// What leaves a cache goes to one place, whichever path made it leave.
+void check_feeders(const Model& model, const std::string& origin) {
+  const std::size_t no_cache = model.caches.size();
+  const auto next_of = [&](const PathModel& path, std::size_t cache) -> std::optional<std::size_t> {
+    const auto found = std::ranges::find(path.caches, cache);
+    if (found == path.caches.end()) return std::nullopt;
+    return found + 1 == path.caches.end() ? no_cache : *(found + 1);
+  };
+  for (std::size_t cache = 0; cache < model.caches.size(); ++cache) {
+    std::set<std::size_t> nexts;
+    bool feeds = false;
+    for (const auto& path : model.paths) {
+      const auto next = path ? next_of(*path, cache) : std::nullopt;
+      if (!next) continue;
+      nexts.insert(*next);
+      feeds = feeds ||
+              (*next < model.caches.size() && model.caches[*next].filled_by != FilledBy::misses);
+    }
+    if (!feeds || nexts.size() == 1) continue;
+    throw ConfigError(origin + ".paths lead behind '" + model.caches[cache].name +
+                      "' to several caches, one of which takes its victims (they would go to one "
+                      "alone) let all paths through it lead there");
+  }
+}
+
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& origin) {
@@ -146,17 +176,18 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
   model.clock = fields.object("clock", read_clock);
   model.noise = fields.object("noise", read_noise);
-  MemoryBudget budget(model.chip);
+  if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
+  MemoryBudget budget(model.chip, model.partitions.count);
   model.pages = fields.object(
       "pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
   model.caches =
       fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
-  if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
   if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
   for (const CacheModel& cache : model.caches) check_sliced_sets(fields, cache, model.slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
   check_constant_ports(model, origin);
+  check_feeders(model, origin);
   model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
   fields.finish();
   return model;

@@ -1,6 +1,6 @@
 // From the JSON text of a model to its struct: the whole (model_reader.cpp), and its sections on
-// caches and pages (cache_reader.cpp), load paths (path_reader.cpp) and units (units.hpp). Each
-// checks its values and refuses unknown keys.
+// caches and pages (cache_reader.cpp, index_reader.cpp, slice_reader.cpp), load paths
+// (path_reader.cpp) and units (units.hpp). Each checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
@@ -13,11 +13,19 @@ namespace sonde::sim {
 Model parse_model(const std::string& text, const std::string& origin);
 
 Scope read_scope(Fields& fields, const std::string& key);
+DeclaredIndex read_index(Fields& fields);
+/// @throws ConfigError if the index reaches beyond so many sets, which would be read outside the
+/// arrays
+void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets);
 /// Needs the model's device and chip.
 CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget);
 PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);
+
+/// Of what has no slices of its own: TLBs, the slices themselves and the homes of partitions.
+/// @throws ConfigError if the index needs them
+void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index);
 
 /// Where a cache has its sets in slices, those must be there. @throws ConfigError if not
 void check_sliced_sets(const Fields& fields, const CacheModel& cache,

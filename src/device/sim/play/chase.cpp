@@ -82,10 +82,13 @@ struct Player {
     load.jitter_cycles += scatter * wait_cycles;
   }
 
+  std::uint32_t disturb(const Load& load) {
+    return noise.disturb(add_cycles(load.latency_cycles, noise.drift()), load.jitter_cycles);
+  }
+
   void time(LaneChase& chase, std::uint64_t access, const Load& load) {
     LaneTrace& trace = chase.trace();
-    const std::uint32_t cycles =
-        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.sink_window_cycles;
+    const std::uint32_t cycles = disturb(load) + model.clock.sink_window_cycles;
     trace.elapsed_cycles += cycles;
     const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
     if (access < probe.recorded_accesses) trace.window_cycles.push_back(window);
@@ -93,8 +96,7 @@ struct Player {
   }
 
   void amortise(LaneTrace& trace, const Load& load) {
-    trace.elapsed_cycles +=
-        noise.disturb(load.latency_cycles, load.jitter_cycles) + model.clock.loop_cycles;
+    trace.elapsed_cycles += disturb(load) + model.clock.loop_cycles;
   }
 
   /// Lanes number `first` to `end` - 1, at the same time.

@@ -145,12 +145,13 @@ void check_machine(const Launch& launch, const ProgramProbe& probe) {
   }
   const PathCaches caches = find_caches(launch);
   for (const CacheModel* cache : {caches.l1, caches.l2}) {
-    if (cache == nullptr || (cache->line_bytes >= smallest_sector_bytes &&
-                             cache->line_bytes <= 32 * smallest_sector_bytes)) {
-      continue;
-    }
-    throw DeviceError("programs are played on caches with lines of 32 B to 1 KiB (" + cache->name +
-                      " has others) give the model such lines");
+    const bool can_be_played =
+        cache == nullptr ||
+        (std::has_single_bit(cache->line_bytes) && cache->line_bytes >= smallest_sector_bytes &&
+         cache->line_bytes <= 32 * smallest_sector_bytes);
+    if (can_be_played) continue;
+    throw DeviceError("programs are played on caches with lines of 32, 64, ... 1024 B (" +
+                      cache->name + " has others) give the model such lines");
   }
 }
 

@@ -64,7 +64,7 @@ struct StreamPlan {
   StreamTraffic traffic;
 };
 
-/// Two partitions that keep copies hold a line twice if SMs of both read it.
+/// Partitions that keep copies hold a line once for each that has readers.
 double l2_copies(const Launch& launch, const StreamPlan& plan) {
   const Partitions& partitions = launch.model.partitions;
   if (partitions.count == 1 || !partitions.replicate) return 1;
@@ -72,12 +72,12 @@ double l2_copies(const Launch& launch, const StreamPlan& plan) {
     const double far = std::accumulate(plan.far_share.begin(), plan.far_share.end(), 0.0);
     return 1 + std::min(1.0, 2 * far / static_cast<double>(plan.far_share.size()));
   }
-  std::array<double, 2> readers{};
+  std::vector<double> readers(static_cast<std::size_t>(partitions.count));
   for (int sm : plan.sms) {
     readers[static_cast<std::size_t>(launch.die.sms[static_cast<std::size_t>(sm)].partition)] += 1;
   }
-  const double busier = std::max(readers[0], readers[1]) / static_cast<double>(plan.sms.size());
-  return 1 + busier;
+  const double busiest = *std::ranges::max_element(readers) / static_cast<double>(plan.sms.size());
+  return 1 + busiest * (partitions.count - 1);
 }
 
 double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::vector<int>& sms) {

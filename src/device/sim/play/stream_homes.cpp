@@ -2,7 +2,7 @@
 #include "device/sim/play/stream_homes.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <set>
 
 namespace sonde::sim {
@@ -14,15 +14,16 @@ std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe) {
                             probe.footprint_bytes, 0, {lane}, launch.seed);
   std::vector<double> shares(launch.die.sms.size(), 0);
   for (const StreamGroup& group : probe.groups) {
-    std::array<double, 2> chunks{};  // by home
+    std::vector<double> chunks(static_cast<std::size_t>(launch.model.partitions.count));  // by home
     for (const std::uint64_t offset_bytes : group.chunk_offsets_bytes) {
       const Access access = launch.memory.locate(launch.memory.route_of(lane), offset_bytes);
       chunks[access.home] += 1;
     }
     for (const int sm : group.sms) {
       const auto at = static_cast<std::size_t>(sm);
-      const auto far = static_cast<std::size_t>(1 - launch.die.sms[at].partition);
-      shares[at] = chunks[far] / (chunks[0] + chunks[1]);
+      const double near = chunks[static_cast<std::size_t>(launch.die.sms[at].partition)];
+      const double all = std::accumulate(chunks.begin(), chunks.end(), 0.0);
+      shares[at] = (all - near) / all;
     }
   }
   return shares;

@@ -7,7 +7,7 @@
 
 namespace sonde::sim {
 
-/// The part of the chunks of each SM's group that lie at home in the other partition of the L2, by
+/// The part of the chunks of each SM's group that lie at home in another partition of the L2, by
 /// number of the SM. Empty for a stream without groups.
 std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe);
 

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <regex>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -215,6 +216,84 @@ TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {
   const auto& cells = first.at("maps").at(0).at("cells");
   EXPECT_EQ(cells.size(), maker::sm_count);
   for (const auto& cell : cells) EXPECT_EQ(cell.at("out"), cell.at("sm") == 17);
+}
+
+TEST(HtmlTest, headline_links_to_the_problem_and_the_problem_to_its_values) {
+  RunResult run = maker::healthy_fleet(4, 7);
+  maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(page.html, HasSubstr("href=\"#problem0\"><b>FAIL</b>"));
+  EXPECT_THAT(page.html, HasSubstr("href=\"#f2-global.read_bytes_per_s\""));
+  EXPECT_THAT(page.html, HasSubstr("<tr id=\"f2-global.read_bytes_per_s\">"));
+}
+
+TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
+  RunResult run = maker::healthy_fleet(2, 7);
+  for (DeviceResult& device : run.devices) {
+    for (const char* label : {"size 4096 step 128", "size 8192 step 128", "overhead"}) {
+      device.jobs[0].probes.emplace_back().label = label;
+    }
+  }
+  const std::string job = run.devices[0].jobs[0].job;
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(page.html, HasSubstr("rows 0 to 2 of <code>/jobs/" + job + "/probes"));
+  EXPECT_THAT(page.html, HasSubstr("rows 3 to 5 of <code>/jobs/" + job + "/probes"));
+  EXPECT_THAT(page.html,
+              HasSubstr("<td>size # step #</td><td class=\"number\">2</td><td>3-4</td>"));
+}
+
+TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {
+  const std::string folded = "<details><summary>9 that pass</summary>";
+  EXPECT_THAT(page_of(maker::healthy_fleet(9, 7)).html, HasSubstr(folded));
+  EXPECT_THAT(page_of(maker::healthy_fleet(8, 7)).html, Not(HasSubstr("that pass</summary>")));
+}
+
+TEST(HtmlTest, lists_show_their_range_and_a_curve) {
+  const std::string html = page_of(maker::healthy_fleet(1, 7)).html;
+  EXPECT_THAT(html, HasSubstr("19 values, 4 KiB to 1 GiB"));
+  EXPECT_THAT(html, HasSubstr("<svg class=\"curve\""));
+  EXPECT_THAT(html, HasSubstr("4 KiB, 8 KiB, 16 KiB"));
+}
+
+TEST(HtmlTest, a_device_of_another_structure_is_named_below_the_drawing) {
+  RunResult run = maker::healthy_fleet(4, 7);
+  for (Finding& finding : run.devices[1].jobs[0].findings) {
+    if (finding.metric == "device.sm_count") finding.value = 130.0;
+  }
+  const Page page = page_of(std::move(run));
+  EXPECT_TRUE(std::regex_search(page.html, std::regex("Other than drawn[^§]{0,60}rank 1[^§]{0,20}"
+                                                      "device.sm_count 130, others 132")));
+}
+
+TEST(HtmlTest, dots_have_the_clock_too_and_flagged_ones_are_drawn_last) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(4, 7);
+  maker::scale_finding(run.devices[0], "global.read_bytes_per_s", 0.8);
+  const auto charts = charts_of(page_of(std::move(run)).html);
+  const auto& points = charts.at("deviation").at("data").at(0).at("values");
+  EXPECT_EQ(points.back().at("flagged"), true);
+  EXPECT_EQ(points.front().at("flagged"), false);
+  std::set<std::string> rows;
+  for (const auto& point : points) rows.insert(point.at("metric").get<std::string>());
+  EXPECT_EQ(rows.size(), charts.at("deviation").at("scales").at(1).at("domain").size())
+      << "no row is empty";
+}
+
+TEST(HtmlTest, marks_of_the_staircase_are_those_of_most_devices) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  RunResult run = maker::healthy_fleet(5, 7);
+  maker::scale_finding(run.devices[0], "cache.l1.size_bytes", 0.5);
+  for (DeviceResult& device : run.devices) {
+    device.jobs[0].findings.push_back(found("cache.l2.segment_bytes", 31457280.0, 1, 1));
+  }
+  const auto charts = charts_of(page_of(std::move(run)).html);
+  const auto& marks = charts.at("staircase").at("data").at(1).at("values");
+  EXPECT_EQ(marks.at(0).at("label"), "L1 192 KiB");
+  EXPECT_EQ(marks.at(1).at("label"), "near L2 30 MiB");
 }
 
 TEST(HtmlTest, without_chart_data_there_are_still_tables) {

@@ -271,9 +271,31 @@ TEST(PrometheusTest, samples_have_labels_and_no_timestamps) {
   const std::string text = render_prometheus(run, analysis);
 
   EXPECT_THAT(text, HasSubstr("# TYPE sonde_cache_l1_size_bytes gauge\n"));
-  EXPECT_THAT(text, HasSubstr("sonde_cache_l1_size_bytes{gpu_uuid=\"" + run.devices[0].info.uuid +
-                              "\",pci_bus_id=\"00000000:18:00.0\",node=\"node01\"} 196608\n"));
+  EXPECT_THAT(text, HasSubstr("sonde_cache_l1_size_bytes{UUID=\"" + run.devices[0].info.uuid +
+                              "\",Hostname=\"node01\"} 196608\n"));
   EXPECT_THAT(text, HasSubstr("sonde_last_run_timestamp_seconds 1763691247\n"));
+}
+
+// A verdict that changes must stay one series; slot and cause stand in series of their own.
+TEST(PrometheusTest, verdict_keeps_its_identity_when_the_cause_changes) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+  const auto with_another_cause = [&](FleetAnalysis changed) {
+    for (DeviceVerdict& verdict : changed.verdicts) verdict.likely = FaultClass::memory;
+    return render_prometheus(run, changed);
+  };
+  const auto verdicts = [](const std::string& text) {
+    const auto begin = text.find("sonde_device_verdict{");
+    return text.substr(begin, text.find("# HELP", begin) - begin);
+  };
+
+  const std::string text = render_prometheus(run, analysis);
+
+  EXPECT_EQ(verdicts(text), verdicts(with_another_cause(analysis)));
+  const std::string identity = "UUID=\"" + run.devices[0].info.uuid + "\",Hostname=\"node01\"";
+  EXPECT_THAT(verdicts(text), HasSubstr("sonde_device_verdict{" + identity + "} "));
+  EXPECT_THAT(text, HasSubstr("sonde_device_info{" + identity +
+                              ",pci_bus_id=\"00000000:18:00.0\",serial=\""));
+  EXPECT_THAT(with_another_cause(analysis), HasSubstr(",likely=\"memory\"} 1\n"));
 }
 
 TEST(JunitTest, failed_device_is_a_failure_and_lost_one_an_error) {

@@ -1,5 +1,5 @@
-#include "analysis/report/table.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/html_table.hpp"
 
 #include <gmock/gmock.h>
 
@@ -25,7 +25,7 @@ TEST(TableTest, markdown_table_marks_right_columns) {
 TEST(TableTest, html_table_escapes) {
   const TextTable table{{{"x"}}, {{"<&>"}}};
 
-  EXPECT_THAT(html_table(table), ::testing::HasSubstr("<td>&lt;&amp;&gt;</td>"));
+  EXPECT_THAT(html_table(table, "x"), ::testing::HasSubstr("<td>&lt;&amp;&gt;</td>"));
 }
 
 TEST(TableTest, wraps_at_blanks_and_never_within_a_word) {

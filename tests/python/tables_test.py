@@ -1,4 +1,4 @@
-"""The file as others read it: read_run_test.py <make_run_file> <examples folder>"""
+"""The columns of a run file as others read them: tables_test.py <make_run_file> <docs folder>"""
 import json
 import subprocess
 import sys
@@ -9,79 +9,34 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-MAKE_RUN_FILE, EXAMPLES = sys.argv[1:3]
-sys.path.insert(0, EXAMPLES)
-import read_run  # noqa: E402
+from sonde import tables
+
+MAKE_RUN_FILE, DOCS = sys.argv[1:3]
 
 
-class ReadRunTest(unittest.TestCase):
+class TablesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = Path(cls.folder.name) / "run.h5"
         text = subprocess.run([MAKE_RUN_FILE, cls.path, "3"], check=True, capture_output=True)
         cls.expected = json.loads(text.stdout)
-        cls.file = read_run.open_run(cls.path)
+        cls.file = tables.open_run(cls.path)
 
     @classmethod
     def tearDownClass(cls):
         cls.file.close()
         cls.folder.cleanup()
 
-    def test_every_value_comes_back(self):
-        lanes_seen = 0
-        for job in ("cache.l1", "sharing"):
-            group = self.file["jobs"][job]
-            outcomes = read_run.read_table(group["outcomes"], "outcome")
-            probes = read_run.read_table(group["probes"], "probe")
-            traces = group["traces"]
-            lanes = read_run.read_table(traces, "lane")
-            for row, device in enumerate(outcomes["device_index"]):
-                expected = self.expected[device]["jobs"][job]["probes"]
-                self.assertEqual(outcomes["probe_length"][row], len(expected))
-                for i, probe in enumerate(expected, int(outcomes["probe_offset"][row])):
-                    self.assertEqual(probes["label"][i], probe["label"])
-                    self.assertEqual(probes["device_index"][i], device)
-                    self.assertEqual(probes["repeat_length"][i], probe["repeats"])
-                    self.assertEqual(probes["lane_length"][i], len(probe["lanes"]))
-                    for k, lane in enumerate(probe["lanes"], int(probes["lane_offset"][i])):
-                        lanes_seen += 1
-                        self.assertEqual(lanes["sm"][k], lane["sm"])
-                        self.assertEqual(lanes["probe_index"][k], i)
-                        windows = read_run.ragged(traces, lanes, k, "window", "window_cycles")
-                        self.assertEqual(windows.tolist(), lane["window_cycles"])
-                        bins, accesses = read_run.histogram(traces, lanes, k)
-                        self.assertEqual([list(pair) for pair in zip(bins, accesses)],
-                                         lane["histogram"])
-                        offsets = lane["offsets_bytes"]
-                        self.assertEqual(
-                            read_run.addresses(traces, lanes, k).tolist(),
-                            [offsets[i % len(offsets)] for i in range(len(windows))]
-                            if offsets else [])
-        self.assertGreater(lanes_seen, 10)
-
-    def test_findings_have_their_kind_of_value(self):
-        group = self.file["jobs/cache.l1/findings"]
-        findings = read_run.read_table(group, "finding")
-        values = {
-            metric: read_run.value_of(group, findings, row)
-            for row, metric in enumerate(findings["metric"])
-            if findings["device_index"][row] == 1
-        }
-        self.assertEqual(values["cache.l1.line_bytes"], 128.0)
-        self.assertEqual(values["cache.l1.replacement"], "lru")
-        self.assertEqual(values["cache.l1.way_probability"].tolist(), [0.25, 0.75])
-        self.assertIsNone(values["cache.l1.sets"])
-
     def test_texts_are_utf8(self):
-        devices = read_run.read_table(self.file["devices"], "device")
+        devices = tables.read_table(self.file["devices"], "device")
         self.assertEqual(devices["reason"][2], self.expected[2]["reason"])
         self.assertIn("größer", self.file["provenance"].attrs["config_json"].decode())
 
     def test_ragged_carveouts(self):
-        devices = read_run.read_table(self.file["devices"], "device")
+        devices = tables.read_table(self.file["devices"], "device")
         for row, device in enumerate(self.expected):
-            values = read_run.ragged(
+            values = tables.ragged(
                 self.file["devices"], devices, row, "carveout", "shared_carveouts_bytes")
             self.assertEqual(values.tolist(), device["carveouts"])
 
@@ -102,7 +57,7 @@ class ReadRunTest(unittest.TestCase):
         self.assertGreater(len(columns), 150)
 
     def test_the_format_is_documented_column_by_column(self):
-        text = (Path(EXAMPLES).parent / "docs" / "file-format.md").read_text()
+        text = (Path(DOCS) / "file-format.md").read_text()
         names = set()
         self.file.visititems(lambda name, item: names.add(name.rsplit("/", 1)[-1])
                              if isinstance(item, h5py.Dataset) else None)
@@ -137,14 +92,7 @@ class ReadRunTest(unittest.TestCase):
         with h5py.File(path, "w") as other:
             other.attrs["sonde_schema_version"] = 99
         with self.assertRaisesRegex(ValueError, "99"):
-            read_run.open_run(path)
-
-    def test_command_prints_devices_findings_and_probes(self):
-        for arguments in ([], ["cache.l1"], ["cache.l1", "--probe", "0"]):
-            result = subprocess.run(
-                [sys.executable, Path(EXAMPLES) / "read_run.py", self.path, *arguments],
-                check=True, capture_output=True, text=True)
-            self.assertTrue(result.stdout)
+            tables.open_run(path)
 
     def test_xarray_opens_every_group(self):
         try:

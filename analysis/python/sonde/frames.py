@@ -1,0 +1,214 @@
+"""The tables of a run file as DataFrames: devices, findings, probes, accesses."""
+import fnmatch
+import json
+import re
+
+import numpy as np
+import pandas as pd
+
+from .tables import opened, ragged_rows, read_table, text_attributes, units_of
+
+# Numbers in labels of probes: "tlb span 33554432 step 2097152". Of the words that name a size the
+# column says the unit.
+LABEL_NUMBER = re.compile(r"\b([a-z]+) (\d+)\b")
+SIZES = {"span", "step", "granularity", "staircase", "footprint", "stride"}
+
+
+def provenance(run):
+    """How the file came to be, as a dict: command line, options, versions, seed, start."""
+    with opened(run) as file:
+        return text_attributes(file["provenance"])
+
+
+def _frame(group, dimension):
+    frame = pd.DataFrame(read_table(group, dimension))
+    frame.attrs["units"] = units_of(group, dimension)
+    frame.index.name = dimension
+    return frame
+
+
+def devices(run):
+    """One row per GPU, as /devices has them; `verdict` and `likely_class` once the run was analysed."""
+    with opened(run) as file:
+        frame = _frame(file["devices"], "device")
+        if "analysis/verdicts" in file:
+            verdicts = read_table(file["analysis/verdicts"], "verdict_row")
+            for name in ("verdict", "likely_class"):  # the worst of its points
+                frame[name] = frame["uuid"].map(dict(zip(verdicts["uuid"], verdicts[name])))
+        return frame
+
+
+def points(run):
+    """One row per point of a sweep: seed, repeat and a column for each axis; one row in a run without."""
+    with opened(run) as file:
+        if "points" in file:
+            return _frame(file["points"], "point")
+        attributes = text_attributes(file["provenance"])
+        return pd.DataFrame({"seed": [attributes["seed"]], "repeat_index": [0],
+                             "config_json": [attributes["config_json"]]})
+
+
+def flags(run):
+    """What the comparison of the devices found, worst first (docs/json-report.md, `flags[]`).
+
+    Raises ValueError if the run was not analysed.
+    """
+    with opened(run) as file:
+        if "analysis" not in file:
+            raise ValueError(f"{file.filename}: not analysed yet; run: sonde analyze {file.filename}")
+        analysis = file["analysis"]
+        text = analysis.attrs["json"] if "json" in analysis.attrs else analysis["json"][()]
+        text = text if isinstance(text, (bytes, str)) else bytes(text)
+        return pd.DataFrame(json.loads(text)["flags"])
+
+
+def _values(group, table):
+    vectors = ragged_rows(group, table, np.arange(len(table["metric"])), "vector", "vector_values")
+    value_of = {"number": lambda row: float(table["number"][row]),
+                "text": lambda row: str(table["text"][row]),
+                "vector": lambda row: vectors[row]}
+    return [value_of.get(kind, lambda row: None)(row) for row, kind in enumerate(table["value_kind"])]
+
+
+def findings(run, metric="*", uuid=None):
+    """One row per metric and GPU, in the order of jobs.
+
+    `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an array
+    or None; `row` is the row in the findings of `job`, `point` that of `points`. Jobs `again.<job>` are
+    second tries.
+    """
+    columns = ["unit", "status", "reason", "confidence", "samples", "repeatability",
+               "reproducibility", "replicates", "interval_low", "interval_high"]
+    frames = []
+    with opened(run) as file:
+        owners = read_table(file["devices"], "device")
+        points_of = owners.get("point_index", np.zeros(len(owners["uuid"]), np.int64))
+        for job, group in file["jobs"].items():
+            table = read_table(group["findings"], "finding")
+            index = table["device_index"].astype(np.int64)
+            frame = pd.DataFrame({
+                "uuid": owners["uuid"][index], "node": owners["node"][index],
+                "rank": owners["rank"][index],
+                "point": points_of[index], "job": job, "metric": table["metric"],
+                "value": pd.Series(_values(group["findings"], table), dtype=object),
+                **{name: table[name] for name in columns}, "row": np.arange(len(index))})
+            chosen = [fnmatch.fnmatchcase(name, metric) for name in frame["metric"]]
+            frames.append(frame[np.array(chosen, bool) & (uuid is None or frame["uuid"] == uuid)])
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["metric"])
+
+
+def _job(file, job):
+    if job not in file["jobs"]:
+        raise KeyError(f"{file.filename} has no job {job} (it has {', '.join(file['jobs'])})")
+    return file["jobs"][job]
+
+
+def _label_numbers(label):
+    return {f"{word}_bytes" if word in SIZES else word: int(number)
+            for word, number in LABEL_NUMBER.findall(label)}
+
+
+def probes(run, job, uuid=None):
+    """One row per probe of a job, indexed by its row in the file.
+
+    What its parameters and its label say stands in columns of their own (`path`, `buffer_bytes`,
+    `span_bytes` ...), `start` is a time in UTC. Raises KeyError if no GPU ran the job.
+    """
+    with opened(run) as file:
+        frame = _frame(_job(file, job)["probes"], "probe")
+        units = frame.attrs["units"]
+        uuids = read_table(file["devices"], "device")["uuid"]
+    frame.insert(0, "uuid", uuids[frame.pop("device_index").astype(np.int64)])
+    frame["start"] = pd.to_datetime(frame.pop("start_unix_ns").astype("int64"), utc=True)
+    said = pd.DataFrame([{**_label_numbers(label), **json.loads(text)} for label, text
+                         in zip(frame["label"], frame.pop("parameters_json"))], index=frame.index)
+    frame = frame.join(said[[name for name in said if name not in frame]])
+    frame.attrs["units"] = units
+    return frame if uuid is None else frame[frame["uuid"] == uuid]
+
+
+def _lanes(file, job, chosen):
+    """Traces of a job, their lanes, and which of these belong to the chosen probes."""
+    group = _job(file, job)["traces"]
+    lanes = read_table(group, "lane")
+    if chosen is None:
+        return group, lanes, np.arange(len(lanes["sm"]))
+    chosen = np.atleast_1d(np.asarray(chosen, np.int64))
+    return group, lanes, np.flatnonzero(np.isin(lanes["probe_index"], chosen))
+
+
+def _lane_columns(lanes, rows, lengths):
+    return {"probe": np.repeat(lanes["probe_index"][rows].astype(np.int64), lengths),
+            "lane": np.repeat(rows, lengths), "sm": np.repeat(lanes["sm"][rows], lengths),
+            "warp": np.repeat(lanes["warp"][rows], lengths)}
+
+
+def _joined(parts):
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def traces(run, job, probe=None):
+    """One row per recorded access of a job: probe, lane, SM, warp, place in the row, address, cycles.
+
+    `probe` is a row of `probes`, or several (its index, say); None is all. `address_bytes` is the byte
+    in the probe's buffer, -1 where the probe kept no addresses; `cycles` is the raw clock window (what
+    reading the clock costs is clock.overhead_cycles). Probes of a search may keep histograms only.
+    """
+    with opened(run) as file:
+        group, lanes, rows = _lanes(file, job, probe)
+        cycles = ragged_rows(group, lanes, rows, "window", "window_cycles")
+        steps = ragged_rows(group, lanes, rows, "visit", "visit_steps")
+    lengths = np.array([len(part) for part in cycles], np.int64)
+    addresses = [np.resize(part * int(unit), n) if len(part) else np.full(n, -1, np.int64)
+                 for part, unit, n in zip(steps, lanes["visit_step_bytes"][rows], lengths)]
+    return pd.DataFrame({**_lane_columns(lanes, rows, lengths),
+                         "access": _joined([np.arange(n) for n in lengths]),
+                         "address_bytes": _joined(addresses), "cycles": _joined(cycles)})
+
+
+def histograms(run, job, probe=None):
+    """Timed accesses by clock window: probe, lane, SM, warp, cycles, accesses; bins that count anything.
+
+    A lane that kept its windows whole is counted here, too. The bin of 2047 cycles holds all longer ones.
+    """
+    with opened(run) as file:
+        group, lanes, rows = _lanes(file, job, probe)
+        windows = ragged_rows(group, lanes, rows, "window", "window_cycles")
+        bins = ragged_rows(group, lanes, rows, "bin", "bin_cycles")
+        counts = ragged_rows(group, lanes, rows, "bin", "bin_accesses")
+    for at, whole in enumerate(windows):
+        if len(bins[at]) == 0 and len(whole):
+            bins[at], counts[at] = np.unique(np.minimum(whole, 2047), return_counts=True)
+    lengths = np.array([len(part) for part in bins], np.int64)
+    return pd.DataFrame({**_lane_columns(lanes, rows, lengths),
+                         "cycles": _joined(bins), "accesses": _joined(counts)})
+
+
+def _median_cycles(counted):
+    """Median clock window of each probe: where half of its accesses are counted."""
+    summed = counted.groupby(["probe", "cycles"])["accesses"].sum().reset_index()
+    so_far = summed.groupby("probe")["accesses"].cumsum()
+    total = summed.groupby("probe")["accesses"].transform("sum")
+    return summed[2 * so_far >= total].groupby("probe")["cycles"].first()
+
+
+def evidence(run, metric, uuid=None):
+    """The probes that a finding rests on, as `probes` has them, with `accesses` and `median_cycles`.
+
+    Those of the metric's job whose label begins with a part of the metric's name ("tlb" and "tlb.l1"
+    for tlb.l1.reach_bytes, but not "tlb.l2"); where no label does, all probes of the job.
+    Raises KeyError if the run has no such finding.
+    """
+    with opened(run) as file:
+        found = findings(file, metric, uuid)
+        found = found[~found["job"].str.startswith("again.")] if len(found) else found
+        if len(found) == 0:
+            raise KeyError(f"{file.filename} has no finding {metric}" + (f" of {uuid}" if uuid else ""))
+        job = found["job"].iloc[0]
+        rows = probes(file, job, uuid)
+        named = [metric == word or metric.startswith(word + ".")
+                 for word in (label.split(" ")[0].rstrip(".") or " " for label in rows["label"])]
+        rows = rows[named] if any(named) else rows
+        counted = histograms(file, job, rows.index)
+    rows = rows.assign(job=job, accesses=counted.groupby("probe")["accesses"].sum())
+    return rows.assign(median_cycles=_median_cycles(counted))

@@ -1,0 +1,78 @@
+"""Columns, ragged rows and values of a run file as numpy arrays: what docs/file-format.md lays down."""
+import contextlib
+
+import h5py
+import numpy as np
+
+SCHEMA_VERSIONS = (4, 5)  # 4 has no points
+
+
+def open_run(path):
+    """The open file.
+
+    Raises OSError if it cannot be opened, ValueError if it is no run of the schema known here.
+    """
+    file = h5py.File(path, "r")
+    version = file.attrs.get("sonde_schema_version")
+    if version not in SCHEMA_VERSIONS:
+        file.close()
+        raise ValueError(f"{path}: schema version {version}, known are {SCHEMA_VERSIONS} "
+                         "(numbers would be misread) use the package of that sonde")
+    return file
+
+
+def opened(run):
+    """A context of the open file: opens a path and closes it again, leaves an open file open."""
+    return contextlib.nullcontext(run) if isinstance(run, h5py.Group) else open_run(run)
+
+
+def read_column(dataset):
+    """All rows of a column; texts as str."""
+    values = dataset[()]
+    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+
+
+def read_table(group, dimension):
+    """All columns over one dimension of a group, as {name: array}; texts as str."""
+    scale = group[dimension]
+    return {name: read_column(dataset) for name, dataset in group.items()
+            if name != dimension and isinstance(dataset, h5py.Dataset) and dataset.dims
+            and len(dataset.dims[0]) > 0 and dataset.dims[0][0] == scale}
+
+
+def units_of(group, dimension):
+    """{column: unit} of the columns over a dimension that have a unit other than 1."""
+    scale = group[dimension]
+    return {name: dataset.attrs["units"] for name, dataset in group.items()
+            if name != dimension and isinstance(dataset, h5py.Dataset) and dataset.dims
+            and len(dataset.dims[0]) > 0 and dataset.dims[0][0] == scale
+            and dataset.attrs.get("units") not in ("", "1", None)}
+
+
+def ragged(group, table, row, name, column):
+    """The recorded values of one row: column[offset : offset + length]."""
+    begin = int(table[f"{name}_offset"][row])
+    return group[column][begin : begin + int(table[f"{name}_length"][row])]
+
+
+def ragged_rows(group, table, rows, name, column):
+    """The same of many rows, one after the other, as 64-bit integers where they are integers.
+
+    Reads once what lies between the first and the last of them: rows of one device lie together.
+    """
+    begins = table[f"{name}_offset"][rows].astype(np.int64)
+    lengths = table[f"{name}_length"][rows].astype(np.int64)
+    used = lengths > 0
+    if not used.any():
+        return [np.empty(0, np.int64)] * len(rows)
+    first = int(begins[used].min())
+    held = group[column][first : int((begins + lengths)[used].max())]
+    if held.dtype.kind in "iu":
+        held = held.astype(np.int64)
+    return [held[b - first : b - first + n] if n else held[:0] for b, n in zip(begins, lengths)]
+
+
+def text_attributes(group):
+    """Attributes of a group; texts, which HDF5 keeps at fixed length, as str."""
+    return {name: value.decode() if isinstance(value, bytes) else value
+            for name, value in group.attrs.items()}

@@ -1,0 +1,199 @@
+// Findings of a device as tables, with small curves of what are lists, and the probes behind them.
+#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/content.hpp"
+#include "analysis/report/html_table.hpp"
+#include "analysis/report/sections.hpp"
+#include "base/escape.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t shortest_curve = 4;
+constexpr std::size_t most_listed_values = 64;
+constexpr std::size_t most_curve_points = 96;
+constexpr double curve_width_px = 120;
+constexpr double curve_height_px = 22;
+constexpr std::size_t most_ranges = 6;
+constexpr std::size_t most_kinds_of_probes = 40;
+
+/// A curve through the values, thinned to what its width can show; gaps where none is known.
+std::string curve_svg(const std::vector<double>& values) {
+  const std::vector<double> known = known_values(values);
+  const auto [least, most] = std::ranges::minmax(known);
+  const double span = most > least ? most - least : 1;
+  const std::size_t step = (values.size() + most_curve_points - 1) / most_curve_points;
+  std::string path;
+  bool in_gap = true;
+  for (std::size_t i = 0; i < values.size(); i += step) {
+    if (!std::isfinite(values[i])) {
+      in_gap = true;
+      continue;
+    }
+    const double x =
+        curve_width_px * static_cast<double>(i) / static_cast<double>(values.size() - 1);
+    const double y = 2 + (curve_height_px - 4) * (1 - (values[i] - least) / span);
+    path += fmt::format("{}{:.0f} {:.1f}", in_gap ? 'M' : 'L', x, y);
+    in_gap = false;
+  }
+  return fmt::format(
+      "<svg class=\"curve\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "aria-hidden=\"true\">"
+      "<path d=\"{2}\"/></svg>",
+      curve_width_px, curve_height_px, path);
+}
+
+std::string list_html(const std::vector<double>& values, const std::string& unit) {
+  const std::vector<double> known = known_values(values);
+  const auto [least, most] = std::ranges::minmax(known);
+  const std::string low = format_quantity(least, unit);
+  const std::string high = format_quantity(most, unit);
+  const std::string summary = low == high
+                                  ? fmt::format("{} values, all {}", values.size(), low)
+                                  : fmt::format("{} values, {} to {}", values.size(), low, high);
+  if (values.size() > most_listed_values) {
+    return escape_markup(summary) + (low == high ? "" : " " + curve_svg(values));
+  }
+  std::vector<std::string> texts;
+  for (const double value : values) {
+    texts.push_back(std::isfinite(value) ? format_quantity(value, unit) : "-");
+  }
+  return fmt::format("<details class=\"long\"><summary>{}{}</summary>{}</details>",
+                     escape_markup(summary), low == high ? "" : " " + curve_svg(values),
+                     escape_markup(fmt::format("{}", fmt::join(texts, ", "))));
+}
+
+std::string value_html(const Finding& finding, const std::string& unit, const std::string& text) {
+  const std::vector<double>* values = vector_of(finding);
+  const bool is_long =
+      values != nullptr && values->size() >= shortest_curve && !known_values(*values).empty();
+  return is_long ? list_html(*values, unit) : folded_html(text);
+}
+
+/// "cache.l1 size # step #": labels that differ in numbers alone are one kind.
+std::string kind_of(std::string_view label) {
+  std::string kind;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(label[i])) != 0;
+    const bool in_number = is_digit && (i == 0 || label[i - 1] == ' ' || kind.back() == '#');
+    if (!in_number) {
+      kind += label[i];
+    } else if (kind.empty() || kind.back() != '#') {
+      kind += '#';
+    }
+  }
+  return kind;
+}
+
+/// "0-12, 15, 20-22", ascending rows.
+std::string ranges_text(const std::vector<std::size_t>& rows) {
+  std::vector<std::string> ranges;
+  for (std::size_t i = 0; i < rows.size();) {
+    std::size_t end = i + 1;
+    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
+    if (ranges.size() == most_ranges) {
+      ranges.push_back("...");
+      break;
+    }
+    ranges.push_back(end - i == 1 ? fmt::format("{}", rows[i])
+                                  : fmt::format("{}-{}", rows[i], rows[end - 1]));
+    i = end;
+  }
+  return fmt::format("{}", fmt::join(ranges, ", "));
+}
+
+std::string evidence_html(const JobResult& job, std::size_t first) {
+  if (job.probes.empty()) return "";
+  std::map<std::string, std::vector<std::size_t>> rows;
+  std::vector<std::string> kinds;  // in the order in which they ran
+  for (std::size_t i = 0; i < job.probes.size(); ++i) {
+    const std::string kind = kind_of(job.probes[i].label);
+    if (rows[kind].empty()) kinds.push_back(kind);
+    rows[kind].push_back(first + i);
+  }
+  TextTable table{{{"probes"}, {"n", Align::right}, {"rows"}}, {}};
+  for (std::size_t i = 0; i < std::min(kinds.size(), most_kinds_of_probes); ++i) {
+    const std::vector<std::size_t>& own = rows[kinds[i]];
+    table.rows.push_back({kinds[i], std::to_string(own.size()), ranges_text(own)});
+  }
+  if (kinds.size() > most_kinds_of_probes) {
+    table.rows.push_back(
+        {fmt::format("and {} kinds more", kinds.size() - most_kinds_of_probes), "", ""});
+  }
+  return fmt::format(
+      "<details class=\"evidence\"><summary>Evidence: {} {}, rows {} to {} of "
+      "<code>/jobs/{}/probes</code></summary>\n{}</details>\n",
+      job.probes.size(), job.probes.size() == 1 ? "probe" : "probes", first,
+      first + job.probes.size() - 1, escape_markup(job.job), html_table(table, "probes"));
+}
+
+/// "cache.l1: 31 findings, 7 not resolvable": what a folded job says of itself.
+std::string job_summary(const JobResult& job) {
+  std::size_t unresolved = 0;
+  for (const Finding& finding : job.findings) {
+    unresolved += finding.status == Status::not_resolvable ? 1U : 0U;
+  }
+  std::string text = fmt::format("<b>{}</b> {} {}", escape_markup(job.job), job.findings.size(),
+                                 job.findings.size() == 1 ? "finding" : "findings");
+  if (unresolved > 0) text += fmt::format(", {} not resolvable", unresolved);
+  if (job.status != Status::ok) text += fmt::format(", {}", to_text(job.status));
+  return text;
+}
+
+std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
+                     std::size_t first_row) {
+  const TextTable table = finding_table(job, analysis.registry);
+  std::string text =
+      fmt::format("<details class=\"job\"><summary>{}</summary>\n", job_summary(job));
+  text += html_table_head(table, "findings");
+  std::map<std::string_view, const Finding*> findings;
+  for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);
+  for (const auto& row : table.rows) {
+    const auto at = findings.find(row[0]);
+    text += at == findings.end()
+                ? "<tr>"
+                : fmt::format("<tr id=\"{}\">", escape_markup(finding_anchor(device, row[0])));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool is_value = i == 1 && at != findings.end();
+      text +=
+          html_cell(table.columns[i],
+                    is_value ? value_html(*at->second, unit_of(analysis.registry, row[0]), row[i])
+                             : folded_html(row[i]));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row) + "</details>\n";
+}
+
+}  // namespace
+
+std::string finding_anchor(std::size_t device, std::string_view metric) {
+  return fmt::format("f{}-{}", device, metric);
+}
+
+void count_probes(const DeviceResult& device, ProbeRows& rows) {
+  for (const JobResult& job : device.jobs) rows[job.job] += job.probes.size();
+}
+
+std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
+                             std::size_t device, const ProbeRows& first_rows) {
+  std::string text;
+  for (const JobResult& job : run.devices[device].jobs) {
+    if (job.findings.empty()) continue;
+    const auto first = first_rows.find(job.job);
+    text += job_html(analysis, device, job, first == first_rows.end() ? 0 : first->second);
+  }
+  return text;
+}
+
+}  // namespace sonde

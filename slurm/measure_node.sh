@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# measure_node.sh <ranks> <folder>: measures GPUs of this node into <folder>/run.h5 and metrics.prom. Ends with 4 if a
+# GPU failed or was lost, else as `sonde run` did. Called by epilog.sh, which bounds it.
+set -uo pipefail
+here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=site.env
+. "$here/site.env"
+ranks=$1 folder=$2
+run=$folder/run.h5
+
+# Nothing of the job's or slurmd's environment: MPI would take itself for a part of the job.
+clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1 "${mpi_environment[@]}")
+[[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES" CUDA_DEVICE_ORDER=PCI_BUS_ID)
+
+rm -rf "$run" "$run.parts"
+"${clean[@]}" "$mpirun" -n "$ranks" "$sonde" run --config "$here/site.toml" --force -o "$run"
+status=$?
+[[ -e $run ]] || exit "$status"
+if [[ -n $baseline && -e $baseline ]]; then
+  "${clean[@]}" "$sonde" analyze "$run" --baseline "$baseline"
+fi
+"${clean[@]}" "$sonde" export "$run" --format prometheus >"$folder/metrics.prom" || exit 1
+if grep -q '^sonde_device_verdict{.*} [34]$' "$folder/metrics.prom"; then exit 4; fi
+exit "$status"

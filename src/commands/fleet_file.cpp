@@ -1,0 +1,217 @@
+// Findings of a large fleet come from the file job by job, as the reduction wants them.
+#include "commands/fleet_file.hpp"
+
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/repeats.hpp"
+#include "store/run_reader.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace sonde {
+namespace {
+
+// A device of the standard suite has 1.6 MB of findings in memory: 0.4 GB.
+constexpr std::size_t most_whole_devices = 256;
+// Findings of so many metrics are in memory at once: 0.7 GB of 10,000 devices.
+constexpr std::size_t most_turn_metrics = 256;
+// Findings and probes that are read together: 0.5 kB each while they are assembled.
+constexpr std::uint64_t block_rows = 100'000;
+// Shown as examples of those that pass, and metrics shown of all devices.
+constexpr std::size_t example_devices = 8;
+constexpr std::size_t most_kept_metrics = 24;
+
+using Blocks = std::vector<RowRange>;
+
+/// @param rows of all devices
+Blocks blocks_of(std::uint64_t devices, std::uint64_t rows) {
+  Blocks blocks;
+  const std::uint64_t length =
+      std::max<std::uint64_t>(1, block_rows * devices / std::max<std::uint64_t>(1, rows));
+  for (std::uint64_t first = 0; first < devices; first += length) {
+    blocks.push_back({first, std::min(length, devices - first)});
+  }
+  return blocks;
+}
+
+/// What the probes of each device saw; empty if the file has no probes.
+std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
+  std::vector<DeviceConditions> conditions;
+  const std::uint64_t probes = reader.count_probes();
+  const std::uint64_t devices = reader.device_count();
+  if (probes == 0) return conditions;
+  for (const RowRange block : blocks_of(devices, probes)) {
+    for (const DeviceResult& device : reader.read_devices(block, WithTraces::no)) {
+      conditions.push_back(summarize_conditions(device));
+    }
+  }
+  return conditions;
+}
+
+ReduceOptions options_with(const std::vector<DeviceConditions>& conditions) {
+  ReduceOptions options;
+  options.conditions = conditions;
+  return options;
+}
+
+JobResult* find_job(DeviceResult& device, const std::string& name) {
+  const auto found = std::ranges::find(device.jobs, name, &JobResult::job);
+  return found != device.jobs.end() ? &*found : nullptr;
+}
+
+/// A run file that is read in turns.
+class TurnReader {
+ public:
+  explicit TurnReader(const RunReader& reader) : reader_(reader) {
+    run_.provenance = reader.provenance();
+    run_.devices = reader.read_outcomes();
+    run_.unaudited = reader.read_unaudited();
+    for (const DeviceResult& device : run_.devices) {
+      for (const JobResult& job : device.jobs) jobs_.insert(job.job);
+    }
+    load({"topology", names_of("topology")});
+  }
+
+  Fleet reduce() {
+    std::vector<DeviceConditions> conditions = read_conditions(reader_);
+    Fleet fleet;
+    fleet.analysis = reduce_fleet(in_turns(), options_with(conditions));
+    keep_what_is_shown(fleet.analysis);
+    fleet.run = std::move(run_);
+    return fleet;
+  }
+
+ private:
+  RunInTurns in_turns() {
+    std::vector<Turn> turns;
+    for (const std::string& job : jobs_) {
+      const std::vector<std::string> names = names_of(job);
+      for (std::size_t first = 0; first < names.size(); first += most_turn_metrics) {
+        const std::size_t end = std::min(names.size(), first + most_turn_metrics);
+        turns.push_back({job,
+                         {names.begin() + static_cast<std::ptrdiff_t>(first),
+                          names.begin() + static_cast<std::ptrdiff_t>(end)}});
+      }
+    }
+    return {.run = run_,
+            .turns = std::move(turns),
+            .load = [this](const Turn& turn) { load(turn); },
+            .drop = [this](const Turn& turn) { drop(turn); }};
+  }
+
+  /// Metrics of a job, on any device.
+  std::vector<std::string> names_of(const std::string& job) const {
+    std::set<std::string> names;
+    if (!jobs_.contains(job)) return {};
+    const std::uint64_t findings = reader_.count_findings(job);
+    for (const RowRange rows : blocks_of(findings, findings)) {
+      names.merge(reader_.metric_names(rows, job));
+    }
+    return {names.begin(), names.end()};
+  }
+
+  void load(const Turn& turn) {
+    if (!jobs_.contains(turn.job)) return;
+    const std::set<std::string> wanted(turn.metrics.begin(), turn.metrics.end());
+    for (const RowRange block : blocks_of(run_.devices.size(), reader_.count_findings(turn.job))) {
+      auto findings = reader_.read_findings(block, turn.job);
+      for (std::size_t i = 0; i < findings.size(); ++i) {
+        JobResult* job = find_job(run_.devices[block.offset + i], turn.job);
+        if (job == nullptr) continue;
+        std::erase_if(job->findings,
+                      [&](const Finding& one) { return wanted.contains(one.metric); });
+        std::erase_if(findings[i],
+                      [&](const Finding& one) { return !wanted.contains(one.metric); });
+        std::ranges::move(findings[i], std::back_inserter(job->findings));
+        job->findings.shrink_to_fit();
+      }
+    }
+  }
+
+  /// What has no answer is shown in the end, of all devices; units are named by `topology`.
+  void drop(const Turn& turn) {
+    if (turn.job == "topology") return;
+    for (DeviceResult& device : run_.devices) {
+      JobResult* job = find_job(device, turn.job);
+      if (job == nullptr) continue;
+      std::erase_if(job->findings, [](const Finding& one) { return one.status == Status::ok; });
+      job->findings.shrink_to_fit();
+    }
+  }
+
+  void keep_what_is_shown(const FleetAnalysis& analysis) {
+    std::set<std::string> metrics;
+    for (const FleetFinding& finding : analysis.findings) {
+      if (metrics.size() == most_kept_metrics) break;
+      if (finding.severity != Severity::info) {
+        metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));
+      }
+    }
+    for (const Turn& turn : in_turns().turns) {
+      Turn kept{turn.job, {}};
+      std::ranges::copy_if(turn.metrics, std::back_inserter(kept.metrics),
+                           [&](const std::string& name) { return metrics.contains(name); });
+      if (!kept.metrics.empty()) load(kept);
+    }
+    std::size_t examples = 0;
+    for (std::size_t i = 0; i < run_.devices.size(); ++i) {
+      const Verdict verdict = analysis.verdicts[i].verdict;
+      const bool flagged = verdict == Verdict::warn || verdict == Verdict::fail;
+      if (!flagged && ++examples > example_devices) continue;
+      run_.devices[i] = std::move(reader_.read_findings({i, 1}).front());
+    }
+  }
+
+  const RunReader& reader_;
+  RunResult run_;
+  std::set<std::string> jobs_;
+};
+
+/// Repeats become one, with what their probes saw.
+Fleet read_points(const std::filesystem::path& path) {
+  Fleet fleet;
+  fleet.run = centre_of_repeats(read_run(path, WithTraces::no));
+  fleet.analysis = reduce_fleet(fleet.run);
+  return fleet;
+}
+
+bool has_points(const RunReader& reader) { return reader.provenance().points.size() > 1; }
+
+/// All of it.
+Fleet read_whole(const RunReader& reader) {
+  Fleet fleet;
+  fleet.run = {.provenance = reader.provenance(),
+               .devices = reader.read_findings({0, reader.device_count()}),
+               .unaudited = reader.read_unaudited()};
+  const std::vector<DeviceConditions> conditions = read_conditions(reader);
+  fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
+  return fleet;
+}
+
+}  // namespace
+
+Fleet read_fleet(const std::filesystem::path& path) {
+  const RunReader reader(path);
+  if (has_points(reader)) return read_points(path);
+  return reader.device_count() <= most_whole_devices ? read_whole(reader)
+                                                     : TurnReader(reader).reduce();
+}
+
+DeviceStream stream_devices(const std::filesystem::path& path) {
+  return [path](const auto& take) {
+    const RunReader reader(path);
+    if (has_points(reader)) {
+      const RunResult run = centre_of_repeats(read_run(path, WithTraces::no));
+      for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
+      return;
+    }
+    for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
+      std::size_t index = block.offset;
+      for (const DeviceResult& device : reader.read_findings(block)) take(index++, device);
+    }
+  };
+}
+
+}  // namespace sonde

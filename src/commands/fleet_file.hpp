@@ -1,0 +1,26 @@
+// A run file and what it says of its devices, for the commands that print. Of a large fleet only
+// what they print is in memory.
+#pragma once
+
+#include "analysis/fleet/fleet.hpp"
+#include "analysis/report/report.hpp"
+
+#include <filesystem>
+
+namespace sonde {
+
+struct Fleet {
+  /// All devices and jobs. Findings are all there of up to 256 devices; of more, those without an
+  /// answer, those in metrics that deviate, and all of the flagged devices and of some others.
+  RunResult run;
+  FleetAnalysis analysis;
+};
+
+/// @throws StoreError
+Fleet read_fleet(const std::filesystem::path& path);
+
+/// The devices of that file with all their findings, some in memory at a time. It throws
+/// StoreError, too.
+DeviceStream stream_devices(const std::filesystem::path& path);
+
+}  // namespace sonde

@@ -1,0 +1,92 @@
+// Rows that rows of another table own, by offset and length: read together, and taken from what was
+// read.
+#pragma once
+
+#include "base/error.hpp"
+#include "store/hdf5/rows.hpp"
+#include "store/hdf5/table_file.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sonde {
+
+/// Rows of a table from `first` on; ranges of the file are taken from it.
+template <class T>
+struct Span {
+  std::string group;  // of the table
+  std::uint64_t first = 0;
+  std::vector<T> rows;
+
+  std::vector<T> take(RowRange range) const {
+    if (range.length == 0) return {};
+    if (range.offset < first || range.offset - first > rows.size() ||
+        range.length > rows.size() - (range.offset - first)) {
+      throw StoreError(group + ": a row refers to rows that belong to another device");
+    }
+    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
+  }
+};
+
+inline void require_sound(bool sound, const std::string& what) {
+  if (!sound) throw StoreError(what);
+}
+
+/// The one range that holds all ranges of these rows, as devices are stored one after the other. No
+/// two may overlap: what rows share would be copied for each of them, without bound.
+/// @param group of the table that they refer to
+template <class Row, class Access>
+RowRange hull(const std::string& group, const std::vector<Row>& rows, Access access) {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t owned = 0;
+  for (const Row& row : rows) {
+    const RowRange& range = std::invoke(access, row);
+    if (range.length == 0) continue;
+    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
+                  group + ": a row refers to rows beyond all numbers");
+    begin = end == 0 ? range.offset : std::min(begin, range.offset);
+    end = std::max(end, range.offset + range.length);
+    require_sound(range.length <= end - begin - owned, group + ": two rows refer to the same rows");
+    owned += range.length;
+  }
+  return {begin, end - begin};
+}
+
+template <class Row>
+Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
+  return {table.key().group, range.offset,
+          table.to_rows(read_rows(file, table.key(), table.columns(), range))};
+}
+
+template <class T>
+Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
+  Table table = read_rows(file, values.key, {values.column}, range);
+  return {values.key.group, range.offset,
+          std::move(std::get<std::vector<T>>(table.values.front()))};
+}
+
+const TableKey& key_of(const auto& table) {
+  if constexpr (requires { table.key(); }) {
+    return table.key();
+  } else {
+    return table.key;
+  }
+}
+
+/// The rows of `table` that these rows own. If they own none, the table is not looked at.
+template <class Owner, class Access>
+auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners, Access access) {
+  const RowRange range = hull(key_of(table).group, owners, access);
+  if (range.length == 0) return decltype(read_span(file, table, range)){key_of(table).group, 0, {}};
+  return read_span(file, table, range);
+}
+
+}  // namespace sonde

@@ -1,0 +1,193 @@
+"""The tables of a run file: frames_test.py <make_run_file> <package folder> <version of sonde>"""
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+import sonde
+from sonde import __main__ as command
+
+MAKE_RUN_FILE, PACKAGE, VERSION = sys.argv[1:4]
+
+
+class FramesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = Path(cls.folder.name) / "run.h5"
+        text = subprocess.run([MAKE_RUN_FILE, cls.path, "3"], check=True, capture_output=True)
+        cls.expected = json.loads(text.stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def lanes_of(self, job):
+        """(probe, lane, what was written) in the order of the file, counted by hand."""
+        lane = 0
+        probe = 0
+        for device in self.expected:
+            for written in device["jobs"][job]["probes"]:
+                for one in written["lanes"]:
+                    yield probe, lane, one
+                    lane += 1
+                probe += 1
+
+    def test_every_access_has_its_sm_address_and_cycles(self):
+        seen = 0
+        for job in ("cache.l1", "sharing"):
+            frame = sonde.traces(self.path, job)
+            by_lane = {lane: rows for lane, rows in frame.groupby("lane")}
+            for probe, lane, written in self.lanes_of(job):
+                windows = written["window_cycles"]
+                if not windows:
+                    self.assertNotIn(lane, by_lane)
+                    continue
+                seen += 1
+                rows = by_lane[lane]
+                offsets = written["offsets_bytes"]
+                self.assertEqual(rows["cycles"].tolist(), windows)
+                self.assertEqual(set(rows["probe"]), {probe})
+                self.assertEqual(set(rows["sm"]), {written["sm"]})
+                self.assertEqual(rows["access"].tolist(), list(range(len(windows))))
+                self.assertEqual(rows["address_bytes"].tolist(),
+                                 [offsets[i % len(offsets)] if offsets else -1
+                                  for i in range(len(windows))])
+        self.assertGreater(seen, 5)
+
+    def test_traces_of_some_probes(self):
+        whole = sonde.traces(self.path, "cache.l1")
+        chosen = whole["probe"].unique()[[1, -1]]
+        self.assertTrue(sonde.traces(self.path, "cache.l1", chosen).reset_index(drop=True).equals(
+            whole[whole["probe"].isin(chosen)].reset_index(drop=True)))
+        self.assertEqual(set(sonde.traces(self.path, "cache.l1", int(chosen[0]))["probe"]),
+                         {chosen[0]})
+
+    def test_histograms_count_what_was_kept_either_way(self):
+        frame = sonde.histograms(self.path, "cache.l1")
+        kept = counted = 0
+        for _, lane, written in self.lanes_of("cache.l1"):
+            rows = frame[frame["lane"] == lane]
+            pairs = list(zip(rows["cycles"], rows["accesses"]))
+            if written["histogram"]:
+                kept += 1
+                self.assertEqual(pairs, [tuple(pair) for pair in written["histogram"]])
+            elif written["window_cycles"]:
+                counted += 1
+                cut = np.minimum(written["window_cycles"], 2047)
+                self.assertEqual(pairs, list(zip(*np.unique(cut, return_counts=True))))
+        self.assertGreater(kept, 0)
+        self.assertGreater(counted, 0)
+
+    def test_findings_have_their_kind_of_value(self):
+        uuid = self.expected[1]["uuid"]
+        frame = sonde.findings(self.path, "cache.l1.*", uuid).set_index("metric")
+        self.assertEqual(set(frame["uuid"]), {uuid})
+        self.assertEqual(frame.loc["cache.l1.line_bytes", "value"], 128.0)
+        self.assertEqual(frame.loc["cache.l1.line_bytes", "samples"], 9)
+        self.assertEqual(frame.loc["cache.l1.replacement", "value"], "lru")
+        self.assertEqual(frame.loc["cache.l1.way_probability", "value"].tolist(), [0.25, 0.75])
+        self.assertIsNone(frame.loc["cache.l1.sets", "value"])
+        self.assertEqual(frame.loc["cache.l1.sets", "status"], "not_present")
+        self.assertEqual(len(sonde.findings(self.path, "cache.l1.sets")), 3)
+
+    def test_labels_and_parameters_become_columns(self):
+        path = Path(self.folder.name) / "labels.h5"
+        path.write_bytes(self.path.read_bytes())
+        with h5py.File(path, "r+") as file:
+            labels = file["jobs/cache.l1/probes/label"]
+            texts = [b"cache.l1 span 4096 step 128", b"cache.l1.odd", b"cache.l12 span 1"]
+            width = max(map(len, texts))
+            values = np.resize(np.array(texts, f"S{width}"), len(labels))
+            attributes, scale = dict(labels.attrs), file["jobs/cache.l1/probes/probe"]
+            del file["jobs/cache.l1/probes/label"]
+            new = file["jobs/cache.l1/probes"].create_dataset("label", data=values)
+            new.attrs["units"], new.attrs["long_name"] = attributes["units"], "label"
+            new.dims[0].attach_scale(scale)
+        frame = sonde.probes(path, "cache.l1")
+        self.assertEqual(frame["span_bytes"].tolist()[:3:2], [4096, 1])
+        self.assertEqual(frame["step_bytes"][0], 128)
+        self.assertEqual(str(frame["start"].dtype), "datetime64[ns, UTC]")
+        self.assertEqual(frame.attrs["units"]["device_s"], "s")
+        # Of what: the label's first word is the metric's name or the front of it.
+        behind = sonde.evidence(path, "cache.l1.line_bytes")
+        self.assertEqual({label.split(" ")[0] for label in behind["label"]}, {"cache.l1"})
+        counts = sonde.histograms(path, "cache.l1", behind.index).groupby("probe")["accesses"].sum()
+        self.assertEqual(behind["accesses"].dropna().tolist(), counts.tolist())
+        for probe, median in behind["median_cycles"].dropna().items():
+            rows = sonde.histograms(path, "cache.l1", probe)
+            windows = np.sort(np.repeat(rows["cycles"], rows["accesses"]))
+            self.assertEqual(median, windows[(len(windows) - 1) // 2])
+
+    def test_evidence_of_a_metric_that_no_label_names_is_the_whole_job(self):
+        self.assertEqual(len(sonde.evidence(self.path, "cache.l1.line_bytes")),
+                         len(sonde.probes(self.path, "cache.l1")))
+        with self.assertRaisesRegex(KeyError, "cache.l1.nothing"):
+            sonde.evidence(self.path, "cache.l1.nothing")
+
+    def test_devices_and_provenance_are_texts(self):
+        frame = sonde.devices(self.path)
+        self.assertEqual(frame["uuid"].tolist(), [device["uuid"] for device in self.expected])
+        self.assertEqual(frame["reason"][2], "Größe in µs")
+        with h5py.File(self.path) as file:
+            judged = file["analysis/verdicts/uuid"].asstr()[()].tolist()
+            verdicts = file["analysis/verdicts/verdict"].asstr()[()].tolist()
+        self.assertTrue(judged)
+        self.assertEqual(frame.set_index("uuid").loc[judged, "verdict"].tolist(), verdicts)
+        self.assertIn("größer", sonde.provenance(self.path)["config_json"])
+
+    def test_points_of_a_sweep(self):
+        self.assertEqual(len(sonde.points(self.path)), 1)
+        self.assertEqual(set(sonde.findings(self.path)["point"]), {0})
+        path = Path(self.folder.name) / "sweep.h5"
+        path.write_bytes(self.path.read_bytes())
+        with h5py.File(path, "r+") as file:  # as docs/file-format.md lays it down
+            file.attrs.modify("sonde_schema_version", np.int64(5))
+            scale = file.create_group("points").create_dataset("point", data=np.zeros(3))
+            scale.make_scale("point")
+            if "point_index" in file["devices"]:
+                del file["devices/point_index"]
+            owners = (("points", "memory_percent", [25.0, 50.0, 100.0], scale),
+                      ("devices", "point_index", [0, 2, 1], file["devices/device"]))
+            for group, name, values, dimension in owners:
+                column = file[group].create_dataset(name, data=np.array(values))
+                column.attrs["units"] = "1"
+                column.dims[0].attach_scale(dimension)
+        frame = sonde.findings(path, "cache.l1.line_bytes").join(sonde.points(path), on="point")
+        self.assertEqual(frame["memory_percent"].tolist(), [25.0, 100.0, 50.0])
+
+    def test_other_files_are_refused(self):
+        path = Path(self.folder.name) / "other.h5"
+        with h5py.File(path, "w") as other:
+            other.attrs["sonde_schema_version"] = 99
+        with self.assertRaisesRegex(ValueError, "99"):
+            sonde.findings(path)
+        with self.assertRaisesRegex(KeyError, "no job tlb"):
+            sonde.probes(self.path, "tlb")
+
+    def test_the_command_prints_each_kind(self):
+        uuid = self.expected[0]["uuid"]
+        for arguments, wanted in (([], uuid), (["cache.l1.line_bytes"], "128.0"),
+                                  (["cache.l1", "--probe", "0"], "address_bytes"),
+                                  (["cache.l1.line_bytes", "--evidence"], "median_cycles")):
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                command.main([str(self.path), *arguments])
+            self.assertIn(wanted, printed.getvalue())
+        with self.assertRaisesRegex(SystemExit, "no job"):
+            command.main([str(self.path), "tlb", "--probe", "0"])
+
+    def test_the_package_has_the_version_of_the_program(self):
+        text = (Path(PACKAGE) / "pyproject.toml").read_text()
+        self.assertEqual(re.search(r'^version = "([^"]*)"', text, re.M).group(1), VERSION)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

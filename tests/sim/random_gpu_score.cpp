@@ -1,0 +1,148 @@
+// From a seed to the verdicts on all that was found of its GPU.
+#include "sim/random_gpu_score.hpp"
+
+#include "analysis/metrics.hpp"
+#include "device/open_device.hpp"
+#include "device/sim/model/model_files.hpp"
+#include "sim/declared_suite.hpp"
+#include "support/random_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace sonde::test {
+namespace {
+
+/// The model file of a GPU, as long as this lives.
+class ModelFile {
+ public:
+  explicit ModelFile(std::uint64_t seed)
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("sonde_random_gpu_{}_{}.json", seed, getpid())) {
+    std::ofstream(path_) << draw_gpu(seed);
+  }
+  ~ModelFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Shared parts that hold a record, the one that jobs on caches take first.
+std::vector<std::uint64_t> recordable_carveouts(const Device& device) {
+  constexpr std::uint64_t least_record = 1024;
+  std::vector<std::uint64_t> carveouts;
+  for (std::uint64_t carveout : device.info().shared_carveouts_bytes) {
+    if (device.recordable_accesses(carveout) >= least_record) carveouts.push_back(carveout);
+  }
+  return carveouts;
+}
+
+std::vector<DeclaredValue> declare(const sim::Model& model, const Device& device,
+                                   std::uint64_t seed) {
+  const sim::Die die = sim::make_die(model, {}, sim::die_seed(seed, 0));
+  return declared_suite(model, die, recordable_carveouts(device));
+}
+
+const Finding* find_in(const std::vector<JobResult>& results, std::string_view metric) {
+  for (const JobResult& result : results) {
+    if (const Finding* finding = find_finding(result.findings, metric)) return finding;
+  }
+  return nullptr;
+}
+
+bool is_confident(const Finding* finding) {
+  if (finding == nullptr || finding->confidence < high_confidence) return false;
+  using enum Status;
+  return finding->status == ok || finding->status == unstable || finding->status == not_present;
+}
+
+ScoredValue score(const DeclaredValue& declared, const Finding* finding, std::uint64_t seed) {
+  ScoredValue scored{.metric = declared.metric,
+                     .verdict = judge(declared, finding),
+                     .is_confident = is_confident(finding),
+                     .line = {}};
+  if (scored.verdict == Verdict::right) return scored;
+  scored.line =
+      fmt::format("{} {} of seed {}: declared {}, found {}",
+                  scored.verdict == Verdict::wrong ? "WRONG" : "unresolved", declared.metric, seed,
+                  describe(declared.value), finding == nullptr ? "nothing" : describe(*finding));
+  if (is_confident(finding) || (finding != nullptr && finding->confidence > 0)) {
+    scored.line += fmt::format(" [confidence {:.2f}]", finding->confidence);
+  }
+  return scored;
+}
+
+/// What the jobs under test are asked for.
+void judge_all(GpuScore& score_of_gpu, const std::vector<DeclaredValue>& declared,
+               const std::vector<JobResult>& results, const ScoreOptions& options) {
+  std::set<std::string_view> judged;
+  const auto is_asked = [&](const Metric& metric) {
+    return std::ranges::any_of(options.jobs,
+                               [&](const Job* job) { return job->name == metric.job; });
+  };
+  for (const DeclaredValue& value : declared) {
+    const Metric* metric = find_metric(value.metric);
+    if (metric == nullptr || !is_asked(*metric)) continue;
+    judged.insert(metric->name);
+    score_of_gpu.values.push_back(score(value, find_in(results, value.metric), score_of_gpu.seed));
+  }
+  for (const Metric& metric : all_metrics()) {
+    if (is_asked(metric) && !judged.contains(metric.name)) {
+      ++score_of_gpu.not_judged[std::string(metric.job)];
+    }
+  }
+}
+
+}  // namespace
+
+std::string family_of(std::string_view metric) {
+  const std::size_t first = metric.find('.');
+  const bool is_cache = metric.substr(0, first) == "cache";
+  return std::string(metric.substr(0, is_cache ? metric.find('.', first + 1) : first));
+}
+
+GpuScore score_random_gpu(std::uint64_t seed, const ScoreOptions& options) {
+  const ModelFile file(seed);
+  const sim::Model model = sim::load_model(file.path());
+  const BackendChoice backend = parse_backend("sim:" + file.path());
+  const auto device = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
+  GpuScore score_of_gpu{.seed = seed};
+  std::vector<JobResult> results;
+  for (const Job* job : options.jobs) {
+    JobOutcome outcome =
+        run_job(*job, *device, options.level, seed, results, options.job_limit_s, {});
+    if (outcome.result.status == Status::failed) {
+      score_of_gpu.lost_jobs.push_back(
+          fmt::format("{} of seed {}: {}", job->name, seed, outcome.result.reason));
+    }
+    score_of_gpu.job_seconds[outcome.result.job] = outcome.result.elapsed_s;
+    results.push_back(std::move(outcome.result));
+  }
+  judge_all(score_of_gpu, declare(model, *device, seed), results, options);
+  return score_of_gpu;
+}
+
+GpuScore score_lost_gpu(std::uint64_t seed, const ScoreOptions& options, const std::string& why) {
+  const ModelFile file(seed);
+  const BackendChoice backend = parse_backend("sim:" + file.path());
+  const auto device = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
+  GpuScore score_of_gpu{.seed = seed};
+  for (const Job* job : options.jobs) {
+    score_of_gpu.lost_jobs.push_back(fmt::format("{} of seed {}: {}", job->name, seed, why));
+  }
+  judge_all(score_of_gpu, declare(sim::load_model(file.path()), *device, seed), {}, options);
+  return score_of_gpu;
+}
+
+}  // namespace sonde::test

@@ -1,0 +1,64 @@
+// The bars of the scorer of random GPUs, and what counts as an answer.
+#include "sim/score_table.hpp"
+#include "support/random_gpu.hpp"
+
+#include "device/sim/model/readers.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sonde::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+GpuScore score_of(Verdict verdict, bool is_confident, std::size_t count,
+                  const std::string& metric) {
+  return {
+      .seed = 1,
+      .values = std::vector<ScoredValue>(
+          count, {.metric = metric, .verdict = verdict, .is_confident = is_confident, .line = {}})};
+}
+
+TEST(ScoreTableTest, families_of_caches_are_told_apart) {
+  EXPECT_EQ(family_of("cache.l1.sets"), "cache.l1");
+  EXPECT_EQ(family_of("tlb.l2.entries"), "tlb");
+  EXPECT_EQ(family_of("latency.cg.p1_cycles"), "latency");
+}
+
+TEST(ScoreTableTest, nothing_judged_meets_no_bar) {
+  EXPECT_THAT(ScoreTable().missed({}), ElementsAre(HasSubstr("nothing was judged")));
+}
+
+TEST(ScoreTableTest, a_small_family_that_is_wrong_is_not_hidden_by_a_large_one) {
+  ScoreTable table;
+  table.add(score_of(Verdict::right, true, 5000, "tlb.l1.entries"));
+  table.add(score_of(Verdict::right, true, 19, "cache.l2.sets"));
+  EXPECT_THAT(table.missed({}), IsEmpty());
+  table.add(score_of(Verdict::wrong, false, 1, "cache.l2.sets"));
+  EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("cache.l2: 95.00 %")));
+}
+
+TEST(ScoreTableTest, confident_falsehoods_unresolved_values_and_lost_jobs_miss_bars_of_their_own) {
+  ScoreTable table;
+  table.add(score_of(Verdict::right, true, 980, "tlb.l1.entries"));
+  table.add(score_of(Verdict::wrong, true, 10, "tlb.l1.entries"));
+  EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("of the confident answers right")));
+  table.add(score_of(Verdict::unresolvable, false, 50, "tlb.l1.entries"));
+  EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("unresolved"), HasSubstr("confident")));
+  table.add({.seed = 2, .lost_jobs = {"tlb of seed 2: why"}});
+  EXPECT_THAT(table.missed({.most_unresolved_share = 1, .least_confident_share = 0}),
+              ElementsAre(HasSubstr("1 jobs lost")));
+}
+
+TEST(RandomGpuTest, every_drawn_model_can_be_read_and_is_the_same_again) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const std::string text = draw_gpu(seed);
+    EXPECT_EQ(text, draw_gpu(seed)) << seed;
+    EXPECT_NO_THROW(sim::parse_model(text, "seed " + std::to_string(seed)));
+  }
+}
+
+}  // namespace
+}  // namespace sonde::test

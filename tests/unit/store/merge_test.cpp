@@ -1,0 +1,89 @@
+// What comes out of a merge is what went in, whichever rows of whichever file it was.
+#include "store/merge.hpp"
+#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using test::print;
+
+// Some MiB of each kind of trace, so that columns have chunks to be copied, and parts that need not
+// begin at one.
+constexpr int size_factor = 700;
+
+class MergedDevicesTest : public testing::Test {
+ protected:
+  test::TemporaryFolder folder_;
+
+  std::vector<DeviceResult> make_devices(std::uint64_t seed, int count, int factor = size_factor) {
+    std::vector<DeviceResult> devices;
+    for (int rank = 0; rank < count; ++rank) {
+      DeviceResult& device = devices.emplace_back(test::random_device(seed, rank, factor));
+      device.info.uuid = "GPU-" + std::to_string(seed) + "-" + std::to_string(rank);
+      device.status = DeviceOutcome::complete;
+    }
+    return devices;
+  }
+
+  fs::path write(const std::string& name, const std::vector<DeviceResult>& devices,
+                 const std::string& started_utc = "2026-02-02T03:04:05Z") {
+    Provenance provenance = test::some_provenance();
+    provenance.started_utc = started_utc;
+    write_run_alone(folder_ / name, provenance, {}, devices.size(),
+                    [&](std::size_t i) { return part_in_memory(devices[i], {}); });
+    return folder_ / name;
+  }
+
+  std::vector<DeviceResult> merge(const std::vector<fs::path>& sources) {
+    fs::remove(folder_ / "all.h5");
+    merge_runs(sources, folder_ / "all.h5");
+    return read_run(folder_ / "all.h5", WithTraces::yes).devices;
+  }
+
+  static void expect_same(const std::vector<DeviceResult>& one,
+                          const std::vector<DeviceResult>& other) {
+    ASSERT_EQ(one.size(), other.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(print(one[i]), print(other[i])) << i;
+  }
+};
+
+TEST_F(MergedDevicesTest, whole_files_come_one_after_the_other) {
+  std::vector<DeviceResult> all = make_devices(1, 3);
+  const std::vector<DeviceResult> few = make_devices(2, 2, 1);
+  const fs::path a = write("a.h5", all);
+  const fs::path b = write("b.h5", few);
+  all.insert(all.end(), few.begin(), few.end());
+
+  expect_same(merge({a, b}), all);
+}
+
+TEST_F(MergedDevicesTest, a_device_measured_later_takes_the_place_of_the_earlier_one) {
+  for (std::size_t place = 0; place < 4; ++place) {
+    std::vector<DeviceResult> all = make_devices(3, 4);
+    const fs::path a = write("a.h5", all);
+    std::vector<DeviceResult> later = make_devices(4, 3);
+    later[1].info.uuid = all[place].info.uuid;
+    const fs::path b = write("b.h5", later, "2026-03-03T03:04:05Z");
+    all[place] = later[1];
+    all.push_back(later[0]);
+    all.push_back(later[2]);
+
+    expect_same(merge({a, b}), all);
+  }
+}
+
+TEST_F(MergedDevicesTest, a_merge_can_be_merged) {
+  const std::vector<DeviceResult> some = make_devices(5, 2);
+  merge({write("a.h5", some)});
+  fs::rename(folder_ / "all.h5", folder_ / "b.h5");
+
+  expect_same(merge({folder_ / "b.h5"}), some);
+}
+
+}  // namespace
+}  // namespace sonde
