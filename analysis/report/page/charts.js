@@ -9,7 +9,7 @@ if (charts.staircase) draw(charts.staircase, 'staircase');
 if (charts.constants) draw(charts.constants, 'constants');
 if (charts.roofline) draw(charts.roofline, 'roofline');
 if (charts.warps) draw(charts.warps, 'warps');
-for (const several of ['surfaces', 'bypass']) {
+for (const several of ['sweep', 'surfaces', 'bypass']) {
   (charts[several] || []).forEach((spec, number) => {
     const place = document.createElement('div');
     place.id = several + '_' + number;
