@@ -38,6 +38,11 @@ std::optional<Json> roofline_chart(const RunResult& run);
 /// first device that has it: those of a fleet are alike. Empty if none has any.
 Json surface_charts(const RunResult& run);
 
+/// Of a sweep over one axis a curve for each device, over two a heat map: one specification for each
+/// of the metrics that change most. Empty for other runs, and for too many values of an axis.
+/// @pre run = centre_of_repeats(run)
+Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
+
 /// The figures of Dai 2016 (job bypass, full suite), one specification each, of the first device
 /// that has them. Empty if none has any.
 Json bypass_charts(const RunResult& run);
