@@ -3,6 +3,7 @@
 #include "analysis/fleet/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
@@ -145,9 +146,12 @@ DeviceVerdict verdict_of(std::size_t index, const DeviceResult& device,
     verdict.findings.push_back(i);
     if (findings[i].severity != Severity::info) ++weighty;
   }
-  if (device.status == DeviceOutcome::lost) {
+  const std::string gone = gone_reason(device);
+  if (device.status == DeviceOutcome::lost || !gone.empty()) {
     verdict.verdict = Verdict::lost;
-    verdict.reason = device.reason.empty() ? "its rank did not come back" : device.reason;
+    verdict.reason = !gone.empty()           ? gone
+                     : device.reason.empty() ? "its rank did not come back"
+                                             : device.reason;
     return verdict;
   }
   const bool incomplete = device.status == DeviceOutcome::incomplete;
@@ -219,6 +223,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   append(judge_maps(run, analysis.groups, options));
   compare_structure(run, analysis.groups, options, analysis);
   append(health_findings(run));
+  append(failure_findings(run));
   append(node_findings(run));
   drop_explained_summaries(analysis.findings);
   look_again(run, options, analysis);
