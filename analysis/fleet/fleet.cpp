@@ -22,7 +22,10 @@ constexpr EnumName<FaultClass> fault_names[] = {{FaultClass::unknown, "unknown"}
                                                 {FaultClass::contention, "contention"},
                                                 {FaultClass::memory, "memory"},
                                                 {FaultClass::sm, "SM"},
-                                                {FaultClass::link, "link"}};
+                                                {FaultClass::link, "link"},
+                                                {FaultClass::wrong_data, "wrong data"},
+                                                {FaultClass::hang, "hang"},
+                                                {FaultClass::sticky_error, "sticky error"}};
 
 }  // namespace
 

@@ -28,7 +28,10 @@ enum class FaultClass {
   contention,
   memory,
   sm,
-  link
+  link,
+  wrong_data,
+  hang,
+  sticky_error
 };
 
 std::string_view to_text(Verdict verdict);

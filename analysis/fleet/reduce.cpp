@@ -3,6 +3,8 @@
 #include "analysis/fleet/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
@@ -120,8 +122,6 @@ void sort_worst_first(std::vector<FleetFinding>& findings) {
   std::ranges::stable_sort(findings, std::greater{}, badness);
 }
 
-bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
-
 /// Findings of those in memory that failed or were not measured.
 std::size_t count_missing(const DeviceResult& device, const Turn* turn) {
   std::size_t missing = 0;
@@ -131,68 +131,6 @@ std::size_t count_missing(const DeviceResult& device, const Turn* turn) {
         static_cast<std::size_t>(std::ranges::count_if(job.findings, is_missing, &Finding::status));
   }
   return missing;
-}
-
-std::string incomplete_reason(const DeviceResult& device) {
-  if (!device.reason.empty()) return device.reason;
-  std::vector<std::string> parts;
-  for (const JobResult& job : device.jobs) {
-    if (!is_missing(job.status)) continue;
-    parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
-                                job.reason.empty() ? "" : " (" + job.reason + ")"));
-  }
-  return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-/// @param verdict with what was counted, and the device's findings
-DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFinding>& findings,
-                         DeviceVerdict verdict) {
-  verdict.missing +=
-      static_cast<std::size_t>(std::ranges::count_if(device.jobs, is_missing, &JobResult::status));
-  const auto weighty = std::ranges::count_if(
-      verdict.findings, [&](std::size_t i) { return findings[i].severity != Severity::info; });
-  if (device.status == DeviceOutcome::lost) {
-    verdict.verdict = Verdict::lost;
-    verdict.reason = device.reason.empty() ? "its rank did not come back" : device.reason;
-    return verdict;
-  }
-  const bool incomplete = device.status == DeviceOutcome::incomplete;
-  if (weighty > 0) {
-    const FleetFinding& worst = findings[verdict.findings.front()];
-    const bool fail = worst.severity == Severity::fail;
-    verdict.verdict = fail ? Verdict::fail : incomplete ? Verdict::incomplete : Verdict::warn;
-    verdict.likely = worst.fault;
-    verdict.reason = fmt::format("{}: {}", worst.metric, worst.reason);
-    if (weighty > 1) verdict.reason += fmt::format("; and {} more", weighty - 1);
-  }
-  if (incomplete) {
-    if (verdict.verdict < Verdict::incomplete) verdict.verdict = Verdict::incomplete;
-    const std::string gap = incomplete_reason(device);
-    verdict.reason = verdict.reason.empty() ? gap : verdict.reason + "; incomplete: " + gap;
-  }
-  return verdict;
-}
-
-FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
-  std::map<std::string, Verdict> worst;  // of each device, over the settings of a sweep
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    Verdict& verdict = worst.try_emplace(run.devices[i].info.uuid, Verdict::pass).first->second;
-    verdict = std::max(verdict, verdicts[i].verdict);
-  }
-  FleetCounts counts;
-  counts.seen = worst.size() + run.unaudited.size();
-  counts.expected = std::max(counts.seen, usual_device_count(run));
-  const auto count = [&](Verdict wanted) {
-    return static_cast<std::size_t>(std::ranges::count(worst | std::views::values, wanted));
-  };
-  counts.passed = count(Verdict::pass);
-  counts.warned = count(Verdict::warn);
-  counts.incomplete = count(Verdict::incomplete);
-  counts.failed = count(Verdict::fail);
-  counts.lost = count(Verdict::lost);
-  counts.audited = worst.size() - counts.lost;
-  counts.flagged = counts.warned + counts.failed;
-  return counts;
 }
 
 /// The order of `sonde list metrics` within each group; extra series follow.
@@ -270,6 +208,7 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   append(analysis.findings, std::move(all.structure.findings));
   std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
   append(analysis.findings, health_findings(run, conditions));
+  append(analysis.findings, failure_findings(run));
   append(analysis.findings, std::move(all.of_links));
   append(analysis.findings, node_findings(run));
   drop_explained_summaries(analysis.findings);

@@ -62,6 +62,15 @@ std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uu
     case FaultClass::sm: return {"dcgmi diag -r 3"};
     case FaultClass::link:
       return {query("PCIE"), "seat the card and its cables again; look at dmesg for AER messages"};
+    case FaultClass::wrong_data:
+      return {query("ECC,ROW_REMAPPER"),
+              "drain the node, dcgmi diag -r 3; replace the GPU if it fails"};
+    case FaultClass::hang:
+    case FaultClass::sticky_error:
+      return {"dmesg | grep -i xid",
+              fmt::format("drain the node, then nvidia-smi -i {} --gpu-reset; if it comes back, "
+                          "replace the GPU",
+                          uuid)};
     case FaultClass::unknown: break;
   }
   return {};

@@ -2,6 +2,7 @@
 #include "store/merge.hpp"
 
 #include "base/error.hpp"
+#include "store/candidates.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
 #include "store/roster_file.hpp"
@@ -24,69 +25,9 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-/// A device of some file, or one given in memory.
-struct Candidate {
-  fs::path file{};
-  std::uint64_t row = 0;
-  std::optional<DeviceResult> given{};
-  std::string uuid{};
-  std::string config_hash{};  // of its point
-  bool knows_points = true;   // its file does
-  std::string started_utc{};
-  bool complete = false;
-  int rank = 0;
-};
-
-std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash) {
-  const auto found = std::ranges::find(points, config_hash, &Point::config_hash);
-  return static_cast<std::uint64_t>(found - points.begin());
-}
-
 bool holds(const std::vector<Point>& points, const std::string& config_hash) {
   return index_of(points, config_hash) < points.size();
 }
-
-/// Chosen devices, each once at a point, in the order of the file to be written.
-class Choice {
- public:
-  const std::vector<Candidate>& all() const { return all_; }
-  bool holds(const std::string& uuid, const std::string& config_hash) const {
-    return places_.contains({uuid, config_hash});
-  }
-  /// At any point.
-  bool holds(const std::string& uuid) const {
-    const auto found = places_.lower_bound({uuid, ""});
-    return found != places_.end() && found->first.first == uuid;
-  }
-
-  /// @returns nullptr if it was added, else the one for the same GPU at the same point, which stays
-  Candidate* add(Candidate one) {
-    const auto [place, is_new] =
-        places_.try_emplace(std::pair(one.uuid, one.config_hash), all_.size());
-    if (!is_new) return &all_[place->second];
-    all_.push_back(std::move(one));
-    return nullptr;
-  }
-
-  void sort_by_rank() { sort_by(&Candidate::rank); }
-
-  /// In the order of their points.
-  void sort_by_point(const std::vector<Point>& points) {
-    sort_by([&points](const Candidate& one) { return index_of(points, one.config_hash); });
-  }
-
- private:
-  template <class Key>
-  void sort_by(Key key) {
-    std::ranges::stable_sort(all_, {}, key);
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      places_[{all_[i].uuid, all_[i].config_hash}] = i;
-    }
-  }
-
-  std::vector<Candidate> all_;
-  std::map<std::pair<std::string, std::string>, std::size_t> places_;
-};
 
 /// One candidate or several that follow each other in one file.
 PartSource load(const Candidate& first, std::size_t count) {

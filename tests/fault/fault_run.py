@@ -20,7 +20,7 @@ from checks import differences, export, left_behind, results  # noqa: E402
 from launchers import MPI_ENVIRONMENT  # noqa: E402
 
 SONDE = str(Path(sys.argv.pop(1)).resolve())
-OK, ERROR, INCOMPLETE, RESUMABLE = 0, 1, 3, 75
+OK, ERROR, INCOMPLETE, FAILED, RESUMABLE = 0, 1, 3, 4, 75
 JOBS = "clock,cache.l1,cache.readonly"
 BAD_JOB, LATER_JOB = "cache.l1", "cache.readonly"
 LONGEST_S = 60

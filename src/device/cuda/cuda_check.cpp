@@ -2,6 +2,7 @@
 #include "device/cuda/cuda_check.hpp"
 
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 
 #include <fmt/core.h>
 
@@ -36,9 +37,10 @@ void throw_cuda_error(cudaError_t error, const char* call) {
   const std::string what = fmt::format("CUDA call {} failed: {} ({})", call,
                                        cudaGetErrorString(error), cudaGetErrorName(error));
   if (is_recoverable(error)) throw DeviceError(what);
-  throw DeviceLostError(what +
-                        " (no further probe can run on this GPU in this process). "
-                        "See dmesg for Xid messages");
+  throw DeviceLostError(
+      fmt::format("{} ({}: no further probe can run on this GPU in this process). "
+                  "See dmesg for Xid messages",
+                  what, sticky_error_mark));
 }
 
 void warn_cuda_error(cudaError_t error, const char* call) noexcept {

@@ -2,6 +2,7 @@
 #include "device/cuda/lane_launch.hpp"
 
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 #include "device/device_error.hpp"
 
 #include <fmt/format.h>
@@ -34,9 +35,9 @@ void check_lane(const kernels::LaneResult& result, int sm) {
 void check_value(const kernels::LaneResult& result, std::uint64_t wanted, std::size_t lane) {
   if (result.final_value == wanted) return;
   throw_device_error(
-      "wrong data: lane {} on SM {} ended at {:#x} instead of {:#x} (a load returned what nobody "
+      "{} lane {} on SM {} ended at {:#x} instead of {:#x} (a load returned what nobody "
       "wrote, so its times mean nothing). Check the GPU's memory and ECC counters",
-      lane, result.sm, result.final_value, wanted);
+      wrong_data_mark, lane, result.sm, result.final_value, wanted);
 }
 
 LaneLaunch::LaneLaunch(Session& session, Lanes lanes, TimeLimit limit)

@@ -2,6 +2,7 @@
 #include "device/cuda/session.hpp"
 
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -144,9 +145,9 @@ void Session::wait(std::chrono::nanoseconds limit) {
     const auto waited = steady_clock::now() - begin;
     if (waited > limit) {
       throw DeviceLostError(fmt::format(
-          "the GPU was still at work after {:.1f} s (a kernel did not heed its own deadline; it "
-          "hangs). Look at dmesg, and reset the GPU before it is used again",
-          std::chrono::duration<double>(waited).count()));
+          "the GPU was still at work after {:.1f} s (a kernel did not heed its own deadline; "
+          "{}). Look at dmesg, and reset the GPU before it is used again",
+          std::chrono::duration<double>(waited).count(), hang_mark));
     }
     if (waited > watched) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

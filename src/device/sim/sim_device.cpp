@@ -2,8 +2,11 @@
 #include "device/sim/sim_device.hpp"
 
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 #include "device/sim/gone.hpp"
 #include "device/sim/play/play.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -65,7 +68,8 @@ SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<
       peers_(std::move(peers)),
       memory_(model_, die_) {
   if (is_gpu_gone(die_.seed)) {
-    throw DeviceError("the GPU is gone (the driver does not find it any more) look at dmesg");
+    throw DeviceError(
+        fmt::format("{} (the driver does not find it any more) look at dmesg", gone_mark));
   }
 }
 
@@ -134,18 +138,18 @@ void SimDevice::meet_faults() {
   if (has_begun(faults_.gone_launch)) lose_gpu(die_.seed);
   if (launches_ == faults_.crash_launch) crash();
   if (has_begun(faults_.gone_launch)) {
-    throw DeviceLostError("the GPU is gone (it answers no more) look at dmesg");
+    throw DeviceLostError(fmt::format("{} (it answers no more) look at dmesg", gone_mark));
   }
   if (launches_ == faults_.hang_launch && !lost_) {
     lost_ = true;
     std::this_thread::sleep_for(std::chrono::duration<double>(model_.watchdog_s));
-    throw DeviceLostError("the kernel did not end in time (the GPU hangs) drain it and reset it");
+    throw DeviceLostError(
+        fmt::format("the kernel did not end in time ({}) drain it and reset it", hang_mark));
   }
   if (lost_ || has_begun(faults_.sticky_launch)) {
     lost_ = true;
-    throw DeviceLostError(
-        "illegal state of the GPU (a sticky error, no launch can work any more) "
-        "reset it");
+    throw DeviceLostError(fmt::format(
+        "illegal state of the GPU ({}, no launch can work any more) reset it", sticky_error_mark));
   }
   if (launches_ == faults_.failing_launch) {
     throw DeviceError("launching the kernel failed (an error of this launch alone)");

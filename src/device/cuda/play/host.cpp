@@ -1,5 +1,6 @@
 // The way to the memory of the host: copies by the copy engines, and a chase through host memory
 // that the GPU reads in place.
+#include "base/failure_marks.hpp"
 #include "base/random.hpp"
 #include "device/cuda/chase_launch.hpp"
 #include "device/cuda/play/play.hpp"
@@ -96,9 +97,9 @@ class HostCopies {
     const auto wrong = session_.arrays().host(mismatches_).front();
     if (wrong == 0) return;
     throw_device_error(
-        "wrong data: {} of the checked elements of copies between host and GPU are not what was "
+        "{} {} of the checked elements of copies between host and GPU are not what was "
         "sent (their times mean nothing). Check the memory of both, and the link",
-        wrong);
+        wrong_data_mark, wrong);
   }
 
   Session& session_;

@@ -1,6 +1,7 @@
 // Streams over global memory.
 #include "kernels/stream/stream.hpp"
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 #include "device/cuda/block_spans.hpp"
 #include "device/cuda/placed_launch.hpp"
 #include "device/cuda/play/play.hpp"
@@ -145,9 +146,9 @@ class StreamRun {
     const auto wrong = session_.arrays().host(mismatches_).front();
     if (wrong == 0) return;
     throw_device_error(
-        "wrong data: {} of the checked elements of a {} are not what was stored (its bandwidth "
+        "{} {} of the checked elements of a {} are not what was stored (its bandwidth "
         "means nothing). Check the GPU's memory and ECC counters",
-        wrong, to_text(probe_.kind));
+        wrong_data_mark, wrong, to_text(probe_.kind));
   }
 
   Trace last_trace() const {

@@ -2,8 +2,11 @@
 #include "device/sim/play/launch.hpp"
 
 #include "base/error.hpp"
+#include "base/failure_marks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -14,8 +17,9 @@ void check_data(const Launch& launch) {
   const std::uint64_t period = launch.faults.wrong_data_period;
   if (period != 0 && launch.number % period == 0) {
     throw DeviceError(
-        "wrong data: the memory returned what was never written (the times mean "
-        "nothing) check the memory of this GPU");
+        fmt::format("{} the memory returned what was never written (the times mean nothing) check "
+                    "the memory of this GPU",
+                    wrong_data_mark));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/fleet/reduce.hpp"
 
+#include "base/failure_marks.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
@@ -38,6 +39,74 @@ TEST(ReduceTest, low_bandwidth_among_four_is_named) {
   EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("4 devices are too few for a score"));
   EXPECT_EQ(analysis.counts.passed, 3u);
   EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
+}
+
+void fail_job(DeviceResult& device, std::string reason) {
+  device.status = DeviceOutcome::incomplete;
+  device.jobs.back().status = Status::failed;
+  device.jobs.back().reason = std::move(reason);
+  device.jobs.back().findings.clear();
+}
+
+TEST(ReduceTest, failures_of_the_gpu_fail_it) {
+  const std::pair<std::string, FaultClass> cases[] = {
+      {fmt::format("{} lane 3", wrong_data_mark), FaultClass::wrong_data},
+      {fmt::format("late ({})", hang_mark), FaultClass::hang},
+      {fmt::format("716 ({})", sticky_error_mark), FaultClass::sticky_error}};
+  for (const auto& [reason, fault] : cases) {
+    RunResult run = healthy_fleet(4, 1);
+    fail_job(run.devices[1], reason);
+
+    const FleetAnalysis analysis = reduce_fleet(run, options());
+
+    EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail) << reason;
+    EXPECT_EQ(analysis.verdicts[1].likely, fault) << reason;
+    EXPECT_THAT(analysis.verdicts[1].reason, HasSubstr("in placement: " + reason));
+    EXPECT_EQ(analysis.counts.passed, 3u);
+    EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
+  }
+}
+
+TEST(ReduceTest, other_failures_of_jobs_are_gaps) {
+  RunResult run = healthy_fleet(4, 1);
+  fail_job(run.devices[1], "allocating memory of the GPU failed");
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::incomplete);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
+}
+
+TEST(ReduceTest, wrong_data_in_a_second_try_count) {
+  RunResult run = healthy_fleet(4, 1);
+  JobResult again = run.devices[1].jobs.back();
+  again.status = Status::failed;
+  again.reason = std::string(wrong_data_mark);
+  run.devices[1].again = {again};
+
+  EXPECT_EQ(reduce_fleet(run, options()).verdicts[1].likely, FaultClass::wrong_data);
+}
+
+TEST(ReduceTest, a_failure_that_most_gpus_share_is_hardly_theirs) {
+  RunResult run = healthy_fleet(4, 1);
+  for (std::size_t i = 0; i < 3; ++i) fail_job(run.devices[i], std::string(sticky_error_mark));
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::incomplete);
+  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("3 of 4 GPUs show it"));
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
+}
+
+TEST(ReduceTest, a_gpu_that_is_gone_is_lost) {
+  RunResult run = healthy_fleet(4, 1);
+  fail_job(run.devices[1], fmt::format("{} (it answers no more)", gone_mark));
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::lost);
+  EXPECT_EQ(analysis.counts.lost, 1u);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
 }
 
 TEST(ReduceTest, outlier_among_many_is_judged_by_its_score) {
