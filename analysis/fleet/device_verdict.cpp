@@ -1,8 +1,8 @@
 // What weighs most comes first: a GPU that is gone, then its worst finding, then what is missing.
 #include "analysis/fleet/device_verdict.hpp"
 
-#include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/failures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
