@@ -38,8 +38,8 @@ std::optional<Json> roofline_chart(const RunResult& run);
 /// first device that has it: those of a fleet are alike. Empty if none has any.
 Json surface_charts(const RunResult& run);
 
-/// Of a sweep over one axis a curve for each device, over two a heat map: one specification for each
-/// of the metrics that change most. Empty for other runs, and for too many values of an axis.
+/// Of a sweep over one axis a curve for each device, over two a heat map: one specification for
+/// each of the metrics that change most. Empty for other runs, and for too many values of an axis.
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
