@@ -92,9 +92,10 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
   constexpr double least_decided = 0.6;
   const double confidence = std::min(decided(kept), decided(allocated));
-  const std::string seen =
-      fmt::format("after a store {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones",
-                  100 * kept, lines_to_store(cache), 100 * allocated);
+  const std::string seen = fmt::format(
+      "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones; "
+      "wider stores were not tried",
+      100 * kept, lines_to_store(cache), 100 * allocated);
   if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
   const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
                                          kept > 0.5 ? "keeps" : "invalidates",
