@@ -35,7 +35,8 @@ std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t li
                               std::uint64_t room) {
   constexpr std::uint64_t times_the_room = 2;
   const std::uint64_t parts = run.number("cache.l2.segment_bytes") ? 2 : 1;
-  const double lines_of_page = static_cast<double>(large_page_bytes / line_bytes) / slices;
+  const std::uint64_t lines = large_page_bytes / line_bytes;
+  const double lines_of_page = static_cast<double>(lines) / slices;
   return static_cast<std::uint64_t>(static_cast<double>(times_the_room * room * parts) /
                                     lines_of_page) +
          1;
@@ -114,7 +115,8 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
         "cache.l2.slice_sets",
         fmt::format("{} lines stay together: not all sets of {} ways are full", lines, ways)));
   }
-  run.report(found("cache.l2.slice_sets", static_cast<double>(lines / ways), 1, lines));
+  const std::size_t sets = lines / ways;
+  run.report(found("cache.l2.slice_sets", static_cast<double>(sets), 1, lines));
 }
 
 void report_policy(JobRun& run, const ReplacementFit& fit) {

@@ -72,11 +72,10 @@ std::optional<double> parse_quantity(std::string_view text) {
   constexpr std::pair<std::string_view, double> units[]{
       {"", 1}, {"KiB", 1024.0}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}};
   double number = 0;
-  const auto end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
   for (const auto& [unit, factor] : units) {
-    if (std::string_view(stop, end) == unit) return number * factor;
+    if (std::string_view(stop, text.data() + text.size()) == unit) return number * factor;
   }
   return std::nullopt;
 }
