@@ -23,7 +23,7 @@ refuses() {
   fi
 }
 
-printf 'siut = "quick"\n' >bad.toml
+printf 'suit = "quick"\n' >bad.toml
 sed 's/"sets": [0-9]*/"sets": 0/' "$model" >zero.json
 sed 's/"sets": [0-9]*/"sets": -4/' "$model" >negative.json
 sed 's/"sets": [0-9]*/"sets": 2147483647/' "$model" >endless.json
@@ -45,7 +45,7 @@ head -c 9000 whole.h5 >truncated.h5
 refuses 2 "cache.l9" run --backend sim:gtx980 --jobs cache.l9 -o new.h5
 refuses 2 "gtx9800" run --backend sim:gtx9800 -o new.h5
 refuses 2 "melt" run --backend sim:gtx980+melt -o new.h5
-refuses 2 "bad.toml:1:1: unknown key 'siut'" run --config bad.toml -o new.h5
+refuses 2 "bad.toml:1:1: unknown key 'suit'" run --config bad.toml -o new.h5
 refuses 2 "did you mean 'suite'" run --config bad.toml -o new.h5
 refuses 2 "negative.toml:2:8" run --config negative.toml -o new.h5
 refuses 2 "empty_value.toml:1" run --config empty_value.toml -o new.h5

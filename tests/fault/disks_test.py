@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from fault_run import ERROR, INCOMPLETE, OK, SONDE, FaultTest, export, results
+from fault_run import ERROR, FAILED, OK, SONDE, FaultTest, export, results
 
 # In a mount namespace of its own: $1 bytes for a folder that the run writes to, through to its end
 # or its error; then more room, and the way on that the documentation tells.
@@ -104,7 +104,7 @@ class DiskTest(FaultTest):
         self.assertFalse((self.folder / "run.h5").exists())
         subprocess.run(["chattr", "-i", self.folder / "run.h5.parts"], check=True)
         # What was lost and what follows is measured by one process: it meets launch 76, too.
-        self.assertEqual(self.run_sonde("sim:gtx980+hang=76", "--resume"), INCOMPLETE, self.said)
+        self.assertEqual(self.run_sonde("sim:gtx980+hang=76", "--resume"), FAILED, self.said)
         self.assertEqual(self.run_sonde("sim:gtx980+hang=76", "--resume"), OK, self.said)
         self.check_whole(DiskTest.healthy)
 

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from fault_run import INCOMPLETE, MPI_ENVIRONMENT, OK, RESUMABLE, SONDE, FaultTest, left_behind
+from fault_run import FAILED, INCOMPLETE, MPI_ENVIRONMENT, OK, RESUMABLE, SONDE, FaultTest, left_behind
 from fault_run import processes
 
 JOBS = "clock,peer"
@@ -147,7 +147,7 @@ class FailureTest(PeerTest):
 
     def test_a_hang_in_its_turn(self):
         backend = f"sim:h200,h200+hang={IN_TURN},h200"
-        self.assertEqual(self.run_peers(backend, 3), INCOMPLETE, self.said)
+        self.assertEqual(self.run_peers(backend, 3), FAILED, self.said)
         self.check_others_of_three("the GPU hangs")
 
     def test_a_crash_in_its_turn(self):
@@ -172,7 +172,7 @@ class FailureTest(PeerTest):
         self.assertEqual(self.finish(child), INCOMPLETE, self.said)
         self.check_others_of_three("signal 9")
         self.assertEqual(self.devices()[1]["jobs"]["clock"]["status"], "ok")
-        self.assertEqual(self.run_peers(backend, 3, "--resume"), INCOMPLETE, self.said)
+        self.assertEqual(self.run_peers(backend, 3, "--resume"), FAILED, self.said)
         self.check_no_row(self.devices()[1], "failed", "the GPU hangs")
 
     def test_a_killed_rank_costs_its_row_alone(self):
@@ -210,7 +210,7 @@ class FailureTest(PeerTest):
         child = self.start_until("1.begun", backend, 3)
         for pid in self.pids("rank", 2):
             os.kill(pid, signal.SIGUSR1)
-        self.assertIn(self.finish(child), (INCOMPLETE, RESUMABLE), self.said)
+        self.assertIn(self.finish(child), (FAILED, RESUMABLE), self.said)
         devices = self.devices()
         self.check_row(devices[0]["findings"], 0, {0, 1, 2})
         self.check_no_row(devices[2], "failed", "stopped by a signal")
