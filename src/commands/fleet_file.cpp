@@ -180,10 +180,16 @@ Fleet read_points(const std::filesystem::path& path) {
 bool has_points(const RunReader& reader) { return reader.provenance().points.size() > 1; }
 
 /// All of it.
-Fleet read_whole(const RunReader& reader) {
+Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
+  // A device of the standard suite has some ten thousand probes.
+  constexpr std::size_t most_devices_with_probes = 64;
+  const RowRange all{0, reader.device_count()};
+  const bool few = reader.device_count() <= most_devices_with_probes;
   Fleet fleet;
   fleet.run = {.provenance = reader.provenance(),
-               .devices = reader.read_findings({0, reader.device_count()}),
+               .devices = with_probes == WithProbes::if_few && few
+                              ? reader.read_devices(all, WithTraces::no)
+                              : reader.read_findings(all),
                .unaudited = reader.read_unaudited()};
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
   fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
@@ -192,10 +198,10 @@ Fleet read_whole(const RunReader& reader) {
 
 }  // namespace
 
-Fleet read_fleet(const std::filesystem::path& path) {
+Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
   const RunReader reader(path);
   if (has_points(reader)) return read_points(path);
-  return reader.device_count() <= most_whole_devices ? read_whole(reader)
+  return reader.device_count() <= most_whole_devices ? read_whole(reader, with_probes)
                                                      : TurnReader(reader).reduce();
 }
 

@@ -16,8 +16,11 @@ struct Fleet {
   FleetAnalysis analysis;
 };
 
+/// Probes are the evidence that a page leads to; of up to 64 devices they are read, too.
+enum class WithProbes { no, if_few };
+
 /// @throws StoreError
-Fleet read_fleet(const std::filesystem::path& path);
+Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes = WithProbes::no);
 
 /// The devices of that file with all their findings, some in memory at a time. It throws
 /// StoreError, too.
