@@ -4,7 +4,6 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
-#include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -25,10 +24,9 @@ constexpr std::uint64_t narrow_sweep_bytes = 48_KiB;
 constexpr std::uint64_t widest_sweep_bytes = 512_KiB;
 constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
 
-/// Lines that empty any texture cache without a translation more, if a page holds so many.
-Offsets sweep_first_page(std::uint64_t page_bytes, std::uint64_t l2_bytes) {
+/// Lines that empty any texture cache: of one page, if it is large enough.
+Offsets sweep_texture_caches(std::uint64_t l2_bytes) {
   Offsets swept;
-  if (page_bytes < sweep_start_bytes + widest_sweep_bytes) return swept;
   // GPUs with large texture caches have large L2s; a small one must still hold what is chased.
   const std::uint64_t end_bytes = std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes);
   for (std::uint64_t at = 0; at < end_bytes;) {
@@ -94,15 +92,6 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
-/// A cache of textures that is addressed virtually answers before any TLB.
-void report_hidden(JobRun& run, std::uint64_t page_bytes) {
-  run.report_rest(
-      both_levels, Status::not_resolvable,
-      fmt::format("fetches differ from plain loads, but pages of {} are too small to push their "
-                  "lines out of the texture cache, which may answer before any TLB",
-                  format_bytes(static_cast<double>(page_bytes))));
-}
-
 void characterize(PageChaseSetup setup) {
   setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
@@ -118,20 +107,15 @@ void characterize(PageChaseSetup setup) {
 
 void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
   PageChaseSetup setup = set_up_texture_chases(run);
-  std::uint64_t page_bytes = ~std::uint64_t{0};
-  for (const BlockSize& granularity : plain.granularities)
-    page_bytes = std::min(page_bytes, granularity.bytes);
-  setup.swept = sweep_first_page(page_bytes, run.info().l2_bytes);
-  const PageChaseSetup loads = set_up_page_chases(run);
+  PageChaseSetup loads = set_up_page_chases(run);
+  // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
+  setup.swept = loads.swept = sweep_texture_caches(run.info().l2_bytes);
   std::size_t compared = 0;
   for (std::size_t i = 0; i < plain.levels.size(); ++i) {
     if (plain.steps_bytes[i] == 0) continue;
     switch (compare(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
-      case Likeness::different:
-        if (setup.swept.empty()) return report_hidden(run, page_bytes);
-        characterize(setup);
-        return;
+      case Likeness::different: characterize(setup); return;
       case Likeness::out_of_memory: break;
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace sonde {
 namespace {
@@ -15,8 +16,10 @@ constexpr double least_share = 0.004;
 // and Maxwell). No entry known covers more than 32 MiB.
 constexpr std::uint64_t rarest_miss_bytes = 128ULL << 20;
 constexpr double common_quantile = 0.97;
-// So many pages, all of them within the reach of any first level, show the noise.
+// So many pages, nearly always within the reach of a first level, show the noise.
 constexpr std::size_t noise_pages = 28;
+// If more of a chase than this cost more than the chases before, it is beyond the first level.
+constexpr double most_noisy_share = 0.15;
 // An outer level costs at least this much more (twice, on every GPU published): less is the spread
 // of the same level over more samples.
 constexpr double least_ratio = 1.3;
@@ -33,7 +36,7 @@ double share_above(const PageChaseCosts& chase, double threshold_cycles) {
          static_cast<double>(chase.cost_cycles.size());
 }
 
-/// Highest cost in the smallest chases, up to one that costs more throughout.
+/// Highest cost in the smallest chases, up to one of which a part costs more.
 double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_cycles) {
   double highest_cycles = 0;
   std::size_t pages = 0;
@@ -41,12 +44,29 @@ double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_c
     pages += chase.cost_cycles.size();
     if (pages > noise_pages) break;
     if (&chase != &chases.front() &&
-        median(chase.cost_cycles) > highest_cycles + least_step_cycles) {
+        share_above(chase, highest_cycles + least_step_cycles) > most_noisy_share) {
       break;
     }
     for (double cost : chase.cost_cycles) highest_cycles = std::max(highest_cycles, cost);
   }
   return highest_cycles;
+}
+
+/// Whether a longer chase has more pages above a cost, and most of them far cheaper: then those of
+/// this one were lines that the data caches had lost.
+bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<double>& above,
+                 double least_cycles) {
+  return std::ranges::any_of(longer, [&](const PageChaseCosts& chase) {
+    const std::vector<double> later = costs_above(chase.cost_cycles, least_cycles);
+    return later.size() > above.size() && median(later) * least_ratio < median(above);
+  });
+}
+
+/// The top of a level's costs, without those of lines that the data caches had lost.
+double find_plateau(std::vector<double> above, double penalty_cycles, double least_step_cycles) {
+  std::erase_if(
+      above, [&](double cost) { return cost > penalty_cycles * least_ratio + least_step_cycles; });
+  return quantile(above, common_quantile);
 }
 
 }  // namespace
@@ -63,6 +83,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
     // One more where the chase begins anew.
     if (above.size() <= chases[i].span_bytes / rarest_miss_bytes + 1) continue;
+    if (is_undercut(std::span(chases).subspan(i + 1), above, least_cycles)) continue;
     TlbLevel level;
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
@@ -78,7 +99,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       break;
     }
     levels.push_back(level);
-    plateau_cycles = quantile(above, common_quantile);
+    plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;
   }
   return levels;

@@ -36,6 +36,39 @@ TEST(TlbLevelsTest, finds_both_levels_with_their_brackets) {
   EXPECT_GT(levels[1].threshold_cycles, 11);
 }
 
+TEST(TlbLevelsTest, a_first_level_of_a_dozen_entries_is_no_noise) {
+  std::vector<PageChaseCosts> seen{{1 * mib, std::vector<double>(4, 1)},
+                                   {2 * mib, std::vector<double>(8, 0)},
+                                   {4 * mib, std::vector<double>(16, 1)}};
+  for (std::size_t page : {3U, 7U, 9U}) seen[2].cost_cycles[page] = 57;  // random victims
+  for (std::uint64_t span : {8U, 16U, 32U})
+    seen.push_back({span * mib, std::vector<double>(64, 58)});
+  for (std::uint64_t span : {64U, 128U})
+    seen.push_back({span * mib, std::vector<double>(256, 121)});
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[0].fitting_bytes, 2 * mib);
+  EXPECT_EQ(levels[1].penalty_cycles, 121);
+}
+
+TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
+  auto seen = chases(256, 2048, 8192);
+  for (PageChaseCosts& chase : seen) {
+    if (chase.span_bytes < 256 * mib) continue;
+    const std::size_t pages = chase.cost_cycles.size();
+    for (std::size_t page = 1; page < pages; page += 64) chase.cost_cycles[page] = 217;
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_GE(levels.size(), 2U);
+  EXPECT_EQ(levels[0].penalty_cycles, 11);
+  EXPECT_EQ(levels[0].overflowing_bytes, 512 * mib);
+  EXPECT_EQ(levels[1].penalty_cycles, 75);
+}
+
 TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
   auto seen = chases(32, 130, 4096);
   for (PageChaseCosts& chase : seen) {
