@@ -91,8 +91,8 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
   return record;
 }
 
-ExitStatus analyze_run(const std::filesystem::path& path) {
-  const auto [run, analysis] = read_fleet(path);
+ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline) {
+  const auto [run, analysis] = read_fleet(path, baseline);
   append_analysis(path, make_analysis_record(run, analysis));
   std::cout << render_terminal(run, analysis, stdout_colour())
             << describe_unconfirmed(run, analysis, path);
@@ -101,10 +101,9 @@ ExitStatus analyze_run(const std::filesystem::path& path) {
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
-  const ExitStatus status = analyze_run(options.run);
+  const ExitStatus status = analyze_run(options.run, options.baseline);
   if (!options.baseline.empty()) {
-    std::cout << "\n";
-    execute(CompareOptions{.runs = {options.baseline, options.run}});
+    std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));
   }
   return status;
 }

@@ -45,6 +45,10 @@ void add_run_file(CLI::App& app, std::string& path) {
   app.add_option("run", path, "the run file")->required();
 }
 
+void add_baseline(CLI::App& app, std::string& path) {
+  app.add_option("--baseline", path, "an earlier run: what became worse since then counts, too");
+}
+
 void add_options(CLI::App& app, RunOptions& options) {
   for_each_run_option(options, [&app](auto& member, const OptionText& option) {
     using Member = std::remove_cvref_t<decltype(member)>;
@@ -68,11 +72,12 @@ void add_options(CLI::App& app, RunOptions& options) {
 
 void add_options(CLI::App& app, AnalyzeOptions& options) {
   add_run_file(app, options.run);
-  app.add_option("--baseline", options.baseline, "an earlier run to compare with");
+  add_baseline(app, options.baseline);
 }
 
 void add_options(CLI::App& app, ReportOptions& options) {
   add_run_file(app, options.run);
+  add_baseline(app, options.baseline);
   app.add_option("-o,--output", options.output, "the page")->capture_default_str();
   app.add_flag("--force", options.force, "overwrite an existing page");
 }
@@ -81,6 +86,7 @@ void add_options(CLI::App& app, ExportOptions& options) {
   std::vector<std::string> formats;
   for (const ExportFormat& format : export_formats) formats.emplace_back(format.name);
   add_run_file(app, options.run);
+  add_baseline(app, options.baseline);
   app.add_option("--format", options.format, "what to print")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
