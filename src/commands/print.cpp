@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 namespace sonde {
@@ -38,9 +39,15 @@ ExitStatus execute(const StatusOptions& options) {
   const auto parts = parts_folder(options.run);
   const std::vector<Progress> ranks = read_progress(parts);
   if (ranks.empty()) {
-    std::cout << fmt::format(
-        "no progress files in '{}' (the run has not begun, or it is over and its file is whole)\n",
-        parts.string());
+    if (!std::filesystem::exists(options.run) && !std::filesystem::exists(parts)) {
+      throw ConfigError(fmt::format(
+          "neither '{}' nor '{}' exists (nothing is known of such a run) name the output of a run",
+          options.run, parts.string()));
+    }
+    std::cout << fmt::format("no rank is at work in '{}' ({})\n", parts.string(),
+                             std::filesystem::exists(options.run)
+                                 ? "the run is over, and its file is there"
+                                 : "the run has not begun, or left shards: --resume goes on");
     return ExitStatus::ok;
   }
   std::cout << describe_progress(ranks);
