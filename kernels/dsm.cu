@@ -86,7 +86,7 @@ __device__ LaneResult chase_pair(const DsmChaseLaunch& launch, unsigned char* ow
         round == 0 ? min(launch.accesses, rehearsed_accesses) : launch.accesses;
     const std::uint64_t begin = read_clock();
     place = timed_loads(place, shared_address(own), record, count);
-    elapsed_cycles = read_clock() - begin;
+    elapsed_cycles = cycles_since(begin);
     loads += count;
   }
   const bool wrong = place != ring_place(own, target, loads);

@@ -55,21 +55,39 @@ __device__ std::uint32_t address_after(const SharedChaseLaunch& launch, std::uin
   return first + at * launch.step_bytes;
 }
 
+/// Whether a timed word goes around the loop as a whole. From sm_100 on ptxas (nvcc 13.0) otherwise
+/// copies its lower half within the window; for older targets it copies both halves if it does.
+template <int bytes>
+#if __CUDA_ARCH__ >= 1000
+inline constexpr bool keeps_whole = bytes == 8;
+#else
+inline constexpr bool keeps_whole = false;
+#endif
+
 template <int bytes>
 __device__ void timed_accesses(OwnWord& word, std::uint32_t sink, std::uint32_t record,
                                std::uint32_t count) {
   const unsigned one = unknown_one();
+  [[maybe_unused]] std::uint64_t whole = word.address;
 #pragma unroll 1
   for (std::uint32_t i = 0; i < count; i += one) {
+    if constexpr (keeps_whole<bytes>) word.upper |= static_cast<std::uint32_t>(whole >> 32);
+    std::uint32_t upper = 0;
     const std::uint64_t begin = read_clock();
-    const std::uint32_t upper = load_own_word<bytes>(word);
-    store_shared_u32(sink, word.address);
+    if constexpr (keeps_whole<bytes>) {
+      whole = load_shared_u64(static_cast<std::uint32_t>(whole));
+      store_shared_u32(sink, static_cast<std::uint32_t>(whole));
+    } else {
+      upper = load_own_word<bytes>(word);
+      store_shared_u32(sink, word.address);
+    }
     const std::uint64_t end = read_clock();
     word.upper |= upper;
     const std::uint32_t cycles = cycles_between(begin, end);
     if (threadIdx.x == 0) store_shared_u16(record, cycles);
     record += 2;
   }
+  if constexpr (keeps_whole<bytes>) word.address = static_cast<std::uint32_t>(whole);
 }
 
 template <int bytes>
@@ -79,7 +97,7 @@ __device__ std::uint64_t amortised_accesses(OwnWord& word, std::uint32_t sink,
 #pragma unroll 64
   for (std::uint32_t i = 0; i < count; ++i) word.upper |= load_own_word<bytes>(word);
   store_shared_u32(sink, word.address);
-  return read_clock() - begin;
+  return cycles_since(begin);
 }
 
 template <int bytes>

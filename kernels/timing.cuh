@@ -33,9 +33,26 @@ __device__ __forceinline__ std::uint32_t read_sm() {
 /// windows of an unrolled loop differ by 1 or 2 cycles.
 __device__ __forceinline__ unsigned unknown_one() { return 1 + threadIdx.y; }
 
+/// end - begin of two clock reads. For sm_120 ptxas reads the clock into uniform registers where it
+/// can, by another instruction (CS2UR), and the two ends of a window would not be alike; what is
+/// selected by something that threads may differ in is in a vector register.
+__device__ __forceinline__ std::uint64_t elapsed(std::uint64_t begin, std::uint64_t end) {
+#if __CUDA_ARCH__ >= 1200
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %2, 0; selp.b64 %0, %0, 0, p; selp.b64 %1, %1, 0, p; }"
+      : "+l"(begin), "+l"(end)
+      : "r"(unknown_one()));
+#endif
+  return end - begin;
+}
+
+__device__ __forceinline__ std::uint64_t cycles_since(std::uint64_t begin) {
+  return elapsed(begin, read_clock());
+}
+
 /// Length of a timed window as it is recorded: 65535 means that or more.
 __device__ __forceinline__ std::uint32_t cycles_between(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t cycles = end - begin;
+  const std::uint64_t cycles = elapsed(begin, end);
   return static_cast<std::uint32_t>(cycles < 65535u ? cycles : 65535u);
 }
 

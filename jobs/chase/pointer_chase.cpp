@@ -195,8 +195,22 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   return latencies;
 }
 
+namespace {
+
+/// In the shared part where records of this chase lie.
+bool has_room_for_counts(const ChaseSetup& setup) {
+  return setup.recordable_accesses * record_bytes >= histogram_bins * sizeof(std::uint32_t);
+}
+
+}  // namespace
+
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles) {
+  if (!has_room_for_counts(setup)) {
+    const ChaseLatencies seen = measure_chase(run, setup, label, plan);
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        seen.cycles, [&](double cycles) { return cycles > low_cycles && cycles <= high_cycles; }));
+  }
   ChaseProbe probe = prepare_probe(setup, plan);
   probe.timed_accesses = plan.passes * plan.offsets.size();
   std::uint64_t count = 0;

@@ -107,7 +107,8 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
                              const ChasePlan& plan);
 
 /// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
-/// length, counted on the device: which ones they are is not known.
+/// length, counted on the device where the counts have room next to the L1: which ones they are is
+/// not known.
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles);
 

@@ -230,4 +230,29 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
   return costs;
 }
 
+std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         const Offsets& places) {
+  require(setup.second_access == SecondAccess::same_line,
+          "a second access to another line says nothing about the first one's");
+  constexpr std::uint64_t passes = 5;
+  Offsets pairs;
+  for (std::uint64_t place : places) pairs.insert(pairs.end(), 2, place);
+  const ChasePlan plan{
+      .offsets = std::move(pairs), .passes = passes, .evidence = Evidence::of_a_search};
+  const auto medians = position_medians(measure_chase(setup.run, setup.chase, label, plan));
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < medians.size(); i += 2) seconds.push_back(medians[i]);
+  return seconds;
+}
+
+std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         Offsets places) {
+  LaneChases chases{.recorded_accesses = places.size(),
+                    .most_at_once = setup.chase.recordable_accesses,
+                    .evidence = Evidence::of_a_search};
+  chases.lanes.push_back(
+      {.sm = setup.chase.sm, .offsets_bytes = std::move(places), .path = setup.chase.path});
+  return record_lanes(setup.run, setup.chase, label, std::move(chases)).front();
+}
+
 }  // namespace sonde

@@ -87,4 +87,15 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
                                             const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);
 
+/// What a second access takes to a line of each of these places, its translation at hand: medians
+/// of a few passes.
+/// @pre second accesses go to the same line
+std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         const Offsets& places);
+
+/// What each access of a list takes, each made once and in this order, in one launch.
+/// @pre the list can be recorded at once
+std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         Offsets places);
+
 }  // namespace sonde

@@ -4,6 +4,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
+#include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -53,25 +54,32 @@ Misses misses_of(const PageChaseCosts& chase, double threshold_cycles) {
 
 enum class Likeness { alike, different, out_of_memory };
 
-/// Whether a level of plain loads is met by texture fetches, too.
-Likeness compare(const PageChaseSetup& setup, const TlbLevel& level, std::uint64_t step_bytes) {
-  constexpr double least_missing_share = 0.5;
-  constexpr double most_missing_share = 0.02;
+/// Whether texture fetches meet a level of plain loads, too: as many pages of the same spans miss,
+/// at the same cost. A level of many sets overflows in few of them at first: one span is half as
+/// large again.
+Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, const TlbLevel& level,
+                 std::uint64_t step_bytes) {
+  constexpr double share_tolerance = 0.1;
   constexpr double penalty_tolerance = 0.2;
+  constexpr double least_missing_share = 0.02;  // fewer may be outliers
   const PageSpread spread = spread_pages(step_bytes, sweep_start_bytes);
-  const auto chase = [&](std::uint64_t span_bytes) {
-    return misses_of(measure_page_costs(setup, span_bytes, spread), level.threshold_cycles);
+  const std::uint64_t wider_bytes =
+      std::min(level.overflowing_bytes / 2 * 3, loads.limit_bytes) / step_bytes * step_bytes;
+  const auto differ = [&](std::uint64_t span_bytes) {
+    const Misses fetches =
+        misses_of(measure_page_costs(textures, span_bytes, spread), level.threshold_cycles);
+    const Misses plain =
+        misses_of(measure_page_costs(loads, span_bytes, spread), level.threshold_cycles);
+    if (std::abs(fetches.share - plain.share) > share_tolerance) return true;
+    const double apart_cycles = std::abs(fetches.usual_cycles - plain.usual_cycles);
+    return std::min(fetches.share, plain.share) > least_missing_share &&
+           apart_cycles > std::max(least_tlb_step_cycles, penalty_tolerance * plain.usual_cycles);
   };
   Likeness likeness = Likeness::out_of_memory;
   refusal_of([&] {
-    const Misses fitting = chase(level.fitting_bytes);
-    const Misses overflowing = chase(level.overflowing_bytes);
-    const double difference_cycles = std::abs(overflowing.usual_cycles - level.penalty_cycles);
-    const bool alike = fitting.share <= most_missing_share &&
-                       overflowing.share >= least_missing_share &&
-                       difference_cycles <= std::max(least_tlb_step_cycles,
-                                                     penalty_tolerance * level.penalty_cycles);
-    likeness = alike ? Likeness::alike : Likeness::different;
+    const bool is_other = differ(level.fitting_bytes) || differ(level.overflowing_bytes) ||
+                          (wider_bytes > level.overflowing_bytes && differ(wider_bytes));
+    likeness = is_other ? Likeness::different : Likeness::alike;
   });
   return likeness;
 }
@@ -84,6 +92,15 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
                                        "{} of {} levels",
                                        compared, levels);
   run.report_rest(both_levels, Status::not_present, reason);
+}
+
+/// A cache of textures that is addressed virtually answers before any TLB.
+void report_hidden(JobRun& run, std::uint64_t page_bytes) {
+  run.report_rest(
+      both_levels, Status::not_resolvable,
+      fmt::format("fetches differ from plain loads, but pages of {} are too small to push their "
+                  "lines out of the texture cache, which may answer before any TLB",
+                  format_bytes(static_cast<double>(page_bytes))));
 }
 
 void characterize(PageChaseSetup setup) {
@@ -105,12 +122,16 @@ void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
   for (const BlockSize& granularity : plain.granularities)
     page_bytes = std::min(page_bytes, granularity.bytes);
   setup.swept = sweep_first_page(page_bytes, run.info().l2_bytes);
+  const PageChaseSetup loads = set_up_page_chases(run);
   std::size_t compared = 0;
   for (std::size_t i = 0; i < plain.levels.size(); ++i) {
     if (plain.steps_bytes[i] == 0) continue;
-    switch (compare(setup, plain.levels[i], plain.steps_bytes[i])) {
+    switch (compare(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
-      case Likeness::different: characterize(setup); return;
+      case Likeness::different:
+        if (setup.swept.empty()) return report_hidden(run, page_bytes);
+        characterize(setup);
+        return;
       case Likeness::out_of_memory: break;
     }
   }

@@ -31,6 +31,11 @@ class TlbProbe final : public SetsProbe {
   bool evicts_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
   MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
+  std::vector<double> costs_in_order(const std::vector<std::uint16_t>& order, const Offsets& places,
+                                     const Lines& access_evictors,
+                                     const std::vector<double>& warm_cycles);
+  std::vector<double> costs_of_pairs_in_order(const std::vector<std::uint16_t>& order,
+                                              const Lines& lines, const Lines& access_evictors);
   std::vector<double> median_costs(const char* what, const Offsets& places, std::uint64_t passes);
 
   TlbUnderTest tlb_;           // in one buffer that stays in its place

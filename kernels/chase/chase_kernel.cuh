@@ -44,16 +44,28 @@ __device__ inline LaneMemory lane_memory(const ChaseLaunch& launch, std::uint32_
           histogram + histogram_bytes + record_bytes};
 }
 
+/// Counts in a bin of the histogram. The store must have read its operands before the next window
+/// begins. From sm_100 on ptxas makes the timed load wait for that (elsewhere the clock read waits)
+/// unless something changes an operand before, as a record's address does: here the bin's address,
+/// in a way that ptxas can't undo.
 template <Keep keep>
-__device__ __forceinline__ void keep_cycles(std::uint32_t cycles, std::uint32_t histogram,
+__device__ __forceinline__ void count_in_bin(std::uint32_t& histogram, std::uint32_t offset) {
+  const std::uint32_t bin = histogram + offset;
+  store_shared_u32(bin, load_shared_u32(bin) + 1);
+#if __CUDA_ARCH__ >= 1000
+  if constexpr (keep == Keep::histogram) histogram = bin - offset * unknown_one();
+#endif
+}
+
+template <Keep keep>
+__device__ __forceinline__ void keep_cycles(std::uint32_t cycles, std::uint32_t& histogram,
                                             std::uint32_t& record) {
   if constexpr (keep != Keep::histogram) {
     store_shared_u16(record, cycles);
     record += 2;
   }
   if constexpr (keep != Keep::record) {
-    const std::uint32_t bin = histogram + min(cycles, chase_bins - 1) * 4;
-    store_shared_u32(bin, load_shared_u32(bin) + 1);
+    count_in_bin<keep>(histogram, min(cycles, chase_bins - 1) * 4);
   }
 }
 
@@ -62,6 +74,7 @@ template <Keep keep, class Chase>
 __device__ bool timed_accesses(Chase& chase, std::uint64_t count, const LaneMemory& memory,
                                const Deadline& deadline) {
   std::uint32_t record = memory.record;
+  std::uint32_t histogram = memory.histogram;
   const unsigned one = unknown_one();
   for (std::uint64_t done = 0; done < count; done += chunk_accesses) {
     const auto chunk = static_cast<unsigned>(min(count - done, chunk_accesses));
@@ -72,7 +85,7 @@ __device__ bool timed_accesses(Chase& chase, std::uint64_t count, const LaneMemo
       const std::uint64_t begin = read_clock();
       chase.access(memory.sink);
       const std::uint64_t end = read_clock();
-      keep_cycles<keep>(cycles_between(begin, end), memory.histogram, record);
+      keep_cycles<keep>(cycles_between(begin, end), histogram, record);
     }
     if (deadline.passed()) return done + chunk == count;
   }
@@ -129,7 +142,7 @@ __device__ inline void store_words(const ChaseTask& task) {
     store_global(address, __ldcg(words + 2 * i + 1));
   }
   const std::uint64_t begin = read_clock();
-  while (read_clock() - begin < store_cycles) {
+  while (cycles_since(begin) < store_cycles) {
   }
 }
 

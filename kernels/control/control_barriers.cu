@@ -30,7 +30,7 @@ __device__ std::uint64_t time_barriers(std::uint32_t count, std::uint32_t thread
     for (std::uint32_t j = 0; j < barriers_in_row; ++j) sync_block<barrier>(threads);
   }
   if (!pass_barrier()) return 0;
-  return read_clock() - begin;
+  return cycles_since(begin);
 }
 
 template <BlockBarrier barrier>
@@ -83,7 +83,7 @@ __device__ std::uint64_t time_cluster_barriers(std::uint32_t count) {
     for (std::uint32_t j = 0; j < barriers_in_row; ++j) sync_cluster();
   }
   if (!pass_barrier()) return 0;
-  return read_clock() - begin;
+  return cycles_since(begin);
 }
 
 #endif
@@ -120,10 +120,10 @@ __global__ void __launch_bounds__(32, 1) sleep_kernel(const __grid_constant__ Sl
     const std::uint64_t begin = read_clock();
     asm volatile("nanosleep.u32 %0;" ::"r"(launch.asked_ns) : "memory");
     const std::uint64_t end = read_clock();
-    const std::uint64_t cycles = end - begin;
+    const std::uint64_t cycles = elapsed(begin, end);
     windows[i] = cycles < 0xffffffffu ? static_cast<std::uint32_t>(cycles) : 0xffffffffu;
   }
-  launch.results[rank] = {lane_status(true, sm), sm, read_clock() - start, 0};
+  launch.results[rank] = {lane_status(true, sm), sm, cycles_since(start), 0};
 }
 
 }  // namespace

@@ -36,11 +36,9 @@ struct Words {
 struct Stopwatch {
   std::uint64_t begin_cycles;
   std::uint64_t limit_cycles;
-  __device__ __forceinline__ std::uint64_t cycles() const {
-    return read_clock() - begin_cycles + 1;
-  }
+  __device__ __forceinline__ std::uint64_t cycles() const { return cycles_since(begin_cycles) + 1; }
   __device__ __forceinline__ bool passed() const {
-    return read_clock() - begin_cycles >= limit_cycles;
+    return cycles_since(begin_cycles) >= limit_cycles;
   }
 };
 
@@ -119,7 +117,7 @@ __device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& 
   std::uint64_t cycles = 0;
   for (int arrival = 0; arrival < most_arrivals; ++arrival) {
     const std::uint64_t start = read_clock();
-    while (read_clock() - start < watch.limit_cycles / 4) {
+    while (cycles_since(start) < watch.limit_cycles / 4) {
     }
     if (__any_sync(0xffffffffu, look(words.first) == warp_size)) break;
     if (thread == static_cast<unsigned>(arrival)) cycles = watch.cycles();

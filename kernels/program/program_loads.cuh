@@ -232,7 +232,7 @@ class TimedLoads {
       const std::uint64_t end = read_clock();
       progress.zero = value;
       progress.elements += element;
-      progress.issue_cycles += issued - begin;
+      progress.issue_cycles += elapsed(begin, issued);
       if (progress.windows < launch.recorded) {
         if (threadIdx.x % 32 == 0) store_shared_u16(progress.record, cycles_between(begin, end));
         progress.record += 2;

@@ -1,5 +1,6 @@
-// Random GPUs, each measured by a whole suite in a process of its own: how many of the values that
-// their files declare come back, by family of metrics. Ends with 1 if a bar is missed.
+// Simulated GPUs, drawn at random or written by hand, each measured by a whole suite in a process
+// of its own: how many of the values that are known of them come back, by family of metrics. Ends
+// with 1 if a bar is missed.
 #include "sim/score_table.hpp"
 
 #include <fmt/format.h>
@@ -29,8 +30,8 @@ json to_json(const GpuScore& score) {
           {"not_judged", score.not_judged}};
 }
 
-GpuScore from_json(std::uint64_t seed, const json& text) {
-  GpuScore score{.seed = seed,
+GpuScore from_json(const GpuToScore& gpu, const json& text) {
+  GpuScore score{.gpu = describe(gpu),
                  .lost_jobs = text["lost_jobs"],
                  .job_seconds = text["job_seconds"],
                  .not_judged = text["not_judged"]};
@@ -44,6 +45,7 @@ GpuScore from_json(std::uint64_t seed, const json& text) {
 struct Options {
   std::uint64_t first_seed = 1;
   std::uint64_t gpus = 400;
+  std::filesystem::path written;
   unsigned processes = 1;
   unsigned gpu_limit_s = 1800;
   bool with_unresolved = false;
@@ -68,31 +70,31 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void run() {
-    for (std::uint64_t i = 0; i < options_.gpus; ++i) {
+  void run(const std::vector<GpuToScore>& gpus) {
+    for (const GpuToScore& gpu : gpus) {
       if (running_.size() >= options_.processes) collect();
-      start(options_.first_seed + i);
+      start(gpu);
     }
     while (!running_.empty()) collect();
   }
 
  private:
-  std::filesystem::path file_of(std::uint64_t seed) const {
-    return folder_ / (std::to_string(seed) + ".json");
+  std::filesystem::path file_of(const GpuToScore& gpu) const {
+    return folder_ / (describe(gpu) + ".json");
   }
 
-  void start(std::uint64_t seed) {
+  void start(const GpuToScore& gpu) {
     const pid_t child = fork();
     if (child < 0) throw Error("cannot start a process");
     if (child > 0) {
-      running_[child] = seed;
+      running_[child] = gpu;
       return;
     }
     alarm(options_.gpu_limit_s);
     try {
-      std::ofstream(file_of(seed)) << to_json(score_random_gpu(seed, options_.score)).dump();
+      std::ofstream(file_of(gpu)) << to_json(score_gpu(gpu, options_.score)).dump();
     } catch (const std::exception& error) {
-      fmt::print(stderr, "seed {}: {}\n", seed, error.what());
+      fmt::print(stderr, "{}: {}\n", describe(gpu), error.what());
       _exit(1);
     }
     _exit(0);
@@ -103,11 +105,11 @@ class Workers {
     const pid_t child = waitpid(-1, &status, 0);
     const auto found = running_.find(child);
     if (found == running_.end()) return;
-    const std::uint64_t seed = found->second;
+    const GpuToScore gpu = found->second;
     running_.erase(found);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      const GpuScore score = from_json(seed, json::parse(std::ifstream(file_of(seed))));
-      fmt::print(stderr, "seed {}: {} values, {} wrong, {} jobs lost\n", seed, score.values.size(),
+      const GpuScore score = from_json(gpu, json::parse(std::ifstream(file_of(gpu))));
+      fmt::print(stderr, "{}: {} values, {} wrong, {} jobs lost\n", score.gpu, score.values.size(),
                  std::ranges::count(score.values, Verdict::wrong, &ScoredValue::verdict),
                  score.lost_jobs.size());
       table_.add(score);
@@ -116,14 +118,37 @@ class Workers {
     const std::string why = WIFSIGNALED(status)
                                 ? fmt::format("the process ended by signal {}", WTERMSIG(status))
                                 : "the process failed";
-    table_.add(score_lost_gpu(seed, options_.score, why));
+    table_.add(score_lost_gpu(gpu, options_.score, why));
   }
 
   const Options& options_;
   ScoreTable& table_;
   std::filesystem::path folder_;
-  std::map<pid_t, std::uint64_t> running_;
+  std::map<pid_t, GpuToScore> running_;
 };
+
+/// The models of a folder, each with its truths next to it in NAME.truth.json, by name.
+/// @throws Error if a model has none
+std::vector<GpuToScore> written_gpus(const std::filesystem::path& folder, std::uint64_t seed) {
+  std::vector<GpuToScore> gpus;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& model = entry.path();
+    if (model.extension() != ".json" || model.stem().extension() == ".truth") continue;
+    const std::filesystem::path truths =
+        std::filesystem::path(model).replace_extension(".truth.json");
+    if (!std::filesystem::exists(truths)) throw Error(truths.string() + " is not there");
+    gpus.push_back({.seed = seed, .model = model, .truths = truths});
+  }
+  std::ranges::sort(gpus, {}, &GpuToScore::model);
+  return gpus;
+}
+
+std::vector<GpuToScore> gpus_to_score(const Options& options) {
+  if (!options.written.empty()) return written_gpus(options.written, options.first_seed);
+  std::vector<GpuToScore> gpus;
+  for (std::uint64_t i = 0; i < options.gpus; ++i) gpus.push_back({options.first_seed + i});
+  return gpus;
+}
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--first-seed", options.first_seed, "1 to 999 are for development")
@@ -148,14 +173,14 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Scores whole suites on random simulated GPUs"};
+  CLI::App app{"Scores whole suites on simulated GPUs, drawn at random or written by hand"};
   Options options;
   add_options(app, options);
   CLI11_PARSE(app, argc, argv);
   options.score.level = parse_suite_level(options.suite);
   options.score.jobs = select_jobs(options.score.level, options.jobs);
   ScoreTable table;
-  Workers(options, table).run();
+  Workers(options, table).run(gpus_to_score(options));
   table.print(options.with_unresolved);
   const std::vector<std::string> missed = table.missed(options.bars);
   for (const std::string& line : missed) fmt::print("MISSED {}\n", line);

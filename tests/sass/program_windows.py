@@ -79,17 +79,17 @@ def dependence_faults(loop, row):
     return faults
 
 
-def is_of_program(code, row):
-    """What the launch reads of its own counters is never switched off. Nor is a row of one, which may be jumped over;
-    but its address is made of what it loaded."""
-    if len(row) > 1 or row[0].predicate:
+def is_of_program(code, row, length):
+    """What the launch reads of its own counters is never switched off. Nor is a row that should be of one, which may be
+    jumped over; but its address is made of what it loaded."""
+    if length > 1 or len(row) > 1 or row[0].predicate:
         return all(i.predicate for i in row)
     loop = smallest_loop(code, row)
     return loop is not None and not dependence_faults(loop, row)
 
 
 def check_row(code, load, length):
-    found = [row for row in rows(code, load) if is_of_program(code, row)]
+    found = [row for row in rows(code, load) if is_of_program(code, row, length)]
     if [len(row) for row in found] != [length]:
         return [f"rows of {[len(row) for row in found]} {load}, should be one of {length}"]
     row = found[0]

@@ -40,6 +40,10 @@ class RowTest(unittest.TestCase):
         self.assertEqual(row_faults(BASE + ADDRESSES + LOADS + SUM + JUMP), [])
         self.assertEqual(row_faults(BASE + [ADDRESSES[0], LOADS[0], ADDRESSES[1], LOADS[1]] + SUM + JUMP), [])
 
+    def test_load_of_the_launch_itself_is_no_row(self):
+        own = ["IMAD.WIDE.U32 R30, R33, 0x4, R34", "LDG.E R33, desc[UR8][R30.64]", "@P4 BRA {head}"]
+        self.assertEqual(row_faults(BASE + ADDRESSES + LOADS + SUM + JUMP + own), [])
+
     def test_wait_for_a_value_within_a_row_fails(self):
         waits = ("IMAD.WIDE.U32 R6, R11, 0x4, R2", NONE, (0,))
         self.assertTrue(row_faults(BASE + [ADDRESSES[0], LOADS[0], waits, LOADS[1]] + SUM + JUMP))

@@ -118,11 +118,15 @@ def stored(instruction):
     return register(instruction.operands.rsplit(",", 1)[-1])
 
 
-def clock_faults(code):
+def read_faults(code):
     """64-bit reads by CS2R only (sm_120 has a uniform variant): S2R takes some 30 cycles."""
-    faults = [f"clock read by {i.opcode}" for i in code
-              if is_clock(i) and i.opcode not in ("CS2R", "CS2UR")]
-    return faults + [f"window from {begin.opcode} to {end.opcode}"
+    return [f"clock read by {i.opcode}" for i in code
+            if is_clock(i) and i.opcode not in ("CS2R", "CS2UR")]
+
+
+def clock_faults(code):
+    """Both ends of a window are read by the same instruction."""
+    return read_faults(code) + [f"window from {begin.opcode} to {end.opcode}"
                      for begin, _, end in windows(code) if begin.opcode != end.opcode]
 
 
@@ -170,7 +174,7 @@ def wait_faults(code):
             return ["no control words in the listing"]
         begin, held, end = windows(loop)[0]
         pending = {}
-        for i in loop[loop.index(end):] + loop[:loop.index(begin)]:
+        for i in loop[loop.index(end):] + loop[:loop.index(begin) + 1]:
             pending = {b: o for b, o in pending.items() if b not in i.control.waits}
             pending |= {b: i.opcode for b in i.control.sets}
         faults += [f"{i.opcode} waits for {pending[b]} before the window"
@@ -299,7 +303,8 @@ def check_code_chase(code, blocks=4097):
     for held in found:
         moves = [opcode for opcode in held if opcode in ("MOV", "IMAD", "HFMA2")]
         rest = [opcode for opcode in held if opcode not in ("MOV", "IMAD", "HFMA2")]
-        if rest != ["BSSY", "CALL", "BSYNC"] or len(moves) != 2:
+        # sm_75 clears a convergence barrier (BMOV) before each call: a fixed time in every window.
+        if rest not in (["BSSY", "CALL", "BSYNC"], ["BMOV", "BSSY", "CALL", "BSYNC"]) or len(moves) != 2:
             faults.append(f"holds {held}, should hold BSSY, two moves of the return address, CALL and BSYNC")
     at = code_block_addresses(code)
     if len(at) != blocks or any(second - first != 128 for first, second in zip(at, at[1:])):

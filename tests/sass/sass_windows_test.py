@@ -94,8 +94,8 @@ class SassWindowsTest(unittest.TestCase):
         free = "000fe20000000000"
         sets_5, waits_5, waits_5_sets_5 = "000f620000000000", "020fe20000000000", "020f640000000000"
 
-        def faults(before, load, store=waits_5):
-            words = [free, before, free, load, store, free, free]
+        def faults(before, load, store=waits_5, clock=free):
+            words = [free, before, clock, load, store, free, free]
             lines = ["@P1 TLD.LZ RZ, R0, R0, UR4, 0x0, 1D, 0x1", "IADD3 R0, R0, R7, RZ", "CS2R R4, SR_CLOCKLO",
                      "TLD.LZ RZ, R0, R0, UR4, 0x0, 1D, 0x1", "STS [R8], R0", "CS2R R6, SR_CLOCKLO", "@P0 BRA 0x0"]
             words[0] = sets_5
@@ -104,6 +104,7 @@ class SassWindowsTest(unittest.TestCase):
             return sass_windows.wait_faults(sass_windows.parse("Function : f\n" + listing)["f"])
 
         self.assertEqual(faults(before=waits_5, load=sets_5), [])
+        self.assertEqual(faults(before=free, clock=waits_5, load=sets_5), [])
         self.assertIn("TLD.LZ waits for TLD.LZ", faults(before=free, load=waits_5_sets_5)[0])
         self.assertIn("STS waits for TLD.LZ", faults(before=free, load=sets_5)[0])
         self.assertIn("on its way", faults(before=free, load=free, store=free)[0])

@@ -1,10 +1,11 @@
-// From a seed to the verdicts on all that was found of its GPU.
+// From a GPU to the verdicts on all that was found of it.
 #include "sim/random_gpu_score.hpp"
 
 #include "analysis/metrics.hpp"
 #include "device/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "sim/declared_suite.hpp"
+#include "sim/written_truths.hpp"
 #include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
@@ -18,23 +19,25 @@
 namespace sonde::test {
 namespace {
 
-/// The model file of a GPU, as long as this lives.
+/// The model file of a GPU; that of a drawn one is there as long as this lives.
 class ModelFile {
  public:
-  explicit ModelFile(std::uint64_t seed)
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("sonde_random_gpu_{}_{}.json", seed, getpid())) {
-    std::ofstream(path_) << draw_gpu(seed);
+  explicit ModelFile(const GpuToScore& gpu) : is_drawn_(gpu.model.empty()), path_(gpu.model) {
+    if (!is_drawn_) return;
+    path_ = std::filesystem::temp_directory_path() /
+            fmt::format("sonde_random_gpu_{}_{}.json", gpu.seed, getpid());
+    std::ofstream(path_) << draw_gpu(gpu.seed);
   }
   ~ModelFile() {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    if (is_drawn_) std::filesystem::remove(path_, ignored);
   }
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;
   std::string path() const { return path_.string(); }
 
  private:
+  bool is_drawn_;
   std::filesystem::path path_;
 };
 
@@ -48,9 +51,11 @@ std::vector<std::uint64_t> recordable_carveouts(const Device& device) {
   return carveouts;
 }
 
-std::vector<DeclaredValue> declare(const sim::Model& model, const Device& device,
-                                   std::uint64_t seed) {
-  const sim::Die die = sim::make_die(model, {}, sim::die_seed(seed, 0));
+std::vector<DeclaredValue> known_values(const GpuToScore& gpu, const std::string& model_path,
+                                        const Device& device) {
+  if (!gpu.truths.empty()) return read_written_truths(gpu.truths);
+  const sim::Model model = sim::load_model(model_path);
+  const sim::Die die = sim::make_die(model, {}, sim::die_seed(gpu.seed, 0));
   return declared_suite(model, die, recordable_carveouts(device));
 }
 
@@ -67,15 +72,15 @@ bool is_confident(const Finding* finding) {
   return finding->status == ok || finding->status == unstable || finding->status == not_present;
 }
 
-ScoredValue score(const DeclaredValue& declared, const Finding* finding, std::uint64_t seed) {
+ScoredValue score(const DeclaredValue& declared, const Finding* finding, const std::string& gpu) {
   ScoredValue scored{.metric = declared.metric,
                      .verdict = judge(declared, finding),
                      .is_confident = is_confident(finding),
                      .line = {}};
   if (scored.verdict == Verdict::right) return scored;
   scored.line =
-      fmt::format("{} {} of seed {}: declared {}, found {}",
-                  scored.verdict == Verdict::wrong ? "WRONG" : "unresolved", declared.metric, seed,
+      fmt::format("{} {} of {}: declared {}, found {}",
+                  scored.verdict == Verdict::wrong ? "WRONG" : "unresolved", declared.metric, gpu,
                   describe(declared.value), finding == nullptr ? "nothing" : describe(*finding));
   if (is_confident(finding) || (finding != nullptr && finding->confidence > 0)) {
     scored.line += fmt::format(" [confidence {:.2f}]", finding->confidence);
@@ -95,7 +100,7 @@ void judge_all(GpuScore& score_of_gpu, const std::vector<DeclaredValue>& declare
     const Metric* metric = find_metric(value.metric);
     if (metric == nullptr || !is_asked(*metric)) continue;
     judged.insert(metric->name);
-    score_of_gpu.values.push_back(score(value, find_in(results, value.metric), score_of_gpu.seed));
+    score_of_gpu.values.push_back(score(value, find_in(results, value.metric), score_of_gpu.gpu));
   }
   for (const Metric& metric : all_metrics()) {
     if (is_asked(metric) && !judged.contains(metric.name)) {
@@ -112,36 +117,43 @@ std::string family_of(std::string_view metric) {
   return std::string(metric.substr(0, is_cache ? metric.find('.', first + 1) : first));
 }
 
-GpuScore score_random_gpu(std::uint64_t seed, const ScoreOptions& options) {
-  const ModelFile file(seed);
-  const sim::Model model = sim::load_model(file.path());
+std::string describe(const GpuToScore& gpu) {
+  if (gpu.model.empty()) return fmt::format("seed {}", gpu.seed);
+  return fmt::format("{} with seed {}", gpu.model.stem().string(), gpu.seed);
+}
+
+GpuScore score_gpu(const GpuToScore& gpu, const ScoreOptions& options) {
+  const ModelFile file(gpu);
   const BackendChoice backend = parse_backend("sim:" + file.path());
-  const auto device = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
-  GpuScore score_of_gpu{.seed = seed};
+  const auto device =
+      open_device(backend, list_visible_devices(backend, 0, gpu.seed).at(0), gpu.seed);
+  GpuScore score_of_gpu{.gpu = describe(gpu)};
   std::vector<JobResult> results;
   for (const Job* job : options.jobs) {
     JobOutcome outcome =
-        run_job(*job, *device, options.level, seed, results, options.job_limit_s, {});
+        run_job(*job, *device, options.level, gpu.seed, results, options.job_limit_s, {});
     if (outcome.result.status == Status::failed) {
       score_of_gpu.lost_jobs.push_back(
-          fmt::format("{} of seed {}: {}", job->name, seed, outcome.result.reason));
+          fmt::format("{} of {}: {}", job->name, score_of_gpu.gpu, outcome.result.reason));
     }
     score_of_gpu.job_seconds[outcome.result.job] = outcome.result.elapsed_s;
     results.push_back(std::move(outcome.result));
   }
-  judge_all(score_of_gpu, declare(model, *device, seed), results, options);
+  judge_all(score_of_gpu, known_values(gpu, file.path(), *device), results, options);
   return score_of_gpu;
 }
 
-GpuScore score_lost_gpu(std::uint64_t seed, const ScoreOptions& options, const std::string& why) {
-  const ModelFile file(seed);
+GpuScore score_lost_gpu(const GpuToScore& gpu, const ScoreOptions& options,
+                        const std::string& why) {
+  const ModelFile file(gpu);
   const BackendChoice backend = parse_backend("sim:" + file.path());
-  const auto device = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
-  GpuScore score_of_gpu{.seed = seed};
+  const auto device =
+      open_device(backend, list_visible_devices(backend, 0, gpu.seed).at(0), gpu.seed);
+  GpuScore score_of_gpu{.gpu = describe(gpu)};
   for (const Job* job : options.jobs) {
-    score_of_gpu.lost_jobs.push_back(fmt::format("{} of seed {}: {}", job->name, seed, why));
+    score_of_gpu.lost_jobs.push_back(fmt::format("{} of {}: {}", job->name, score_of_gpu.gpu, why));
   }
-  judge_all(score_of_gpu, declare(sim::load_model(file.path()), *device, seed), {}, options);
+  judge_all(score_of_gpu, known_values(gpu, file.path(), *device), {}, options);
   return score_of_gpu;
 }
 

@@ -1,9 +1,10 @@
-// One random GPU measured by a suite, every value that its file declares judged.
+// One simulated GPU measured by a suite, every value that is known of it judged.
 #pragma once
 
 #include "jobs/suite.hpp"
 #include "sim/finding_verdict.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,8 +24,18 @@ struct ScoredValue {
   std::string line;           // what was declared and what was found, unless it is right
 };
 
+/// A GPU drawn from a seed, or one that somebody wrote, with the truths written for it.
+struct GpuToScore {
+  std::uint64_t seed = 1;             // of the drawing, and of the run
+  std::filesystem::path model = {};   // empty: drawn
+  std::filesystem::path truths = {};  // empty: what the model's file declares
+};
+
+/// "seed 7", "03-a100 with seed 2"
+std::string describe(const GpuToScore& gpu);
+
 struct GpuScore {
-  std::uint64_t seed = 0;
+  std::string gpu;
   std::vector<ScoredValue> values = {};
   std::vector<std::string> lost_jobs = {};         // with the reason
   std::map<std::string, double> job_seconds = {};  // of the host
@@ -38,10 +49,10 @@ struct ScoreOptions {
 };
 
 /// The jobs run one after the other as in a run. What a lost job leaves out is wrong.
-/// @throws Error if the model cannot be read (a defect of the generator)
-GpuScore score_random_gpu(std::uint64_t seed, const ScoreOptions& options);
+/// @throws Error if the model or its truths cannot be read
+GpuScore score_gpu(const GpuToScore& gpu, const ScoreOptions& options);
 
 /// The same of a GPU whose process ended: every value is wrong.
-GpuScore score_lost_gpu(std::uint64_t seed, const ScoreOptions& options, const std::string& why);
+GpuScore score_lost_gpu(const GpuToScore& gpu, const ScoreOptions& options, const std::string& why);
 
 }  // namespace sonde::test

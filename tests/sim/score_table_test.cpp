@@ -16,7 +16,7 @@ using testing::IsEmpty;
 GpuScore score_of(Verdict verdict, bool is_confident, std::size_t count,
                   const std::string& metric) {
   return {
-      .seed = 1,
+      .gpu = "seed 1",
       .values = std::vector<ScoredValue>(
           count, {.metric = metric, .verdict = verdict, .is_confident = is_confident, .line = {}})};
 }
@@ -47,7 +47,7 @@ TEST(ScoreTableTest, confident_falsehoods_unresolved_values_and_lost_jobs_miss_b
   EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("of the confident answers right")));
   table.add(score_of(Verdict::unresolvable, false, 50, "tlb.l1.entries"));
   EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("unresolved"), HasSubstr("confident")));
-  table.add({.seed = 2, .lost_jobs = {"tlb of seed 2: why"}});
+  table.add({.gpu = "seed 2", .lost_jobs = {"tlb of seed 2: why"}});
   EXPECT_THAT(table.missed({.most_unresolved_share = 1, .least_confident_share = 0}),
               ElementsAre(HasSubstr("1 jobs lost")));
 }

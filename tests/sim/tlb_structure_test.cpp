@@ -78,6 +78,22 @@ TEST(TlbStructureTest, sees_through_a_hash_of_addresses_that_do_not_start_at_zer
   }
 }
 
+/// These differ in what a line is that nobody has hit yet: a second access to each would hide it.
+TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
+  const std::pair<const char*, const char*> policies[] = {{"srrip", "SRRIP"}, {"nru", "NRU"}};
+  for (const auto& [declared, wanted] : policies) {
+    json model = json::parse(std::ifstream(write_model(declared, json::object())));
+    model["pages"]["tlbs"][0]["replacement"] = declared;
+    const std::string path = testing::TempDir() + declared + "_first.json";
+    std::ofstream(path) << model;
+    JobOnSim sim(path);
+
+    sim.run("tlb");
+
+    EXPECT_EQ(sim.text("tlb.l1.replacement"), wanted) << sim.find("tlb.l1.replacement").reason;
+  }
+}
+
 TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
   const json field{{"kind", "bit_field"}, {"low_bit", 25}, {"bits", 5}};
   JobOnSim sim(write_model("fifo", second_level(field, "fifo")));

@@ -185,8 +185,10 @@ ReplacementFit match_replacement(std::uint32_t ways,
   }
   const Candidate& chosen = simplest(candidates);
   fit.agreement = chosen.tally.agreement();
-  // BRRIP is no rule that can be played; variants that resemble it must not take its place.
-  const bool settled = chosen.tally.convincing() && usual(chosen);
+  // BRRIP is no rule that can be played; what resembles it must not take its place: variants, and
+  // SRRIP where every line is hit before it could be replaced.
+  const bool settled =
+      chosen.tally.convincing() && usual(chosen) && chosen.rule->policy != Policy::srrip;
   if (!settled && match_bimodal(ways, records, chosen, fit)) return fit;
   if (chosen.tally.convincing()) {
     conclude(fit, candidates, chosen, ways);

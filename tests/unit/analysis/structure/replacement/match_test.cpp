@@ -113,6 +113,24 @@ TEST(ReplacementTest, one_way_leaves_all_alike) {
   EXPECT_THAT(fit.reason, HasSubstr("one way"));
 }
 
+TEST(ReplacementTest, a_hit_behind_every_fill_hides_where_lines_are_inserted) {
+  for (Policy policy : {Policy::srrip, Policy::brrip}) {
+    for (std::uint32_t ways : {4U, 7U, 16U}) {
+      std::vector<AccessRecord> records;
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        std::vector<std::uint16_t> pairs;
+        for (std::uint16_t line : policy_trace(ways, 1000, seed))
+          pairs.insert(pairs.end(), 2, line);
+        records.push_back(chase_toy(*make_toy(policy, ways, seed, {}), ways, pairs, 0, seed));
+      }
+      const ReplacementFit fit = match_replacement(ways, records, {});
+
+      EXPECT_FALSE(fit.policy.has_value()) << ways << " ways: " << name(fit);
+      EXPECT_THAT(fit.alike, testing::IsSupersetOf({Policy::srrip, Policy::brrip})) << name(fit);
+    }
+  }
+}
+
 TEST(ReplacementTest, chases_too_short_name_nothing) {
   const AccessRecord record{{0, 1, 2, 3, 0, 1, 2, 3}, {1, 1, 1, 1, 0, 0, 0, 0}};
 
