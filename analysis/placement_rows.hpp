@@ -43,6 +43,8 @@ inline constexpr Row placement_rows[] = {
      "Luo et al., arXiv 2501.12084"},
 };
 
+inline constexpr Quantity slice_map{"cycle", fingerprint, lower};
+
 inline constexpr Row slice_rows[] = {
     {"cache.l2.slices", count,
      "slices that the lines of a page lie in; of a divided L2, in each partition"},
@@ -54,7 +56,7 @@ inline constexpr Row slice_rows[] = {
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", Quantity{"cycle", inventory, neither},
      "what a load waits for reductions of other SMs on another line of its slice"},
-    {"cache.l2.slice_latency_cycles", curve, "L2 hit latency by slice, over all SMs"},
+    {"cache.l2.slice_latency_cycles", slice_map, "L2 hit latency by slice, over all SMs"},
     {"placement.l2_slices_cycles", sm_map,
      "L2 hit latency by SM, over as many lines of every slice"},
     {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},

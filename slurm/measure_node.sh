@@ -17,9 +17,11 @@ rm -rf "$run" "$run.parts"
 "${clean[@]}" "$mpirun" -n "$ranks" "$sonde" run --config "$here/site.toml" --force -o "$run"
 status=$?
 [[ -e $run ]] || exit "$status"
+held_against=()
 if [[ -n $baseline && -e $baseline ]]; then
-  "${clean[@]}" "$sonde" analyze "$run" --baseline "$baseline"
+  held_against=(--baseline "$baseline")
+  "${clean[@]}" "$sonde" analyze "$run" "${held_against[@]}"
 fi
-"${clean[@]}" "$sonde" export "$run" --format prometheus >"$folder/metrics.prom" || exit 1
+"${clean[@]}" "$sonde" export "$run" "${held_against[@]}" --format prometheus >"$folder/metrics.prom" || exit 1
 if grep -q '^sonde_device_verdict{.*} [34]$' "$folder/metrics.prom"; then exit 4; fi
 exit "$status"

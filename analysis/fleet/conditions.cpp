@@ -1,10 +1,12 @@
 // Findings from health counters and conditions, and the likely cause of a deviation.
 #include "analysis/fleet/conditions.hpp"
 
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -233,6 +235,38 @@ FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
     if (finding.metric.find(part) != std::string::npos) return FaultClass::sm;
   }
   return FaultClass::unknown;
+}
+
+std::string cause_of(const FleetFinding& finding, const DeviceConditions& conditions,
+                     double clock_deviation_fraction) {
+  const std::string size = percent_text(finding.deviation_fraction);
+  if (!finding.slices.empty()) {
+    return fmt::format("slice {} of the L2 is {} slower than the others",
+                       fmt::join(finding.slices, ", "), size);
+  }
+  if (!finding.sms.empty()) {
+    return fmt::format("SM {} is {} slower than the others of this GPU",
+                       fmt::join(finding.sms, ", "), size);
+  }
+  if (finding.n == 2) return "";
+  const bool of_clock = finding.fault == FaultClass::clock ||
+                        finding.fault == FaultClass::thermal || finding.fault == FaultClass::power;
+  if (of_clock && clock_deviation_fraction < 0) {
+    std::string text =
+        fmt::format("SM clock {} below its peers'", percent_text(clock_deviation_fraction));
+    if (conditions.temperature_c > 0) text += fmt::format(" at {:.0f} C", conditions.temperature_c);
+    const std::string reasons = throttle_text(conditions.throttle_reasons);
+    return reasons.empty() ? text : text + ", throttled: " + reasons;
+  }
+  const bool is_rate = finding.metric.ends_with("bytes_per_s");
+  if (finding.fault == FaultClass::memory && is_rate && finding.deviation_fraction < 0) {
+    return fmt::format("{} bandwidth {} low", finding.metric.starts_with("l2.") ? "L2" : "memory",
+                       size);
+  }
+  if (finding.metric == "device.sm_count") {
+    return fmt::format("{} SMs where its peers have {}", finding.value, finding.reference);
+  }
+  return "";
 }
 
 }  // namespace sonde

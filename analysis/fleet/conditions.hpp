@@ -37,4 +37,10 @@ std::size_t usual_device_count(const RunResult& run);
 FaultClass likely_fault(const FleetFinding& finding, const DeviceResult& device,
                         const DeviceConditions& conditions, double clock_deviation_fraction);
 
+/// What stands behind a finding, as a person says it: "SM clock 15 % below its peers' at 88 C,
+/// throttled: thermal"; "" if the finding itself says as much, or if two devices differ and it
+/// cannot be told which is wrong.
+std::string cause_of(const FleetFinding& finding, const DeviceConditions& conditions,
+                     double clock_deviation_fraction);
+
 }  // namespace sonde

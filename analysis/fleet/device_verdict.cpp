@@ -8,8 +8,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <ranges>
+#include <tuple>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -25,14 +29,18 @@ std::string incomplete_reason(const DeviceResult& device) {
   return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-}  // namespace
+void sort_worst_first(std::vector<FleetFinding>& findings) {
+  const auto badness = [](const FleetFinding& finding) {
+    const double fraction = std::abs(finding.deviation_fraction);
+    return std::tuple(finding.severity, finding.names_part(),
+                      std::isfinite(fraction) ? fraction : 0);
+  };
+  std::ranges::stable_sort(findings, std::greater{}, badness);
+}
 
-bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
-
+/// @param verdict with what was counted, and the numbers of the device's findings, worst first
 DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFinding>& findings,
                          DeviceVerdict verdict) {
-  verdict.missing +=
-      static_cast<std::size_t>(std::ranges::count_if(device.jobs, is_missing, &JobResult::status));
   const auto weighty = std::ranges::count_if(
       verdict.findings, [&](std::size_t i) { return findings[i].severity != Severity::info; });
   const std::string gone = gone_reason(device);
@@ -49,7 +57,8 @@ DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFind
     const bool fail = worst.severity == Severity::fail;
     verdict.verdict = fail ? Verdict::fail : incomplete ? Verdict::incomplete : Verdict::warn;
     verdict.likely = worst.fault;
-    verdict.reason = fmt::format("{}: {}", worst.metric, worst.reason);
+    verdict.reason = fmt::format("{}{}{}: {}", worst.cause, worst.cause.empty() ? "" : "; ",
+                                 worst.metric, worst.reason);
     if (weighty > 1) verdict.reason += fmt::format("; and {} more", weighty - 1);
   }
   if (incomplete) {
@@ -60,6 +69,7 @@ DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFind
   return verdict;
 }
 
+/// Each device once, by the worst of its verdicts over the settings of a sweep.
 FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
   std::map<std::string, Verdict> worst;  // of each device, over the settings of a sweep
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
@@ -80,6 +90,26 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
   counts.audited = worst.size() - counts.lost;
   counts.flagged = counts.warned + counts.failed;
   return counts;
+}
+
+}  // namespace
+
+bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
+
+void assign_verdicts(const RunResult& run, FleetAnalysis& analysis) {
+  sort_worst_first(analysis.findings);
+  std::vector<DeviceVerdict> verdicts(run.devices.size());
+  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
+    const std::size_t device = analysis.findings[i].device;
+    if (device != FleetFinding::no_device) verdicts[device].findings.push_back(i);
+  }
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    verdicts[device].missing = analysis.verdicts.at(device).missing;
+    verdicts[device] =
+        verdict_of(run.devices[device], analysis.findings, std::move(verdicts[device]));
+  }
+  analysis.verdicts = std::move(verdicts);
+  analysis.counts = count_devices(run, analysis.verdicts);
 }
 
 }  // namespace sonde

@@ -10,13 +10,8 @@ namespace sonde {
 /// Whether there should be a result and there is none.
 bool is_missing(Status status);
 
-/// @param findings of all devices
-/// @param verdict with what was counted so far, and the numbers of the device's findings, worst
-/// first
-DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<FleetFinding>& findings,
-                         DeviceVerdict verdict);
-
-/// Each device once, by the worst of its verdicts over the settings of a sweep.
-FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts);
+/// Sorts the findings, worst first, and makes from them the verdict of each device, and the counts;
+/// of the verdicts that stand there `missing` is kept. @pre a verdict for each device
+void assign_verdicts(const RunResult& run, FleetAnalysis& analysis);
 
 }  // namespace sonde

@@ -16,6 +16,11 @@ inline bool is_compared_map(const Metric& metric) {
   return metric.kind == MetricKind::fingerprint && metric.better != Better::neither;
 }
 
+/// By slice of the L2; all others of these maps are by SM.
+inline bool is_slice_map(const Metric& metric) {
+  return metric.name == "cache.l2.slice_latency_cycles";
+}
+
 /// The finite values of a map: of some SMs it may know nothing (NaN).
 std::vector<double> known_values(std::span<const double> values);
 

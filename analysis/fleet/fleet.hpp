@@ -131,8 +131,13 @@ struct FleetFinding {
   double score = no_number;               // NaN where there is none
   std::size_t n = 0;                      // devices compared, the device itself included
   std::vector<int> sms = {};              // SMs concerned
-  std::string reason = "";                // one sentence: what differs, by how much, n
-  std::string evidence = "";              // how sure, and what the conditions were
+  std::vector<int> slices = {};  // slices of the L2 concerned, as job `slices` numbers them
+  std::string cause = "";        // in plain words, where it is more than `reason`
+  std::string reason = "";       // one sentence: what differs, by how much, n
+  std::string evidence = "";     // how sure, and what the conditions were
+
+  /// It says which part of the device is meant.
+  bool names_part() const { return !sms.empty() || !slices.empty(); }
 };
 
 struct DeviceVerdict {

@@ -3,11 +3,14 @@
 
 #include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/die.hpp"
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <boost/math/distributions/normal.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -85,7 +88,8 @@ Change map_change(const Pair& pair, const std::vector<double>& before,
 }
 
 Change change_of(const Pair& pair, const ReduceOptions& options) {
-  if (!pair.metric.not_compared.empty()) return {};
+  // Each run numbers slices anew.
+  if (!pair.metric.not_compared.empty() || is_slice_map(pair.metric)) return {};
   if (is_structure(pair.metric.kind)) {
     const std::string before = ballot_text(pair.before);
     const std::string after = ballot_text(pair.after);
@@ -116,8 +120,16 @@ Change change_of(const Pair& pair, const ReduceOptions& options) {
   return before && after ? number_change(pair, *before, *after, options) : Change{};
 }
 
-void compare_device(const DeviceResult& before, const DeviceResult& after,
-                    const ReduceOptions& options, std::vector<Change>& changes) {
+struct DevicePair {
+  const DeviceResult& before;
+  const DeviceResult& after;
+  std::size_t device;  // the later one's place
+  bool same_jobs;      // both runs were asked for the same suite and jobs
+};
+
+void compare_device(const DevicePair& pair, const ReduceOptions& options,
+                    std::vector<Change>& changes) {
+  const auto& [before, after, device, same_jobs] = pair;
   for (const Metric& metric : options.registry) {
     const Finding* old_finding = find_finding(before, metric.name);
     const Finding* new_finding = find_finding(after, metric.name);
@@ -125,6 +137,11 @@ void compare_device(const DeviceResult& before, const DeviceResult& after,
     Change change =
         change_of({.metric = metric, .before = *old_finding, .after = *new_finding}, options);
     if (change.fraction == 0) continue;
+    if (!same_jobs && std::isnan(change.fraction)) {
+      change.severity = std::min(change.severity, Severity::warn);
+      change.reason += ", or the suites are: they look at other things";
+    }
+    change.device = device;
     change.uuid = after.info.uuid;
     change.node = after.node;
     change.metric = metric.name;
@@ -167,12 +184,32 @@ const DeviceResult* find_slot(const RunResult& run, const DeviceResult& like) {
   return found != run.devices.end() ? &*found : nullptr;
 }
 
+/// What was asked for in "suite" or "jobs", as JSON text; "" if it was not kept.
+std::string asked(const Provenance& provenance, const char* option) {
+  const auto config = nlohmann::json::parse(provenance.config_json, nullptr, false);
+  return config.is_object() && config.contains(option) ? config[option].dump() : "";
+}
+
+/// "suite "quick" before, "standard" after"; "" if both runs were asked for the same.
+std::string other_options(const Provenance& before, const Provenance& after) {
+  std::vector<std::string> parts;
+  for (const char* option : {"suite", "jobs"}) {
+    const std::string from = asked(before, option);
+    const std::string to = asked(after, option);
+    if (from == to || from.empty() || to.empty()) continue;
+    parts.push_back(fmt::format("{} {} before, {} after", option, from, to));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 }  // namespace
 
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
                            const ReduceOptions& options) {
   RunComparison comparison;
-  for (const DeviceResult& device : after.devices) {
+  comparison.other_options = other_options(before.provenance, after.provenance);
+  for (std::size_t index = 0; index < after.devices.size(); ++index) {
+    const DeviceResult& device = after.devices[index];
     const DeviceResult* earlier = find_device(before, after, device);
     if (earlier == nullptr) {
       comparison.only_after.push_back(device.info.uuid);
@@ -184,7 +221,11 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
     }
     ++comparison.paired;
     compare_die(*earlier, device, comparison.other_dies);
-    compare_device(*earlier, device, options, comparison.changes);
+    compare_device({.before = *earlier,
+                    .after = device,
+                    .device = index,
+                    .same_jobs = comparison.other_options.empty()},
+                   options, comparison.changes);
   }
   for (const DeviceResult& device : before.devices) {
     if (find_device(after, before, device) == nullptr) {

@@ -10,6 +10,7 @@ namespace sonde {
 
 /// One metric of one device that changed between two runs.
 struct Change {
+  std::size_t device = 0;  // into the devices of the later run
   std::string uuid;
   std::string node;
   std::string metric;
@@ -31,7 +32,8 @@ struct OtherDie {
 };
 
 struct RunComparison {
-  std::size_t paired = 0;  // devices found in both runs by UUID
+  std::string other_options;  // what the runs were asked, where not the same; structure then warns
+  std::size_t paired = 0;     // devices found in both runs by UUID
   std::vector<OtherDie> other_dies;
   std::vector<std::string> only_before;  // UUIDs
   std::vector<std::string> only_after;

@@ -1,4 +1,4 @@
-// SMs that stand apart within their own device: from per-SM maps to findings.
+// SMs, or slices of the L2, that stand apart within their own device: from maps to findings.
 #include "analysis/fleet/judge_maps.hpp"
 
 #include "analysis/fleet/finding_finder.hpp"
@@ -13,11 +13,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
 namespace sonde {
 namespace {
+
+// A whole cycle then passes the cut for 132 SMs of which no other is off.
+constexpr double faint_step_cycles = 0.4;
 
 /// Number of the TPC or GPC of an SM by such a map; -1: not known.
 int group_of(const std::vector<double>* map, int sm) {
@@ -59,20 +63,32 @@ std::vector<std::string> name_units(const DeviceResult& device, const std::vecto
   return names;
 }
 
-FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& metric,
-                        const std::vector<double>& values, const std::vector<OutlyingSm>& out,
-                        const Tolerance& tolerance) {
+/// "slice 46 273 cycle"
+std::vector<std::string> name_slices(const std::vector<OutlyingSm>& out, std::string_view unit) {
+  std::vector<std::string> names;
+  for (const OutlyingSm& slice : out) {
+    names.push_back(fmt::format("slice {} {}", slice.sm, format_quantity(slice.value, unit)));
+  }
+  return names;
+}
+
+FleetFinding place_finding(const RunResult& run, std::size_t device, const Metric& metric,
+                           const std::vector<double>& values, const std::vector<OutlyingSm>& out,
+                           const Tolerance& tolerance) {
   FleetFinding finding;
   finding.device = device;
   finding.node = run.devices[device].node;
   finding.metric = metric.name;
-  finding.fault = FaultClass::sm;
+  const bool by_slice = is_slice_map(metric);
+  const char* places = by_slice ? "slices" : "SMs";
+  finding.fault = by_slice ? FaultClass::memory : FaultClass::sm;
   const std::vector<double> known = known_values(values);
   finding.n = known.size();
   finding.reference = format_quantity(median(known), metric.unit);
-  const std::vector<std::string> names = name_units(run.devices[device], out, metric.unit);
+  const std::vector<std::string> names =
+      by_slice ? name_slices(out, metric.unit) : name_units(run.devices[device], out, metric.unit);
   for (const OutlyingSm& sm : out) {
-    finding.sms.push_back(sm.sm);
+    (by_slice ? finding.slices : finding.sms).push_back(sm.sm);
     if (std::abs(sm.score) <= std::abs(finding.score)) continue;
     finding.value = format_quantity(sm.value, metric.unit);
     finding.deviation_fraction = sm.deviation_fraction;
@@ -81,13 +97,13 @@ FleetFinding sm_finding(const RunResult& run, std::size_t device, const Metric& 
   finding.severity =
       std::abs(finding.deviation_fraction) >= tolerance.fail ? Severity::fail : Severity::warn;
   finding.reason =
-      fmt::format("{} where the {} SMs of this GPU have {} ({} {})", fmt::join(names, ", "),
-                  known.size(), finding.reference, percent_text(finding.deviation_fraction),
+      fmt::format("{} where the {} {} of this GPU have {} ({} {})", fmt::join(names, ", "),
+                  known.size(), places, finding.reference, percent_text(finding.deviation_fraction),
                   finding.deviation_fraction > 0 ? "more" : "less");
   finding.evidence =
-      fmt::format("score {:.1f} among the SMs of the same GPU; {:.1f} x the tolerance of {:g} %",
-                  std::abs(finding.score), std::abs(finding.deviation_fraction) / tolerance.warn,
-                  100 * tolerance.warn);
+      fmt::format("score {:.1f} among the {} of the same GPU; {:.1f} x the tolerance of {:g} %",
+                  std::abs(finding.score), places,
+                  std::abs(finding.deviation_fraction) / tolerance.warn, 100 * tolerance.warn);
   return finding;
 }
 
@@ -105,14 +121,80 @@ void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric&
     ++maps;
     const std::vector<OutlyingSm> out = outlying_sms(*values, metric.better, resolution,
                                                      tolerance.warn, options.scale_floor_fraction);
-    if (!out.empty()) here.push_back(sm_finding(run, device, metric, *values, out, tolerance));
+    if (!out.empty()) here.push_back(place_finding(run, device, metric, *values, out, tolerance));
   }
   const bool usual = maps >= 3 && 2 * here.size() >= maps;
   for (FleetFinding& finding : here) {
     if (usual) {
       finding.severity = Severity::info;
-      finding.evidence += fmt::format("; {} of {} devices show such SMs", here.size(), maps);
+      finding.evidence += fmt::format("; {} of {} devices show the like", here.size(), maps);
     }
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// What a map is about: "l1", "l2". Near and far lines of the L2 are the same.
+std::string part_of(const Metric& metric) {
+  const std::string_view name = metric.name.substr(metric.name.find('.') + 1);
+  return std::string(name.substr(0, name.find('_')));
+}
+
+struct FaintSm {
+  const Metric* metric = nullptr;
+  const std::vector<double>* values = nullptr;
+  OutlyingSm sm;
+};
+
+/// Of one device by SM: those that stand apart in maps of cycles, however little.
+using FaintSms = std::map<int, std::vector<FaintSm>>;
+
+std::vector<FaintSms> find_faint_sms(const RunResult& run, const ComparisonGroup& group,
+                                     const ReduceOptions& options) {
+  std::vector<FaintSms> faint(group.devices.size());
+  for (const Metric& metric : options.registry) {
+    if (!is_compared_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
+    FindingFinder finder(metric.name);
+    for (std::size_t i = 0; i < group.devices.size(); ++i) {
+      const Finding* finding = finder.in(run.devices[group.devices[i]]);
+      const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+      if (values == nullptr) continue;
+      for (const OutlyingSm& sm : outlying_sms(*values, metric.better, faint_step_cycles, 0, 0)) {
+        faint[i][sm.sm].push_back({.metric = &metric, .values = values, .sm = sm});
+      }
+    }
+  }
+  return faint;
+}
+
+/// A cycle or two is too little for a verdict by one map; an SM that stands apart in maps of two
+/// parts is no chance.
+void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
+                     const ReduceOptions& options, std::vector<FleetFinding>& findings) {
+  std::vector<FleetFinding> here;
+  std::set<std::size_t> devices;
+  const std::vector<FaintSms> all = find_faint_sms(run, group, options);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t device = group.devices[i];
+    for (const auto& [sm, maps] : all[i]) {
+      std::set<std::string> parts;
+      for (const FaintSm& faint : maps) parts.insert(part_of(*faint.metric));
+      const bool is_known = std::ranges::any_of(findings, [&, sm = sm](const FleetFinding& one) {
+        return one.device == device && std::ranges::find(one.sms, sm) != one.sms.end();
+      });
+      if (parts.size() < 2 || is_known) continue;
+      devices.insert(device);
+      for (const FaintSm& faint : maps) {
+        here.push_back(place_finding(run, device, *faint.metric, *faint.values, {faint.sm},
+                                     tolerance_for(faint.metric->name, options)));
+        here.back().severity = Severity::warn;
+        here.back().evidence +=
+            fmt::format("; maps of {} agree on this SM", fmt::join(parts, " and "));
+      }
+    }
+  }
+  const bool usual = group.devices.size() >= 3 && 2 * devices.size() >= group.devices.size();
+  for (FleetFinding& finding : here) {
+    if (usual) finding.severity = Severity::info;
     findings.push_back(std::move(finding));
   }
 }
@@ -127,6 +209,7 @@ std::vector<FleetFinding> judge_maps(const RunResult& run,
     for (const Metric& metric : options.registry) {
       if (is_compared_map(metric)) judge_map(run, group, metric, options, findings);
     }
+    judge_faint_sms(run, group, options, findings);
   }
   return findings;
 }

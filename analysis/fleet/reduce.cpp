@@ -23,7 +23,6 @@
 #include <map>
 #include <ranges>
 #include <span>
-#include <tuple>
 #include <utility>
 
 namespace sonde {
@@ -94,6 +93,7 @@ void add_conditions(const RunResult& run, const std::vector<DeviceConditions>& a
     if (finding.fault == FaultClass::unknown) {
       finding.fault = likely_fault(finding, device, all[finding.device], clock_deviation);
     }
+    finding.cause = cause_of(finding, all[finding.device], clock_deviation);
     const std::string conditions = conditions_text(all[finding.device], clock_deviation);
     finding.evidence += (finding.evidence.empty() ? "" : "; ") + conditions;
     const std::string setting = describe_setting(run.provenance, device.point_index);
@@ -101,25 +101,15 @@ void add_conditions(const RunResult& run, const std::vector<DeviceConditions>& a
   }
 }
 
-/// A named SM says more than the summaries of the map that it moved.
+/// A named SM or slice says more than the summaries of the map that it moved.
 void drop_explained_summaries(std::vector<FleetFinding>& findings) {
   const std::vector<FleetFinding> all = findings;
   std::erase_if(findings, [&](const FleetFinding& finding) {
     return std::ranges::any_of(all, [&](const FleetFinding& named) {
-      return !named.sms.empty() && named.device == finding.device &&
+      return named.names_part() && named.device == finding.device &&
              finding.metric.starts_with(named.metric + " (");
     });
   });
-}
-
-void sort_worst_first(std::vector<FleetFinding>& findings) {
-  const auto badness = [](const FleetFinding& finding) {
-    const double fraction = std::abs(finding.deviation_fraction);
-    // A named SM says more than the summary of the map that it moved.
-    return std::tuple(finding.severity, !finding.sms.empty(),
-                      std::isfinite(fraction) ? fraction : 0);
-  };
-  std::ranges::stable_sort(findings, std::greater{}, badness);
 }
 
 /// Findings of those in memory that failed or were not measured.
@@ -214,19 +204,14 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   drop_explained_summaries(analysis.findings);
   look_again(analysis);
   add_conditions(run, conditions, deviations, analysis.findings);
-  sort_worst_first(analysis.findings);
   sort_statistics(analysis);
 
   analysis.verdicts = std::move(all.counted);
-  for (std::size_t i = 0; i < analysis.findings.size(); ++i) {
-    const std::size_t device = analysis.findings[i].device;
-    if (device != FleetFinding::no_device) analysis.verdicts[device].findings.push_back(i);
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    analysis.verdicts[i].missing += static_cast<std::size_t>(
+        std::ranges::count_if(run.devices[i].jobs, is_missing, &JobResult::status));
   }
-  for (std::size_t device = 0; device < run.devices.size(); ++device) {
-    analysis.verdicts[device] =
-        verdict_of(run.devices[device], analysis.findings, analysis.verdicts[device]);
-  }
-  analysis.counts = count_devices(run, analysis.verdicts);
+  assign_verdicts(run, analysis);
 }
 
 /// Only a look at the doubted metrics.

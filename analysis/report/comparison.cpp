@@ -12,6 +12,11 @@ std::string render_comparison(const RunComparison& comparison) {
   std::string text = fmt::format("{} {} in both runs, {} changed {}\n", comparison.paired,
                                  comparison.paired == 1 ? "GPU" : "GPUs", comparison.changes.size(),
                                  comparison.changes.size() == 1 ? "value" : "values");
+  if (!comparison.other_options.empty()) {
+    text += fmt::format(
+        "the runs were not asked for the same: {}; what differs in structure may come from that\n",
+        escape_terminal(comparison.other_options));
+  }
   TextTable table{{{"severity"}, {"node"}, {"GPU"}, {"metric"}, {"before"}, {"after"}, {"change"}},
                   {}};
   for (const Change& change : comparison.changes) {

@@ -43,6 +43,12 @@ std::string furthest_text(const RunResult& run, const MetricStatistics& statisti
   return fmt::format("{} {}", place_of(run.devices[furthest.device]), deviation);
 }
 
+/// What has no answer for the same reason is one line, however much it is.
+std::string name_some(const std::vector<std::string>& metrics) {
+  return metrics.size() == 1 ? metrics.front()
+                             : fmt::format("{} and {} more", metrics.front(), metrics.size() - 1);
+}
+
 /// Of one job on all devices.
 struct JobTimes {
   std::vector<double> elapsed_s;
@@ -189,7 +195,6 @@ TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::
 TextTable gap_table(const RunResult& run) {
   struct Gap {
     std::string job;
-    std::string metric;
     std::string status;
     std::string reason;
     auto operator<=>(const Gap&) const = default;
@@ -203,9 +208,7 @@ TextTable gap_table(const RunResult& run) {
     for (const JobResult& job : device.jobs) {
       const auto add = [&](const std::string& metric, Status status, const std::string& reason) {
         if (status == Status::ok) return;
-        // What a suite leaves out is one line, however much it is.
-        const bool alone = status != Status::skipped;
-        const Gap gap{job.job, alone ? metric : "", std::string(to_text(status)), reason};
+        const Gap gap{job.job, std::string(to_text(status)), reason};
         gaps[gap].devices.insert(device.info.uuid);
         gaps[gap].metrics.insert(metric);
       };
@@ -217,11 +220,8 @@ TextTable gap_table(const RunResult& run) {
   }
   TextTable table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
   for (const auto& [gap, where] : gaps) {
-    const std::string what = where.metrics.size() == 1
-                                 ? *where.metrics.begin()
-                                 : fmt::format("{} metrics", where.metrics.size());
-    table.rows.push_back(
-        {gap.job, what, gap.status, std::to_string(where.devices.size()), gap.reason});
+    table.rows.push_back({gap.job, name_some({where.metrics.begin(), where.metrics.end()}),
+                          gap.status, std::to_string(where.devices.size()), gap.reason});
   }
   return table;
 }
@@ -229,12 +229,14 @@ TextTable gap_table(const RunResult& run) {
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry) {
   TextTable table{
       {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
-  std::map<std::string, std::vector<std::string>> skipped;  // metrics by reason
+  std::map<std::pair<Status, std::string>, std::vector<std::string>> gaps;  // metrics by reason
   for (const Finding& finding : job.findings) {
-    if (finding.status == Status::skipped) {
-      skipped[finding.reason].push_back(finding.metric);
-      continue;
-    }
+    if (finding.status != Status::ok)
+      gaps[{finding.status, finding.reason}].push_back(finding.metric);
+  }
+  for (const Finding& finding : job.findings) {
+    const auto gap = gaps.find({finding.status, finding.reason});
+    if (gap != gaps.end() && gap->second.size() > 1) continue;
     const std::string unit = unit_of(registry, finding.metric);
     const bool replicated = finding.replicates > 1;
     const double deviation =
@@ -246,11 +248,10 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
          finding.status == Status::ok ? fmt::format("{:.2f}", finding.confidence) : "",
          remark_of(finding, unit)});
   }
-  // What a suite leaves out is one line, however much it is.
-  for (const auto& [reason, metrics] : skipped) {
-    const std::string what =
-        metrics.size() == 1 ? metrics.front() : fmt::format("{} metrics", metrics.size());
-    table.rows.push_back({what, "skipped", "", "", "", reason});
+  for (const auto& [gap, metrics] : gaps) {
+    if (metrics.size() == 1) continue;
+    table.rows.push_back(
+        {name_some(metrics), std::string(to_text(gap.first)), "", "", "", gap.second});
   }
   return table;
 }

@@ -170,6 +170,8 @@ Json flag_json(const RunResult& run, const FleetFinding& finding) {
           {"score", finding.score},
           {"n", finding.n},
           {"sms", finding.sms},
+          {"slices", finding.slices},
+          {"cause", finding.cause},
           {"reason", finding.reason},
           {"evidence", finding.evidence}};
 }

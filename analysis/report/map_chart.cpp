@@ -71,7 +71,7 @@ Json map_json(const DeviceResult& device, const Metric& metric, const std::set<i
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
-    if (!is_compared_map(metric)) continue;
+    if (!is_compared_map(metric) || is_slice_map(metric)) continue;
     if (map_values(run.devices[index], metric.name).size() < 2) continue;
     std::set<int> outlying;
     for (const std::size_t finding : analysis.verdicts[index].findings) {

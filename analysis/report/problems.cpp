@@ -31,6 +31,9 @@ std::string short_finding(const FleetFinding& finding) {
   if (!finding.sms.empty()) {
     return fmt::format("{} SM {}", finding.metric, fmt::join(finding.sms, ", "));
   }
+  if (!finding.slices.empty()) {
+    return fmt::format("{} slice {}", finding.metric, fmt::join(finding.slices, ", "));
+  }
   return std::isfinite(finding.deviation_fraction)
              ? fmt::format("{} {}", finding.metric, signed_percent_text(finding.deviation_fraction))
              : fmt::format("{} {}", finding.metric, finding.value);
@@ -47,6 +50,9 @@ std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uu
   const auto query = [&](const char* sections) {
     return fmt::format("nvidia-smi -i {} -q -d {}", uuid, sections);
   };
+  // DCGM knows GPUs by their number.
+  const std::string diagnose = fmt::format(
+      "dcgmi diag -r 3 -i $(nvidia-smi -i {} --query-gpu=index --format=csv,noheader)", uuid);
   switch (fault) {
     case FaultClass::clock: return {query("CLOCK,POWER,PERFORMANCE")};
     case FaultClass::thermal: return {"check its cooling: " + query("TEMPERATURE,PERFORMANCE")};
@@ -58,13 +64,13 @@ std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uu
       return {fmt::format("nvidia-smi -i {} --query-compute-apps=pid,name --format=csv", uuid),
               "measure again on an idle GPU"};
     case FaultClass::structure: return {"compare part number, VBIOS and MIG mode with its peers"};
-    case FaultClass::memory: return {query("ECC,ROW_REMAPPER,CLOCK"), "dcgmi diag -r 3"};
-    case FaultClass::sm: return {"dcgmi diag -r 3"};
+    case FaultClass::memory: return {query("ECC,ROW_REMAPPER,CLOCK"), diagnose};
+    case FaultClass::sm: return {diagnose};
     case FaultClass::link:
       return {query("PCIE"), "seat the card and its cables again; look at dmesg for AER messages"};
     case FaultClass::wrong_data:
       return {query("ECC,ROW_REMAPPER"),
-              "drain the node, dcgmi diag -r 3; replace the GPU if it fails"};
+              fmt::format("drain the node, then {}; replace the GPU if it fails", diagnose)};
     case FaultClass::hang:
     case FaultClass::sticky_error:
       return {"dmesg | grep -i xid",
@@ -76,21 +82,47 @@ std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uu
   return {};
 }
 
-std::string measure_again(const RunResult& run, const FleetAnalysis& analysis,
-                          const DeviceVerdict& verdict, const DeviceResult& device) {
+/// A device of the same group and node that passed.
+const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& analysis,
+                                 std::size_t index) {
+  for (const ComparisonGroup& group : analysis.groups) {
+    if (std::ranges::find(group.devices, index) == group.devices.end()) continue;
+    for (const std::size_t other : group.devices) {
+      const bool elsewhere = run.devices[other].node != run.devices[index].node;
+      if (other == index || elsewhere || analysis.verdicts[other].verdict != Verdict::pass)
+        continue;
+      return &run.devices[other];
+    }
+  }
+  return nullptr;
+}
+
+/// The command that measures this GPU and no other, with a peer if its node has one: what it reads
+/// alone could not be compared.
+std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
+  const DeviceResult& device = run.devices[index];
   std::set<std::string> jobs;
-  for (const std::size_t index : verdict.findings) {
-    if (analysis.findings[index].severity == Severity::info) continue;
-    const std::string& metric = analysis.findings[index].metric;
+  for (const std::size_t finding : analysis.verdicts[index].findings) {
+    if (analysis.findings[finding].severity == Severity::info) continue;
+    const std::string& metric = analysis.findings[finding].metric;
     for (const Metric& known : analysis.registry) {
       if (metric.starts_with(known.name)) jobs.insert(std::string(known.job));
     }
   }
   if (jobs.empty()) return "";
-  const bool many = run.devices.size() > 1;
-  return fmt::format("measure {} again: sonde run --jobs {} -o again.h5",
-                     many ? fmt::format("it and a peer on {}", device.node) : "it",
-                     fmt::join(jobs, ","));
+  const DeviceResult* peer = passing_peer(run, analysis, index);
+  std::string gpus = quote_shell(device.info.uuid);
+  if (peer != nullptr) gpus += "," + quote_shell(peer->info.uuid);
+  const std::string sonde = fmt::format("sonde run --jobs {} -o again.h5", fmt::join(jobs, ","));
+  const std::string command =
+      run.provenance.slurm_job_id.empty()
+          ? fmt::format("CUDA_VISIBLE_DEVICES={} {}{}", gpus, peer != nullptr ? "mpirun -n 2 " : "",
+                        sonde)
+          : fmt::format(
+                "srun -w {} -N 1 -n {} --exclusive --mpi=pmix env CUDA_VISIBLE_DEVICES={} {}",
+                quote_shell(device.node), peer != nullptr ? 2 : 1, gpus, sonde);
+  return fmt::format("measure {} on {} again: {}", peer != nullptr ? "it and a peer" : "it",
+                     device.node, command);
 }
 
 void add_line(Problem& problem, std::string_view label, std::string text) {
@@ -98,7 +130,9 @@ void add_line(Problem& problem, std::string_view label, std::string text) {
 }
 
 void add_worst(Problem& problem, const FleetFinding& finding, FaultClass likely) {
-  add_line(problem, "what", fmt::format("{}: {}", finding.metric, finding.reason));
+  add_line(problem, "what", finding.cause);
+  add_line(problem, finding.cause.empty() ? "what" : "shown",
+           fmt::format("{}: {}", finding.metric, finding.reason));
   if (likely != FaultClass::unknown) add_line(problem, "likely", std::string(to_text(likely)));
 }
 
@@ -139,7 +173,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   if (device.status == DeviceOutcome::incomplete) also.push_back("some of its jobs were not done");
   add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));
   problem.actions = look_closer(verdict.likely, device.info.uuid);
-  const std::string again = measure_again(run, analysis, verdict, device);
+  const std::string again = measure_again(run, analysis, index);
   if (!again.empty()) problem.actions.insert(problem.actions.begin(), again);
   return problem;
 }

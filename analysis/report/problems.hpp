@@ -13,7 +13,8 @@ namespace sonde {
 /// One thing that is wrong: a device with all its findings, or a node or group finding.
 struct Problem {
   struct Line {
-    std::string_view label;  // "what" (the worst finding), "likely" (the fault), "sure", "also"
+    std::string_view label;  // "what" (its cause or worst finding), "shown", "likely" (the
+                             // fault), "sure", "also"
     std::string text;
   };
   std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"

@@ -17,8 +17,10 @@ enum class Colour { off, on };
 
 /// The table of a log, a pipe or a terminal: what is wrong, where, how sure, what to do; then the
 /// devices and the metrics. A single device gets its values. Without colour it is plain ASCII.
+/// @param width of the terminal, to which remarks are wrapped; 0: logs are searched line by line,
+/// so tables and notes keep theirs
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
-                            Colour colour = Colour::off);
+                            Colour colour = Colour::off, std::size_t width = 0);
 
 /// Calls its argument with each device of a run, its place and all its findings, in order. Those of
 /// a large fleet come from its file.

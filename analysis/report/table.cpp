@@ -28,9 +28,33 @@ std::vector<std::string> titles(const TextTable& table) {
   return all;
 }
 
+/// Where a table would be wider than that, what its last column holds goes on in further lines.
+void wrap_last_column(TextTable& table, std::vector<std::size_t>& widths, std::size_t indent,
+                      std::size_t width) {
+  constexpr std::size_t least_width = 24;  // three or four words
+  std::size_t before = indent;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) before += widths[i] + 2;
+  const std::size_t left = std::max(least_width, width - std::min(width, before));
+  if (widths.size() < 2 || widths.back() <= left || table.columns.back().align == Align::right) {
+    return;
+  }
+  widths.back() = left;
+  std::vector<std::vector<std::string>> rows;
+  for (std::vector<std::string>& row : table.rows) {
+    const std::vector<std::string> lines = wrap_text(row.back(), left);
+    row.back() = lines.front();
+    rows.push_back(std::move(row));
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      rows.emplace_back(table.columns.size());
+      rows.back().back() = lines[i];
+    }
+  }
+  table.rows = std::move(rows);
+}
+
 }  // namespace
 
-std::string plain_table(const TextTable& raw, std::string_view indent) {
+std::string plain_table(const TextTable& raw, std::string_view indent, std::size_t width) {
   TextTable table = raw;
   for (auto& row : table.rows) std::ranges::transform(row, row.begin(), escape_terminal);
   std::vector<std::size_t> widths;
@@ -38,6 +62,7 @@ std::string plain_table(const TextTable& raw, std::string_view indent) {
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  if (width > 0) wrap_last_column(table, widths, indent.size(), width);
   std::string text = join_padded(titles(table), table, widths, indent);
   for (const auto& row : table.rows) text += join_padded(row, table, widths, indent);
   return text;

@@ -21,7 +21,9 @@ struct TextTable {
 /// Cells may hold any text: each of these escapes them for its medium.
 /// Columns padded with spaces, two between them, no rules; each line starts with `indent` and has
 /// no trailing space.
-std::string plain_table(const TextTable& table, std::string_view indent);
+/// @param width wider tables have their last column wrapped to lines of their own, at blanks; it
+/// keeps 24 characters at least; 0: none is
+std::string plain_table(const TextTable& table, std::string_view indent, std::size_t width = 0);
 std::string markdown_table(const TextTable& table);
 
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.

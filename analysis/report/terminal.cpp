@@ -7,14 +7,15 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <sstream>
 
 namespace sonde {
 namespace {
 
-constexpr std::size_t text_width = 100;
+constexpr std::size_t text_width = 100;  // of sentences: longer lines are hard to read
 constexpr std::size_t reason_width = 72;
-constexpr std::size_t most_listed_devices = 64;
+constexpr std::size_t most_listed_devices = 8;  // a node
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
   return colour == Colour::on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -58,7 +59,7 @@ std::string first_bytes(std::string_view text, std::size_t most) {
   return std::string(text.substr(0, most));
 }
 
-std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
+std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, std::size_t width) {
   TextTable table = device_table(run, analysis);
   std::size_t left_out = 0;
   if (table.rows.size() > most_listed_devices) {
@@ -69,7 +70,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis) {
       row.back() = first_bytes(row.back(), reason_width - 3) + "...";  // it stands above in full
     }
   }
-  std::string text = table.rows.empty() ? "" : plain_table(table, "  ");
+  std::string text = table.rows.empty() ? "" : plain_table(table, "  ", width);
   if (left_out > 0) text += fmt::format("  and {} that pass\n", left_out);
   return text;
 }
@@ -82,19 +83,22 @@ std::string heading_of(const JobResult& job) {
   return text;
 }
 
-std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                          std::size_t width) {
   const DeviceResult& device = run.devices.front();
   std::string text =
       title(colour, fmt::format("{}  {}  ({}, no peers to compare with)", device.info.name,
                                 device.info.uuid, place_of(device)));
   for (const JobResult& job : device.jobs) {
     text += title(colour, heading_of(job));
-    if (!job.findings.empty()) text += plain_table(finding_table(job, analysis.registry), "  ");
+    if (!job.findings.empty())
+      text += plain_table(finding_table(job, analysis.registry), "  ", width);
   }
   return text;
 }
 
-std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                         std::size_t width) {
   std::string text;
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     const std::size_t n = analysis.groups[group].devices.size();
@@ -102,11 +106,11 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
                                       n == 1 ? ", no peers" : ""));
     const TextTable metrics = metric_table(run, analysis, group);
     const TextTable structure = structure_table(run, analysis, group);
-    if (!metrics.rows.empty()) text += plain_table(metrics, "  ");
-    if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ");
+    if (!metrics.rows.empty()) text += plain_table(metrics, "  ", width);
+    if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ", width);
   }
   const TextTable gaps = gap_table(run);
-  if (!gaps.rows.empty()) text += title(colour, "NOT ANSWERED") + plain_table(gaps, "  ");
+  if (!gaps.rows.empty()) text += title(colour, "NOT ANSWERED") + plain_table(gaps, "  ", width);
   return text;
 }
 
@@ -121,7 +125,8 @@ std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colo
 
 }  // namespace
 
-std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                            std::size_t width) {
   const bool well = analysis.counts.passed == analysis.counts.seen && run.unaudited.empty() &&
                     analysis.counts.expected <= analysis.counts.seen;
   const Headline head = headline(run, analysis);
@@ -132,10 +137,10 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   for (const Problem& problem : wrong) text += problem_text(problem, colour);
   text += paste_text(run, analysis, colour);
   if (run.devices.size() == 1) {
-    text += single_device(run, analysis, colour);
+    text += single_device(run, analysis, colour, width);
   } else if (!run.devices.empty()) {
-    text += title(colour, "DEVICES") + devices_text(run, analysis);
-    text += fleet_tables(run, analysis, colour);
+    text += title(colour, "DEVICES") + devices_text(run, analysis, width);
+    text += fleet_tables(run, analysis, colour, width);
   }
   const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);
   if (!matrices.empty()) text += title(colour, "GPU TO GPU");
@@ -150,7 +155,11 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   }
   const std::vector<std::string> remarks = notes(run, analysis);
   if (!remarks.empty()) text += title(colour, "NOTES (no verdict)");
-  for (const std::string& remark : remarks) text += line("  ", remark);
+  const std::size_t note_width = width > 6 ? width - 6 : std::numeric_limits<std::size_t>::max();
+  for (const std::string& remark : remarks) {
+    const std::vector<std::string> lines = wrap_text(remark, note_width);
+    for (const std::string& part : lines) text += line(&part == &lines[0] ? "  " : "      ", part);
+  }
   return text;
 }
 

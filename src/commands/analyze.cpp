@@ -11,13 +11,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
 namespace sonde {
 namespace {
+
+constexpr std::size_t narrowest = 60;  // below, tables have no room for remarks
 
 FleetRow make_row(const RunResult& run, const FleetAnalysis& analysis,
                   const MetricStatistics& statistics) {
@@ -71,6 +75,12 @@ Colour stdout_colour() {
   return wanted && !launched ? Colour::on : Colour::off;
 }
 
+std::size_t stdout_width() {
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? std::max<std::size_t>(size.ws_col, narrowest) : 0;
+}
+
 }  // namespace
 
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis) {
@@ -91,20 +101,19 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
   return record;
 }
 
-ExitStatus analyze_run(const std::filesystem::path& path) {
-  const auto [run, analysis] = read_fleet(path);
+ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline) {
+  const auto [run, analysis] = read_fleet(path, baseline);
   append_analysis(path, make_analysis_record(run, analysis));
-  std::cout << render_terminal(run, analysis, stdout_colour())
+  std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width())
             << describe_unconfirmed(run, analysis, path);
   finish_output();  // here, too: at the end of a run a worker process prints
   return exit_status(analysis);
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
-  const ExitStatus status = analyze_run(options.run);
+  const ExitStatus status = analyze_run(options.run, options.baseline);
   if (!options.baseline.empty()) {
-    std::cout << "\n";
-    execute(CompareOptions{.runs = {options.baseline, options.run}});
+    std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));
   }
   return status;
 }

@@ -13,7 +13,8 @@ namespace sonde {
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.
+/// @param baseline an earlier run that decides the verdicts, too; "": none
 /// @throws StoreError
-ExitStatus analyze_run(const std::filesystem::path& path);
+ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
 
 }  // namespace sonde

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "commands/suggest.hpp"
 #include "config/config_file.hpp"
 #include "jobs/suite.hpp"
 
@@ -45,6 +46,10 @@ void add_run_file(CLI::App& app, std::string& path) {
   app.add_option("run", path, "the run file")->required();
 }
 
+void add_baseline(CLI::App& app, std::string& path) {
+  app.add_option("--baseline", path, "an earlier run: what became worse since then counts, too");
+}
+
 void add_options(CLI::App& app, RunOptions& options) {
   for_each_run_option(options, [&app](auto& member, const OptionText& option) {
     using Member = std::remove_cvref_t<decltype(member)>;
@@ -68,11 +73,12 @@ void add_options(CLI::App& app, RunOptions& options) {
 
 void add_options(CLI::App& app, AnalyzeOptions& options) {
   add_run_file(app, options.run);
-  app.add_option("--baseline", options.baseline, "an earlier run to compare with");
+  add_baseline(app, options.baseline);
 }
 
 void add_options(CLI::App& app, ReportOptions& options) {
   add_run_file(app, options.run);
+  add_baseline(app, options.baseline);
   app.add_option("-o,--output", options.output, "the page")->capture_default_str();
   app.add_flag("--force", options.force, "overwrite an existing page");
 }
@@ -81,6 +87,7 @@ void add_options(CLI::App& app, ExportOptions& options) {
   std::vector<std::string> formats;
   for (const ExportFormat& format : export_formats) formats.emplace_back(format.name);
   add_run_file(app, options.run);
+  add_baseline(app, options.baseline);
   app.add_option("--format", options.format, "what to print")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
@@ -147,14 +154,45 @@ void add_command(CLI::App& app, std::optional<Command>& chosen, const char* name
   });
 }
 
+/// `sonde help run` is `sonde run --help`.
+std::vector<const char*> without_help_command(std::vector<const char*> words) {
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back("--help");
+  return words;
+}
+
+/// ", did you mean --suite?" for the first word that looks like a mistyped command or option.
+std::string hint(CLI::App& app, const std::vector<const char*>& words) {
+  const auto meant = [](std::string_view word, const std::vector<std::string>& known) {
+    const std::string nearest = nearest_word(word, known);
+    return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
+  };
+  if (words.size() < 2) return "";
+  std::vector<std::string> commands;
+  for (const CLI::App* one : app.get_subcommands(nullptr)) commands.push_back(one->get_name());
+  if (std::ranges::find(commands, words[1]) == commands.end()) return meant(words[1], commands);
+  std::vector<std::string> options;
+  for (const CLI::Option* one : app.get_subcommand(words[1])->get_options()) {
+    for (const std::string& name : one->get_lnames()) options.push_back("--" + name);
+  }
+  for (const std::string_view word : words) {
+    const std::string_view option = word.substr(0, word.find('='));
+    const bool known = std::ranges::find(options, option) != options.end();
+    if (option.starts_with("--") && option.size() > 2 && !known) return meant(option, options);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<Command> parse_command_line(int argc, const char* const* argv) {
+  const std::vector<const char*> words = without_help_command({argv, argv + argc});
   CLI::App app{
       "sonde characterizes the memory hierarchy and cores of every GPU of a cluster.\n"
       "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
       "sonde"};
-  app.set_version_flag("--version", std::string("sonde ") + version + " (" + git_revision + ")");
+  app.set_version_flag("-V,--version", std::string("sonde ") + version + " (" + git_revision + ")");
   app.require_subcommand(0, 1);
   std::optional<Command> chosen;
   add_command<RunOptions>(app, chosen, "run", "measure the GPUs and write one run file");
@@ -167,12 +205,12 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_command<StatusOptions>(app, chosen, "status", "how far a running run is");
   add_command<DoctorOptions>(app, chosen, "doctor", "can this machine measure? in ten seconds");
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& success) {
     app.exit(success, std::cout, std::cerr);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw ConfigError(std::string(error.what()) + " (see sonde --help)");
+    throw ConfigError(fmt::format("{}{} (see sonde --help)", error.what(), hint(app, words)));
   }
   if (!chosen) throw ConfigError("no command given (see sonde --help)");
   return chosen;

@@ -23,12 +23,14 @@ struct AnalyzeOptions {
 struct ReportOptions {
   std::string run;
   std::string output = "report.html";
+  std::string baseline = "";
   bool force = false;
 };
 
 struct ExportOptions {
   std::string run;
   std::string format = "json";  // of export_formats
+  std::string baseline = "";
 };
 
 struct CompareOptions {

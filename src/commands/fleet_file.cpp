@@ -1,6 +1,7 @@
 // Findings of a large fleet come from the file job by job, as the reduction wants them.
 #include "commands/fleet_file.hpp"
 
+#include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
@@ -203,6 +204,21 @@ Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
   if (has_points(reader)) return read_points(path);
   return reader.device_count() <= most_whole_devices ? read_whole(reader, with_probes)
                                                      : TurnReader(reader).reduce();
+}
+
+RunComparison compare_files(const std::filesystem::path& before,
+                            const std::filesystem::path& after) {
+  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
+                      centre_of_repeats(read_run(after, WithTraces::no)));
+}
+
+Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
+                 WithProbes with_probes) {
+  Fleet fleet = read_fleet(path, with_probes);
+  if (!baseline.empty()) {
+    judge_by_baseline(fleet.run, compare_files(baseline, path), fleet.analysis);
+  }
+  return fleet;
 }
 
 DeviceStream stream_devices(const std::filesystem::path& path) {

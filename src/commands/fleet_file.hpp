@@ -22,6 +22,15 @@ enum class WithProbes { no, if_few };
 /// @throws StoreError
 Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes = WithProbes::no);
 
+/// The devices of both files, each with its own past; of repeats the centre. @throws StoreError
+RunComparison compare_files(const std::filesystem::path& before,
+                            const std::filesystem::path& after);
+
+/// The same, with verdicts that the baseline, an earlier run, decides, too. @throws StoreError
+/// @param baseline "": none
+Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
+                 WithProbes with_probes = WithProbes::no);
+
 /// The devices of that file with all their findings, some in memory at a time. It throws
 /// StoreError, too.
 DeviceStream stream_devices(const std::filesystem::path& path);

@@ -1,16 +1,16 @@
 // The commands that only read and print: `sonde export` a run file in one of the formats of
 // analysis/report, `sonde compare` two, `sonde status` the progress of a running run.
-#include "analysis/fleet/repeats.hpp"
+#include "analysis/fleet/baseline.hpp"
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
 #include "fleet/progress.hpp"
 #include "store/output.hpp"
-#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 namespace sonde {
@@ -20,7 +20,7 @@ ExitStatus execute(const ExportOptions& options) {
   if (format == std::end(export_formats)) {
     throw ConfigError(fmt::format("'{}' is no format (see sonde export --help)", options.format));
   }
-  const auto [run, analysis] = read_fleet(options.run);
+  const auto [run, analysis] = read_fleet(options.run, options.baseline);
   if (format->write != nullptr) {
     format->write(std::cout, run, analysis, stream_devices(options.run));
   } else {
@@ -30,19 +30,24 @@ ExitStatus execute(const ExportOptions& options) {
 }
 
 ExitStatus execute(const CompareOptions& options) {
-  const RunResult before = centre_of_repeats(read_run(options.runs.at(0), WithTraces::no));
-  const RunResult after = centre_of_repeats(read_run(options.runs.at(1), WithTraces::no));
-  std::cout << render_comparison(compare_runs(before, after));
-  return ExitStatus::ok;
+  const RunComparison comparison = compare_files(options.runs.at(0), options.runs.at(1));
+  std::cout << render_comparison(comparison);
+  return exit_status(comparison);
 }
 
 ExitStatus execute(const StatusOptions& options) {
   const auto parts = parts_folder(options.run);
   const std::vector<Progress> ranks = read_progress(parts);
   if (ranks.empty()) {
-    std::cout << fmt::format(
-        "no progress files in '{}' (the run has not begun, or it is over and its file is whole)\n",
-        parts.string());
+    if (!std::filesystem::exists(options.run) && !std::filesystem::exists(parts)) {
+      throw ConfigError(fmt::format(
+          "neither '{}' nor '{}' exists (nothing is known of such a run) name the output of a run",
+          options.run, parts.string()));
+    }
+    std::cout << fmt::format("no rank is at work in '{}' ({})\n", parts.string(),
+                             std::filesystem::exists(options.run)
+                                 ? "the run is over, and its file is there"
+                                 : "the run has not begun, or left shards: --resume goes on");
     return ExitStatus::ok;
   }
   std::cout << describe_progress(ranks);

@@ -9,7 +9,7 @@ namespace sonde {
 
 ExitStatus execute(const ReportOptions& options) {
   check_target(options.output, options.force ? Existing::replace : Existing::refuse);
-  const auto [run, analysis] = read_fleet(options.run, WithProbes::if_few);
+  const auto [run, analysis] = read_fleet(options.run, options.baseline, WithProbes::if_few);
   write_text_file(options.output, render_html(run, analysis));
   log_world("wrote " + options.output);
   return ExitStatus::ok;

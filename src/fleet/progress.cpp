@@ -4,12 +4,14 @@
 #include "base/escape.hpp"
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <optional>
 
@@ -177,7 +179,8 @@ void ProgressLine::tick() {
   printed_ = Clock::now();
   const auto ranks = read_progress(parts_);
   if (ranks.empty()) return;
-  const std::string line = "sonde: " + summarize_progress(ranks);
+  const std::string line = fmt::format("sonde: {:%H:%M:%S}Z {}", fmt::gmtime(std::time(nullptr)),
+                                       summarize_progress(ranks));
   // "\r" and "erase to the end of the line" keep one line on a terminal.
   fmt::print(stderr, "{}", on_terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
   std::fflush(stderr);

@@ -42,6 +42,8 @@ quick=(run --backend sim:gtx980 --jobs clock)
 "$sonde" "${quick[@]}" -o whole.h5 >/dev/null 2>&1 || { echo "FAILED: a good run" && exit 1; }
 head -c 9000 whole.h5 >truncated.h5
 
+refuses 2 "nothing is known of such a run" status nowhere.h5
+refuses 2 "did you mean run?" rnu
 refuses 2 "cache.l9" run --backend sim:gtx980 --jobs cache.l9 -o new.h5
 refuses 2 "gtx9800" run --backend sim:gtx9800 -o new.h5
 refuses 2 "melt" run --backend sim:gtx980+melt -o new.h5

@@ -4,6 +4,7 @@ the sick GPU, that the healthy one is whole, that --resume comes to the findings
 run, that nothing is left behind. faults_test.py <sonde> [unittest's arguments]"""
 import os
 import signal
+import subprocess
 import time
 import unittest
 from pathlib import Path
@@ -117,6 +118,29 @@ class SickGpuTest(FaultTest):
         self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), ERROR)
         self.assertIn("configuration", self.said)
         self.assertEqual((self.folder / "run.h5").read_bytes(), before)
+
+
+class BaselineTest(FaultTest):
+    def said_by(self, *arguments):
+        done = subprocess.run([SONDE, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stdout
+
+    def test_a_gpu_that_is_slower_than_its_baseline_fails_everywhere(self):
+        jobs = "clock,global.throughput"
+        self.assertEqual(self.run_sonde("sim:gtx980", jobs=jobs), OK, self.said)
+        (self.folder / "run.h5").rename(self.folder / "before.h5")
+        self.assertEqual(self.run_sonde("sim:gtx980+low_bandwidth=0.9", jobs=jobs), OK, self.said)
+        baseline = ("run.h5", "--baseline", "before.h5")
+        status, said = self.said_by("analyze", *baseline)
+        self.assertEqual(status, FAILED)
+        self.assertIn("changed since the baseline: global.", said)
+        self.assertIn('"likely": "memory"', self.said_by("export", *baseline)[1])
+        exported = self.said_by("export", *baseline, "--format", "prometheus")[1]
+        self.assertRegex(exported, r"sonde_device_verdict{.*} 3\n")
+        self.assertEqual(self.said_by("compare", "before.h5", "run.h5")[0], FAILED)
+        self.assertEqual(self.said_by("compare", "before.h5", "before.h5")[0], OK)
+        self.assertEqual(self.said_by("analyze", "run.h5")[0], OK)
 
 
 class NeighbourTest(FaultTest):

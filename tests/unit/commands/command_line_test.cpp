@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 Command parse(std::vector<const char*> words) {
@@ -101,6 +102,29 @@ TEST(CommandLineTest, an_unknown_export_format_is_refused_with_those_there_are) 
   EXPECT_THAT(refusal({"export", "a.h5", "--format", "yaml"}),
               AllOf(HasSubstr("yaml"), HasSubstr("prometheus")));
   EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "yaml"}), ConfigError);
+}
+
+TEST(CommandLineTest, what_is_mistyped_gets_a_suggestion) {
+  EXPECT_THAT(refusal({"rnu"}), HasSubstr("did you mean run?"));
+  EXPECT_THAT(refusal({"run", "--suit=quick"}), HasSubstr("did you mean --suite?"));
+  EXPECT_THAT(refusal({"run", "--suite", "quick", "--rezume"}),
+              HasSubstr("did you mean --resume?"));
+  EXPECT_THAT(refusal({"run", "--elephant"}), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(refusal({"run", "--suite", "huge"}), Not(HasSubstr("did you mean")));
+}
+
+TEST(CommandLineTest, help_is_a_command_and_the_version_has_a_letter) {
+  const std::vector<std::vector<const char*>> asked{
+      {"sonde", "help"}, {"sonde", "help", "run"}, {"sonde", "-V"}};
+  std::vector<std::string> said;
+  for (const auto& words : asked) {
+    testing::internal::CaptureStdout();
+    EXPECT_FALSE(parse_command_line(static_cast<int>(words.size()), words.data()).has_value());
+    said.push_back(testing::internal::GetCapturedStdout());
+  }
+  EXPECT_THAT(said[0], HasSubstr("compare the devices of a run file again"));
+  EXPECT_THAT(said[1], HasSubstr("--memory-percent"));
+  EXPECT_THAT(said[2], StartsWith("sonde "));
 }
 
 TEST(CommandLineTest, refuses_what_it_does_not_know) {

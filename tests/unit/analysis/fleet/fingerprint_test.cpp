@@ -152,6 +152,78 @@ TEST(FingerprintTest, a_tpc_of_which_all_sms_are_slow_is_named_as_a_whole) {
   EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(16, 17));
 }
 
+/// 47 slices around 264 cycles, as an H200 has them.
+RunResult fleet_with_slices(std::size_t devices) {
+  RunResult run = maker::healthy_fleet(devices, 5);
+  Random random(11);
+  for (DeviceResult& device : run.devices) {
+    std::vector<double> cycles;
+    for (int slice = 0; slice < 47; ++slice) cycles.push_back(264 + 1.5 * maker::gauss(random));
+    device.jobs.push_back(
+        maker::job("slices", {found("cache.l2.slice_latency_cycles", cycles, 1, 64)}));
+  }
+  return run;
+}
+
+TEST(FingerprintTest, a_slow_slice_is_named_as_a_slice) {
+  RunResult run = fleet_with_slices(4);
+  maker::slow_sm(run.devices[1], "cache.l2.slice_latency_cycles", 13, 20);
+
+  const FleetAnalysis analysis = reduce_fleet(run);
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[1].likely, FaultClass::memory);
+  EXPECT_THAT(analysis.verdicts[1].reason, testing::StartsWith("slice 13 of the L2 is "));
+  EXPECT_THAT(analysis.findings.front().slices, testing::ElementsAre(13));
+  EXPECT_THAT(analysis.findings.front().sms, testing::IsEmpty());
+  EXPECT_EQ(analysis.counts.passed, 3u);
+}
+
+/// Maps in which every SM reads the same.
+RunResult even_fleet(std::size_t devices) {
+  RunResult run = maker::healthy_fleet(devices, 5);
+  for (DeviceResult& device : run.devices) {
+    for (const char* map : {"placement.l1_latency_cycles", "placement.l2_latency_cycles"}) {
+      maker::finding_of(device, map).value =
+          std::vector<double>(maker::sm_count, map[11] == '1' ? 36 : 280);
+    }
+  }
+  return run;
+}
+
+TEST(FingerprintTest, a_cycle_in_two_maps_warns) {
+  RunResult run = even_fleet(4);
+  maker::slow_sm(run.devices[2], "placement.l1_latency_cycles", 17, 1);
+  maker::slow_sm(run.devices[2], "placement.l2_latency_cycles", 17, 1);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::warn);
+  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::sm);
+  EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(17));
+  EXPECT_THAT(analysis.findings.front().evidence, HasSubstr("maps of l1 and l2 agree"));
+  EXPECT_EQ(analysis.counts.passed, 3u);
+}
+
+TEST(FingerprintTest, a_cycle_in_one_map_or_at_two_sms_is_no_finding) {
+  RunResult run = even_fleet(4);
+  maker::slow_sm(run.devices[1], "placement.l1_latency_cycles", 17, 1);
+  maker::slow_sm(run.devices[2], "placement.l1_latency_cycles", 17, 1);
+  maker::slow_sm(run.devices[2], "placement.l2_latency_cycles", 18, 1);
+
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+}
+
+TEST(FingerprintTest, a_cycle_on_half_of_the_devices_is_how_they_are_built) {
+  RunResult run = even_fleet(4);
+  for (const std::size_t device : {1u, 2u}) {
+    maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 1);
+    maker::slow_sm(run.devices[device], "placement.l2_latency_cycles", 17, 1);
+  }
+
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+}
+
 TEST(FingerprintTest, what_half_of_the_devices_show_is_how_they_are_built) {
   RunResult run = maker::healthy_fleet(4, 5);
   for (const std::size_t device : {0u, 1u, 2u}) {

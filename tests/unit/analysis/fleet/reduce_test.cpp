@@ -317,6 +317,9 @@ TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::thermal);
+  EXPECT_THAT(analysis.verdicts[2].reason,
+              testing::StartsWith("SM clock 35 % below its peers' at 58 C, throttled: thermal; "
+                                  "global.read_bytes_per_s: "));
   EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("SM clock 1.29 GHz (35 % below peers)"));
   EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("throttled: thermal"));
 }

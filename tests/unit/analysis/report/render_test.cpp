@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -65,6 +67,25 @@ TEST(TerminalTest, what_is_wrong_comes_before_all_tables) {
   EXPECT_LT(text.find(run.devices[2].info.uuid), text.find("METRICS"));
   EXPECT_LT(text.find("node01 rank 2"), text.find("METRICS"));
   EXPECT_LT(text.find("SM 17"), text.find("METRICS"));
+}
+
+TEST(TerminalTest, of_more_than_a_node_those_that_pass_are_folded) {
+  const auto [run, analysis] = rendered(maker::healthy_fleet(9, 1));
+  const auto [node, of_node] = rendered(maker::healthy_fleet(8, 1));
+
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("DEVICES\n  and 9 that pass\n"));
+  EXPECT_THAT(render_terminal(node, of_node), HasSubstr(node.devices[7].info.uuid));
+}
+
+TEST(TerminalTest, tables_are_as_wide_as_the_terminal) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+  const std::string text = render_terminal(run, analysis, Colour::off, 100);
+  const std::string devices =
+      text.substr(text.find("\nDEVICES"), text.find("\nMETRICS") - text.find("\nDEVICES"));
+
+  std::istringstream lines(devices);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 130u) << line;
+  EXPECT_GT(std::ranges::count(devices, '\n'), 7);
 }
 
 TEST(TerminalTest, colour_is_off_unless_asked_for) {
