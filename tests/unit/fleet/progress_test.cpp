@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 
@@ -14,7 +15,9 @@ namespace sonde {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 Progress at_work(int rank, int jobs_done) {
   Progress progress;
@@ -167,7 +170,10 @@ TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
   silent.tick();
 
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(text, "sonde: " + summarize_progress(read_progress(folder.path())) + "\n");
+  const std::string line_of_log = summarize_progress(read_progress(folder.path())) + "\n";
+  EXPECT_THAT(text, MatchesRegex("sonde: [0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z .*\n"));
+  EXPECT_THAT(text, EndsWith("Z " + line_of_log));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1);
 }
 
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
