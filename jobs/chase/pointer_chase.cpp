@@ -221,6 +221,14 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
   return count;
 }
 
+std::uint64_t address_of_buffer(JobRun& run, const ChaseSetup& setup) {
+  require(setup.buffer_bytes > 0, "a buffer that each list has anew has no one address");
+  ChaseProbe probe = prepare_probe(setup, ChasePlan{.offsets = {0}});
+  probe.timed_accesses = 1;
+  probe.recorded_accesses = 1;
+  return run.run("address of the buffer", probe).buffer_offset_bytes;
+}
+
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,
                                 const ChasePlan& plan, std::uint64_t accesses) {
   ChaseProbe probe = prepare_probe(setup, plan);

@@ -106,6 +106,11 @@ ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan);
 
+/// Address of the buffer of all chases of this setup, as the GPU sees it; 0: its path loads no
+/// global memory.
+/// @pre setup.buffer_bytes is given, so that they share one
+std::uint64_t address_of_buffer(JobRun& run, const ChaseSetup& setup);
+
 /// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
 /// length, counted on the device where the counts have room next to the L1: which ones they are is
 /// not known.

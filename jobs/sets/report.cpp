@@ -2,8 +2,6 @@
 // reports the rest of its metrics with the reason given here.
 #include "jobs/sets/report.hpp"
 
-#include "base/units.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -54,12 +52,9 @@ void report_index(const SetsProbe& probe, const SetLayout& layout) {
   if (index.kind == IndexKind::unresolved) {
     return probe.run().report(not_resolvable(metric, index.reason));
   }
-  std::string seen =
+  const std::string seen =
       fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
-  if (index.origin_bytes > 0) {
-    seen += fmt::format(", if the buffer starts at {}", format_bytes(index.origin_bytes));
-  }
   probe.run().report(
       found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
 }
