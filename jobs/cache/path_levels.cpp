@@ -150,7 +150,10 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   inner.threshold_cycles = threshold_between(survey.caches[level - 1], survey.caches[level]);
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
-    const auto line_bytes = run.number(path.caches[i] + ".line_bytes");
+    auto line_bytes = run.number(path.caches[i] + ".line_bytes");
+    // Of code blocks are accessed, of one line or several.
+    if (path.path == LoadPath::instruction)
+      line_bytes = std::max(line_bytes.value_or(0), static_cast<double>(access_bytes(path.path)));
     if (!size_bytes || !line_bytes) {
       reason = fmt::format("{} lies before it, and its size or line is not known", path.caches[i]);
       return std::nullopt;
@@ -201,6 +204,13 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
   const bool every_sm = !cache.inner && cache.chase.path != LoadPath::instruction;
   if (every_sm) leave_odd_sms(cache, *geometry);
+  if (!geometry->accesses_are_lines()) {
+    report_geometry(cache, *geometry, {.inner_cache = inner_cache});
+    report_behaviour(cache, *geometry);
+    return {Status::not_resolvable,
+            "code is executed in blocks of 128 bytes, which are several lines or may be: their "
+            "sets are not those of single lines"};
+  }
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
   const SetFindings sets = characterize_sets(probe);

@@ -75,7 +75,22 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   cache.run.report(std::move(first_miss), remark);
 }
 
+/// Of code, between a fetch and a block.
+void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  const std::string metric = cache.name + ".line_bytes";
+  const LineLength& line = *geometry.within_block;
+  if (line.contrast >= least_line_contrast) {
+    return cache.run.report(found_bytes(metric, line.bytes, line.contrast,
+                                        geometry.bound.fitting_bytes / geometry.line_bytes));
+  }
+  cache.run.report(not_resolvable(
+      metric, fmt::format("from {} to {}: blocks of code that are entered at several places miss "
+                          "neither as if they were one line nor as if they were several",
+                          format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
+}
+
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  if (geometry.within_block) return report_line_within_block(cache, geometry);
   const std::string metric = cache.name + ".line_bytes";
   if (geometry.sets_confirmed || geometry.line_contrast >= least_line_contrast) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,

@@ -3,6 +3,7 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
+#include "device/code_blocks.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -62,6 +63,10 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
 std::uint64_t access_bytes(LoadPath path) {
   constexpr std::uint64_t word_bytes = 8;
   return path == LoadPath::instruction ? code_block_bytes : word_bytes;
+}
+
+std::uint64_t entry_bytes(LoadPath path) {
+  return path == LoadPath::instruction ? code_entry_bytes : access_bytes(path);
 }
 
 std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,

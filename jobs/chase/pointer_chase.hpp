@@ -32,6 +32,10 @@ struct ChaseSetup {
 /// What one access covers: a word, or a block of code.
 std::uint64_t access_bytes(LoadPath path);
 
+/// How far apart accesses can begin: a word, or less than a block of code, which is then executed
+/// from there on.
+std::uint64_t entry_bytes(LoadPath path);
+
 /// Chooses the carve-out and takes the window's overhead from the clock job. Where the L1 is of
 /// interest, the option carveout_bytes of the job goes before the choice.
 /// @throws SettingError if this device has no such carve-out, or it holds too short a record
