@@ -120,9 +120,11 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
   std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
-  const bool ends_in_memory =
-      !classes.empty() && quantile(cold, 0.1) < classes.back().high_cycles + least_level_gap_cycles;
-  const std::size_t served = classes.size() - (ends_in_memory ? 1 : 0);
+  std::size_t served = classes.size();  // by caches; the others by the memory, near or far
+  const double soonest_cold = quantile(cold, 0.1);
+  while (served > 0 && soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
+    --served;
+  }
   const std::size_t l2 = find_l2(run, path, survey.chase, chases, classes, served);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
@@ -130,10 +132,10 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
         "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
         median(classes[l2].cycles), *run.number("cache.l2.hit_latency_cycles"));
     survey.behind = std::move(classes[l2]);
-  } else if (ends_in_memory) {
+  } else if (served < classes.size()) {
     survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles",
-                                 median(classes.back().cycles));
-    survey.behind = std::move(classes.back());
+                                 median(classes[served].cycles));
+    survey.behind = std::move(classes[served]);
   } else {
     survey.last_is_full = true;
     survey.behind = class_of(cold);
@@ -213,9 +215,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   }
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
-  const SetFindings sets = characterize_sets(probe);
+  const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
   if (every_sm) report_every_sm(cache, probe, sets);
-  geometry->sets_confirmed = sets.confirmed();
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);
   return {Status::not_resolvable, sets.reason};
