@@ -55,7 +55,13 @@ std::string name_of(const MetricStatistics& statistics) {
 /// Dots of flagged devices come last, above the others.
 Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
                       const std::vector<Row>& rows) {
-  const std::vector<Series> all = collect_series(run, analysis.groups, analysis.registry);
+  std::vector<Metric> shown;
+  for (const Metric& metric : analysis.registry) {
+    const bool has_row = std::ranges::any_of(
+        rows, [&](const Row& row) { return row.statistics->metric == metric.name; });
+    if (has_row) shown.push_back(metric);
+  }
+  const std::vector<Series> all = collect_series(run, analysis.groups, shown);
   Json well = Json::array();
   Json flagged = Json::array();
   for (const Row& row : rows) {

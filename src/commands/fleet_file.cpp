@@ -62,6 +62,25 @@ JobResult* find_job(DeviceResult& device, const std::string& name) {
   return found != device.jobs.end() ? &*found : nullptr;
 }
 
+/// Those that are flagged, and some that are not: what follows each other is read together.
+Blocks shown_devices(const FleetAnalysis& analysis) {
+  Blocks blocks;
+  std::size_t examples = 0;
+  for (std::size_t i = 0; i < analysis.verdicts.size(); ++i) {
+    const Verdict verdict = analysis.verdicts[i].verdict;
+    const bool flagged = verdict == Verdict::warn || verdict == Verdict::fail;
+    if (!flagged && ++examples > example_devices) continue;
+    const bool follows = !blocks.empty() && blocks.back().offset + blocks.back().length == i &&
+                         blocks.back().length < example_devices;
+    if (follows) {
+      ++blocks.back().length;
+    } else {
+      blocks.push_back({i, 1});
+    }
+  }
+  return blocks;
+}
+
 /// A run file that is read in turns.
 class TurnReader {
  public:
@@ -73,6 +92,7 @@ class TurnReader {
       for (const JobResult& job : device.jobs) jobs_.insert(job.job);
     }
     load({"topology", names_of("topology")});
+    turns_ = list_turns();
   }
 
   Fleet reduce() {
@@ -86,6 +106,13 @@ class TurnReader {
 
  private:
   RunInTurns in_turns() {
+    return {.run = run_,
+            .turns = turns_,
+            .load = [this](const Turn& turn) { load(turn); },
+            .drop = [this](const Turn& turn) { drop(turn); }};
+  }
+
+  std::vector<Turn> list_turns() const {
     std::vector<Turn> turns;
     for (const std::string& job : jobs_) {
       const std::vector<std::string> names = names_of(job);
@@ -96,10 +123,7 @@ class TurnReader {
                           names.begin() + static_cast<std::ptrdiff_t>(end)}});
       }
     }
-    return {.run = run_,
-            .turns = std::move(turns),
-            .load = [this](const Turn& turn) { load(turn); },
-            .drop = [this](const Turn& turn) { drop(turn); }};
+    return turns;
   }
 
   /// Metrics of a job, on any device.
@@ -150,24 +174,22 @@ class TurnReader {
         metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));
       }
     }
-    for (const Turn& turn : in_turns().turns) {
+    for (const Turn& turn : turns_) {
       Turn kept{turn.job, {}};
       std::ranges::copy_if(turn.metrics, std::back_inserter(kept.metrics),
                            [&](const std::string& name) { return metrics.contains(name); });
       if (!kept.metrics.empty()) load(kept);
     }
-    std::size_t examples = 0;
-    for (std::size_t i = 0; i < run_.devices.size(); ++i) {
-      const Verdict verdict = analysis.verdicts[i].verdict;
-      const bool flagged = verdict == Verdict::warn || verdict == Verdict::fail;
-      if (!flagged && ++examples > example_devices) continue;
-      run_.devices[i] = std::move(reader_.read_findings({i, 1}).front());
+    for (const RowRange block : shown_devices(analysis)) {
+      std::ranges::move(reader_.read_findings(block),
+                        run_.devices.begin() + static_cast<std::ptrdiff_t>(block.offset));
     }
   }
 
   const RunReader& reader_;
   RunResult run_;
   std::set<std::string> jobs_;
+  std::vector<Turn> turns_;
 };
 
 /// Repeats become one, with what their probes saw.

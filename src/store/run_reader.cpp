@@ -60,9 +60,9 @@ JobSpans read_spans(hid_t file, const std::string& job, const std::vector<Outcom
   return spans;
 }
 
-Value value_of(const FindingRow& row, const JobSpans& spans) {
+Value value_of(FindingRow& row, const JobSpans& spans) {
   if (row.value_kind == "number") return row.number;
-  if (row.value_kind == "text") return row.text;
+  if (row.value_kind == "text") return std::move(row.text);
   if (row.value_kind == "vector") return spans.vectors.take(row.vector);
   if (row.value_kind == "none") return {};
   throw StoreError("unknown kind of value '" + row.value_kind + "'");
@@ -121,20 +121,22 @@ ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSp
   return record;
 }
 
-JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, const JobSpans& spans) {
+/// Its findings are moved out of the spans.
+JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, JobSpans& spans) {
   JobResult result = outcome.result;
   result.job = job;
   if (spans.depth >= Depth::probes) {
     std::uint64_t index = outcome.probes.offset;
-    for (const ProbeRow& row : spans.probes.take(outcome.probes)) {
+    for (const ProbeRow& row : spans.probes.owned_by(outcome.probes)) {
       require_same_device(spans.probes.group, outcome.device_index, row.device_index);
       result.probes.push_back(assemble_probe(row, index++, spans));
     }
   }
   if (spans.depth < Depth::findings) return result;
-  for (const FindingRow& row : spans.findings.take(outcome.findings)) {
+  result.findings.reserve(outcome.findings.length);
+  for (FindingRow& row : spans.findings.owned_by(outcome.findings)) {
     require_same_device(spans.findings.group, outcome.device_index, row.device_index);
-    Finding& finding = result.findings.emplace_back(row.finding);
+    Finding& finding = result.findings.emplace_back(std::move(row.finding));
     finding.value = value_of(row, spans);
     finding.modes = spans.modes.take(row.modes);
     finding.interval = interval_of(row);
@@ -190,15 +192,16 @@ void collect_job(hid_t file, const std::string& job, RowRange span, Depth depth,
   const auto table = outcome_table(job);
   auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
   const std::uint64_t devices = count_rows(file, keys::devices);
-  std::set<std::uint64_t> seen;
+  std::vector<bool> seen(outcomes.empty() ? 0 : devices);
   for (const OutcomeRow& row : outcomes) {
     require_sound(row.device_index < devices, job + " has an outcome of no device");
-    require_sound(seen.insert(row.device_index).second, job + " occurs twice on one device");
+    require_sound(!seen[row.device_index], job + " occurs twice on one device");
+    seen[row.device_index] = true;
   }
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
-  const JobSpans spans = read_spans(file, job, outcomes, depth);
+  JobSpans spans = read_spans(file, job, outcomes, depth);
   for (const OutcomeRow& outcome : outcomes) {
     auto& jobs = jobs_by_position[outcome.device_index - span.offset];
     require_sound(!jobs.contains(outcome.position), job + " has the place of another job");

@@ -28,7 +28,7 @@ auto to_stored(const Member& member) {
 
 /// The reverse. @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
-Member from_stored(const Stored& stored) {
+Member from_stored(Stored stored) {
   if constexpr (std::is_same_v<Member, bool>) {
     if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
     return stored == 1;
@@ -80,9 +80,9 @@ class BoundTable {
       for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
       return values;
     });
-    get_.push_back([access](std::span<Row> rows, const Values& values) {
+    get_.push_back([access](std::span<Row> rows, Values& values) {
       auto value = std::get<std::vector<Stored>>(values).begin();
-      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(*value++);
+      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(std::move(*value++));
     });
     return *this;
   }
@@ -107,7 +107,7 @@ class BoundTable {
     return table;
   }
 
-  std::vector<Row> to_rows(const Table& table) const {
+  std::vector<Row> to_rows(Table table) const {
     std::vector<Row> rows(table.rows());
     for (std::size_t c = 0; c < get_.size(); ++c) get_[c](rows, table.values[c]);
     return rows;
@@ -117,7 +117,7 @@ class BoundTable {
   TableKey key_;
   std::vector<ColumnSpec> columns_;
   std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
-  std::vector<std::function<void(std::span<Row>, const Values&)>> get_;
+  std::vector<std::function<void(std::span<Row>, Values&)>> get_;
 };
 
 }  // namespace sonde

@@ -160,9 +160,12 @@ std::uint64_t most_constant_bytes(hid_t dataset, const std::string& path) {
 
 }  // namespace
 
-Handle open_dataset(hid_t file, const std::string& path) {
-  require_valid(hdf5::has_link(file, path), path, "is missing");
-  Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
+Handle open_dataset(hid_t file, const std::string& path) { return open_member(file, "", path); }
+
+Handle open_member(hid_t group, const std::string& group_path, const std::string& name) {
+  const std::string path = group_path + name;
+  require_valid(hdf5::has_link(group, name, group_path), path, "is missing");
+  Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
   const Handle creation = creation_of(dataset, path);
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");

@@ -20,6 +20,9 @@ enum class Writer { anyone, this_run };
 /// @throws StoreError naming the dataset
 hdf5::Handle open_dataset(hid_t file, const std::string& path);
 
+/// The same of a member of a group that is open. @param group_path ends with `/`
+hdf5::Handle open_member(hid_t group, const std::string& group_path, const std::string& name);
+
 /// @throws StoreError unless it has exactly one dimension
 std::uint64_t extent_of(hid_t dataset, const std::string& path);
 

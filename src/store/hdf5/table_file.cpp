@@ -74,9 +74,9 @@ struct StoredColumn {
 };
 
 /// @throws StoreError if the file's column is not of that type
-StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& column) {
+StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& column) {
   const std::string path = path_of(key, column.name);
-  Handle dataset = open_dataset(file, path);
+  Handle dataset = open_member(group, key.group + "/", column.name);
   Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
   const std::size_t bytes = H5Tget_size(stored);
   Handle expected = file_type(column.type, bytes);
@@ -92,10 +92,10 @@ struct Packed {
 };
 
 /// Some rows of a column, whose table has `all_rows`. @throws StoreError
-Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
+Packed read_packed(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
                    std::uint64_t all_rows, Writer writer) {
   const std::string path = path_of(key, column.name);
-  const auto [dataset, type, bytes] = open_column(file, key, column);
+  const auto [dataset, type, bytes] = open_column(group, key, column);
   const std::uint64_t extent = extent_of(dataset, path);
   if (extent != all_rows) {
     throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
@@ -224,12 +224,13 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
 void check_written(hid_t file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written) {
   const std::uint64_t rows = table.part_rows.at(part);
+  const Handle group = hdf5::open_group(file, table.key.group);
   for (const WrittenColumn& column : written) {
     const std::size_t c = column.column;
     std::uint32_t checksum = 0;
     for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
       const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
-      checksum = add_to_checksum(checksum, read_packed(file, table.key, table.columns[c], round,
+      checksum = add_to_checksum(checksum, read_packed(group, table.key, table.columns[c], round,
                                                        table.rows, Writer::this_run)
                                                .values);
     });
@@ -250,40 +251,43 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   }
 }
 
-std::uint64_t count_rows(hid_t file, const TableKey& key) {
-  const std::string path = path_of(key, key.dimension);
-  return hdf5::has_link(file, path) ? extent_of(open_dataset(file, path), path) : 0;
+StoredTable::StoredTable(hid_t file, TableKey key, Writer writer)
+    : key_(std::move(key)), writer_(writer) {
+  if (!hdf5::has_link(file, key_.group)) return;
+  group_.emplace(hdf5::open_group(file, key_.group));
+  const std::string inside = key_.group + "/";
+  if (!hdf5::has_link(*group_, key_.dimension, inside)) return;
+  const std::string path = path_of(key_, key_.dimension);
+  rows_ = extent_of(open_member(*group_, inside, key_.dimension), path);
 }
 
-TableShape read_shape(hid_t file, const Table& empty) {
-  TableShape shape{.rows = count_rows(file, empty.key), .columns = {}};
-  if (shape.rows == 0) return shape_of(empty);
-  for (const ColumnSpec& spec : empty.columns) {
-    const StoredColumn column = open_column(file, empty.key, spec);
+Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
+  if (!group_) throw StoreError(path_of(key_, column.name) + " is missing");
+  const Packed packed = read_packed(*group_, key_, column, range, rows_, writer_);
+  return unpack(column.type, packed.values, packed.element_bytes);
+}
+
+TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const {
+  TableShape shape{.rows = rows_, .columns = {}};
+  for (const ColumnSpec& spec : columns) {
+    const StoredColumn column = open_column(*group_, key_, spec);
     shape.columns.push_back(
         {.element_bytes = column.element_bytes,
-         .constant = read_constant(column.dataset, column.type, path_of(empty.key, spec.name))});
-    if (empty.columns.size() == 1) {
-      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(empty.key, spec.name));
+         .constant = read_constant(column.dataset, column.type, path_of(key_, spec.name))});
+    if (columns.size() == 1) {
+      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(key_, spec.name));
     }
   }
   return shape;
 }
 
-Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows, Writer writer) {
-  const Packed packed = read_packed(file, key, column, range, all_rows, writer);
-  return unpack(column.type, packed.values, packed.element_bytes);
-}
+std::uint64_t count_rows(hid_t file, const TableKey& key) { return StoredTable(file, key).rows(); }
 
 Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
                 RowRange range, Writer writer) {
   Table table{key, columns, {}};
-  const std::uint64_t all_rows = count_rows(file, key);
-  for (const ColumnSpec& column : columns) {
-    const Packed packed = read_packed(file, key, column, range, all_rows, writer);
-    table.values.push_back(unpack(column.type, packed.values, packed.element_bytes));
-  }
+  const StoredTable stored(file, key, writer);
+  for (const ColumnSpec& column : columns) table.values.push_back(stored.read(column, range));
   return table;
 }
 
