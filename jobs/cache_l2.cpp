@@ -34,6 +34,9 @@ constexpr double least_far_fraction = 0.1;
 // memory itself, seen sooner than by lines that each need a translation of their own (pages of
 // 4 KB).
 constexpr double most_far_fraction = 0.9;
+// So much of what misses in the near partition comes from the far one at most: lines of the near
+// home come from the memory. What answers all of it is a cache on the side of the memory.
+constexpr double most_far_share = 0.9;
 
 /// Latencies between those of near hits and those of the memory.
 struct FarBand {
@@ -85,6 +88,7 @@ struct FarHits {
   FarBand band;
   std::vector<double> cycles;
   double fraction = 0;  // of that chase
+  double share = 0;     // of its accesses that were no near hits
 };
 
 /// A steady chase through a span, as much of it as is worth keeping.
@@ -98,7 +102,11 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
       measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
   FarHits far{.band = band, .cycles = sample};
   std::erase_if(far.cycles, [&](double cycles) { return !band.holds(cycles); });
-  far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());
+  const auto far_hits = static_cast<double>(far.cycles.size());
+  const auto others =
+      std::ranges::count_if(sample, [&](double cycles) { return cycles > band.low_cycles; });
+  far.fraction = far_hits / static_cast<double>(sample.size());
+  far.share = others == 0 ? 0 : far_hits / static_cast<double>(others);
   return far;
 }
 
@@ -196,6 +204,11 @@ void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<
   cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 
+void report_one_part(JobRun& run, const std::string& reason) {
+  run.report(not_present("cache.l2.segment_bytes", reason));
+  run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
+}
+
 /// Size, segment and latency of far hits; gives back a remark on how the size was seen.
 std::string characterize_size(CacheUnderTest& cache, const std::vector<double>& hits,
                               const std::vector<double>& misses, CacheGeometry& geometry) {
@@ -204,19 +217,36 @@ std::string characterize_size(CacheUnderTest& cache, const std::vector<double>& 
   if (far.fraction < least_far_fraction || far.fraction > most_far_fraction) {
     narrow_misses(cache, far, misses);
     measure_size(cache, geometry);
-    const char* reason = "no latency between hit and memory appears beyond the size: one part";
-    cache.run.report(not_present("cache.l2.segment_bytes", reason));
-    cache.run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
+    report_one_part(cache.run,
+                    "no latency between hit and memory appears beyond the size: one part");
     return {};
   }
   cache.threshold_cycles = far.band.low_cycles;
   measure_size(cache, geometry);
+  const FarHits beyond =
+      look_for_far_hits(cache, geometry.line_bytes, far.band, geometry.part_bytes() / 2 * 3);
+  if (beyond.fraction > least_far_fraction && beyond.share > most_far_share) {
+    report_one_part(cache.run, fmt::format("all that misses takes {:.0f} cycles, sooner than from "
+                                           "the memory: a cache on its side, no other partition",
+                                           median(beyond.cycles)));
+    return "a cache on the side of the memory answers beyond it";
+  }
   const std::string remark = characterize_partitions(cache, far, geometry);
   // Sets are searched with lines of many pages: near hits behind a slow translation are none in
   // the far partition.
   cache.threshold_cycles =
       std::max(cache.threshold_cycles, (quantile(hits, 0.98) + quantile(far.cycles, 0.5)) / 2);
   return remark;
+}
+
+/// Whether the capacity at which the memory begins to answer is that of a cache on its side: then
+/// half of it is answered by that cache, too, and not by the L2.
+bool is_beyond_l2(const CacheUnderTest& cache, const CacheGeometry& geometry, const FarBand& band) {
+  constexpr double least_fraction = 0.3;
+  const std::uint64_t half_bytes = geometry.bound.fitting_bytes / 2;
+  if (half_bytes < 2 * geometry.line_bytes) return false;
+  const FarHits beyond = look_for_far_hits(cache, geometry.line_bytes, band, half_bytes);
+  return beyond.fraction > least_fraction && beyond.share > most_far_share;
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
@@ -248,6 +278,10 @@ void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
   report_replicated_latencies(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
+  if (geometry && is_beyond_l2(cache, *geometry, between(hits, misses))) {
+    cache.threshold_cycles = between(hits, misses).low_cycles;
+    geometry = measure_geometry(cache, reason);
+  }
   if (!geometry) {
     report_l2_partitions(run);
     return run.report_rest("", Status::not_resolvable, reason);
