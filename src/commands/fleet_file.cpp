@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t most_whole_devices = 256;
 // Findings of so many metrics are in memory at once: 0.7 GB of 10,000 devices.
 constexpr std::size_t most_turn_metrics = 256;
-// Findings and probes that are read together: 0.5 kB each while they are assembled.
-constexpr std::uint64_t block_rows = 100'000;
+// Findings and probes that are read together: 1 kB each while they are assembled. Blocks that are
+// smaller unpack the same chunks (of up to 65,536 rows) again and again.
+constexpr std::uint64_t block_rows = 400'000;
 // Shown as examples of those that pass, and metrics shown of all devices.
 constexpr std::size_t example_devices = 8;
 constexpr std::size_t most_kept_metrics = 24;

@@ -25,8 +25,8 @@ void read_chunk(hid_t dataset, const std::string& path, hsize_t first, std::stri
 
 void copy_column(hid_t file, hid_t shard, const TablePlan& table, std::size_t c, std::size_t part) {
   const std::string path = table.key.group + "/" + table.columns[c].name;
-  const Handle from = open_dataset(shard, path);
-  const Handle to = open_dataset(file, path);
+  const Dataset from = open_dataset(shard, path);
+  const Dataset to = open_dataset(file, path);
   const std::uint64_t rows = table.part_rows.at(part);
   if (extent_of(from, path) != rows) throw StoreError(path + " has changed");
   std::string packed;

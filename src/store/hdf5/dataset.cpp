@@ -30,10 +30,6 @@ void require_valid(bool valid, const std::string& path, const std::string& what)
   if (!valid) throw StoreError(path + " " + what);
 }
 
-Handle creation_of(hid_t dataset, const std::string& path) {
-  return Handle(H5Dget_create_plist(dataset), H5Pclose, "reading the layout of " + path);
-}
-
 /// In the order in which they are applied to what is written.
 std::vector<H5Z_filter_t> filters_of(hid_t creation) {
   std::vector<H5Z_filter_t> filters;
@@ -119,10 +115,10 @@ std::uint64_t require_stored(hid_t dataset, const std::string& path) {
 }
 
 /// @returns the bytes that may come out of the chunks
-std::uint64_t require_chunks(hid_t dataset, hid_t creation, const std::string& path,
-                             std::uint64_t rows, std::size_t element_bytes, RowRange range) {
-  Chunks chunks{.filters = filters_of(creation)};
-  require_valid(H5Pget_chunk(creation, 1, &chunks.rows) == 1 && chunks.rows > 0, path,
+std::uint64_t require_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                             std::size_t element_bytes, RowRange range) {
+  Chunks chunks{.filters = filters_of(dataset.creation)};
+  require_valid(H5Pget_chunk(dataset.creation, 1, &chunks.rows) == 1 && chunks.rows > 0, path,
                 "has unusable chunks");
   require_valid(chunks.rows == 1 || chunks.rows <= most_chunk_bytes / element_bytes, path,
                 fmt::format("has chunks of {} elements, more than sonde takes", chunks.rows));
@@ -144,10 +140,10 @@ std::uint64_t require_chunks(hid_t dataset, hid_t creation, const std::string& p
   return deflated ? stored_bytes * most_deflation : stored_bytes;
 }
 
-bool is_constant(hid_t dataset, hid_t creation) {
+bool is_constant(const Dataset& dataset) {
   H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
-  return H5Pget_layout(creation) == H5D_CONTIGUOUS && H5Dget_storage_size(dataset) == 0 &&
-         H5Pfill_value_defined(creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+  return H5Pget_layout(dataset.creation) == H5D_CONTIGUOUS && H5Dget_storage_size(dataset) == 0 &&
+         H5Pfill_value_defined(dataset.creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
 }
 
 /// No more than a compressed column of the whole file's size could come to.
@@ -160,17 +156,17 @@ std::uint64_t most_constant_bytes(hid_t dataset, const std::string& path) {
 
 }  // namespace
 
-Handle open_dataset(hid_t file, const std::string& path) { return open_member(file, "", path); }
+Dataset open_dataset(hid_t file, const std::string& path) { return open_member(file, "", path); }
 
-Handle open_member(hid_t group, const std::string& group_path, const std::string& name) {
+Dataset open_member(hid_t group, const std::string& group_path, const std::string& name) {
   const std::string path = group_path + name;
   require_valid(hdf5::has_link(group, name, group_path), path, "is missing");
-  Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
-  const Handle creation = creation_of(dataset, path);
+  Handle id(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
+  Handle creation(H5Dget_create_plist(id), H5Pclose, "reading the layout of " + path);
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");
   require_valid(are_known(filters_of(creation)), path, "has filters that sonde does not use");
-  return dataset;
+  return {std::move(id), std::move(creation)};
 }
 
 std::uint64_t extent_of(hid_t dataset, const std::string& path) {
@@ -183,35 +179,33 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   return extent;
 }
 
-std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path) {
-  const Handle creation = creation_of(dataset, path);
+std::uint64_t read_chunk_rows(const Dataset& dataset, const std::string& path) {
   const std::vector<H5Z_filter_t> own{H5Z_FILTER_FLETCHER32, H5Z_FILTER_SHUFFLE,
                                       H5Z_FILTER_DEFLATE};
-  if (H5Pget_layout(creation) != H5D_CHUNKED || filters_of(creation) != own) return 0;
+  if (H5Pget_layout(dataset.creation) != H5D_CHUNKED || filters_of(dataset.creation) != own)
+    return 0;
   hsize_t rows = 0;
-  check(H5Pget_chunk(creation, 1, &rows), "reading the size of the chunks of " + path);
+  check(H5Pget_chunk(dataset.creation, 1, &rows), "reading the size of the chunks of " + path);
   return rows;
 }
 
-std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path) {
-  const Handle creation = creation_of(dataset, path);
-  if (!is_constant(dataset, creation)) return {};
+std::vector<std::uint8_t> read_constant(const Dataset& dataset, hid_t type,
+                                        const std::string& path) {
+  if (!is_constant(dataset)) return {};
   require_valid(H5Tget_size(type) <= most_header_bytes, path, "has a value of unusable length");
   std::vector<std::uint8_t> value(H5Tget_size(type));
-  check(H5Pget_fill_value(creation, type, value.data()), "reading the value of " + path);
+  check(H5Pget_fill_value(dataset.creation, type, value.data()), "reading the value of " + path);
   return value;
 }
 
-void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
+void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
                    std::size_t element_bytes, RowRange range, Writer writer) {
   if (rows == 0) return;
   if (writer == Writer::this_run) range.length = 0;
-  const Handle creation = creation_of(dataset, path);
-  const std::uint64_t most_bytes =
-      H5Pget_layout(creation) == H5D_CHUNKED
-          ? require_chunks(dataset, creation, path, rows, element_bytes, range)
-      : is_constant(dataset, creation) ? most_constant_bytes(dataset, path)
-                                       : require_stored(dataset, path);
+  const std::uint64_t most_bytes = H5Pget_layout(dataset.creation) == H5D_CHUNKED
+                                       ? require_chunks(dataset, path, rows, element_bytes, range)
+                                   : is_constant(dataset) ? most_constant_bytes(dataset, path)
+                                                          : require_stored(dataset, path);
   require_valid(rows <= most_bytes / element_bytes, path,
                 fmt::format("claims {} elements of {} bytes, more than the file can hold", rows,
                             element_bytes));

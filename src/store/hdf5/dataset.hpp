@@ -15,13 +15,20 @@ namespace sonde {
 /// made to do damage.
 enum class Writer { anyone, this_run };
 
+/// One that is open, and how it was created: filters, chunks and the value that is filled in.
+struct Dataset {
+  hdf5::Handle id;
+  hdf5::Handle creation;
+  operator hid_t() const { return id; }
+};
+
 /// Opens a dataset whose values lie in this file and nowhere else, through filters that sonde
 /// itself uses: HDF5 would follow links into other files, and load filters as plugins.
 /// @throws StoreError naming the dataset
-hdf5::Handle open_dataset(hid_t file, const std::string& path);
+Dataset open_dataset(hid_t file, const std::string& path);
 
 /// The same of a member of a group that is open. @param group_path ends with `/`
-hdf5::Handle open_member(hid_t group, const std::string& group_path, const std::string& name);
+Dataset open_member(hid_t group, const std::string& group_path, const std::string& name);
 
 /// @throws StoreError unless it has exactly one dimension
 std::uint64_t extent_of(hid_t dataset, const std::string& path);
@@ -30,15 +37,16 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path);
 /// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
 /// into, which takes about as long as reading them, and none of files that this run wrote.
 /// @throws StoreError
-void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
+void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
                    std::size_t element_bytes, RowRange range, Writer writer);
 
 /// Rows of each chunk, if they went through the filters, in their order, that sonde gives numbers
 /// of more than one byte; else 0.
-std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path);
+std::uint64_t read_chunk_rows(const Dataset& dataset, const std::string& path);
 
 /// The value of all elements, if the file keeps only that: there are no chunks, and the value that
 /// HDF5 fills in was chosen. Else empty. @param type of the dataset
-std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path);
+std::vector<std::uint8_t> read_constant(const Dataset& dataset, hid_t type,
+                                        const std::string& path);
 
 }  // namespace sonde

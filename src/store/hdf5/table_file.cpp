@@ -68,7 +68,7 @@ std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, 
 }
 
 struct StoredColumn {
-  Handle dataset;
+  Dataset dataset;
   Handle type;
   std::size_t element_bytes;
 };
@@ -76,7 +76,7 @@ struct StoredColumn {
 /// @throws StoreError if the file's column is not of that type
 StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& column) {
   const std::string path = path_of(key, column.name);
-  Handle dataset = open_member(group, key.group + "/", column.name);
+  Dataset dataset = open_member(group, key.group + "/", column.name);
   Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
   const std::size_t bytes = H5Tget_size(stored);
   Handle expected = file_type(column.type, bytes);
@@ -187,7 +187,7 @@ void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::stri
 
 void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
                   const std::byte* packed) {
-  const Handle dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
+  const Dataset dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
   write_packed(dataset, table, column, rows, packed, H5P_DEFAULT);
 }
 
@@ -202,7 +202,7 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
     // Before each collective call all ranks must know that everyone comes to it, and after it that
     // nobody was left behind in it.
     Values values;
-    std::optional<Handle> dataset;
+    std::optional<Dataset> dataset;
     run_step([&] {
       values = load(table, c, {0, rows});
       dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
