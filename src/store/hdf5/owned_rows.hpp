@@ -79,9 +79,8 @@ Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
 
 template <class T>
 Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
-  Table table = read_rows(file, values.key, {values.column}, range);
-  return {values.key.group, range.offset,
-          std::move(std::get<std::vector<T>>(table.values.front()))};
+  Values read = StoredTable(file, values.key).read(values.column, range);
+  return {values.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
 }
 
 const TableKey& key_of(const auto& table) {

@@ -86,14 +86,9 @@ StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& col
   return {std::move(dataset), std::move(expected), bytes};
 }
 
-struct Packed {
-  std::vector<std::byte> values;
-  std::size_t element_bytes = 0;
-};
-
 /// Some rows of a column, whose table has `all_rows`. @throws StoreError
-Packed read_packed(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows, Writer writer) {
+PackedColumn read_column(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
+                         std::uint64_t all_rows, Writer writer) {
   const std::string path = path_of(key, column.name);
   const auto [dataset, type, bytes] = open_column(group, key, column);
   const std::uint64_t extent = extent_of(dataset, path);
@@ -104,13 +99,12 @@ Packed read_packed(hid_t group, const TableKey& key, const ColumnSpec& column, R
     throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
   }
   require_whole(dataset, path, extent, bytes, range, writer);
-  Packed packed{.values = std::vector<std::byte>(range.length * bytes), .element_bytes = bytes};
+  PackedColumn packed{column.type, bytes, std::vector<std::byte>(range.length * bytes)};
   if (range.length > 0) {
     Handle space = make_space(extent);
     select_rows(space, range.offset, range.length);
-    check(
-        H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.values.data()),
-        "reading " + path);
+    check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.bytes.data()),
+          "reading " + path);
   }
   return packed;
 }
@@ -230,9 +224,9 @@ void check_written(hid_t file, const TablePlan& table, std::size_t part,
     std::uint32_t checksum = 0;
     for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
       const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
-      checksum = add_to_checksum(checksum, read_packed(group, table.key, table.columns[c], round,
+      checksum = add_to_checksum(checksum, read_column(group, table.key, table.columns[c], round,
                                                        table.rows, Writer::this_run)
-                                               .values);
+                                               .bytes);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -261,10 +255,13 @@ StoredTable::StoredTable(hid_t file, TableKey key, Writer writer)
   rows_ = extent_of(open_member(*group_, inside, key_.dimension), path);
 }
 
-Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
+PackedColumn StoredTable::read_packed(const ColumnSpec& column, RowRange range) const {
   if (!group_) throw StoreError(path_of(key_, column.name) + " is missing");
-  const Packed packed = read_packed(*group_, key_, column, range, rows_, writer_);
-  return unpack(column.type, packed.values, packed.element_bytes);
+  return read_column(*group_, key_, column, range, rows_, writer_);
+}
+
+Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
+  return unpack(read_packed(column, range));
 }
 
 TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const {
@@ -283,12 +280,12 @@ TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const
 
 std::uint64_t count_rows(hid_t file, const TableKey& key) { return StoredTable(file, key).rows(); }
 
-Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range, Writer writer) {
-  Table table{key, columns, {}};
-  const StoredTable stored(file, key, writer);
-  for (const ColumnSpec& column : columns) table.values.push_back(stored.read(column, range));
-  return table;
+std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
+                                    const std::vector<ColumnSpec>& columns, RowRange range) {
+  std::vector<PackedColumn> packed;
+  const StoredTable stored(file, key);
+  for (const ColumnSpec& column : columns) packed.push_back(stored.read_packed(column, range));
+  return packed;
 }
 
 }  // namespace sonde

@@ -61,6 +61,7 @@ class StoredTable {
   std::uint64_t rows() const { return rows_; }
   /// Some rows of a column. @throws StoreError as read_rows does
   Values read(const ColumnSpec& column, RowRange range) const;
+  PackedColumn read_packed(const ColumnSpec& column, RowRange range) const;
   /// Rows and columns, without reading any of the rows.
   TableShape read_shape(const std::vector<ColumnSpec>& columns) const;
 
@@ -74,10 +75,10 @@ class StoredTable {
 /// Number of rows of a table; 0 if the file has no such table. @throws StoreError
 std::uint64_t count_rows(hid_t file, const TableKey& key);
 
-/// Some rows of some columns of a table.
+/// Some rows of each of these columns of a table.
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is
 ///   damaged, or meant to do damage
-Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range, Writer writer = Writer::anyone);
+std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
+                                    const std::vector<ColumnSpec>& columns, RowRange range);
 
 }  // namespace sonde
