@@ -126,7 +126,8 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
     text += folded_table(structure_table(run, analysis, group), "structure",
                          "values of structure, and how many agree");
   }
-  const std::string gaps = folded_table(gap_table(run), "gaps", "kinds of gaps, and their reasons");
+  const std::string gaps =
+      folded_table(gap_table(run, analysis), "gaps", "kinds of gaps, and their reasons");
   return gaps.empty() ? text : text + "<h2>Not answered</h2>\n" + gaps;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/device_verdict.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "store/run_reader.hpp"
@@ -154,13 +155,13 @@ class TurnReader {
     }
   }
 
-  /// What has no answer is shown in the end, of all devices; units are named by `topology`.
+  /// What is missing counts in the end; units are named by `topology`.
   void drop(const Turn& turn) {
     if (turn.job == "topology") return;
     for (DeviceResult& device : run_.devices) {
       JobResult* job = find_job(device, turn.job);
       if (job == nullptr) continue;
-      std::erase_if(job->findings, [](const Finding& one) { return one.status == Status::ok; });
+      std::erase_if(job->findings, [](const Finding& one) { return !is_missing(one.status); });
       job->findings.shrink_to_fit();
     }
   }

@@ -39,10 +39,8 @@ Span<FindingRow> read_findings_of(hid_t file, const BoundTable<FindingRow>& tabl
   for (std::uint64_t row = 0; row < names.size(); ++row) {
     if (metrics.contains(names[row])) wanted.push_back(row);
   }
-  std::vector<PackedColumn> packed;
-  for (const ColumnSpec& column : table.columns()) {
-    packed.push_back(pick(stored.read_packed(column, all), wanted));
-  }
+  std::vector<PackedColumn> packed = stored.read_packed(table.columns(), all);
+  for (PackedColumn& column : packed) column = pick(column, wanted);
   const auto place_of = [&](std::uint64_t row) {
     const auto place = std::ranges::lower_bound(wanted, row - all.offset);
     return static_cast<std::uint64_t>(place - wanted.begin());

@@ -107,7 +107,6 @@ TableShape shape_at(hid_t file, const Table& table, const Places& places) {
 struct FileColumns {
   std::filesystem::path path;
   Places places;
-  Writer writer;
   std::optional<hdf5::Handle> file = {};
   std::optional<StoredTable> table = {};  // the last one
 
@@ -116,7 +115,7 @@ struct FileColumns {
     const auto place = places.find(plan.key);
     if (place == places.end()) return empty_values(column.type);
     if (!file) file.emplace(hdf5::open_to_read(path));
-    if (!table || table->key() != plan.key) table.emplace(*file, plan.key, writer);
+    if (!table || table->key() != plan.key) table.emplace(*file, plan.key);
     Values values = table->read(column, {place->second.offset + rows.offset, rows.length});
     const auto counted = places.find(column.counts);
     if (counted != places.end() && counted->second.offset > 0) {
@@ -128,8 +127,7 @@ struct FileColumns {
   }
 };
 
-PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices,
-                     Writer writer) {
+PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices) {
   const hdf5::Handle file = hdf5::open_to_read(path);
   PartShape shape{.jobs = reader.job_names(), .tables = {}, .shard = path};
   std::vector<Table> tables = flatten_device(nullptr);
@@ -142,8 +140,8 @@ PartSource read_part(const RunReader& reader, const std::filesystem::path& path,
   for (const Table& table : tables) {
     if (places.contains(table.key)) add_table(shape, table.key, shape_at(file, table, places));
   }
-  const auto columns = std::make_shared<FileColumns>(
-      FileColumns{.path = path, .places = std::move(places), .writer = writer});
+  const auto columns =
+      std::make_shared<FileColumns>(FileColumns{.path = path, .places = std::move(places)});
   return {.shape = std::move(shape),
           .load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
             return columns->load(plan, c, rows);
@@ -207,7 +205,7 @@ PartSource part_of_file(const std::filesystem::path& path, RowRange devices) {
     reader.read_devices({devices.offset + done, std::min(checked_devices, devices.length - done)},
                         WithTraces::no);
   }
-  return read_part(reader, path, devices, Writer::anyone);
+  return read_part(reader, path, devices);
 }
 
 PartSource part_of_shard(const std::filesystem::path& shard,
@@ -220,7 +218,7 @@ PartSource part_of_shard(const std::filesystem::path& shard,
                     shard.string(), reader.device_count()));
   }
   if (writer == Writer::anyone) reader.read_devices({0, 1}, WithTraces::no);
-  PartSource part = read_part(reader, shard, {0, 1}, writer);
+  PartSource part = read_part(reader, shard, {0, 1});
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   add_table(part.shape, unaudited_rows);
   part.load = [load = std::move(part.load), unaudited_rows = std::move(unaudited_rows)](

@@ -1,7 +1,7 @@
 // Datasets of a file that anyone may have made: what they claim is checked before it is believed.
 #pragma once
 
-#include "store/hdf5/bound_table.hpp"
+#include "store/hdf5/chunks.hpp"
 #include "store/hdf5/hdf5.hpp"
 
 #include <cstddef>
@@ -10,10 +10,6 @@
 #include <vector>
 
 namespace sonde {
-
-/// Who wrote a file. What this run itself wrote may be damaged, which checksums tell, but is not
-/// made to do damage.
-enum class Writer { anyone, this_run };
 
 /// One that is open, and how it was created: filters, chunks and the value that is filled in.
 struct Dataset {
@@ -34,11 +30,19 @@ Dataset open_member(hid_t group, const std::string& group_path, const std::strin
 std::uint64_t extent_of(hid_t dataset, const std::string& path);
 
 /// Checks that all these elements are there, and can come from a file of this size: reading them
-/// takes no more memory than some multiple of it. Of the chunks only those of `range` are looked
-/// into, which takes about as long as reading them, and none of files that this run wrote.
-/// @throws StoreError
+/// takes no more memory than some multiple of it. @throws StoreError
 void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes, RowRange range, Writer writer);
+                   std::size_t element_bytes);
+
+bool is_chunked(const Dataset& dataset);
+
+/// The chunk that begins with that row, packed as it is. @throws StoreError if it is not there
+std::vector<std::uint8_t> read_chunk(const Dataset& dataset, const std::string& path,
+                                     std::uint64_t row);
+
+/// The chunks that hold some rows. @pre is_chunked, require_whole
+PackedChunks read_chunks(const Dataset& dataset, const std::string& path, ElementType type,
+                         std::size_t element_bytes, RowRange rows);
 
 /// Rows of each chunk, if they went through the filters, in their order, that sonde gives numbers
 /// of more than one byte; else 0.

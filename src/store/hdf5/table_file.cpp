@@ -9,7 +9,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <optional>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -19,6 +22,10 @@ using hdf5::Handle;
 
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
 constexpr std::uint64_t round_bytes = 64 << 20;
+// Of fewer rows unpacking takes no longer than to begin a thread.
+constexpr std::uint64_t least_rows_to_share = 10'000;
+// Columns, each by a thread of its own: more would only wait for the one that reads.
+constexpr std::size_t most_unpacked_at_once = 4;
 
 /// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it.
 Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
@@ -86,9 +93,12 @@ StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& col
   return {std::move(dataset), std::move(expected), bytes};
 }
 
-/// Some rows of a column, whose table has `all_rows`. @throws StoreError
-PackedColumn read_column(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
-                         std::uint64_t all_rows, Writer writer) {
+/// Gives the values of a column that was read, and calls nothing of HDF5.
+using Unpacking = std::function<PackedColumn()>;
+
+/// Reads some rows of a column, whose table has `all_rows`. @throws StoreError
+Unpacking read_column(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
+                      std::uint64_t all_rows) {
   const std::string path = path_of(key, column.name);
   const auto [dataset, type, bytes] = open_column(group, key, column);
   const std::uint64_t extent = extent_of(dataset, path);
@@ -98,7 +108,12 @@ PackedColumn read_column(hid_t group, const TableKey& key, const ColumnSpec& col
   if (range.offset > extent || range.length > extent - range.offset) {
     throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
   }
-  require_whole(dataset, path, extent, bytes, range, writer);
+  require_whole(dataset, path, extent, bytes);
+  if (range.length > 0 && is_chunked(dataset)) {
+    return [packed = read_chunks(dataset, path, column.type, bytes, range)] {
+      return unpack_chunks(packed);
+    };
+  }
   PackedColumn packed{column.type, bytes, std::vector<std::byte>(range.length * bytes)};
   if (range.length > 0) {
     Handle space = make_space(extent);
@@ -106,7 +121,7 @@ PackedColumn read_column(hid_t group, const TableKey& key, const ColumnSpec& col
     check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.bytes.data()),
           "reading " + path);
   }
-  return packed;
+  return [packed = std::move(packed)]() mutable { return std::move(packed); };
 }
 
 std::uint32_t add_to_checksum(std::uint32_t checksum, const std::vector<std::byte>& bytes) {
@@ -224,9 +239,8 @@ void check_written(hid_t file, const TablePlan& table, std::size_t part,
     std::uint32_t checksum = 0;
     for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
       const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
-      checksum = add_to_checksum(checksum, read_column(group, table.key, table.columns[c], round,
-                                                       table.rows, Writer::this_run)
-                                               .bytes);
+      checksum = add_to_checksum(
+          checksum, read_column(group, table.key, table.columns[c], round, table.rows)().bytes);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -245,8 +259,7 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   }
 }
 
-StoredTable::StoredTable(hid_t file, TableKey key, Writer writer)
-    : key_(std::move(key)), writer_(writer) {
+StoredTable::StoredTable(hid_t file, TableKey key) : key_(std::move(key)) {
   if (!hdf5::has_link(file, key_.group)) return;
   group_.emplace(hdf5::open_group(file, key_.group));
   const std::string inside = key_.group + "/";
@@ -255,13 +268,30 @@ StoredTable::StoredTable(hid_t file, TableKey key, Writer writer)
   rows_ = extent_of(open_member(*group_, inside, key_.dimension), path);
 }
 
-PackedColumn StoredTable::read_packed(const ColumnSpec& column, RowRange range) const {
-  if (!group_) throw StoreError(path_of(key_, column.name) + " is missing");
-  return read_column(*group_, key_, column, range, rows_, writer_);
+std::vector<PackedColumn> StoredTable::read_packed(const std::vector<ColumnSpec>& columns,
+                                                   RowRange range) const {
+  if (!group_) throw StoreError(key_.group + " is missing");
+  std::deque<std::future<PackedColumn>> unpacking;
+  std::vector<PackedColumn> packed;
+  const auto take = [&] {
+    packed.push_back(unpacking.front().get());
+    unpacking.pop_front();
+  };
+  for (const ColumnSpec& column : columns) {
+    Unpacking unpack_column = read_column(*group_, key_, column, range, rows_);
+    if (range.length < least_rows_to_share) {
+      packed.push_back(unpack_column());
+      continue;
+    }
+    unpacking.push_back(std::async(std::launch::async, std::move(unpack_column)));
+    if (unpacking.size() == most_unpacked_at_once) take();
+  }
+  while (!unpacking.empty()) take();
+  return packed;
 }
 
 Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
-  return unpack(read_packed(column, range));
+  return unpack(read_packed({column}, range).front());
 }
 
 TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const {
@@ -282,10 +312,7 @@ std::uint64_t count_rows(hid_t file, const TableKey& key) { return StoredTable(f
 
 std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
                                     const std::vector<ColumnSpec>& columns, RowRange range) {
-  std::vector<PackedColumn> packed;
-  const StoredTable stored(file, key);
-  for (const ColumnSpec& column : columns) packed.push_back(stored.read_packed(column, range));
-  return packed;
+  return StoredTable(file, key).read_packed(columns, range);
 }
 
 }  // namespace sonde

@@ -55,19 +55,20 @@ void write_tables(hid_t file, const std::vector<Table>& tables);
 class StoredTable {
  public:
   /// One that the file does not have has no rows. @throws StoreError
-  StoredTable(hid_t file, TableKey key, Writer writer = Writer::anyone);
+  StoredTable(hid_t file, TableKey key);
 
   const TableKey& key() const { return key_; }
   std::uint64_t rows() const { return rows_; }
   /// Some rows of a column. @throws StoreError as read_rows does
   Values read(const ColumnSpec& column, RowRange range) const;
-  PackedColumn read_packed(const ColumnSpec& column, RowRange range) const;
+  /// The same of several columns, which are unpacked while others are read.
+  std::vector<PackedColumn> read_packed(const std::vector<ColumnSpec>& columns,
+                                        RowRange range) const;
   /// Rows and columns, without reading any of the rows.
   TableShape read_shape(const std::vector<ColumnSpec>& columns) const;
 
  private:
   TableKey key_;
-  Writer writer_;
   std::optional<hdf5::Handle> group_;
   std::uint64_t rows_ = 0;
 };
