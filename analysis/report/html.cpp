@@ -146,10 +146,13 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     if (is_detailed(run, analysis, i)) {
-      text += fmt::format(
-          "<details class=\"device\"{}><summary>All findings of {}</summary>\n{}</details>\n",
-          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
-          findings_section(run, analysis, i, rows));
+      const bool all = run.devices.size() <= most_detailed_devices;
+      text += fmt::format("<details class=\"device\"{}><summary>{} {}</summary>\n{}</details>\n",
+                          run.devices.size() == 1 ? " open" : "",
+                          all ? "All findings of" : "Jobs in which something is wrong with",
+                          escape_markup(chart_label(device)),
+                          findings_section(run, analysis, i, rows,
+                                           all ? ShownJobs::all : ShownJobs::with_problems));
     }
     count_probes(device, rows);
   }
