@@ -1,5 +1,6 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
+#include "analysis/report/json_findings.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <ostream>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace sonde {
@@ -29,28 +29,6 @@ void shorten_numbers(Json& json) {
     if (std::trunc(value) != value || std::abs(value) > largest_exact_whole) continue;
     element = static_cast<std::int64_t>(value);
   }
-}
-
-Json value_json(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* values = std::get_if<std::vector<double>>(&value)) return *values;
-  return nullptr;
-}
-
-Json finding_json(const Finding& finding, const std::string& unit) {
-  return {
-      {"value", value_json(finding.value)},
-      {"unit", unit},
-      {"status", to_text(finding.status)},
-      {"confidence", finding.confidence},
-      {"samples", finding.samples},
-      {"repeatability", finding.repeatability},
-      {"reproducibility", finding.reproducibility},
-      {"replicates", finding.replicates},
-      {"modes", finding.modes},
-      {"interval", finding.interval ? Json{finding.interval->low, finding.interval->high} : Json()},
-      {"reason", finding.reason}};
 }
 
 Json health_json(const Health& health) {
@@ -84,30 +62,8 @@ Json points_json(const Provenance& provenance) {
   return points;
 }
 
-/// Of all jobs, by metric. A member is not sought for each: of 1,500 that takes longer than all
-/// else.
-Json findings_json(const DeviceResult& device, std::span<const Metric> registry) {
-  Json::object_t findings;
-  std::size_t most = 0;
-  for (const JobResult& job : device.jobs) most += job.findings.size();
-  findings.reserve(most);
-  std::unordered_map<std::string_view, std::size_t> places;
-  for (const JobResult& job : device.jobs) {
-    for (const Finding& finding : job.findings) {
-      Json json = finding_json(finding, unit_of(registry, finding.metric));
-      const auto [place, is_new] = places.try_emplace(finding.metric, findings.size());
-      if (is_new) {
-        findings.emplace_back(finding.metric, std::move(json));
-      } else {
-        findings.data()[place->second].second = std::move(json);
-      }
-    }
-  }
-  return findings;
-}
-
-Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting,
-                 std::span<const Metric> registry) {
+/// Without its findings.
+Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting) {
   Json jobs = Json::object();
   for (const JobResult& job : device.jobs) {
     jobs[job.job] = {{"status", to_text(job.status)},
@@ -129,8 +85,7 @@ Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json 
           {"pci_bus_id", device.info.pci_bus_id},
           {"health_before", health_json(device.before)},
           {"health_after", health_json(device.after)},
-          {"jobs", std::move(jobs)},
-          {"findings", findings_json(device, registry)}};
+          {"jobs", std::move(jobs)}};
 }
 
 Json furthest_json(const RunResult& run, const MetricStatistics& row) {
@@ -230,17 +185,25 @@ std::string dump(Json json, std::size_t indent) {
   return indented.append(text, begin);
 }
 
+/// With its findings as its last member.
+std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
+                        const DeviceResult& device, const Point& point) {
+  constexpr std::string_view end = "\n    }";
+  std::string text =
+      dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)), 4);
+  text.resize(text.size() - end.size());
+  text.append(",\n      \"findings\": {");
+  text += json_findings(device, analysis.registry, 8);
+  return text.append("\n      }").append(end);
+}
+
 void write_devices(std::ostream& out, const Provenance& provenance, const FleetAnalysis& analysis,
                    const DeviceStream& devices) {
   const std::vector<Point> points = points_of(provenance);
   out << "  \"devices\": [";
   const char* before = "\n    ";
   devices([&](std::size_t i, const DeviceResult& device) {
-    out << before
-        << dump(device_json(device, analysis.verdicts[i],
-                            setting_json(provenance, points.at(device.point_index)),
-                            analysis.registry),
-                4);
+    out << before << device_text(provenance, analysis, i, device, points.at(device.point_index));
     before = ",\n    ";
   });
   out << (analysis.verdicts.empty() ? "],\n" : "\n  ],\n");

@@ -9,6 +9,7 @@
 #include "store/run_reader.hpp"
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <string_view>
 
@@ -251,10 +252,18 @@ DeviceStream stream_devices(const std::filesystem::path& path) {
       for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
       return;
     }
+    // While devices are taken, which nothing of HDF5 has a part in, the next ones are read.
+    const auto read = [&reader](RowRange block) { return reader.read_findings(block); };
+    std::future<std::vector<DeviceResult>> next;
+    std::size_t index = 0;
     for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
-      std::size_t index = block.offset;
-      for (const DeviceResult& device : reader.read_findings(block)) take(index++, device);
+      std::vector<DeviceResult> devices;
+      if (next.valid()) devices = next.get();
+      next = std::async(std::launch::async, read, block);
+      for (const DeviceResult& device : devices) take(index++, device);
     }
+    if (!next.valid()) return;
+    for (const DeviceResult& device : next.get()) take(index++, device);
   };
 }
 
