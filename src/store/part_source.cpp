@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace sonde {
@@ -32,12 +33,35 @@ std::vector<std::uint64_t> read_numbers(const StoredTable& stored, const ColumnS
   return std::get<std::vector<std::uint64_t>>(stored.read(column, rows));
 }
 
+/// Tables of a file that may have rows, each found once.
+using StoredTables = std::map<TableKey, StoredTable>;
+
+/// Columns that say which rows of other tables a row owns.
+bool owns_rows(const ColumnSpec& column) { return column.name.ends_with("_offset"); }
+
+/// What no row owns is not looked at: many jobs have neither probes nor, behind them, traces.
+/// @param tables each behind those that own its rows
+StoredTables find_tables(hid_t file, const std::vector<Table>& tables) {
+  StoredTables found;
+  std::set<TableKey> not_owned;
+  for (const Table& table : tables) {
+    if (!not_owned.contains(table.key)) {
+      StoredTable stored(file, table.key);
+      if (stored.rows() > 0) found.emplace(table.key, std::move(stored));
+    }
+    if (found.contains(table.key)) continue;
+    for (const ColumnSpec& column : table.columns) {
+      if (owns_rows(column)) not_owned.insert(column.counts);
+    }
+  }
+  return found;
+}
+
 /// Rows of other tables that these rows own: each pair of an offset and a length names some.
-void place_owned(hid_t file, const Table& table, Places& places) {
+void place_owned(const StoredTable& stored, const Table& table, Places& places) {
   const RowRange rows = places[table.key];
-  const StoredTable stored(file, table.key);
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (!table.columns[c].name.ends_with("_offset")) continue;
+    if (!owns_rows(table.columns[c])) continue;
     const auto offsets = read_numbers(stored, table.columns[c], rows);
     const auto lengths = read_numbers(stored, table.columns.at(c + 1), rows);
     std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
@@ -52,8 +76,7 @@ void place_owned(hid_t file, const Table& table, Places& places) {
 }
 
 /// Outcomes lie in the order of devices.
-RowRange outcomes_of(hid_t file, const Table& outcomes, RowRange devices) {
-  const StoredTable stored(file, outcomes.key);
+RowRange outcomes_of(const StoredTable& stored, const Table& outcomes, RowRange devices) {
   const auto owners = read_numbers(stored, outcomes.columns.front(), {0, stored.rows()});
   if (!std::ranges::is_sorted(owners)) {
     throw StoreError(outcomes.key.group + " is not in the order of devices");
@@ -65,32 +88,32 @@ RowRange outcomes_of(hid_t file, const Table& outcomes, RowRange devices) {
 }
 
 /// Of each table that has rows of those devices.
-Places place_devices(hid_t file, const std::vector<std::string>& jobs, RowRange devices) {
+Places place_devices(const StoredTables& stored, const std::vector<Table>& tables,
+                     RowRange devices) {
   Places places{{keys::devices, devices}};
-  for (const Table& table : flatten_device(nullptr)) place_owned(file, table, places);
-  for (const std::string& job : jobs) {
-    const std::vector<Table> tables = flatten_job(job, nullptr, 0);
-    places[tables.front().key] = outcomes_of(file, tables.front(), devices);
-    for (const Table& table : tables) place_owned(file, table, places);
+  for (const Table& table : tables) {
+    const auto found = stored.find(table.key);
+    if (found == stored.end()) continue;
+    if (table.key.dimension == keys::outcome_dimension) {
+      places[table.key] = outcomes_of(found->second, table, devices);
+    }
+    place_owned(found->second, table, places);
   }
   std::erase_if(places, [](const auto& one) { return one.second.length == 0; });
   return places;
 }
 
 /// Of all tables, with all their rows.
-Places place_all(hid_t file, const std::vector<Table>& tables) {
+Places place_all(const StoredTables& stored) {
   Places places;
-  for (const Table& table : tables) {
-    const std::uint64_t rows = count_rows(file, table.key);
-    if (rows > 0) places[table.key] = {0, rows};
-  }
+  for (const auto& [key, table] : stored) places[key] = {0, table.rows()};
   return places;
 }
 
 /// Some rows of a table have no chunks of their own, and rows that are counted from elsewhere have
 /// other numbers in the part than in the file.
-TableShape shape_at(hid_t file, const Table& table, const Places& places) {
-  TableShape shape = StoredTable(file, table.key).read_shape(table.columns);
+TableShape shape_at(const StoredTable& stored, const Table& table, const Places& places) {
+  TableShape shape = stored.read_shape(table.columns);
   const std::uint64_t rows = places.at(table.key).length;
   if (shape.rows != rows) shape.chunk_rows = 0;
   shape.rows = rows;
@@ -134,11 +157,12 @@ PartSource read_part(const RunReader& reader, const std::filesystem::path& path,
   for (const std::string& job : shape.jobs) {
     std::ranges::move(flatten_job(job, nullptr, 0), std::back_inserter(tables));
   }
-  Places places = devices.length == reader.device_count()
-                      ? place_all(file, tables)
-                      : place_devices(file, shape.jobs, devices);
+  const StoredTables stored = find_tables(file, tables);
+  Places places = devices.length == reader.device_count() ? place_all(stored)
+                                                          : place_devices(stored, tables, devices);
   for (const Table& table : tables) {
-    if (places.contains(table.key)) add_table(shape, table.key, shape_at(file, table, places));
+    if (!places.contains(table.key)) continue;
+    add_table(shape, table.key, shape_at(stored.at(table.key), table, places));
   }
   const auto columns =
       std::make_shared<FileColumns>(FileColumns{.path = path, .places = std::move(places)});
