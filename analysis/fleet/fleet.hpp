@@ -148,6 +148,15 @@ struct DeviceVerdict {
   std::size_t missing = 0;            // findings and jobs that failed or were not run
 };
 
+/// Findings without an answer, or jobs that did not end well, of one job, status and reason.
+struct Gap {
+  std::string job;
+  std::string status;
+  std::string reason;
+  std::vector<std::string> metrics;  // ascending; "(the job)" is the job itself
+  std::vector<std::size_t> devices;  // of the run, ascending
+};
+
 struct FleetCounts {
   std::size_t expected = 0;
   std::size_t seen = 0;     // on any node, measured or not
@@ -168,5 +177,6 @@ struct FleetAnalysis {
   std::vector<MetricStatistics> statistics;  // by group, then in the registry's order
   std::vector<FleetFinding> findings;        // worst first
   std::vector<DeviceVerdict> verdicts;
+  std::vector<Gap> gaps;
 };
 }  // namespace sonde

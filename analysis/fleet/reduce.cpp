@@ -5,6 +5,7 @@
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_verdict.hpp"
 #include "analysis/fleet/failures.hpp"
+#include "analysis/fleet/gaps.hpp"
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
@@ -112,14 +113,13 @@ void drop_explained_summaries(std::vector<FleetFinding>& findings) {
   });
 }
 
-/// Findings of those in memory that failed or were not measured.
-std::size_t count_missing(const DeviceResult& device, const Turn* turn) {
-  std::size_t missing = 0;
-  for (const JobResult& job : device.jobs) {
-    if (turn != nullptr && job.job != turn->job) continue;
-    missing +=
-        static_cast<std::size_t>(std::ranges::count_if(job.findings, is_missing, &Finding::status));
-  }
+/// Jobs and findings that failed or were not measured.
+std::size_t count_missing(const DeviceResult& device) {
+  const auto count = [](const auto& all, auto status) {
+    return static_cast<std::size_t>(std::ranges::count_if(all, is_missing, status));
+  };
+  std::size_t missing = count(device.jobs, &JobResult::status);
+  for (const JobResult& job : device.jobs) missing += count(job.findings, &Finding::status);
   return missing;
 }
 
@@ -139,23 +139,21 @@ struct Gathered {
   std::vector<FleetFinding> of_maps;
   std::vector<FleetFinding> of_links;
   FleetAnalysis structure;
-  std::vector<DeviceVerdict> counted;  // of each device
+  GapCollector gaps;
 };
 
 void append(std::vector<FleetFinding>& findings, std::vector<FleetFinding> more) {
   std::ranges::move(more, std::back_inserter(findings));
 }
 
-/// @param turn nullptr: all findings are there
-void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, const Turn* turn,
+/// @param job whose findings are there; "": all
+void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, std::string_view job,
             const ReduceOptions& options, Gathered& all) {
   std::ranges::move(collect_series(run, groups, options.registry), std::back_inserter(all.series));
   append(all.of_maps, judge_maps(run, groups, options));
   compare_structure(run, groups, options, all.structure);
   append(all.of_links, link_findings(run));
-  for (std::size_t device = 0; device < run.devices.size(); ++device) {
-    all.counted[device].missing += count_missing(run.devices[device], turn);
-  }
+  all.gaps.add(run, job);
 }
 
 /// Those of the registry that the turn gives.
@@ -206,10 +204,9 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   add_conditions(run, conditions, deviations, analysis.findings);
   sort_statistics(analysis);
 
-  analysis.verdicts = std::move(all.counted);
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    analysis.verdicts[i].missing += static_cast<std::size_t>(
-        std::ranges::count_if(run.devices[i].jobs, is_missing, &JobResult::status));
+  analysis.gaps = all.gaps.take();
+  for (const DeviceResult& device : run.devices) {
+    analysis.verdicts.emplace_back().missing = count_missing(device);
   }
   assign_verdicts(run, analysis);
 }
@@ -229,8 +226,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run);
   Gathered all;
-  all.counted.resize(run.devices.size());
-  gather(run, analysis.groups, nullptr, options, all);
+  gather(run, analysis.groups, "", options, all);
   const auto look_again = [&](FleetAnalysis& first) {
     const std::vector<Metric> doubted = doubted_metrics(first, run);
     if (doubted.empty()) return;
@@ -247,12 +243,11 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run);
   Gathered all;
-  all.counted.resize(run.devices.size());
   for_each_turn(source, options.registry,
                 [&](const Turn& turn, const std::vector<Metric>& metrics) {
                   ReduceOptions narrow = options;
                   narrow.registry = metrics;
-                  gather(run, analysis.groups, &turn, narrow, all);
+                  gather(run, analysis.groups, turn.job, narrow, all);
                 });
   sort_by_registry(all.of_maps, options.registry);
   sort_by_registry(all.structure.findings, options.registry);

@@ -25,7 +25,8 @@ struct Turn {
 struct RunInTurns {
   RunResult& run;
   std::vector<Turn> turns;  // all findings of all jobs once
-  /// Puts the findings of a turn into their places in the run, and takes them out again.
+  /// Puts the findings of a turn into their places in the run, and takes them out again, but for
+  /// those that failed or were not measured.
   std::function<void(const Turn& turn)> load;
   std::function<void(const Turn& turn)> drop;
 };

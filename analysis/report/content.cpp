@@ -192,36 +192,13 @@ TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::
   return table;
 }
 
-TextTable gap_table(const RunResult& run) {
-  struct Gap {
-    std::string job;
-    std::string status;
-    std::string reason;
-    auto operator<=>(const Gap&) const = default;
-  };
-  struct Where {
-    std::set<std::string> devices;
-    std::set<std::string> metrics;
-  };
-  std::map<Gap, Where> gaps;
-  for (const DeviceResult& device : run.devices) {
-    for (const JobResult& job : device.jobs) {
-      const auto add = [&](const std::string& metric, Status status, const std::string& reason) {
-        if (status == Status::ok) return;
-        const Gap gap{job.job, std::string(to_text(status)), reason};
-        gaps[gap].devices.insert(device.info.uuid);
-        gaps[gap].metrics.insert(metric);
-      };
-      add("(the job)", job.status, job.reason);
-      for (const Finding& finding : job.findings) {
-        add(finding.metric, finding.status, finding.reason);
-      }
-    }
-  }
+TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
-  for (const auto& [gap, where] : gaps) {
-    table.rows.push_back({gap.job, name_some({where.metrics.begin(), where.metrics.end()}),
-                          gap.status, std::to_string(where.devices.size()), gap.reason});
+  for (const Gap& gap : analysis.gaps) {
+    std::set<std::string_view> uuids;  // a GPU may stand there at several points
+    for (const std::size_t device : gap.devices) uuids.insert(run.devices[device].info.uuid);
+    table.rows.push_back(
+        {gap.job, name_some(gap.metrics), gap.status, std::to_string(uuids.size()), gap.reason});
   }
   return table;
 }

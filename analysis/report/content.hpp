@@ -21,7 +21,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
 /// Structure of one group: metric, value, how many agree.
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
-TextTable gap_table(const RunResult& run);
+TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings of one device and job: metric, value, deviation (of the values of replicates if there
 /// are several, else of the samples), their number, confidence, remark.
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry);

@@ -14,10 +14,13 @@
 namespace sonde {
 namespace {
 
-std::string line(const std::vector<std::string>& cells) {
+// An index and the longest number with their commas, about.
+constexpr std::size_t number_bytes = 32;
+
+std::string join_cells(const std::vector<std::string>& cells) {
   std::vector<std::string> quoted;
   for (const std::string& cell : cells) quoted.push_back(escape_csv(cell));
-  return fmt::format("{}\n", fmt::join(quoted, ","));
+  return fmt::format("{}", fmt::join(quoted, ","));
 }
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
@@ -29,30 +32,34 @@ std::string modes_text(const Finding& finding) {
   return fmt::format("{}", fmt::join(modes, " "));
 }
 
-/// One row; a row for each element if the value is a vector.
-std::string finding_rows(const std::vector<std::string>& device, const Finding& finding,
+/// One row; a row for each element if the value is a vector. Numbers need no quotes.
+/// @param device its cells, quoted
+std::string finding_rows(const std::string& device, const Finding& finding,
                          const std::string& unit) {
-  const auto row = [&](const std::string& index, const std::string& value) {
-    std::vector<std::string> cells = device;
-    cells.insert(
-        cells.end(),
-        {finding.metric, index, value, unit, std::string(to_text(finding.status)),
-         number(finding.confidence), std::to_string(finding.samples), number(finding.repeatability),
-         number(finding.reproducibility), std::to_string(finding.replicates), modes_text(finding),
-         finding.interval ? number(finding.interval->low) : "",
-         finding.interval ? number(finding.interval->high) : "", finding.reason});
-    return line(cells);
-  };
+  const std::string before = device + "," + escape_csv(finding.metric) + ",";
+  const std::string after =
+      "," +
+      join_cells({unit, std::string(to_text(finding.status)), number(finding.confidence),
+                  std::to_string(finding.samples), number(finding.repeatability),
+                  number(finding.reproducibility), std::to_string(finding.replicates),
+                  modes_text(finding), finding.interval ? number(finding.interval->low) : "",
+                  finding.interval ? number(finding.interval->high) : "", finding.reason}) +
+      "\n";
+  const auto row = [&](const std::string& value) { return before + "," + value + after; };
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
     std::string text;
+    text.reserve(values->size() * (before.size() + after.size() + number_bytes));
     for (std::size_t i = 0; i < values->size(); ++i) {
-      text += row(std::to_string(i), number((*values)[i]));
+      text += before;
+      fmt::format_to(std::back_inserter(text), "{},", i);
+      if (std::isfinite((*values)[i])) fmt::format_to(std::back_inserter(text), "{}", (*values)[i]);
+      text += after;
     }
     return text;
   }
-  if (const auto* value = std::get_if<double>(&finding.value)) return row("", number(*value));
+  if (const auto* value = std::get_if<double>(&finding.value)) return row(number(*value));
   const auto* words = std::get_if<std::string>(&finding.value);
-  return row("", words != nullptr ? *words : "");
+  return row(words != nullptr ? escape_csv(*words) : "");
 }
 
 }  // namespace
@@ -73,9 +80,10 @@ void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis
                                    std::to_string(device.rank),
                                    std::string(to_text(analysis.verdicts[i].verdict))};
     std::ranges::copy(points.at(device.point_index).at, std::back_inserter(cells));
+    const std::string own = join_cells(cells);
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        out << finding_rows(cells, finding, unit_of(analysis.registry, finding.metric));
+        out << finding_rows(own, finding, unit_of(analysis.registry, finding.metric));
       }
     }
   });

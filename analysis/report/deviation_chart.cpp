@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_rows = 24;
 constexpr std::size_t row_px = 20;
+constexpr std::size_t most_dots = 256;  // of devices that are well, in a row
 
 /// The group's median of a metric, for each device of the group.
 struct Row {
@@ -52,10 +53,27 @@ std::string name_of(const MetricStatistics& statistics) {
                                     : fmt::format("{} ({})", statistics.metric, statistics.summary);
 }
 
+/// The largest and the smallest, and some between them, evenly by rank, if there are many.
+std::vector<Sample> thin_out(std::vector<Sample> samples) {
+  if (samples.size() <= most_dots) return samples;
+  std::ranges::sort(samples, {}, &Sample::value);
+  std::vector<Sample> some;
+  for (std::size_t i = 0; i < most_dots; ++i) {
+    some.push_back(samples[i * (samples.size() - 1) / (most_dots - 1)]);
+  }
+  return some;
+}
+
 /// Dots of flagged devices come last, above the others.
 Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
                       const std::vector<Row>& rows) {
-  const std::vector<Series> all = collect_series(run, analysis.groups, analysis.registry);
+  std::vector<Metric> shown;
+  for (const Metric& metric : analysis.registry) {
+    const bool has_row = std::ranges::any_of(
+        rows, [&](const Row& row) { return row.statistics->metric == metric.name; });
+    if (has_row) shown.push_back(metric);
+  }
+  const std::vector<Series> all = collect_series(run, analysis.groups, shown);
   Json well = Json::array();
   Json flagged = Json::array();
   for (const Row& row : rows) {
@@ -67,15 +85,25 @@ Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
     if (series == all.end()) continue;
     const double reference = series->reference_at(statistics.median);
     if (!(reference > 0)) continue;
+    const auto is_out = [&](const Sample& sample) {
+      return has_finding(analysis, sample.device, statistics.metric);
+    };
+    const auto dot = [&](const Sample& sample, bool flag) -> Json {
+      return {{"metric", name_of(statistics)},
+              {"device", chart_label(run.devices[sample.device])},
+              {"flagged", flag},
+              {"value", format_quantity(sample.value, statistics.unit)},
+              {"percent", 100 * (sample.value - statistics.median) / reference}};
+    };
+    std::vector<Sample> rest;
     for (const Sample& sample : series->samples) {
-      const bool is_out = has_finding(analysis, sample.device, statistics.metric);
-      (is_out ? flagged : well)
-          .push_back({{"metric", name_of(statistics)},
-                      {"device", chart_label(run.devices[sample.device])},
-                      {"flagged", is_out},
-                      {"value", format_quantity(sample.value, statistics.unit)},
-                      {"percent", 100 * (sample.value - statistics.median) / reference}});
+      if (is_out(sample)) {
+        flagged.push_back(dot(sample, true));
+      } else {
+        rest.push_back(sample);
+      }
     }
+    for (const Sample& sample : thin_out(std::move(rest))) well.push_back(dot(sample, false));
   }
   well.insert(well.end(), flagged.begin(), flagged.end());
   return well;

@@ -1,4 +1,5 @@
 // Findings of a device as tables, with small curves of what are lists, and the probes behind them.
+#include "analysis/fleet/device_verdict.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
@@ -175,6 +176,18 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
   return text + "</tbody>\n</table>\n" + evidence_html(job, first_row) + "</details>\n";
 }
 
+/// Whether something that the job found is warned of, or it did not end well.
+bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
+  const auto is_blamed = [&](std::size_t i) {
+    const FleetFinding& finding = analysis.findings[i];
+    const std::string metric = finding.metric.substr(0, finding.metric.find(' '));
+    return finding.severity != Severity::info &&
+           std::ranges::find(job.findings, metric, &Finding::metric) != job.findings.end();
+  };
+  return is_missing(job.status) ||
+         std::ranges::any_of(analysis.verdicts[device].findings, is_blamed);
+}
+
 }  // namespace
 
 std::string finding_anchor(std::size_t device, std::string_view metric) {
@@ -186,10 +199,11 @@ void count_probes(const DeviceResult& device, ProbeRows& rows) {
 }
 
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
-                             std::size_t device, const ProbeRows& first_rows) {
+                             std::size_t device, const ProbeRows& first_rows, ShownJobs shown) {
   std::string text;
   for (const JobResult& job : run.devices[device].jobs) {
     if (job.findings.empty()) continue;
+    if (shown == ShownJobs::with_problems && !has_problem(analysis, device, job)) continue;
     const auto first = first_rows.find(job.job);
     text += job_html(analysis, device, job, first == first_rows.end() ? 0 : first->second);
   }

@@ -126,7 +126,8 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
     text += folded_table(structure_table(run, analysis, group), "structure",
                          "values of structure, and how many agree");
   }
-  const std::string gaps = folded_table(gap_table(run), "gaps", "kinds of gaps, and their reasons");
+  const std::string gaps =
+      folded_table(gap_table(run, analysis), "gaps", "kinds of gaps, and their reasons");
   return gaps.empty() ? text : text + "<h2>Not answered</h2>\n" + gaps;
 }
 
@@ -145,10 +146,13 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     if (is_detailed(run, analysis, i)) {
-      text += fmt::format(
-          "<details class=\"device\"{}><summary>All findings of {}</summary>\n{}</details>\n",
-          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
-          findings_section(run, analysis, i, rows));
+      const bool all = run.devices.size() <= most_detailed_devices;
+      text += fmt::format("<details class=\"device\"{}><summary>{} {}</summary>\n{}</details>\n",
+                          run.devices.size() == 1 ? " open" : "",
+                          all ? "All findings of" : "Jobs in which something is wrong with",
+                          escape_markup(chart_label(device)),
+                          findings_section(run, analysis, i, rows,
+                                           all ? ShownJobs::all : ShownJobs::with_problems));
     }
     count_probes(device, rows);
   }

@@ -1,5 +1,6 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
+#include "analysis/report/json_findings.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
@@ -8,6 +9,7 @@
 
 #include <cmath>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 namespace sonde {
@@ -27,28 +29,6 @@ void shorten_numbers(Json& json) {
     if (std::trunc(value) != value || std::abs(value) > largest_exact_whole) continue;
     element = static_cast<std::int64_t>(value);
   }
-}
-
-Json value_json(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* values = std::get_if<std::vector<double>>(&value)) return *values;
-  return nullptr;
-}
-
-Json finding_json(const Finding& finding, const std::string& unit) {
-  return {
-      {"value", value_json(finding.value)},
-      {"unit", unit},
-      {"status", to_text(finding.status)},
-      {"confidence", finding.confidence},
-      {"samples", finding.samples},
-      {"repeatability", finding.repeatability},
-      {"reproducibility", finding.reproducibility},
-      {"replicates", finding.replicates},
-      {"modes", finding.modes},
-      {"interval", finding.interval ? Json{finding.interval->low, finding.interval->high} : Json()},
-      {"reason", finding.reason}};
 }
 
 Json health_json(const Health& health) {
@@ -82,18 +62,14 @@ Json points_json(const Provenance& provenance) {
   return points;
 }
 
-Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting,
-                 std::span<const Metric> registry) {
-  Json findings = Json::object();
+/// Without its findings.
+Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting) {
   Json jobs = Json::object();
   for (const JobResult& job : device.jobs) {
     jobs[job.job] = {{"status", to_text(job.status)},
                      {"reason", job.reason},
                      {"elapsed_s", job.elapsed_s},
                      {"device_s", job.device_s}};
-    for (const Finding& finding : job.findings) {
-      findings[finding.metric] = finding_json(finding, unit_of(registry, finding.metric));
-    }
   }
   return {{"uuid", device.info.uuid},
           {"name", device.info.name},
@@ -109,8 +85,7 @@ Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json 
           {"pci_bus_id", device.info.pci_bus_id},
           {"health_before", health_json(device.before)},
           {"health_after", health_json(device.after)},
-          {"jobs", jobs},
-          {"findings", findings}};
+          {"jobs", std::move(jobs)}};
 }
 
 Json furthest_json(const RunResult& run, const MetricStatistics& row) {
@@ -200,12 +175,26 @@ std::string dump(Json json, std::size_t indent) {
   shorten_numbers(json);
   const std::string text =
       escape_json_controls(json.dump(2, ' ', false, Json::error_handler_t::replace));
+  const std::string margin = "\n" + std::string(indent, ' ');
   std::string indented;
-  for (const char c : text) {
-    indented += c;
-    if (c == '\n') indented.append(indent, ' ');
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    indented.append(text, begin, end - begin) += margin;
+    begin = end + 1;
   }
-  return indented;
+  return indented.append(text, begin);
+}
+
+/// With its findings as its last member.
+std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
+                        const DeviceResult& device, const Point& point) {
+  constexpr std::string_view end = "\n    }";
+  std::string text =
+      dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)), 4);
+  text.resize(text.size() - end.size());
+  text.append(",\n      \"findings\": {");
+  text += json_findings(device, analysis.registry, 8);
+  return text.append("\n      }").append(end);
 }
 
 void write_devices(std::ostream& out, const Provenance& provenance, const FleetAnalysis& analysis,
@@ -214,11 +203,7 @@ void write_devices(std::ostream& out, const Provenance& provenance, const FleetA
   out << "  \"devices\": [";
   const char* before = "\n    ";
   devices([&](std::size_t i, const DeviceResult& device) {
-    out << before
-        << dump(device_json(device, analysis.verdicts[i],
-                            setting_json(provenance, points.at(device.point_index)),
-                            analysis.registry),
-                4);
+    out << before << device_text(provenance, analysis, i, device, points.at(device.point_index));
     before = ",\n    ";
   });
   out << (analysis.verdicts.empty() ? "],\n" : "\n  ],\n");

@@ -5,9 +5,12 @@
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -49,38 +52,60 @@ std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
   return cells;
 }
 
-Json map_json(const DeviceResult& device, const Metric& metric, const std::set<int>& outlying_sms) {
-  const std::vector<double> values = map_values(device, metric.name);
-  const bool known = map_values(device, "topology.gpc_of_sm").size() == values.size();
+/// Where the SMs of a map stand, of so many.
+Json layout_json(const DeviceResult& device, std::size_t sms) {
+  const bool known = map_values(device, "topology.gpc_of_sm").size() == sms;
   Json cells = Json::array();
-  for (const Cell& cell : lay_out(device, values.size())) {
-    const double value = values[static_cast<std::size_t>(cell.sm)];
-    if (!std::isfinite(value)) continue;
+  for (const Cell& cell : lay_out(device, sms)) {
     cells.push_back({{"row", known ? (cell.gpc < 0 ? "GPC ?" : "GPC " + std::to_string(cell.gpc))
                                    : "SM " + std::to_string(cell.gpc * unknown_row_sms) + " ..."},
                      {"x", cell.x},
                      {"sm", cell.sm},
-                     {"tpc", cell.tpc},
-                     {"value", value},
-                     {"out", outlying_sms.count(cell.sm) > 0}});
+                     {"tpc", cell.tpc}});
   }
-  return {{"metric", metric.name}, {"unit", metric.unit}, {"cells", cells}};
+  return cells;
 }
 
-/// Maps that have a value for each SM and a better direction.
+/// To six digits: more than anybody sees. Those that are not finite become null.
+Json shown_values(const std::vector<double>& values) {
+  Json shown = Json::array();
+  for (const double value : values) {
+    shown.push_back(std::isfinite(value) ? Json(std::stod(fmt::format("{:.6g}", value)))
+                                         : Json(nullptr));
+  }
+  return shown;
+}
+
+/// Maps that have a value for each SM, in their order, and a better direction.
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
     if (!is_compared_map(metric) || is_slice_map(metric)) continue;
-    if (map_values(run.devices[index], metric.name).size() < 2) continue;
+    const std::vector<double> values = map_values(run.devices[index], metric.name);
+    if (values.size() < 2) continue;
     std::set<int> outlying;
     for (const std::size_t finding : analysis.verdicts[index].findings) {
       const FleetFinding& found = analysis.findings[finding];
       if (found.metric == metric.name) outlying.insert(found.sms.begin(), found.sms.end());
     }
-    maps.push_back(map_json(run.devices[index], metric, outlying));
+    maps.push_back({{"metric", metric.name},
+                    {"unit", metric.unit},
+                    {"values", shown_values(values)},
+                    {"out", outlying}});
   }
   return maps;
+}
+
+/// Of each number of SMs that its maps have: mostly one.
+Json layouts_of(const DeviceResult& device, const Json& maps) {
+  Json layouts = Json::object();
+  for (const Json& map : maps) {
+    const std::size_t sms = map.at("values").size();
+    if (!layouts.contains(std::to_string(sms))) {
+      layouts[std::to_string(sms)] = layout_json(device, sms);
+    }
+  }
+  return layouts;
 }
 
 std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis& analysis) {
@@ -109,8 +134,9 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
     const std::string verdict(to_text(analysis.verdicts[index].verdict));
-    chart.devices.push_back(
-        {{"label", chart_label(run.devices[index]) + " (" + verdict + ")"}, {"maps", maps}});
+    chart.devices.push_back({{"label", chart_label(run.devices[index]) + " (" + verdict + ")"},
+                             {"layouts", layouts_of(run.devices[index], maps)},
+                             {"maps", maps}});
   }
   if (chart.devices.empty()) return {};
   chart.spec = chart_template("map");

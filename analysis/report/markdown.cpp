@@ -54,7 +54,7 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
     if (!metrics.rows.empty()) text += markdown_table(metrics);
     if (!structure.rows.empty()) text += "\n" + markdown_table(structure);
   }
-  const TextTable gaps = gap_table(run);
+  const TextTable gaps = gap_table(run, analysis);
   if (!gaps.rows.empty()) text += "\n## Not answered\n\n" + markdown_table(gaps);
   const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);
   if (!matrices.empty()) text += "\n## GPU to GPU\n";

@@ -20,10 +20,13 @@ using ProbeRows = std::map<std::string, std::size_t>;
 /// Adds those of a device: in the file they lie behind those of the devices before it.
 void count_probes(const DeviceResult& device, ProbeRows& rows);
 
-/// All findings of a device, job by job, each with the probes behind it and their rows in the file,
+/// Of a large fleet only jobs are shown in which something is wrong.
+enum class ShownJobs { all, with_problems };
+
+/// Findings of a device, job by job, each with the probes behind it and their rows in the file,
 /// of which the first are given. @pre run.devices has `device`
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
-                             std::size_t device, const ProbeRows& first_rows);
+                             std::size_t device, const ProbeRows& first_rows, ShownJobs shown);
 
 /// Where findings_section has that metric of that device: an id.
 std::string finding_anchor(std::size_t device, std::string_view metric);

@@ -109,7 +109,7 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
     if (!metrics.rows.empty()) text += plain_table(metrics, "  ", width);
     if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ", width);
   }
-  const TextTable gaps = gap_table(run);
+  const TextTable gaps = gap_table(run, analysis);
   if (!gaps.rows.empty()) text += title(colour, "NOT ANSWERED") + plain_table(gaps, "  ", width);
   return text;
 }

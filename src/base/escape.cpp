@@ -71,6 +71,13 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
+/// The bytes before the first control or the first that is not ASCII. @param least of all ASCII
+std::string_view plain_start(std::string_view text, char least) {
+  const auto end =
+      std::ranges::find_if(text, [least](char c) { return c < least || c > '~'; });  // or negative
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
 bool is_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -81,7 +88,11 @@ bool is_number(std::string_view text) {
 
 std::string escape_terminal(std::string_view text) {
   std::string shown;
-  while (!text.empty()) {
+  while (true) {
+    const std::string_view plain = plain_start(text, ' ');
+    shown += plain;
+    text.remove_prefix(plain.size());
+    if (text.empty()) return shown;
     const Character next = first_character(text);
     if (is_shown(next.code)) {
       shown += next.code < 0x100 ? fmt::format("\\x{:02x}", next.code)
@@ -91,7 +102,6 @@ std::string escape_terminal(std::string_view text) {
     }
     text.remove_prefix(next.bytes);
   }
-  return shown;
 }
 
 std::string escape_csv(std::string_view cell) {
@@ -145,7 +155,11 @@ std::string quote_shell(std::string_view text) {
 
 std::string escape_json_controls(std::string_view json) {
   std::string escaped;
-  while (!json.empty()) {
+  while (true) {
+    const std::string_view plain = plain_start(json, '\0');
+    escaped += plain;
+    json.remove_prefix(plain.size());
+    if (json.empty()) return escaped;
     const Character next = first_character(json);
     if (next.code >= 0x7f && is_shown(next.code)) {
       escaped += fmt::format("\\u{:04x}", next.code);
@@ -154,7 +168,6 @@ std::string escape_json_controls(std::string_view json) {
     }
     json.remove_prefix(next.bytes);
   }
-  return escaped;
 }
 
 }  // namespace sonde

@@ -3,11 +3,13 @@
 
 #include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/device_verdict.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "store/run_reader.hpp"
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <string_view>
 
@@ -18,8 +20,9 @@ namespace {
 constexpr std::size_t most_whole_devices = 256;
 // Findings of so many metrics are in memory at once: 0.7 GB of 10,000 devices.
 constexpr std::size_t most_turn_metrics = 256;
-// Findings and probes that are read together: 0.5 kB each while they are assembled.
-constexpr std::uint64_t block_rows = 100'000;
+// Findings and probes that are read together: 1 kB each while they are assembled. Blocks that are
+// smaller unpack the same chunks (of up to 65,536 rows) again and again.
+constexpr std::uint64_t block_rows = 200'000;
 // Shown as examples of those that pass, and metrics shown of all devices.
 constexpr std::size_t example_devices = 8;
 constexpr std::size_t most_kept_metrics = 24;
@@ -62,6 +65,25 @@ JobResult* find_job(DeviceResult& device, const std::string& name) {
   return found != device.jobs.end() ? &*found : nullptr;
 }
 
+/// Those that are flagged, and some that are not: what follows each other is read together.
+Blocks shown_devices(const FleetAnalysis& analysis) {
+  Blocks blocks;
+  std::size_t examples = 0;
+  for (std::size_t i = 0; i < analysis.verdicts.size(); ++i) {
+    const Verdict verdict = analysis.verdicts[i].verdict;
+    const bool flagged = verdict == Verdict::warn || verdict == Verdict::fail;
+    if (!flagged && ++examples > example_devices) continue;
+    const bool follows = !blocks.empty() && blocks.back().offset + blocks.back().length == i &&
+                         blocks.back().length < example_devices;
+    if (follows) {
+      ++blocks.back().length;
+    } else {
+      blocks.push_back({i, 1});
+    }
+  }
+  return blocks;
+}
+
 /// A run file that is read in turns.
 class TurnReader {
  public:
@@ -73,6 +95,7 @@ class TurnReader {
       for (const JobResult& job : device.jobs) jobs_.insert(job.job);
     }
     load({"topology", names_of("topology")});
+    turns_ = list_turns();
   }
 
   Fleet reduce() {
@@ -86,6 +109,13 @@ class TurnReader {
 
  private:
   RunInTurns in_turns() {
+    return {.run = run_,
+            .turns = turns_,
+            .load = [this](const Turn& turn) { load(turn); },
+            .drop = [this](const Turn& turn) { drop(turn); }};
+  }
+
+  std::vector<Turn> list_turns() const {
     std::vector<Turn> turns;
     for (const std::string& job : jobs_) {
       const std::vector<std::string> names = names_of(job);
@@ -96,10 +126,7 @@ class TurnReader {
                           names.begin() + static_cast<std::ptrdiff_t>(end)}});
       }
     }
-    return {.run = run_,
-            .turns = std::move(turns),
-            .load = [this](const Turn& turn) { load(turn); },
-            .drop = [this](const Turn& turn) { drop(turn); }};
+    return turns;
   }
 
   /// Metrics of a job, on any device.
@@ -117,27 +144,25 @@ class TurnReader {
     if (!jobs_.contains(turn.job)) return;
     const std::set<std::string> wanted(turn.metrics.begin(), turn.metrics.end());
     for (const RowRange block : blocks_of(run_.devices.size(), reader_.count_findings(turn.job))) {
-      auto findings = reader_.read_findings(block, turn.job);
+      auto findings = reader_.read_findings(block, turn.job, wanted);
       for (std::size_t i = 0; i < findings.size(); ++i) {
         JobResult* job = find_job(run_.devices[block.offset + i], turn.job);
         if (job == nullptr) continue;
         std::erase_if(job->findings,
                       [&](const Finding& one) { return wanted.contains(one.metric); });
-        std::erase_if(findings[i],
-                      [&](const Finding& one) { return !wanted.contains(one.metric); });
+        job->findings.reserve(job->findings.size() + findings[i].size());
         std::ranges::move(findings[i], std::back_inserter(job->findings));
-        job->findings.shrink_to_fit();
       }
     }
   }
 
-  /// What has no answer is shown in the end, of all devices; units are named by `topology`.
+  /// What is missing counts in the end; units are named by `topology`.
   void drop(const Turn& turn) {
     if (turn.job == "topology") return;
     for (DeviceResult& device : run_.devices) {
       JobResult* job = find_job(device, turn.job);
       if (job == nullptr) continue;
-      std::erase_if(job->findings, [](const Finding& one) { return one.status == Status::ok; });
+      std::erase_if(job->findings, [](const Finding& one) { return !is_missing(one.status); });
       job->findings.shrink_to_fit();
     }
   }
@@ -150,24 +175,22 @@ class TurnReader {
         metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));
       }
     }
-    for (const Turn& turn : in_turns().turns) {
+    for (const Turn& turn : turns_) {
       Turn kept{turn.job, {}};
       std::ranges::copy_if(turn.metrics, std::back_inserter(kept.metrics),
                            [&](const std::string& name) { return metrics.contains(name); });
       if (!kept.metrics.empty()) load(kept);
     }
-    std::size_t examples = 0;
-    for (std::size_t i = 0; i < run_.devices.size(); ++i) {
-      const Verdict verdict = analysis.verdicts[i].verdict;
-      const bool flagged = verdict == Verdict::warn || verdict == Verdict::fail;
-      if (!flagged && ++examples > example_devices) continue;
-      run_.devices[i] = std::move(reader_.read_findings({i, 1}).front());
+    for (const RowRange block : shown_devices(analysis)) {
+      std::ranges::move(reader_.read_findings(block),
+                        run_.devices.begin() + static_cast<std::ptrdiff_t>(block.offset));
     }
   }
 
   const RunReader& reader_;
   RunResult run_;
   std::set<std::string> jobs_;
+  std::vector<Turn> turns_;
 };
 
 /// Repeats become one, with what their probes saw.
@@ -229,10 +252,18 @@ DeviceStream stream_devices(const std::filesystem::path& path) {
       for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
       return;
     }
+    // While devices are taken, which nothing of HDF5 has a part in, the next ones are read.
+    const auto read = [&reader](RowRange block) { return reader.read_findings(block); };
+    std::future<std::vector<DeviceResult>> next;
+    std::size_t index = 0;
     for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
-      std::size_t index = block.offset;
-      for (const DeviceResult& device : reader.read_findings(block)) take(index++, device);
+      std::vector<DeviceResult> devices;
+      if (next.valid()) devices = next.get();
+      next = std::async(std::launch::async, read, block);
+      for (const DeviceResult& device : devices) take(index++, device);
     }
+    if (!next.valid()) return;
+    for (const DeviceResult& device : next.get()) take(index++, device);
   };
 }
 

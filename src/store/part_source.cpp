@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace sonde {
@@ -24,27 +25,45 @@ namespace {
 // takes is shared, and the rows of some hundred probes each need little memory.
 constexpr std::uint64_t checked_devices = 64;
 
-/// Where the rows of a part lie in a table of its file.
-struct Place {
-  RowRange rows;
-  std::uint64_t all_rows = 0;  // of the table
-};
-using Places = std::map<TableKey, Place>;
+/// Where the rows of a part lie in each table of its file.
+using Places = std::map<TableKey, RowRange>;
 
-template <class T>
-std::vector<T> read_numbers(hid_t file, const Table& table, std::size_t c, RowRange rows) {
-  const std::uint64_t all_rows = count_rows(file, table.key);
-  return std::get<std::vector<T>>(
-      read_column(file, table.key, table.columns.at(c), rows, all_rows, Writer::anyone));
+std::vector<std::uint64_t> read_numbers(const StoredTable& stored, const ColumnSpec& column,
+                                        RowRange rows) {
+  return std::get<std::vector<std::uint64_t>>(stored.read(column, rows));
+}
+
+/// Tables of a file that may have rows, each found once.
+using StoredTables = std::map<TableKey, StoredTable>;
+
+/// Columns that say which rows of other tables a row owns.
+bool owns_rows(const ColumnSpec& column) { return column.name.ends_with("_offset"); }
+
+/// What no row owns is not looked at: many jobs have neither probes nor, behind them, traces.
+/// @param tables each behind those that own its rows
+StoredTables find_tables(hid_t file, const std::vector<Table>& tables) {
+  StoredTables found;
+  std::set<TableKey> not_owned;
+  for (const Table& table : tables) {
+    if (!not_owned.contains(table.key)) {
+      StoredTable stored(file, table.key);
+      if (stored.rows() > 0) found.emplace(table.key, std::move(stored));
+    }
+    if (found.contains(table.key)) continue;
+    for (const ColumnSpec& column : table.columns) {
+      if (owns_rows(column)) not_owned.insert(column.counts);
+    }
+  }
+  return found;
 }
 
 /// Rows of other tables that these rows own: each pair of an offset and a length names some.
-void place_owned(hid_t file, const Table& table, Places& places) {
-  const RowRange rows = places[table.key].rows;
+void place_owned(const StoredTable& stored, const Table& table, Places& places) {
+  const RowRange rows = places[table.key];
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (!table.columns[c].name.ends_with("_offset")) continue;
-    const auto offsets = read_numbers<std::uint64_t>(file, table, c, rows);
-    const auto lengths = read_numbers<std::uint64_t>(file, table, c + 1, rows);
+    if (!owns_rows(table.columns[c])) continue;
+    const auto offsets = read_numbers(stored, table.columns[c], rows);
+    const auto lengths = read_numbers(stored, table.columns.at(c + 1), rows);
     std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -52,14 +71,13 @@ void place_owned(hid_t file, const Table& table, Places& places) {
       begin = std::min(begin, offsets[i]);
       end = std::max(end, offsets[i] + lengths[i]);
     }
-    if (end > begin) places[table.columns[c].counts].rows = {begin, end - begin};
+    if (end > begin) places[table.columns[c].counts] = {begin, end - begin};
   }
 }
 
 /// Outcomes lie in the order of devices.
-RowRange outcomes_of(hid_t file, const Table& outcomes, RowRange devices) {
-  const auto owners =
-      read_numbers<std::uint64_t>(file, outcomes, 0, {0, count_rows(file, outcomes.key)});
+RowRange outcomes_of(const StoredTable& stored, const Table& outcomes, RowRange devices) {
+  const auto owners = read_numbers(stored, outcomes.columns.front(), {0, stored.rows()});
   if (!std::ranges::is_sorted(owners)) {
     throw StoreError(outcomes.key.group + " is not in the order of devices");
   }
@@ -70,85 +88,84 @@ RowRange outcomes_of(hid_t file, const Table& outcomes, RowRange devices) {
 }
 
 /// Of each table that has rows of those devices.
-Places place_devices(hid_t file, const std::vector<std::string>& jobs, RowRange devices) {
-  Places places{{keys::devices, {.rows = devices}}};
-  for (const Table& table : flatten_device(nullptr)) place_owned(file, table, places);
-  for (const std::string& job : jobs) {
-    const std::vector<Table> tables = flatten_job(job, nullptr, 0);
-    places[tables.front().key].rows = outcomes_of(file, tables.front(), devices);
-    for (const Table& table : tables) place_owned(file, table, places);
+Places place_devices(const StoredTables& stored, const std::vector<Table>& tables,
+                     RowRange devices) {
+  Places places{{keys::devices, devices}};
+  for (const Table& table : tables) {
+    const auto found = stored.find(table.key);
+    if (found == stored.end()) continue;
+    if (table.key.dimension == keys::outcome_dimension) {
+      places[table.key] = outcomes_of(found->second, table, devices);
+    }
+    place_owned(found->second, table, places);
   }
-  std::erase_if(places, [](const auto& one) { return one.second.rows.length == 0; });
-  for (auto& [key, place] : places) place.all_rows = count_rows(file, key);
+  std::erase_if(places, [](const auto& one) { return one.second.length == 0; });
   return places;
 }
 
 /// Of all tables, with all their rows.
-Places place_all(hid_t file, const std::vector<Table>& tables) {
+Places place_all(const StoredTables& stored) {
   Places places;
-  for (const Table& table : tables) {
-    const std::uint64_t rows = count_rows(file, table.key);
-    if (rows > 0) places[table.key] = {.rows = {0, rows}, .all_rows = rows};
-  }
+  for (const auto& [key, table] : stored) places[key] = {0, table.rows()};
   return places;
 }
 
 /// Some rows of a table have no chunks of their own, and rows that are counted from elsewhere have
 /// other numbers in the part than in the file.
-TableShape shape_at(hid_t file, const Table& table, const Places& places) {
-  TableShape shape = read_shape(file, table);
-  const std::uint64_t rows = places.at(table.key).rows.length;
+TableShape shape_at(const StoredTable& stored, const Table& table, const Places& places) {
+  TableShape shape = stored.read_shape(table.columns);
+  const std::uint64_t rows = places.at(table.key).length;
   if (shape.rows != rows) shape.chunk_rows = 0;
   shape.rows = rows;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const auto counted = places.find(table.columns[c].counts);
-    if (counted != places.end() && counted->second.rows.offset > 0) {
+    if (counted != places.end() && counted->second.offset > 0) {
       shape.columns[c].constant.clear();
     }
   }
   return shape;
 }
 
-/// Opens its file when the first column is wanted.
+/// Opens its file when the first column is wanted, and each table when its first is.
 struct FileColumns {
   std::filesystem::path path;
   Places places;
-  Writer writer;
   std::optional<hdf5::Handle> file = {};
+  std::optional<StoredTable> table = {};  // the last one
 
   Values load(const TablePlan& plan, std::size_t c, RowRange rows) {
     const ColumnSpec& column = plan.columns.at(c);
     const auto place = places.find(plan.key);
     if (place == places.end()) return empty_values(column.type);
     if (!file) file.emplace(hdf5::open_to_read(path));
-    const RowRange range{place->second.rows.offset + rows.offset, rows.length};
-    Values values = read_column(*file, plan.key, column, range, place->second.all_rows, writer);
+    if (!table || table->key() != plan.key) table.emplace(*file, plan.key);
+    Values values = table->read(column, {place->second.offset + rows.offset, rows.length});
     const auto counted = places.find(column.counts);
-    if (counted != places.end() && counted->second.rows.offset > 0) {
+    if (counted != places.end() && counted->second.offset > 0) {
       for (std::uint64_t& row : std::get<std::vector<std::uint64_t>>(values)) {
-        row -= counted->second.rows.offset;
+        row -= counted->second.offset;
       }
     }
     return values;
   }
 };
 
-PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices,
-                     Writer writer) {
+PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices) {
   const hdf5::Handle file = hdf5::open_to_read(path);
   PartShape shape{.jobs = reader.job_names(), .tables = {}, .shard = path};
   std::vector<Table> tables = flatten_device(nullptr);
   for (const std::string& job : shape.jobs) {
     std::ranges::move(flatten_job(job, nullptr, 0), std::back_inserter(tables));
   }
-  Places places = devices.length == reader.device_count()
-                      ? place_all(file, tables)
-                      : place_devices(file, shape.jobs, devices);
+  const StoredTables stored = find_tables(file, tables);
+  Places places = devices.length == reader.device_count() ? place_all(stored)
+                                                          : place_devices(stored, tables, devices);
   for (const Table& table : tables) {
-    if (places.contains(table.key)) add_table(shape, table.key, shape_at(file, table, places));
+    if (!places.contains(table.key)) continue;
+    add_table(shape, table.key, shape_at(stored.at(table.key), table, places));
   }
-  const auto columns = std::make_shared<FileColumns>(
-      FileColumns{.path = path, .places = std::move(places), .writer = writer});
+  const auto columns =
+      std::make_shared<FileColumns>(FileColumns{.path = path, .places = std::move(places)});
   return {.shape = std::move(shape),
           .load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
             return columns->load(plan, c, rows);
@@ -212,7 +229,7 @@ PartSource part_of_file(const std::filesystem::path& path, RowRange devices) {
     reader.read_devices({devices.offset + done, std::min(checked_devices, devices.length - done)},
                         WithTraces::no);
   }
-  return read_part(reader, path, devices, Writer::anyone);
+  return read_part(reader, path, devices);
 }
 
 PartSource part_of_shard(const std::filesystem::path& shard,
@@ -225,7 +242,7 @@ PartSource part_of_shard(const std::filesystem::path& shard,
                     shard.string(), reader.device_count()));
   }
   if (writer == Writer::anyone) reader.read_devices({0, 1}, WithTraces::no);
-  PartSource part = read_part(reader, shard, {0, 1}, writer);
+  PartSource part = read_part(reader, shard, {0, 1});
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   add_table(part.shape, unaudited_rows);
   part.load = [load = std::move(part.load), unaudited_rows = std::move(unaudited_rows)](

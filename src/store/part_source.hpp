@@ -2,7 +2,6 @@
 // than one column of its traces need be in memory.
 #pragma once
 
-#include "store/hdf5/dataset.hpp"
 #include "store/plan.hpp"
 
 #include <cstdint>
@@ -30,6 +29,10 @@ PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
 /// and opened again when a column is loaded, so that a merge holds one of its files open at a time.
 /// @throws StoreError if the file cannot be read, now or when a column is loaded
 PartSource part_of_file(const std::filesystem::path& path, RowRange devices);
+
+/// Who wrote a file. What this run itself wrote may be damaged, which checksums tell, but is not
+/// made to do damage.
+enum class Writer { anyone, this_run };
 
 /// The device of a shard, finished or not, read when it is asked for.
 /// @throws StoreError if the shard cannot be read or does not hold one device, now or when a column

@@ -117,16 +117,19 @@ void read_points(hid_t file, Provenance& provenance) {
     return;
   }
   provenance.axes = read_axes(file);
-  const Table table = read_rows(file, key, columns_of(provenance.axes), {0, rows});
+  std::vector<Values> columns;
+  for (const PackedColumn& packed : read_rows(file, key, columns_of(provenance.axes), {0, rows})) {
+    columns.push_back(unpack(packed));
+  }
   provenance.points.resize(rows);
   for (std::uint64_t i = 0; i < rows; ++i) {
     Point& point = provenance.points[i];
-    point.seed = std::get<std::vector<std::uint64_t>>(table.values[0])[i];
-    point.repeat_index = std::get<std::vector<std::uint64_t>>(table.values[1])[i];
-    point.config_hash = std::get<std::vector<std::string>>(table.values[2])[i];
-    point.config_json = std::get<std::vector<std::string>>(table.values[3])[i];
+    point.seed = std::get<std::vector<std::uint64_t>>(columns[0])[i];
+    point.repeat_index = std::get<std::vector<std::uint64_t>>(columns[1])[i];
+    point.config_hash = std::get<std::vector<std::string>>(columns[2])[i];
+    point.config_json = std::get<std::vector<std::string>>(columns[3])[i];
     for (std::size_t axis = 0; axis < provenance.axes.size(); ++axis) {
-      const Values& values = table.values[fixed_columns().size() + axis];
+      const Values& values = columns[fixed_columns().size() + axis];
       const auto* numbers = std::get_if<std::vector<double>>(&values);
       point.at.push_back(numbers ? fmt::format("{}", (*numbers)[i])
                                  : std::get<std::vector<std::string>>(values)[i]);

@@ -40,8 +40,10 @@ class RunReader {
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
   /// Devices with their findings, and without probes.
   std::vector<DeviceResult> read_findings(RowRange span) const;
-  /// The findings of one job, by the name that it has in the file, of each of these devices.
-  std::vector<std::vector<Finding>> read_findings(RowRange span, const std::string& job) const;
+  /// Findings of one job, by the name that it has in the file, of each of these devices: those in
+  /// these metrics.
+  std::vector<std::vector<Finding>> read_findings(RowRange span, const std::string& job,
+                                                  const std::set<std::string>& metrics) const;
   /// All devices with how their jobs ended; of second tries the findings, too.
   std::vector<DeviceResult> read_outcomes() const;
   std::uint64_t count_findings(const std::string& job) const;

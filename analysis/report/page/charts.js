@@ -49,7 +49,10 @@ function draw_map() {
   const metric_box = place_of('map_metric');
   const own_box = place_of('map_own');
   const view = draw(charts.map, place_of('map'));
-  const values = map => map.cells.map(cell => cell.value);
+  const values = map => map.values.filter(value => value !== null);
+  const cells = (device, map) => device.layouts[map.values.length]
+    .map(cell => ({...cell, value: map.values[cell.sm], out: map.out.includes(cell.sm)}))
+    .filter(cell => cell.value !== null);
   const same_metric = name => devices.flatMap(device => device.maps)
     .filter(map => map.metric === name);
   function fill(box, names) {
@@ -63,7 +66,7 @@ function draw_map() {
     const map = device.maps[metric_box.selectedIndex];
     const range = (own_box.checked ? [map] : same_metric(map.metric)).flatMap(values);
     view.signal('low', Math.min(...range)).signal('high', Math.max(...range))
-      .signal('unit', map.unit === '1' ? '' : map.unit).data('sms', map.cells).runAsync();
+      .signal('unit', map.unit === '1' ? '' : map.unit).data('sms', cells(device, map)).runAsync();
   }
   fill(device_box, devices.map(device => device.label));
   for (const box of [device_box, metric_box, own_box]) box.onchange = show;

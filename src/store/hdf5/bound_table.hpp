@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "store/hdf5/table.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ auto to_stored(const Member& member) {
 
 /// The reverse. @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
-Member from_stored(const Stored& stored) {
+Member from_stored(Stored stored) {
   if constexpr (std::is_same_v<Member, bool>) {
     if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
     return stored == 1;
@@ -80,9 +81,9 @@ class BoundTable {
       for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
       return values;
     });
-    get_.push_back([access](std::span<Row> rows, const Values& values) {
+    get_.push_back([access](std::span<Row> rows, Values& values) {
       auto value = std::get<std::vector<Stored>>(values).begin();
-      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(*value++);
+      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(std::move(*value++));
     });
     return *this;
   }
@@ -107,9 +108,18 @@ class BoundTable {
     return table;
   }
 
-  std::vector<Row> to_rows(const Table& table) const {
-    std::vector<Row> rows(table.rows());
-    for (std::size_t c = 0; c < get_.size(); ++c) get_[c](rows, table.values[c]);
+  /// @param packed one for each column, in their order
+  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed) const {
+    // Few rows at a time, which stay in the processor's cache from column to column.
+    constexpr std::size_t tile_rows = 256;
+    std::vector<Row> rows(packed.empty() ? 0 : packed.front().rows());
+    for (std::size_t first = 0; first < rows.size(); first += tile_rows) {
+      const std::size_t count = std::min(tile_rows, rows.size() - first);
+      for (std::size_t c = 0; c < get_.size(); ++c) {
+        Values values = unpack(packed.at(c), {first, count});
+        get_[c](std::span(rows).subspan(first, count), values);
+      }
+    }
     return rows;
   }
 
@@ -117,7 +127,7 @@ class BoundTable {
   TableKey key_;
   std::vector<ColumnSpec> columns_;
   std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
-  std::vector<std::function<void(std::span<Row>, const Values&)>> get_;
+  std::vector<std::function<void(std::span<Row>, Values&)>> get_;
 };
 
 }  // namespace sonde

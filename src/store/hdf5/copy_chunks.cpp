@@ -10,28 +10,14 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
-/// Reads a chunk of a shard, packed as it is.
-void read_chunk(hid_t dataset, const std::string& path, hsize_t first, std::string& packed) {
-  hsize_t bytes = 0;
-  check(H5Dget_chunk_storage_size(dataset, &first, &bytes), "looking for values of " + path);
-  packed.resize(bytes);
-  std::uint32_t skipped_filters = 0;
-  if (bytes > 0) {
-    check(H5Dread_chunk(dataset, H5P_DEFAULT, &first, &skipped_filters, packed.data()),
-          "reading " + path);
-  }
-  if (bytes == 0 || skipped_filters != 0) throw StoreError(path + " lacks some of its values");
-}
-
 void copy_column(hid_t file, hid_t shard, const TablePlan& table, std::size_t c, std::size_t part) {
   const std::string path = table.key.group + "/" + table.columns[c].name;
-  const Handle from = open_dataset(shard, path);
-  const Handle to = open_dataset(file, path);
+  const Dataset from = open_dataset(shard, path);
+  const Dataset to = open_dataset(file, path);
   const std::uint64_t rows = table.part_rows.at(part);
   if (extent_of(from, path) != rows) throw StoreError(path + " has changed");
-  std::string packed;
-  for (hsize_t row = 0; row < rows; row += chunk_rows(table.shapes[c].element_bytes)) {
-    read_chunk(from, path, row, packed);
+  for (std::uint64_t row = 0; row < rows; row += chunk_rows(table.shapes[c].element_bytes)) {
+    const std::vector<std::uint8_t> packed = read_chunk(from, path, row);
     const hsize_t target = table.first_row.at(part) + row;
     check(H5Dwrite_chunk(to, H5P_DEFAULT, 0, &target, packed.size(), packed.data()),
           "writing " + path);

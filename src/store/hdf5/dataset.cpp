@@ -2,12 +2,8 @@
 #include "store/hdf5/dataset.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <new>
-#include <optional>
-#include <span>
 #include <vector>
 
 namespace sonde {
@@ -22,16 +18,11 @@ constexpr std::uint64_t most_deflation = 1032;
 constexpr std::uint64_t most_chunk_bytes = 16 << 20;
 // HDF5 1.10 finds one chunk by going through all: 8 GiB a column, in the chunks that sonde makes.
 constexpr std::uint64_t most_chunks = 1 << 14;
-constexpr std::size_t checksum_bytes = 4;
 // Of a message in the header of an object (HDF5 file format, section IV.A.1).
 constexpr std::size_t most_header_bytes = 64 << 10;
 
 void require_valid(bool valid, const std::string& path, const std::string& what) {
   if (!valid) throw StoreError(path + " " + what);
-}
-
-Handle creation_of(hid_t dataset, const std::string& path) {
-  return Handle(H5Dget_create_plist(dataset), H5Pclose, "reading the layout of " + path);
 }
 
 /// In the order in which they are applied to what is written.
@@ -57,57 +48,6 @@ bool are_known(std::vector<H5Z_filter_t> filters) {
   return filters.empty();
 }
 
-/// How many bytes a deflated chunk has when it is unpacked; nothing if it is damaged, or has more
-/// than `most`.
-std::optional<std::uint64_t> inflated_bytes(std::span<Bytef> packed, std::uint64_t most) {
-  z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
-  stream.next_in = packed.data();
-  stream.avail_in = static_cast<uInt>(packed.size());
-  std::vector<Bytef> part(std::size_t{64} << 10);
-  int status = Z_OK;
-  while (status == Z_OK && stream.total_out <= most) {
-    stream.next_out = part.data();
-    stream.avail_out = static_cast<uInt>(part.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-  }
-  const std::uint64_t bytes = stream.total_out;
-  inflateEnd(&stream);
-  return status == Z_STREAM_END && bytes <= most ? std::optional(bytes) : std::nullopt;
-}
-
-struct Chunks {
-  hsize_t rows = 0;  // of each
-  std::uint64_t bytes = 0;
-  std::vector<H5Z_filter_t> filters;
-};
-
-/// A chunk that does not unpack to exactly its size would make HDF5 1.10 read beyond the end of
-/// its memory; one that is missing would be read as whatever memory held.
-void require_chunk(hid_t dataset, const std::string& path, const Chunks& chunks, hsize_t first) {
-  unsigned skipped_filters = 0;
-  haddr_t address = HADDR_UNDEF;
-  hsize_t stored_bytes = 0;
-  check(H5Dget_chunk_info_by_coord(dataset, &first, &skipped_filters, &address, &stored_bytes),
-        "looking for values of " + path);
-  require_valid(address != HADDR_UNDEF && skipped_filters == 0, path, "lacks some of its values");
-  const auto begin = chunks.filters.begin();
-  const auto deflate = std::ranges::find(chunks.filters, H5Z_FILTER_DEFLATE);
-  const auto sum = std::ranges::find(chunks.filters, H5Z_FILTER_FLETCHER32);
-  const std::uint64_t sum_bytes = sum != chunks.filters.end() ? checksum_bytes : 0;
-  std::optional<std::uint64_t> unpacked_bytes = stored_bytes;
-  if (deflate != chunks.filters.end() && stored_bytes >= sum_bytes) {
-    std::vector<Bytef> packed(stored_bytes);
-    std::uint32_t filters = 0;
-    check(H5Dread_chunk(dataset, H5P_DEFAULT, &first, &filters, packed.data()), "reading " + path);
-    const std::uint64_t behind = sum - begin > deflate - begin ? sum_bytes : 0;
-    unpacked_bytes = inflated_bytes(std::span(packed).first(stored_bytes - behind),
-                                    chunks.bytes + checksum_bytes);
-    if (unpacked_bytes) *unpacked_bytes += behind;
-  }
-  require_valid(unpacked_bytes == chunks.bytes + sum_bytes, path, "has a damaged chunk");
-}
-
 /// @returns the bytes that the dataset takes in the file
 std::uint64_t require_stored(hid_t dataset, const std::string& path) {
   const Handle file(H5Iget_file_id(dataset), H5Fclose, "finding the file of " + path);
@@ -119,35 +59,28 @@ std::uint64_t require_stored(hid_t dataset, const std::string& path) {
 }
 
 /// @returns the bytes that may come out of the chunks
-std::uint64_t require_chunks(hid_t dataset, hid_t creation, const std::string& path,
-                             std::uint64_t rows, std::size_t element_bytes, RowRange range) {
-  Chunks chunks{.filters = filters_of(creation)};
-  require_valid(H5Pget_chunk(creation, 1, &chunks.rows) == 1 && chunks.rows > 0, path,
+std::uint64_t require_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                             std::size_t element_bytes) {
+  hsize_t chunk_rows = 0;
+  require_valid(H5Pget_chunk(dataset.creation, 1, &chunk_rows) == 1 && chunk_rows > 0, path,
                 "has unusable chunks");
-  require_valid(chunks.rows == 1 || chunks.rows <= most_chunk_bytes / element_bytes, path,
-                fmt::format("has chunks of {} elements, more than sonde takes", chunks.rows));
-  chunks.bytes = chunks.rows * element_bytes;
+  require_valid(chunk_rows == 1 || chunk_rows <= most_chunk_bytes / element_bytes, path,
+                fmt::format("has chunks of {} elements, more than sonde takes", chunk_rows));
   const Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
   hsize_t count = 0;
   check(H5Dget_num_chunks(dataset, space, &count), "counting the chunks of " + path);
-  require_valid(count == rows / chunks.rows + (rows % chunks.rows != 0) && count <= most_chunks,
-                path, fmt::format("has {} chunks, too few or too many", count));
+  require_valid(count == rows / chunk_rows + (rows % chunk_rows != 0) && count <= most_chunks, path,
+                fmt::format("has {} chunks, too few or too many", count));
   const std::uint64_t stored_bytes = require_stored(dataset, path);
-  if (range.length > 0) {
-    for (hsize_t i = range.offset / chunks.rows; i * chunks.rows < range.offset + range.length;
-         ++i) {
-      require_chunk(dataset, path, chunks, i * chunks.rows);
-    }
-  }
-  const bool deflated =
-      std::ranges::find(chunks.filters, H5Z_FILTER_DEFLATE) != chunks.filters.end();
+  const auto filters = filters_of(dataset.creation);
+  const bool deflated = std::ranges::find(filters, H5Z_FILTER_DEFLATE) != filters.end();
   return deflated ? stored_bytes * most_deflation : stored_bytes;
 }
 
-bool is_constant(hid_t dataset, hid_t creation) {
+bool is_constant(const Dataset& dataset) {
   H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
-  return H5Pget_layout(creation) == H5D_CONTIGUOUS && H5Dget_storage_size(dataset) == 0 &&
-         H5Pfill_value_defined(creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
+  return H5Pget_layout(dataset.creation) == H5D_CONTIGUOUS && H5Dget_storage_size(dataset) == 0 &&
+         H5Pfill_value_defined(dataset.creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
 }
 
 /// No more than a compressed column of the whole file's size could come to.
@@ -160,14 +93,17 @@ std::uint64_t most_constant_bytes(hid_t dataset, const std::string& path) {
 
 }  // namespace
 
-Handle open_dataset(hid_t file, const std::string& path) {
-  require_valid(hdf5::has_link(file, path), path, "is missing");
-  Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
-  const Handle creation = creation_of(dataset, path);
+Dataset open_dataset(hid_t file, const std::string& path) { return open_member(file, "", path); }
+
+Dataset open_member(hid_t group, const std::string& group_path, const std::string& name) {
+  const std::string path = group_path + name;
+  require_valid(hdf5::has_link(group, name, group_path), path, "is missing");
+  Handle id(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
+  Handle creation(H5Dget_create_plist(id), H5Pclose, "reading the layout of " + path);
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");
   require_valid(are_known(filters_of(creation)), path, "has filters that sonde does not use");
-  return dataset;
+  return {std::move(id), std::move(creation)};
 }
 
 std::uint64_t extent_of(hid_t dataset, const std::string& path) {
@@ -180,38 +116,66 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   return extent;
 }
 
-std::uint64_t read_chunk_rows(hid_t dataset, const std::string& path) {
-  const Handle creation = creation_of(dataset, path);
+std::uint64_t read_chunk_rows(const Dataset& dataset, const std::string& path) {
   const std::vector<H5Z_filter_t> own{H5Z_FILTER_FLETCHER32, H5Z_FILTER_SHUFFLE,
                                       H5Z_FILTER_DEFLATE};
-  if (H5Pget_layout(creation) != H5D_CHUNKED || filters_of(creation) != own) return 0;
+  if (H5Pget_layout(dataset.creation) != H5D_CHUNKED || filters_of(dataset.creation) != own)
+    return 0;
   hsize_t rows = 0;
-  check(H5Pget_chunk(creation, 1, &rows), "reading the size of the chunks of " + path);
+  check(H5Pget_chunk(dataset.creation, 1, &rows), "reading the size of the chunks of " + path);
   return rows;
 }
 
-std::vector<std::uint8_t> read_constant(hid_t dataset, hid_t type, const std::string& path) {
-  const Handle creation = creation_of(dataset, path);
-  if (!is_constant(dataset, creation)) return {};
+std::vector<std::uint8_t> read_constant(const Dataset& dataset, hid_t type,
+                                        const std::string& path) {
+  if (!is_constant(dataset)) return {};
   require_valid(H5Tget_size(type) <= most_header_bytes, path, "has a value of unusable length");
   std::vector<std::uint8_t> value(H5Tget_size(type));
-  check(H5Pget_fill_value(creation, type, value.data()), "reading the value of " + path);
+  check(H5Pget_fill_value(dataset.creation, type, value.data()), "reading the value of " + path);
   return value;
 }
 
-void require_whole(hid_t dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes, RowRange range, Writer writer) {
+void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                   std::size_t element_bytes) {
   if (rows == 0) return;
-  if (writer == Writer::this_run) range.length = 0;
-  const Handle creation = creation_of(dataset, path);
-  const std::uint64_t most_bytes =
-      H5Pget_layout(creation) == H5D_CHUNKED
-          ? require_chunks(dataset, creation, path, rows, element_bytes, range)
-      : is_constant(dataset, creation) ? most_constant_bytes(dataset, path)
-                                       : require_stored(dataset, path);
+  const std::uint64_t most_bytes = is_chunked(dataset)
+                                       ? require_chunks(dataset, path, rows, element_bytes)
+                                   : is_constant(dataset) ? most_constant_bytes(dataset, path)
+                                                          : require_stored(dataset, path);
   require_valid(rows <= most_bytes / element_bytes, path,
                 fmt::format("claims {} elements of {} bytes, more than the file can hold", rows,
                             element_bytes));
+}
+
+bool is_chunked(const Dataset& dataset) { return H5Pget_layout(dataset.creation) == H5D_CHUNKED; }
+
+std::vector<std::uint8_t> read_chunk(const Dataset& dataset, const std::string& path,
+                                     std::uint64_t row) {
+  const hsize_t first = row;
+  unsigned skipped_filters = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  check(H5Dget_chunk_info_by_coord(dataset, &first, &skipped_filters, &address, &bytes),
+        "looking for values of " + path);
+  require_valid(address != HADDR_UNDEF && skipped_filters == 0, path, "lacks some of its values");
+  std::vector<std::uint8_t> chunk(bytes);
+  std::uint32_t filters = 0;
+  check(H5Dread_chunk(dataset, H5P_DEFAULT, &first, &filters, chunk.data()), "reading " + path);
+  return chunk;
+}
+
+PackedChunks read_chunks(const Dataset& dataset, const std::string& path, ElementType type,
+                         std::size_t element_bytes, RowRange rows) {
+  PackedChunks packed{path, type, element_bytes, 1, filters_of(dataset.creation), rows, {}};
+  hsize_t chunk_rows = 0;
+  check(H5Pget_chunk(dataset.creation, 1, &chunk_rows),
+        "reading the size of the chunks of " + path);
+  packed.chunk_rows = chunk_rows;
+  for (std::uint64_t row = rows.offset / chunk_rows * chunk_rows; row < rows.offset + rows.length;
+       row += chunk_rows) {
+    packed.chunks.push_back(read_chunk(dataset, path, row));
+  }
+  return packed;
 }
 
 }  // namespace sonde

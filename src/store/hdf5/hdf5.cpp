@@ -228,16 +228,18 @@ Handle open_group(hid_t file, const std::string& path) {
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 
-bool has_link(hid_t file, const std::string& path) {
+bool has_link(hid_t place, const std::string& path, const std::string& place_path) {
   for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
     const std::string so_far = path.substr(0, at);
     H5L_info_t link{};
-    if (H5Lget_info(file, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
+    if (H5Lget_info(place, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
       const std::string reason = last_reason();
-      if (H5Lexists(file, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
-      throw StoreError(fmt::format("reading the link {} failed: {}", so_far, reason));
+      if (H5Lexists(place, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+      throw StoreError(fmt::format("reading the link {}{} failed: {}", place_path, so_far, reason));
     }
-    if (link.type != H5L_TYPE_HARD) throw StoreError(so_far + " leads to another place or file");
+    if (link.type != H5L_TYPE_HARD) {
+      throw StoreError(place_path + so_far + " leads to another place or file");
+    }
     if (at == path.npos) return true;
   }
 }

@@ -81,7 +81,8 @@ void remove_group(hid_t file, const std::string& path);
 Handle open_group(hid_t file, const std::string& path);
 /// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are
 /// all hard, and others may lead to any file
-bool has_link(hid_t file, const std::string& path);
+/// @param path from `place` on: the file, or a group whose own path ends with `/` in `place_path`
+bool has_link(hid_t place, const std::string& path, const std::string& place_path = "");
 
 /// Of variable length: for other readers. sonde reads no such text back, since HDF5 keeps them
 /// where it has no checksums, and believes the lengths that it finds there.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -25,13 +26,23 @@ struct Span {
   std::vector<T> rows;
 
   std::vector<T> take(RowRange range) const {
-    if (range.length == 0) return {};
+    const auto begin = rows.begin() + place_of(range);
+    return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
+  }
+
+  /// The same in their place, from which they may be moved: no two rows own the same.
+  std::span<T> owned_by(RowRange range) {
+    return {rows.begin() + place_of(range), static_cast<std::size_t>(range.length)};
+  }
+
+ private:
+  std::ptrdiff_t place_of(RowRange range) const {
+    if (range.length == 0) return 0;
     if (range.offset < first || range.offset - first > rows.size() ||
         range.length > rows.size() - (range.offset - first)) {
       throw StoreError(group + ": a row refers to rows that belong to another device");
     }
-    const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(range.offset - first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(range.length)};
+    return static_cast<std::ptrdiff_t>(range.offset - first);
   }
 };
 
@@ -68,9 +79,8 @@ Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
 
 template <class T>
 Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
-  Table table = read_rows(file, values.key, {values.column}, range);
-  return {values.key.group, range.offset,
-          std::move(std::get<std::vector<T>>(table.values.front()))};
+  Values read = StoredTable(file, values.key).read(values.column, range);
+  return {values.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
 }
 
 const TableKey& key_of(const auto& table) {

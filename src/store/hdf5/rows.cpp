@@ -103,7 +103,7 @@ BoundTable<UnauditedDevice> unaudited_table() {
 }
 
 BoundTable<OutcomeRow> outcome_table(const std::string& job) {
-  return table_by_device<OutcomeRow>({"jobs/" + job + "/outcomes", "outcome"})
+  return table_by_device<OutcomeRow>({"jobs/" + job + "/outcomes", keys::outcome_dimension})
       .add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
       .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status))
       .add("reason", "", "why it is not ok", at(&OutcomeRow::result, &JobResult::reason))

@@ -65,6 +65,8 @@ inline constexpr const char* point_column = "point_index";
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
+/// Of the only table that has one row for each device that ran a job.
+inline constexpr const char* outcome_dimension = "outcome";
 TableKey probes(const std::string& job);
 TableKey findings(const std::string& job);
 TableKey vectors(const std::string& job);

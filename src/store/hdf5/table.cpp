@@ -138,23 +138,40 @@ std::vector<std::byte> pack(const Values& values, std::size_t width_bytes, std::
   return bytes;
 }
 
-Values unpack(ElementType type, const std::vector<std::byte>& bytes, std::size_t width_bytes) {
-  Values values = empty_values(type);
+Values unpack(const PackedColumn& packed, RowRange rows) {
+  const std::size_t width = packed.element_bytes;
+  require(rows.offset + rows.length <= packed.rows(), "rows beyond the end of a packed column");
+  Values values = empty_values(packed.type);
   std::visit(
       [&]<class T>(std::vector<T>& column) {
-        column.resize(bytes.size() / width_bytes);
-        for (std::size_t i = 0; i < column.size(); ++i) {
-          const std::byte* from = bytes.data() + i * width_bytes;
+        column.resize(rows.length);
+        const std::byte* from = packed.bytes.data() + rows.offset * width;
+        for (T& value : column) {
           if constexpr (std::is_same_v<T, std::string>) {
             const char* text = reinterpret_cast<const char*>(from);
-            column[i].assign(text, std::find(text, text + width_bytes, '\0'));
+            value.assign(text, strnlen(text, width));
           } else {  // narrow numbers fill the lower bytes
-            std::memcpy(&column[i], from, width_bytes);
+            std::memcpy(&value, from, width);
           }
+          from += width;
         }
       },
       values);
   return values;
+}
+
+Values unpack(const PackedColumn& column) { return unpack(column, {0, column.rows()}); }
+
+PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows) {
+  const std::size_t width = column.element_bytes;
+  PackedColumn picked{column.type, width, std::vector<std::byte>(rows.size() * width)};
+  std::byte* to = picked.bytes.data();
+  for (const std::uint64_t row : rows) {
+    require(row < column.rows(), "a row beyond the end of a packed column");
+    std::memcpy(to, column.bytes.data() + row * width, width);
+    to += width;
+  }
+  return picked;
 }
 
 }  // namespace sonde

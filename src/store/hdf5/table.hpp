@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,7 +71,20 @@ std::vector<std::uint8_t> constant_of(ElementType type, const Values& values);
 std::vector<std::byte> pack(const Values& values, std::size_t width_bytes, std::uint64_t first,
                             std::uint64_t count, std::uint64_t shift);
 
-/// The reverse, without a shift.
-Values unpack(ElementType type, const std::vector<std::byte>& bytes, std::size_t width_bytes);
+/// Rows of a column as the file keeps them.
+struct PackedColumn {
+  ElementType type = ElementType::u64;
+  std::size_t element_bytes = 1;
+  std::vector<std::byte> bytes;
+
+  std::uint64_t rows() const { return bytes.size() / element_bytes; }
+};
+
+/// The reverse of pack, of these rows, without a shift.
+Values unpack(const PackedColumn& column, RowRange rows);
+Values unpack(const PackedColumn& column);
+
+/// Only these rows, in this order.
+PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows);
 
 }  // namespace sonde

@@ -9,7 +9,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <optional>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -19,6 +22,10 @@ using hdf5::Handle;
 
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
 constexpr std::uint64_t round_bytes = 64 << 20;
+// Of fewer rows unpacking takes no longer than to begin a thread.
+constexpr std::uint64_t least_rows_to_share = 10'000;
+// Columns, each by a thread of its own: more would only wait for the one that reads.
+constexpr std::size_t most_unpacked_at_once = 4;
 
 /// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it.
 Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
@@ -68,15 +75,15 @@ std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, 
 }
 
 struct StoredColumn {
-  Handle dataset;
+  Dataset dataset;
   Handle type;
   std::size_t element_bytes;
 };
 
 /// @throws StoreError if the file's column is not of that type
-StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& column) {
+StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& column) {
   const std::string path = path_of(key, column.name);
-  Handle dataset = open_dataset(file, path);
+  Dataset dataset = open_member(group, key.group + "/", column.name);
   Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
   const std::size_t bytes = H5Tget_size(stored);
   Handle expected = file_type(column.type, bytes);
@@ -86,16 +93,14 @@ StoredColumn open_column(hid_t file, const TableKey& key, const ColumnSpec& colu
   return {std::move(dataset), std::move(expected), bytes};
 }
 
-struct Packed {
-  std::vector<std::byte> values;
-  std::size_t element_bytes = 0;
-};
+/// Gives the values of a column that was read, and calls nothing of HDF5.
+using Unpacking = std::function<PackedColumn()>;
 
-/// Some rows of a column, whose table has `all_rows`. @throws StoreError
-Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows, Writer writer) {
+/// Reads some rows of a column, whose table has `all_rows`. @throws StoreError
+Unpacking read_column(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
+                      std::uint64_t all_rows) {
   const std::string path = path_of(key, column.name);
-  const auto [dataset, type, bytes] = open_column(file, key, column);
+  const auto [dataset, type, bytes] = open_column(group, key, column);
   const std::uint64_t extent = extent_of(dataset, path);
   if (extent != all_rows) {
     throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
@@ -103,16 +108,20 @@ Packed read_packed(hid_t file, const TableKey& key, const ColumnSpec& column, Ro
   if (range.offset > extent || range.length > extent - range.offset) {
     throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
   }
-  require_whole(dataset, path, extent, bytes, range, writer);
-  Packed packed{.values = std::vector<std::byte>(range.length * bytes), .element_bytes = bytes};
+  require_whole(dataset, path, extent, bytes);
+  if (range.length > 0 && is_chunked(dataset)) {
+    return [packed = read_chunks(dataset, path, column.type, bytes, range)] {
+      return unpack_chunks(packed);
+    };
+  }
+  PackedColumn packed{column.type, bytes, std::vector<std::byte>(range.length * bytes)};
   if (range.length > 0) {
     Handle space = make_space(extent);
     select_rows(space, range.offset, range.length);
-    check(
-        H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.values.data()),
-        "reading " + path);
+    check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.bytes.data()),
+          "reading " + path);
   }
-  return packed;
+  return [packed = std::move(packed)]() mutable { return std::move(packed); };
 }
 
 std::uint32_t add_to_checksum(std::uint32_t checksum, const std::vector<std::byte>& bytes) {
@@ -187,7 +196,7 @@ void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::stri
 
 void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
                   const std::byte* packed) {
-  const Handle dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
+  const Dataset dataset = open_dataset(file, path_of(table.key, table.columns.at(column).name));
   write_packed(dataset, table, column, rows, packed, H5P_DEFAULT);
 }
 
@@ -202,7 +211,7 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
     // Before each collective call all ranks must know that everyone comes to it, and after it that
     // nobody was left behind in it.
     Values values;
-    std::optional<Handle> dataset;
+    std::optional<Dataset> dataset;
     run_step([&] {
       values = load(table, c, {0, rows});
       dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
@@ -224,14 +233,14 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
 void check_written(hid_t file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written) {
   const std::uint64_t rows = table.part_rows.at(part);
+  const Handle group = hdf5::open_group(file, table.key.group);
   for (const WrittenColumn& column : written) {
     const std::size_t c = column.column;
     std::uint32_t checksum = 0;
     for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
       const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
-      checksum = add_to_checksum(checksum, read_packed(file, table.key, table.columns[c], round,
-                                                       table.rows, Writer::this_run)
-                                               .values);
+      checksum = add_to_checksum(
+          checksum, read_column(group, table.key, table.columns[c], round, table.rows)().bytes);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -250,41 +259,60 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   }
 }
 
-std::uint64_t count_rows(hid_t file, const TableKey& key) {
-  const std::string path = path_of(key, key.dimension);
-  return hdf5::has_link(file, path) ? extent_of(open_dataset(file, path), path) : 0;
+StoredTable::StoredTable(hid_t file, TableKey key) : key_(std::move(key)) {
+  if (!hdf5::has_link(file, key_.group)) return;
+  group_.emplace(hdf5::open_group(file, key_.group));
+  const std::string inside = key_.group + "/";
+  if (!hdf5::has_link(*group_, key_.dimension, inside)) return;
+  const std::string path = path_of(key_, key_.dimension);
+  rows_ = extent_of(open_member(*group_, inside, key_.dimension), path);
 }
 
-TableShape read_shape(hid_t file, const Table& empty) {
-  TableShape shape{.rows = count_rows(file, empty.key), .columns = {}};
-  if (shape.rows == 0) return shape_of(empty);
-  for (const ColumnSpec& spec : empty.columns) {
-    const StoredColumn column = open_column(file, empty.key, spec);
+std::vector<PackedColumn> StoredTable::read_packed(const std::vector<ColumnSpec>& columns,
+                                                   RowRange range) const {
+  if (!group_) throw StoreError(key_.group + " is missing");
+  std::deque<std::future<PackedColumn>> unpacking;
+  std::vector<PackedColumn> packed;
+  const auto take = [&] {
+    packed.push_back(unpacking.front().get());
+    unpacking.pop_front();
+  };
+  for (const ColumnSpec& column : columns) {
+    Unpacking unpack_column = read_column(*group_, key_, column, range, rows_);
+    if (range.length < least_rows_to_share) {
+      packed.push_back(unpack_column());
+      continue;
+    }
+    unpacking.push_back(std::async(std::launch::async, std::move(unpack_column)));
+    if (unpacking.size() == most_unpacked_at_once) take();
+  }
+  while (!unpacking.empty()) take();
+  return packed;
+}
+
+Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
+  return unpack(read_packed({column}, range).front());
+}
+
+TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const {
+  TableShape shape{.rows = rows_, .columns = {}};
+  for (const ColumnSpec& spec : columns) {
+    const StoredColumn column = open_column(*group_, key_, spec);
     shape.columns.push_back(
         {.element_bytes = column.element_bytes,
-         .constant = read_constant(column.dataset, column.type, path_of(empty.key, spec.name))});
-    if (empty.columns.size() == 1) {
-      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(empty.key, spec.name));
+         .constant = read_constant(column.dataset, column.type, path_of(key_, spec.name))});
+    if (columns.size() == 1) {
+      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(key_, spec.name));
     }
   }
   return shape;
 }
 
-Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows, Writer writer) {
-  const Packed packed = read_packed(file, key, column, range, all_rows, writer);
-  return unpack(column.type, packed.values, packed.element_bytes);
-}
+std::uint64_t count_rows(hid_t file, const TableKey& key) { return StoredTable(file, key).rows(); }
 
-Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range, Writer writer) {
-  Table table{key, columns, {}};
-  const std::uint64_t all_rows = count_rows(file, key);
-  for (const ColumnSpec& column : columns) {
-    const Packed packed = read_packed(file, key, column, range, all_rows, writer);
-    table.values.push_back(unpack(column.type, packed.values, packed.element_bytes));
-  }
-  return table;
+std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
+                                    const std::vector<ColumnSpec>& columns, RowRange range) {
+  return StoredTable(file, key).read_packed(columns, range);
 }
 
 }  // namespace sonde

@@ -7,6 +7,7 @@
 #include "store/plan.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,21 +51,35 @@ void check_written(hid_t file, const TablePlan& table, std::size_t part,
 /// Creates and writes tables that belong to one process alone.
 void write_tables(hid_t file, const std::vector<Table>& tables);
 
+/// A table of a file, whose group is found once for all that is read of it.
+class StoredTable {
+ public:
+  /// One that the file does not have has no rows. @throws StoreError
+  StoredTable(hid_t file, TableKey key);
+
+  const TableKey& key() const { return key_; }
+  std::uint64_t rows() const { return rows_; }
+  /// Some rows of a column. @throws StoreError as read_rows does
+  Values read(const ColumnSpec& column, RowRange range) const;
+  /// The same of several columns, which are unpacked while others are read.
+  std::vector<PackedColumn> read_packed(const std::vector<ColumnSpec>& columns,
+                                        RowRange range) const;
+  /// Rows and columns, without reading any of the rows.
+  TableShape read_shape(const std::vector<ColumnSpec>& columns) const;
+
+ private:
+  TableKey key_;
+  std::optional<hdf5::Handle> group_;
+  std::uint64_t rows_ = 0;
+};
+
 /// Number of rows of a table; 0 if the file has no such table. @throws StoreError
 std::uint64_t count_rows(hid_t file, const TableKey& key);
 
-/// Rows and columns of a table of the file with that key and those columns, without reading any of
-/// its rows; of an empty one if the file has no such table.
-TableShape read_shape(hid_t file, const Table& empty);
-
-/// Some rows of a column of a table of so many rows. @throws StoreError as read_rows does
-Values read_column(hid_t file, const TableKey& key, const ColumnSpec& column, RowRange range,
-                   std::uint64_t all_rows, Writer writer);
-
-/// Some rows of some columns of a table.
+/// Some rows of each of these columns of a table.
 /// @throws StoreError if the file does not have them, or they are not what these columns are: it is
 ///   damaged, or meant to do damage
-Table read_rows(hid_t file, const TableKey& key, const std::vector<ColumnSpec>& columns,
-                RowRange range, Writer writer = Writer::anyone);
+std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
+                                    const std::vector<ColumnSpec>& columns, RowRange range);
 
 }  // namespace sonde

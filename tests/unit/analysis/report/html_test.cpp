@@ -213,9 +213,34 @@ TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {
 
   const auto& first = charts.at("map_devices").at(0);  // the device with a named SM leads
   EXPECT_THAT(std::string(first.at("label")), HasSubstr("rank 3 (fail)"));
-  const auto& cells = first.at("maps").at(0).at("cells");
+  const auto& map = first.at("maps").at(0);
+  const auto& cells = first.at("layouts").at(std::to_string(maker::sm_count));
   EXPECT_EQ(cells.size(), maker::sm_count);
-  for (const auto& cell : cells) EXPECT_EQ(cell.at("out"), cell.at("sm") == 17);
+  EXPECT_EQ(map.at("values").size(), maker::sm_count);
+  EXPECT_EQ(map.at("out"), nlohmann::json::array({17}));
+  std::set<int> sms;
+  for (const auto& cell : cells) sms.insert(cell.at("sm").get<int>());
+  EXPECT_EQ(sms.size(), maker::sm_count);
+}
+
+TEST(HtmlTest, of_a_large_fleet_only_jobs_with_a_problem_and_some_dots_are_shown) {
+  constexpr std::size_t gpus = 300;
+  RunResult run = maker::healthy_fleet(gpus, 7);
+  maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
+
+  const Page page = page_of(std::move(run));
+
+  EXPECT_THAT(page.html, HasSubstr("Jobs in which something is wrong with"));
+  EXPECT_THAT(page.html, HasSubstr("<tr id=\"f2-global.read_bytes_per_s\">"));
+  EXPECT_THAT(page.html, Not(HasSubstr("<tr id=\"f2-placement.l1_latency_cycles\">")));
+  EXPECT_THAT(page.html, Not(HasSubstr("<tr id=\"f3-")));
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  std::map<std::string, std::size_t> dots;
+  const auto charts = charts_of(page.html);
+  for (const auto& point : charts.at("deviation").at("data").at(0).at("values")) {
+    ++dots[point.at("metric").get<std::string>()];
+  }
+  EXPECT_EQ(dots.at("global.read_bytes_per_s"), 256u + 1u);
 }
 
 TEST(HtmlTest, headline_links_to_the_problem_and_the_problem_to_its_values) {

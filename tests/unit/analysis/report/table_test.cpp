@@ -1,3 +1,4 @@
+#include "analysis/fleet/reduce.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/html_table.hpp"
 
@@ -75,7 +76,7 @@ TEST(GapTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
                     no_answer("a.none", Status::not_present, "there is none"),
                     no_answer("a.nothing", Status::not_present, "there is none")};
   }
-  const TextTable table = gap_table(run);
+  const TextTable table = gap_table(run, reduce_fleet(run));
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(table.rows[0], (std::vector<std::string>{"a", "a.none and 1 more", "not_present", "2",
                                                      "there is none"}));

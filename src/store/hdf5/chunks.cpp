@@ -1,0 +1,128 @@
+// The filters of HDF5 backwards (HDF5 file format 3.0, section IV.A.2.l, filter pipeline message).
+#include "store/hdf5/chunks.hpp"
+
+#include "base/error.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <ranges>
+#include <span>
+
+namespace sonde {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::size_t checksum_bytes = 4;
+
+[[noreturn]] void fail(const std::string& path) { throw StoreError(path + " has a damaged chunk"); }
+
+/// @returns whether it fills `out`, neither less nor more
+bool inflate_to(std::span<const std::uint8_t> packed, Bytes& out) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+  stream.next_in = const_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int status = inflate(&stream, Z_FINISH);
+  const bool whole = status == Z_STREAM_END && stream.avail_out == 0;
+  inflateEnd(&stream);
+  return whole;
+}
+
+/// Shuffled are first all first bytes of the elements, then all second ones, and so on; what is
+/// left over behind the last element stays.
+Bytes unshuffle(const Bytes& shuffled, std::size_t element_bytes) {
+  const std::size_t elements = shuffled.size() / element_bytes;
+  Bytes plain(shuffled.size());
+  const std::uint8_t* from = shuffled.data();
+  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
+    std::uint8_t* to = plain.data() + byte;
+    for (std::size_t i = 0; i < elements; ++i) to[i * element_bytes] = *from++;
+  }
+  std::copy(from, shuffled.data() + shuffled.size(), plain.data() + elements * element_bytes);
+  return plain;
+}
+
+/// Fletcher's checksum of 16-bit words, which HDF5 takes from their bytes with the highest first.
+std::uint32_t fletcher32(std::span<const std::uint8_t> bytes) {
+  // So many words at a time do not overflow the sums.
+  constexpr std::size_t most_words = 360;
+  constexpr std::uint32_t low = 0xffff;
+  const auto fold = [](std::uint32_t sum) { return (sum & low) + (sum >> 16); };
+  std::uint32_t one = 0;
+  std::uint32_t two = 0;
+  std::size_t words = bytes.size() / 2;
+  const std::uint8_t* at = bytes.data();
+  while (words > 0) {
+    const std::size_t part = std::min(words, most_words);
+    for (std::size_t i = 0; i < part; ++i, at += 2) {
+      one += static_cast<std::uint32_t>(at[0] << 8 | at[1]);
+      two += one;
+    }
+    one = fold(one);
+    two = fold(two);
+    words -= part;
+  }
+  if (bytes.size() % 2 != 0) {
+    one += static_cast<std::uint32_t>(*at) << 8;
+    two += one;
+    one = fold(one);
+    two = fold(two);
+  }
+  return fold(two) << 16 | fold(one);
+}
+
+/// Takes the checksum off. @returns whether it is right
+bool check_sum(Bytes& bytes) {
+  if (bytes.size() < checksum_bytes) return false;
+  const std::size_t size = bytes.size() - checksum_bytes;
+  std::uint32_t stored = 0;  // little-endian, as this machine
+  std::memcpy(&stored, bytes.data() + size, checksum_bytes);
+  bytes.resize(size);
+  return stored == fletcher32(bytes);
+}
+
+/// @throws StoreError
+Bytes unpack_chunk(const PackedChunks& packed, Bytes bytes) {
+  const std::size_t plain_bytes = packed.chunk_rows * packed.element_bytes;
+  for (auto filter = packed.filters.rbegin(); filter != packed.filters.rend(); ++filter) {
+    if (*filter == H5Z_FILTER_SHUFFLE) {
+      bytes = unshuffle(bytes, packed.element_bytes);
+    } else if (*filter == H5Z_FILTER_FLETCHER32) {
+      if (!check_sum(bytes)) fail(packed.path);
+    } else {
+      const bool summed_before =
+          std::find(filter, packed.filters.rend(), H5Z_FILTER_FLETCHER32) != packed.filters.rend();
+      Bytes inflated(plain_bytes + (summed_before ? checksum_bytes : 0));
+      if (!inflate_to(bytes, inflated)) fail(packed.path);
+      bytes = std::move(inflated);
+    }
+  }
+  if (bytes.size() != plain_bytes) fail(packed.path);
+  return bytes;
+}
+
+}  // namespace
+
+PackedColumn unpack_chunks(const PackedChunks& packed) {
+  const std::size_t width = packed.element_bytes;
+  PackedColumn column{packed.type, width, std::vector<std::byte>(packed.rows.length * width)};
+  std::uint64_t row = packed.rows.offset;
+  const std::uint64_t end = row + packed.rows.length;
+  for (const Bytes& chunk : packed.chunks) {
+    const Bytes plain = unpack_chunk(packed, chunk);
+    const std::uint64_t within = row % packed.chunk_rows;
+    const std::uint64_t count = std::min(packed.chunk_rows - within, end - row);
+    std::memcpy(column.bytes.data() + (row - packed.rows.offset) * width,
+                plain.data() + within * width, count * width);
+    row += count;
+  }
+  return column;
+}
+
+}  // namespace sonde
