@@ -1,11 +1,11 @@
 // Blocks of code, as chases through LoadPath::instruction execute them.
 #pragma once
 
-#include "device/probe.hpp"
-
 #include <cstdint>
 
 namespace sonde {
+
+inline constexpr std::uint64_t code_block_bytes = 128;
 
 /// A block may be entered at multiples of this, and is executed from there to its end: two
 /// instructions of 16 bytes, an addition and the return.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/arithmetic_probe.hpp"
+#include "device/code_blocks.hpp"
 #include "device/constant_probe.hpp"
 #include "device/control_probe.hpp"
 #include "device/load_path.hpp"
@@ -22,7 +23,6 @@
 namespace sonde {
 
 inline constexpr std::uint64_t texture_row_bytes = 4096;
-inline constexpr std::uint64_t code_block_bytes = 128;
 
 /// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
 /// data caches, TLBs and cached page tables holds other addresses.

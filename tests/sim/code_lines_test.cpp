@@ -30,8 +30,8 @@ CodeCache draw_cache(Random& random) {
   const std::uint64_t line_log2 = random.below(3);
   cache.line_bytes = shortest_bytes << line_log2;
   cache.fetch_bytes = shortest_bytes << random.below(line_log2 + 1);
-  cache.sets = static_cast<std::uint32_t>((std::uint64_t{4} << random.below(3)) * 128 /
-                                          cache.line_bytes);
+  cache.sets =
+      static_cast<std::uint32_t>((std::uint64_t{4} << random.below(3)) * 128 / cache.line_bytes);
   const std::uint64_t wanted_bytes = 4096 + random.below(20 * 1024);
   cache.ways = static_cast<std::uint32_t>(
       std::max<std::uint64_t>(2, wanted_bytes / cache.line_bytes / cache.sets));
@@ -64,9 +64,9 @@ TEST(CodeLinesTest, within_a_block_come_back_with_what_a_miss_brings) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Random random(seed);
     const CodeCache cache = draw_cache(random);
-    const std::string text = fmt::format("seed {}: {} sets of {} x {} B, fetch {}", seed,
-                                         cache.sets, cache.ways, cache.line_bytes,
-                                         cache.fetch_bytes);
+    const std::string text =
+        fmt::format("seed {}: {} sets of {} x {} B, fetch {}", seed, cache.sets, cache.ways,
+                    cache.line_bytes, cache.fetch_bytes);
     JobOnSim sim(write_model(cache, seed), seed);
     sim.assume("cache.l2.size_bytes", 60e6);
     sim.assume("cache.l2.hit_latency_cycles", 266.0);

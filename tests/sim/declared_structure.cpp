@@ -86,10 +86,47 @@ void add_carveouts(Values& values, const sim::CacheModel* l1,
   values.push_back({"cache.l1.size_by_carveout_bytes", std::move(sizes)});
 }
 
+/// The masks of a function that has some.
+std::optional<std::vector<std::uint64_t>> masks_of(const sim::DeclaredIndex& index) {
+  if (index.kind == sim::DeclaredIndex::Kind::xor_masks) return index.masks;
+  if (index.kind != sim::DeclaredIndex::Kind::bit_field) return std::nullopt;
+  std::vector<std::uint64_t> masks;
+  for (int bit = 0; bit < index.bits; ++bit)
+    masks.push_back(std::uint64_t{1} << (index.low_bit + bit));
+  return masks;
+}
+
+/// What one SM sees of the sets: of its partition, or, where partitions keep no copies, of all of
+/// them: home and set together choose one of so many more. The function is left empty if it is
+/// none of masks.
+sim::Geometry seen_geometry(const sim::Geometry& geometry, const sim::Partitions& partitions,
+                            bool& has_function) {
+  has_function = true;
+  if (partitions.count == 1 || partitions.replicate) return geometry;
+  sim::Geometry seen = geometry;
+  for (int part = 1; part < partitions.count; ++part) {
+    seen.ways_per_set.insert(seen.ways_per_set.end(), geometry.ways_per_set.begin(),
+                             geometry.ways_per_set.end());
+  }
+  auto masks = masks_of(geometry.index);
+  const auto homes = partitions.home_mask != 0
+                         ? std::optional(std::vector<std::uint64_t>{partitions.home_mask})
+                         : masks_of(partitions.home);
+  has_function = masks && homes;
+  if (!has_function) return seen;
+  masks->insert(masks->end(), homes->begin(), homes->end());
+  seen.index = {};
+  seen.index.kind = sim::DeclaredIndex::Kind::xor_masks;
+  seen.index.masks = *std::move(masks);
+  return seen;
+}
+
 void add_second_level(Values& values, const sim::Model& model) {
   const sim::CacheModel& l2 = *model.find_cache("l2");
-  const sim::Geometry& geometry = l2.geometries.front();
-  const auto part_bytes = static_cast<double>(l2.size_bytes(geometry));
+  bool has_function = true;
+  const sim::Geometry geometry =
+      seen_geometry(l2.geometries.front(), model.partitions, has_function);
+  const auto part_bytes = static_cast<double>(l2.size_bytes(l2.geometries.front()));
   add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count);
   const std::size_t first_of_sets = values.size();
   add_sets(values, "cache.l2", geometry, l2.line_bytes, SetsAre::optional);
@@ -97,7 +134,10 @@ void add_second_level(Values& values, const sim::Model& model) {
   // overfill them.
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
                          static_cast<double>(model.pages.block_bytes) < 2 * part_bytes;
-  for (std::size_t i = first_of_sets; i < values.size(); ++i) values[i].excluded = scattered;
+  for (std::size_t i = first_of_sets; i < values.size(); ++i) {
+    const bool is_function = values[i].metric == "cache.l2.index_function";
+    values[i].excluded = scattered || (is_function && !has_function);
+  }
   const bool divided = model.partitions.count > 1 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", divided ? Declared(part_bytes) : Absent{}});
 }

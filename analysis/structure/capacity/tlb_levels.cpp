@@ -76,6 +76,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
   std::vector<TlbLevel> levels;
   double plateau_cycles = find_noise(chases, least_step_cycles);
   double ratio = 1;
+  std::uint64_t least_fitting_bytes = 0;
   for (std::size_t i = 0; i < chases.size(); ++i) {
     const double least_cycles = plateau_cycles * ratio + least_step_cycles;
     const std::vector<double> above = costs_above(chases[i].cost_cycles, least_cycles);
@@ -98,6 +99,9 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
+    // Hits of an outer level are what misses of the inner one first show.
+    if (level.fitting_bytes < least_fitting_bytes) continue;
+    least_fitting_bytes = chases[i].span_bytes;
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;

@@ -69,6 +69,27 @@ TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
   EXPECT_EQ(levels[1].penalty_cycles, 75);
 }
 
+/// A cache of page tables finds the next entries of one of its own, and not the first.
+TEST(TlbLevelsTest, misses_that_find_the_page_table_and_others_are_one_level) {
+  std::vector<PageChaseCosts> seen;
+  for (std::uint64_t span = 1; span <= 4096; span *= 2) {
+    PageChaseCosts chase{span * mib, {}};
+    for (std::uint64_t page = 0; page < span * 4; ++page) {
+      const double missed = page % 128 == 0 ? 233 : page % 8 == 0 ? 100 : 0;
+      const double fitted = page % 8 == 0 && span > 8 ? 20 : 0;
+      chase.cost_cycles.push_back(span > 512 ? missed : fitted);
+    }
+    seen.push_back(chase);
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[0].penalty_cycles, 20);
+  EXPECT_EQ(levels[1].penalty_cycles, 100);
+  EXPECT_EQ(levels[1].fitting_bytes, 512 * mib);
+}
+
 TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
   auto seen = chases(32, 130, 4096);
   for (PageChaseCosts& chase : seen) {
