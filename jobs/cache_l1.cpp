@@ -105,10 +105,9 @@ void characterize(CacheUnderTest cache) {
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
     CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
-    sets = characterize_sets(probe);
+    sets = characterize_sets_of_lines(probe, *geometry);
     report_every_sm(cache, probe, *sets);
     geometry->filled_bytes = sets->filled_bytes;
-    geometry->sets_confirmed = sets->confirmed();
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
   report_first_latencies(cache, *geometry);

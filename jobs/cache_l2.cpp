@@ -265,9 +265,8 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
         lines);
   }
   CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
-  const SetFindings sets = characterize_sets(probe);
+  const SetFindings sets = characterize_sets_of_lines(probe, geometry);
   geometry.filled_bytes = sets.filled_bytes;
-  geometry.sets_confirmed = sets.confirmed();
   return sets.reason;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -237,14 +238,19 @@ std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_
   const std::uint64_t fill_bytes =
       std::min(scale_span(size_bytes, 1.5, line_bytes), cache.end_bytes());
   const std::uint64_t back_bytes = std::min(scale_span(size_bytes, 1.25, line_bytes), fill_bytes);
-  // Where accesses lie closer than lines, the first one to each line is the one that misses.
   const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
   const ChasePlan plan{.offsets = fill_and_return(fill_bytes, back_bytes, step_bytes),
                        .warmup_passes = 0,
                        .skipped = fill_bytes / step_bytes,
                        .passes = 3};
   const ChaseLatencies chase = measure_chase(cache, "residents", plan);
-  return back_bytes - count_set(positions_above(chase, cache.threshold_cycles, 2)) * line_bytes;
+  const std::vector<bool> missing = positions_above(chase, cache.threshold_cycles, 2);
+  // Accesses may lie closer than lines: of one that is gone the first misses, or, if a miss brings
+  // less than a line, all do.
+  std::set<std::uint64_t> gone;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    if (missing[i]) gone.insert(plan.offsets[plan.skipped + i] / line_bytes);
+  return back_bytes - std::min(back_bytes, gone.size() * line_bytes);
 }
 
 HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,

@@ -45,7 +45,7 @@ constexpr std::size_t most_lines = 1024;
 std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const ChasePlan& plan) {
   const ChaseLatencies chase = measure_chase(cache, "fetch", plan);
   return miss_distance(positions_above(chase, cache.threshold_cycles, 2),
-                       access_bytes(cache.chase.path));
+                       entry_bytes(cache.chase.path));
 }
 
 LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
@@ -96,19 +96,85 @@ std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
   return std::nullopt;
 }
 
+/// Some blocks of code that are entered at several places, one after the other, and others that are
+/// entered at the last of these only.
+struct BlockChase {
+  ChasePlan plan;
+  std::size_t first = 0;   // position of the first block's access at the last place, ...
+  std::size_t blocks = 0;  // ... and as many behind it; then the same at each place before
+};
+
+BlockChase plan_entries(std::uint64_t coarse_size_bytes, const std::vector<std::uint64_t>& places,
+                        std::uint64_t seed) {
+  constexpr double entered_everywhere = 0.4;  // of the cache: stay if their parts are lines
+  constexpr double others = 0.75;             // with those: overfill it if they are not
+  const auto span_of = [&](double share) {
+    return scale_span(coarse_size_bytes, share, code_block_bytes);
+  };
+  const Offsets blocks = shuffled_order(span_of(entered_everywhere), code_block_bytes, seed);
+  BlockChase chase{.plan = {.warmup_passes = 2, .passes = 4}, .blocks = blocks.size()};
+  for (std::uint64_t other : shuffled_order(span_of(others), code_block_bytes, seed + 1))
+    chase.plan.offsets.push_back(span_of(entered_everywhere) + other + places.front());
+  chase.first = chase.plan.offsets.size();
+  for (std::uint64_t place : places)
+    for (std::uint64_t block : blocks) chase.plan.offsets.push_back(block + place);
+  return chase;
+}
+
+/// Of the blocks that missed at the last place, so that their line had left: the share that then
+/// misses at place number `at`, too, where a line that begins there left with it. nullopt with too
+/// few of them.
+std::optional<double> share_gone_with_last(const CacheUnderTest& cache, const BlockChase& chase,
+                                           const ChaseLatencies& seen, std::size_t at) {
+  constexpr std::size_t fewest = 16;
+  const double inner_cycles = cache.inner ? cache.inner->threshold_cycles : 0;
+  std::size_t missed = 0;
+  std::size_t gone = 0;
+  for (std::size_t pass = 0; pass < seen.passes(); ++pass) {
+    const double* of_pass = &seen.cycles[pass * seen.positions + chase.first];
+    for (std::size_t block = 0; block < chase.blocks; ++block) {
+      const double cycles = of_pass[at * chase.blocks + block];
+      if (of_pass[block] <= cache.threshold_cycles || cycles <= inner_cycles) continue;
+      ++missed;
+      gone += cycles > cache.threshold_cycles;
+    }
+  }
+  if (missed < fewest) return std::nullopt;
+  return static_cast<double>(gone) / static_cast<double>(missed);
+}
+
 }  // namespace
+
+std::optional<LineLength> measure_line_within_block(const CacheUnderTest& cache,
+                                                    std::uint64_t coarse_size_bytes,
+                                                    std::uint64_t fetch_bytes) {
+  std::vector<std::uint64_t> places;  // the last one first; a line may begin at each
+  for (std::uint64_t bytes = fetch_bytes; bytes <= code_block_bytes; bytes *= 2)
+    places.push_back(code_block_bytes - bytes);
+  const BlockChase chase = plan_entries(coarse_size_bytes, places, cache.seed);
+  if (*std::ranges::max_element(chase.plan.offsets) >= cache.end_bytes()) return std::nullopt;
+  const ChaseLatencies seen = measure_chase(cache, "line within a block", chase.plan);
+  LineLength line{.bytes = fetch_bytes, .contrast = 1};
+  for (std::size_t at = 1; at < places.size(); ++at) {
+    const auto gone = share_gone_with_last(cache, chase, seen, at);
+    if (!gone) return std::nullopt;
+    line.contrast = std::min(line.contrast, std::abs(2 * *gone - 1));
+    if (*gone < 0.5) break;
+    line.bytes = code_block_bytes - places[at];
+  }
+  return line;
+}
 
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
   constexpr std::uint64_t accessed_bytes = 4 * longest_line_bytes;
   constexpr std::uint64_t shortest_line_bytes = 64;  // of constants and code
-  const std::uint64_t unit_bytes = access_bytes(cache.chase.path);
   ChasePlan plan;
   plan.passes = 3;
-  plan.offsets = descending_order(accessed_bytes, unit_bytes);
+  plan.offsets = descending_order(accessed_bytes, entry_bytes(cache.chase.path));
   if (cache.space_bytes > accessed_bytes) {
     ChasePlan pushed_out = plan;
     pushed_out.offsets.clear();
-    const std::uint64_t step_bytes = std::max(shortest_line_bytes, unit_bytes);
+    const std::uint64_t step_bytes = std::max(shortest_line_bytes, access_bytes(cache.chase.path));
     for (std::uint64_t offset = accessed_bytes; offset < cache.space_bytes; offset += step_bytes) {
       pushed_out.offsets.push_back(offset);
     }

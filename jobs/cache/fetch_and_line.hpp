@@ -25,4 +25,13 @@ struct LineLength {
 LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                         std::uint64_t fetch_bytes);
 
+/// The line of a cache of code that fetches less than a block, if it is shorter than that: some
+/// blocks are entered at their last part, then further and further before it, and others at their
+/// last part alone, so that the lines of last parts leave and are filled again. What lies before
+/// them misses then only if it was in the same line. nullopt if too few lines leave.
+/// @pre the line is no longer than a block
+std::optional<LineLength> measure_line_within_block(const CacheUnderTest& cache,
+                                                    std::uint64_t coarse_size_bytes,
+                                                    std::uint64_t fetch_bytes);
+
 }  // namespace sonde

@@ -64,16 +64,23 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
     reason = "a first access to every word of some lines missed fewer than twice";
     return std::nullopt;
   }
-  const CapacityBound coarse = measure_coarse_bound(cache, fetch->bytes);
+  const std::uint64_t unit_bytes = std::max(fetch->bytes, access_bytes(cache.chase.path));
+  const CapacityBound coarse = measure_coarse_bound(cache, unit_bytes);
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
     const std::uint64_t met_bytes = std::max(coarse.fitting_bytes, coarse.overflowing_bytes);
     reason = fmt::format("every footprint asked for {}, {} at last",
                          coarse.fitting_bytes == 0 ? "overflows" : "fits", format_bytes(met_bytes));
     return std::nullopt;
   }
-  const LineLength line = measure_line(cache, coarse.fitting_bytes, fetch->bytes);
-  return CacheGeometry{
+  const LineLength line = measure_line(cache, coarse.fitting_bytes, unit_bytes);
+  CacheGeometry geometry{
       .bound = coarse, .line_bytes = line.bytes, .fetch = *fetch, .line_contrast = line.contrast};
+  if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
+    geometry.within_block = LineLength{};
+    if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))
+      geometry.within_block = *within;
+  }
+  return geometry;
 }
 
 void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {

@@ -89,31 +89,59 @@ LatencyClass class_of(const std::vector<double>& cycles) {
   return {0, quantile(cycles, 0.02), quantile(cycles, 0.98), cycles};
 }
 
-/// Sorts the classes into caches of the path and what lies behind them.
-void sort_classes(JobRun& run, const CachePath& path, std::vector<LatencyClass> classes,
-                  const std::vector<double>& cold, PathSurvey& survey) {
-  const double soonest_cold = quantile(cold, 0.1);
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    LatencyClass& found = classes[i];
-    const double cycles = median(found.cycles);
-    if (is_l2(run, path, survey.chase, found)) {
-      survey.no_more = fmt::format(
-          "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
-          cycles, *run.number("cache.l2.hit_latency_cycles"));
-      survey.behind = std::move(found);
-      return;
-    }
-    if (i + 1 == classes.size() && soonest_cold < found.high_cycles + least_level_gap_cycles) {
-      survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles", cycles);
-      survey.behind = std::move(found);
-      return;
-    }
-    survey.caches.push_back(std::move(found));
+/// Share of the loads of the largest footprint that came from this class.
+double share_at_last(const std::vector<FootprintChase>& chases, const LatencyClass& found) {
+  const std::vector<double>& cycles = chases.back().cycles;
+  const auto served = std::ranges::count_if(cycles, [&](double latency) {
+    return latency >= found.low_cycles && latency <= found.high_cycles;
+  });
+  return static_cast<double>(served) / static_cast<double>(cycles.size());
+}
+
+/// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
+/// of the first `served` is. In a space of its own, whose caches may be nearly as slow as the L2,
+/// it is the last to come as footprints grow: others serve hardly any load of the largest one.
+/// Global memory is translated, so that a class behind it may be the L2's, too.
+std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                    const std::vector<FootprintChase>& chases,
+                    const std::vector<LatencyClass>& classes, std::size_t served) {
+  constexpr double hardly_any = 0.2;
+  std::size_t l2 = served;
+  for (std::size_t i = served; i > 0 && is_l2(run, path, setup, classes[i - 1]); --i) {
+    const bool is_last = i == served;
+    const bool is_part = share_at_last(chases, classes[i - 1]) >= hardly_any;
+    if (path.space_bytes > 0 && !is_last && !is_part) break;
+    l2 = i - 1;
   }
-  survey.last_is_full = true;
-  survey.behind = class_of(cold);
-  survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
-                               format_bytes(path.survey_bytes));
+  return l2;
+}
+
+/// Sorts the classes into caches of the path and what lies behind them.
+void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
+                  const std::vector<double>& cold, PathSurvey& survey) {
+  std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
+  std::size_t served = classes.size();  // by caches; the others by the memory, near or far
+  const double soonest_cold = quantile(cold, 0.1);
+  while (served > 0 && soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
+    --served;
+  }
+  const std::size_t l2 = find_l2(run, path, survey.chase, chases, classes, served);
+  survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
+  if (l2 < served) {
+    survey.no_more = fmt::format(
+        "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
+        median(classes[l2].cycles), *run.number("cache.l2.hit_latency_cycles"));
+    survey.behind = std::move(classes[l2]);
+  } else if (served < classes.size()) {
+    survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles",
+                                 median(classes[served].cycles));
+    survey.behind = std::move(classes[served]);
+  } else {
+    survey.last_is_full = true;
+    survey.behind = class_of(cold);
+    survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
+                                 format_bytes(path.survey_bytes));
+  }
 }
 
 /// What lies between a cache and the loads.
@@ -124,7 +152,10 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   inner.threshold_cycles = threshold_between(survey.caches[level - 1], survey.caches[level]);
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
-    const auto line_bytes = run.number(path.caches[i] + ".line_bytes");
+    auto line_bytes = run.number(path.caches[i] + ".line_bytes");
+    // Of code blocks are accessed, of one line or several.
+    if (path.path == LoadPath::instruction)
+      line_bytes = std::max(line_bytes.value_or(0), static_cast<double>(access_bytes(path.path)));
     if (!size_bytes || !line_bytes) {
       reason = fmt::format("{} lies before it, and its size or line is not known", path.caches[i]);
       return std::nullopt;
@@ -175,11 +206,17 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
   const bool every_sm = !cache.inner && cache.chase.path != LoadPath::instruction;
   if (every_sm) leave_odd_sms(cache, *geometry);
+  if (!geometry->accesses_are_lines()) {
+    report_geometry(cache, *geometry, {.inner_cache = inner_cache});
+    report_behaviour(cache, *geometry);
+    return {Status::not_resolvable,
+            "code is executed in blocks of 128 bytes, which are several lines or may be: their "
+            "sets are not those of single lines"};
+  }
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
-  const SetFindings sets = characterize_sets(probe);
+  const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
   if (every_sm) report_every_sm(cache, probe, sets);
-  geometry->sets_confirmed = sets.confirmed();
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);
   return {Status::not_resolvable, sets.reason};
@@ -196,8 +233,7 @@ PathSurvey survey_path(JobRun& run, const CachePath& path) {
     survey.no_more = *refusal;
     return survey;
   }
-  sort_classes(run, path, find_latency_classes(chases, least_level_gap_cycles),
-               measure_cold(run, path, survey.chase), survey);
+  sort_classes(run, path, chases, measure_cold(run, path, survey.chase), survey);
   return survey;
 }
 

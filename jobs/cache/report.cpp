@@ -4,6 +4,8 @@
 
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/units.hpp"
+#include "jobs/sets/report.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +16,6 @@ namespace {
 
 // A gradual transition is known to 1/32, and says less about the size than a step does.
 constexpr double gradual_confidence = 0.5;
-
-// A line with less contrast is a guess, unless sets were found in such lines: of 210 lines of
-// random simulated GPUs one was, and wrong; in the second code cache of an H200 it is 0.16 to 0.34.
-// In a cache of few lines it may be as little though the line is right, but there sets are found.
-constexpr double least_line_contrast = 0.4;
 
 Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confidence,
                     std::uint64_t samples) {
@@ -61,6 +58,10 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   if (geometry.no_size.empty()) {
     Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
     size.interval = geometry.size_interval();
+    if (!geometry.gradual && !geometry.accesses_are_lines()) {
+      size.interval = {static_cast<double>(first_miss_bytes),
+                       static_cast<double>(geometry.bound.overflowing_bytes)};
+    }
     size.replicates = geometry.replicates;
     cache.run.report(std::move(size), join(explain_size(geometry), remark));
   } else {
@@ -75,9 +76,24 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   cache.run.report(std::move(first_miss), remark);
 }
 
-void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+/// Of code, between a fetch and a block.
+void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const std::string metric = cache.name + ".line_bytes";
-  if (geometry.sets_confirmed || geometry.line_contrast >= least_line_contrast) {
+  const LineLength& line = *geometry.within_block;
+  if (geometry.line_is_known()) {
+    return cache.run.report(found_bytes(metric, line.bytes, line.contrast,
+                                        geometry.bound.fitting_bytes / geometry.line_bytes));
+  }
+  cache.run.report(not_resolvable(
+      metric, fmt::format("from {} to {}: blocks of code that are entered at several places miss "
+                          "neither as if they were one line nor as if they were several",
+                          format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
+}
+
+void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  if (geometry.within_block) return report_line_within_block(cache, geometry);
+  const std::string metric = cache.name + ".line_bytes";
+  if (geometry.line_is_known()) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
   }
@@ -106,6 +122,23 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
 }
 
 }  // namespace
+
+SetFindings characterize_sets_of_lines(SetsProbe& probe, CacheGeometry& geometry) {
+  constexpr double most_beyond = 1.1;  // an L1 of 256 KiB of tags keeps 241 KiB of data
+  SetFindings found = find_sets(probe);
+  const double reach_bytes =
+      static_cast<double>(found.layout.lines()) * static_cast<double>(geometry.line_bytes);
+  const auto size_bytes = static_cast<double>(geometry.part_bytes());
+  geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
+                         reach_bytes <= most_beyond * size_bytes &&
+                         size_bytes <= most_beyond * reach_bytes;
+  if (geometry.line_is_known()) {
+    report_sets(probe, found);
+  } else if (found.reason.empty()) {
+    found.reason = "the line is not known: sets of longer blocks look like sets, too";
+  }
+  return found;
+}
 
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                      const GeometryRemarks& remarks) {

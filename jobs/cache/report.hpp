@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jobs/cache/geometry.hpp"
+#include "jobs/sets/sets_probe.hpp"
 
 #include <string>
 
@@ -26,5 +27,9 @@ void report_latencies(JobRun& run, const std::string& cache, const Replicates& h
 
 /// The first of these alone.
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
+
+/// Looks for the sets, judges by them whether the line is right (a direct-mapped cache has sets of
+/// one line of whatever length, so those prove nothing), and reports them if the line is known.
+SetFindings characterize_sets_of_lines(SetsProbe& probe, CacheGeometry& geometry);
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
+#include "device/code_blocks.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
@@ -62,6 +63,10 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
 std::uint64_t access_bytes(LoadPath path) {
   constexpr std::uint64_t word_bytes = 8;
   return path == LoadPath::instruction ? code_block_bytes : word_bytes;
+}
+
+std::uint64_t entry_bytes(LoadPath path) {
+  return path == LoadPath::instruction ? code_entry_bytes : access_bytes(path);
 }
 
 std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
@@ -219,6 +224,14 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
     if (cycles > low_cycles && cycles <= high_cycles) count += bin.accesses;
   }
   return count;
+}
+
+std::uint64_t address_of_buffer(JobRun& run, const ChaseSetup& setup) {
+  require(setup.buffer_bytes > 0, "a buffer that each list has anew has no one address");
+  ChaseProbe probe = prepare_probe(setup, ChasePlan{.offsets = {0}});
+  probe.timed_accesses = 1;
+  probe.recorded_accesses = 1;
+  return run.run("address of the buffer", probe).buffer_offset_bytes;
 }
 
 double measure_amortised_cycles(JobRun& run, const ChaseSetup& setup, const std::string& label,

@@ -32,6 +32,10 @@ struct ChaseSetup {
 /// What one access covers: a word, or a block of code.
 std::uint64_t access_bytes(LoadPath path);
 
+/// How far apart accesses can begin: a word, or less than a block of code, which is then executed
+/// from there on.
+std::uint64_t entry_bytes(LoadPath path);
+
 /// Chooses the carve-out and takes the window's overhead from the clock job. Where the L1 is of
 /// interest, the option carveout_bytes of the job goes before the choice.
 /// @throws SettingError if this device has no such carve-out, or it holds too short a record
@@ -105,6 +109,11 @@ ChasePlan overflowing_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
 /// @throws DeviceError, DeviceLostError
 ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::string& label,
                              const ChasePlan& plan);
+
+/// Address of the buffer of all chases of this setup, as the GPU sees it; 0: its path loads no
+/// global memory.
+/// @pre setup.buffer_bytes is given, so that they share one
+std::uint64_t address_of_buffer(JobRun& run, const ChaseSetup& setup);
 
 /// Accesses above one bound and up to another among all of `plan.passes` passes over a list of any
 /// length, counted on the device where the counts have room next to the L1: which ones they are is

@@ -2,8 +2,6 @@
 // reports the rest of its metrics with the reason given here.
 #include "jobs/sets/report.hpp"
 
-#include "base/units.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,18 +46,26 @@ double confidence_in(const SetsProbe& probe, const SetLayout& layout) {
   return std::min(layout.agreement, probe.traits().line_confidence);
 }
 
+/// What of the function is the same wherever the buffer lies: bits beyond the span change only as
+/// far as the buffer reaches over a multiple of it.
+IndexFunction within_span(IndexFunction index, const LinePool& pool) {
+  if (pool.buffer_address % std::bit_ceil(pool.span_bytes) == 0) return index;
+  const std::uint64_t bits = std::bit_floor(pool.span_bytes) - 1;
+  index.known_bits &= bits;
+  for (std::uint64_t& mask : index.masks) mask &= bits;
+  std::erase(index.masks, std::uint64_t{0});
+  return index;
+}
+
 void report_index(const SetsProbe& probe, const SetLayout& layout) {
   const std::string metric = probe.name() + ".index_function";
-  const IndexFunction& index = layout.index;
+  const IndexFunction index = within_span(layout.index, probe.pool());
   if (index.kind == IndexKind::unresolved) {
     return probe.run().report(not_resolvable(metric, index.reason));
   }
-  std::string seen =
+  const std::string seen =
       fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
-  if (index.origin_bytes > 0) {
-    seen += fmt::format(", if the buffer starts at {}", format_bytes(index.origin_bytes));
-  }
   probe.run().report(
       found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
 }

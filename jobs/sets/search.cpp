@@ -6,7 +6,6 @@
 #include "analysis/structure/sets/busy_lines.hpp"
 #include "base/random.hpp"
 #include "jobs/sets/replacement.hpp"
-#include "jobs/sets/report.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -116,12 +115,6 @@ SetFindings find_sets(SetsProbe& probe) {
   if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
     found.replacement = measure_replacement(probe, found);
   }
-  return found;
-}
-
-SetFindings characterize_sets(SetsProbe& probe) {
-  SetFindings found = find_sets(probe);
-  report_sets(probe, found);
   return found;
 }
 

@@ -1,5 +1,5 @@
 // One search for the sets of a cache or a TLB level: eviction sets by group testing, their other
-// lines, the index function, the ways of every set, the replacement policy; and their findings.
+// lines, the index function, the ways of every set, the replacement policy.
 #pragma once
 
 #include "jobs/sets/sets_probe.hpp"
@@ -13,12 +13,6 @@ std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& 
 /// Searches and matches; reports nothing.
 /// Method: docs/methods/conflict-sets.md.
 SetFindings find_sets(SetsProbe& probe);
-
-/// All of it: searches, matches and reports `.sets .ways .ways_per_set .tag_reach_bytes
-/// .index_function .replacement .way_probability`, as far as they were found. Metrics without a
-/// finding are left to the caller, with the reason in `reason`.
-/// Method: docs/methods/conflict-sets.md.
-SetFindings characterize_sets(SetsProbe& probe);
 
 /// Whether sets found elsewhere hold here, too: as many lines as a set has ways fit, one more does
 /// not, in some dozens of sets each asked alone. Gives back the agreement, 0..1.

@@ -214,12 +214,10 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
   return std::move(first);
 }
 
-/// The sets of a level. Where they are few, so that another search takes a fraction of a second,
-/// and sets or policy do not come out, they are looked for again on another SM and at another
-/// place.
+/// The sets of a level. Where sets or policy do not come out, they are looked for again on another
+/// SM and at another place.
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
-  constexpr std::uint64_t most_entries = 128;
-  const std::size_t most_draws = tlb.entries <= most_entries ? 3 : 1;
+  constexpr std::size_t most_draws = 3;
   TlbProbe probe(tlb);
   std::vector<SetFindings> draws{find_sets(probe)};
   TlbUnderTest elsewhere = tlb;

@@ -32,19 +32,19 @@ constexpr std::uint64_t next_line = 100;
 /// would then hold too few to overfill the level.
 LinePool choose_pool(const TlbUnderTest& tlb) {
   constexpr std::uint64_t spans_of_level = 16;  // address bits beyond those of the index
-  // A buffer is aligned to large pages at least, not to what a TLB reaches.
-  constexpr std::uint64_t most_origins = 1 << 14;
   const std::uint64_t level_bytes = tlb.entries * tlb.entry_bytes;
   std::uint64_t span_bytes =
       std::min(std::bit_ceil(level_bytes * spans_of_level), std::bit_floor(tlb.limit_bytes));
   if (span_bytes < 2 * level_bytes) {
     span_bytes = tlb.limit_bytes / tlb.entry_bytes * tlb.entry_bytes;
   }
+  ChaseSetup chase = tlb.chase;
+  chase.buffer_bytes = span_bytes;
   return {.line_bytes = tlb.entry_bytes,
           .span_bytes = span_bytes,
           .cached_lines = tlb.entries,
           .seed = derive_seed(tlb.run.seed(), tlb.name + " sets"),
-          .origins = std::min(most_origins, 2 * std::bit_ceil(span_bytes / tlb.entry_bytes))};
+          .buffer_address = address_of_buffer(tlb.run, chase)};
 }
 
 /// Accesses cost two loads each, and are repeated where the costs are noisy.

@@ -3,6 +3,7 @@
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
+#include "device/code_blocks.hpp"
 #include "device/control_checks.hpp"
 #include "device/sm_list.hpp"
 
@@ -115,8 +116,8 @@ bool reads_global_memory(LoadPath path) {
 
 void check_offsets(std::uint64_t buffer_bytes, LoadPath path,
                    const std::vector<std::uint64_t>& offsets) {
-  const std::uint64_t unit = path == LoadPath::instruction ? code_block_bytes : 8;
-  static_assert(std::has_single_bit(code_block_bytes));  // a division by it would take long
+  const std::uint64_t unit = path == LoadPath::instruction ? code_entry_bytes : 8;
+  static_assert(std::has_single_bit(code_entry_bytes));  // a division by it would take long
   for (std::uint64_t offset : offsets) {
     if ((offset & (unit - 1)) == 0 && offset + unit <= buffer_bytes) continue;
     // The text is made only when needed: lists are long, and every probe is checked.

@@ -167,7 +167,7 @@ std::string describe_probe(const ProbeSpec& spec);
 std::optional<LoadPath> common_path(const ChaseProbe& probe);
 
 /// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples
-/// of 8 (of code_block_bytes for code), a constant buffer within its bank, stores only where a path
+/// of 8 (of code_entry_bytes for code), a constant buffer within its bank, stores only where a path
 /// reads global memory, plain loads without a flush from a peer, SMs that exist. @throws Error
 /// naming the field.
 void validate_probe(const ProbeSpec& spec, int sm_count);

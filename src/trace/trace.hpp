@@ -63,7 +63,7 @@ struct Trace {
   std::vector<LaneTrace> lanes;
   std::vector<double> repeat_ns;            // wall time of each repeat, for streams
   std::uint64_t shared_carveout_bytes = 0;  // shared part of the L1 in force while it ran
-  std::uint64_t buffer_offset_bytes = 0;    // where in the memory it had the buffer lay
+  std::uint64_t buffer_offset_bytes = 0;    // where the buffer lay in what it addresses
   double device_s = 0;                      // for which the device was at work on it
 };
 

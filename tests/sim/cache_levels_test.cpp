@@ -199,12 +199,12 @@ TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) 
 TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
   static const auto report = [](JobRun& run, const std::string& cache, double line_contrast,
-                                bool sets_confirmed) {
+                                bool line_proven) {
     const CacheGeometry geometry{.bound = {4096, 4352},
                                  .line_bytes = 256,
                                  .fetch = {.bytes = 256, .agreement = 1, .observations = 16},
                                  .line_contrast = line_contrast,
-                                 .sets_confirmed = sets_confirmed};
+                                 .line_proven = line_proven};
     report_geometry({.run = run, .name = cache, .chase = {}}, geometry, {});
   };
 

@@ -64,23 +64,18 @@ void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
 }
 
 /// The span of the differences within sets.
-Gf2Basis span_of_sets(const IndexSample& sample, std::uint64_t origin_bytes) {
+Gf2Basis span_of_sets(const IndexSample& sample) {
   Gf2Basis span;
   for (const auto& [label, set] : sample.sets) {
-    for (std::uint64_t line : set) {
-      span.insert((line + origin_bytes) ^ (set.front() + origin_bytes));
-    }
+    for (std::uint64_t line : set) span.insert(line ^ set.front());
   }
   return span;
 }
 
-/// The function under which no vector of the span changes the set.
-IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits,
-                               std::uint64_t origin_bytes) {
+IndexFunction function_of_masks(std::vector<std::uint64_t> masks, std::uint64_t bits) {
   IndexFunction index;
-  index.origin_bytes = origin_bytes;
   index.known_bits = bits;
-  index.masks = orthogonal_complement(span, bits).rows();
+  index.masks = std::move(masks);
   const bool single_bits =
       std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); });
   index.kind = index.masks.empty() ? IndexKind::one_set
@@ -90,13 +85,9 @@ IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits,
   return index;
 }
 
-/// Orders functions from different origins.
-std::size_t cost_of(const IndexFunction& index) {
-  constexpr std::size_t mask_cost = 4096;  // more than all masks have bits
-  return std::accumulate(index.masks.begin(), index.masks.end(), std::size_t{0},
-                         [](std::size_t cost, std::uint64_t mask) {
-                           return cost + mask_cost + static_cast<std::size_t>(std::popcount(mask));
-                         });
+/// The function under which no vector of the span changes the set.
+IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits) {
+  return function_of_masks(orthogonal_complement(span, bits).rows(), bits);
 }
 
 /// Powers of two, and other multiples of the line up to 64.
@@ -177,11 +168,11 @@ void IndexCandidate::improve(const IndexSample& sample, IndexFunction other) {
   index.agreement = match.agreement;
 }
 
-std::uint64_t independent_bits(const IndexSample& sample, std::uint64_t origin_bytes) {
-  const std::uint64_t first = sample.lines.front().offset_bytes + origin_bytes;
+std::uint64_t independent_bits(const IndexSample& sample) {
+  const std::uint64_t first = sample.lines.front().offset_bytes;
   Gf2Basis differences;
   for (const PlacedLine& line : sample.lines) {
-    differences.insert((line.offset_bytes + origin_bytes) ^ first);
+    differences.insert(line.offset_bytes ^ first);
   }
   std::uint64_t bits = 0;
   for (std::uint64_t row : differences.rows()) bits |= row & (~row + 1);
@@ -189,8 +180,8 @@ std::uint64_t independent_bits(const IndexSample& sample, std::uint64_t origin_b
 }
 
 void fit_masks(const IndexSample& sample, IndexCandidate& best) {
-  const std::uint64_t bits = independent_bits(sample, 0);
-  best.improve(sample, function_of_span(span_of_sets(sample, 0), bits, 0));
+  const std::uint64_t bits = independent_bits(sample);
+  best.improve(sample, function_of_span(span_of_sets(sample), bits));
   Random random(sample.lines.size());
   std::set<std::vector<std::uint64_t>> known = {best.index.masks};
   for (int tried = 0; tried < most_tries && best.match.agreement < 1; ++tried) {
@@ -198,15 +189,28 @@ void fit_masks(const IndexSample& sample, IndexCandidate& best) {
     add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
       return span.insert(one ^ other);
     });
-    IndexFunction index = function_of_span(span, bits, 0);
+    IndexFunction index = function_of_span(span, bits);
     if (known.insert(index.masks).second) best.improve(sample, std::move(index));
+  }
+}
+
+void drop_needless_masks(const IndexSample& sample, IndexCandidate& best) {
+  if (sample.shows_all_sets()) return;
+  for (std::size_t i = best.index.masks.size(); i > 0; --i) {
+    std::vector<std::uint64_t> fewer = best.index.masks;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    IndexFunction index = function_of_masks(std::move(fewer), best.index.known_bits);
+    const IndexMatch match = match_index(sample, index);
+    if (match.agreement < best.match.agreement) continue;
+    index.agreement = match.agreement;
+    best = {.index = std::move(index), .match = match};
   }
 }
 
 void fit_modulo(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
   IndexFunction index;
   index.kind = IndexKind::modulo;
-  index.known_bits = independent_bits(sample, 0);
+  index.known_bits = independent_bits(sample);
   Random random(sample.lines.size());
   for (std::uint64_t granularity_bytes : likely_granularities(sample, line_bytes)) {
     std::set divisors = {divisor_of_sets(sample, granularity_bytes)};
@@ -221,27 +225,6 @@ void fit_modulo(const IndexSample& sample, std::uint64_t line_bytes, IndexCandid
     }
     if (best.match.agreement == 1) break;
   }
-}
-
-void fit_masks_from_any_origin(const IndexSample& sample, std::uint64_t line_bytes,
-                               std::uint64_t origins, IndexCandidate& best) {
-  constexpr double enough_overlap = 0.95;
-  constexpr std::size_t spare_rank = 2;  // lines of a set of r free bits are about 2^r
-  const auto lines_bits = static_cast<std::size_t>(
-      std::bit_width(sample.labelled / std::max<std::size_t>(1, sample.sets.size())));
-  IndexFunction simplest;
-  for (std::uint64_t origin_bytes = line_bytes; origin_bytes < origins * line_bytes;
-       origin_bytes += line_bytes) {
-    const Gf2Basis span = span_of_sets(sample, origin_bytes);
-    if (span.rank() > lines_bits + spare_rank) continue;
-    IndexFunction index =
-        function_of_span(span, independent_bits(sample, origin_bytes), origin_bytes);
-    if (!can_number_sets(index) || match_index(sample, index).overlap < enough_overlap) continue;
-    if (simplest.kind == IndexKind::unresolved || cost_of(index) < cost_of(simplest)) {
-      simplest = std::move(index);
-    }
-  }
-  best.improve(sample, std::move(simplest));
 }
 
 }  // namespace sonde

@@ -46,16 +46,14 @@ struct IndexCandidate {
 /// XORs of address bits: lines of one set differ by vectors on which every mask has even parity.
 void fit_masks(const IndexSample& sample, IndexCandidate& best);
 
+/// Of few sets, whose lines may all be alike in some bit: leaves out masks without which no line of
+/// another set comes into one of them.
+void drop_needless_masks(const IndexSample& sample, IndexCandidate& best);
+
 /// Remainders of (offset / granularity): lines of one set lie multiples of the sets' number apart.
 void fit_modulo(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best);
 
-/// Masks from a start of the buffer of so many lines below `origins`: from a wrong start the
-/// differences show no order, so their rank is high. Several starts explain the sample alike; taken
-/// is the one with the fewest masks, of the fewest bits, whatever the buffer.
-void fit_masks_from_any_origin(const IndexSample& sample, std::uint64_t line_bytes,
-                               std::uint64_t origins, IndexCandidate& best);
-
-/// Bits of (offset + origin) that varied independently of lower ones.
-std::uint64_t independent_bits(const IndexSample& sample, std::uint64_t origin_bytes);
+/// Address bits that varied independently of lower ones.
+std::uint64_t independent_bits(const IndexSample& sample);
 
 }  // namespace sonde

@@ -41,8 +41,9 @@ bool can_number_sets(const IndexFunction& index) {
 }
 
 std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
-  if (index.kind == IndexKind::modulo) return offset_bytes / index.granularity_bytes % index.sets;
-  return fold_bits(offset_bytes + index.origin_bytes, index.masks);
+  const std::uint64_t address = index.buffer_address + offset_bytes;
+  if (index.kind == IndexKind::modulo) return address / index.granularity_bytes % index.sets;
+  return fold_bits(address, index.masks);
 }
 
 std::string describe(const IndexFunction& function) {

@@ -21,15 +21,15 @@ enum class IndexKind { one_set, bit_field, xor_masks, modulo, unresolved };
 
 struct IndexFunction {
   IndexKind kind = IndexKind::unresolved;
-  /// Bit i of the set number is the parity of the offset under masks[i]. Reduced row echelon form
+  /// Bit i of the set number is the parity of the address under masks[i]. Reduced row echelon form
   /// with the lowest bits as pivots: of all bases that give the same sets the one with most single
   /// bits. A bit field has one bit in each mask.
   std::vector<std::uint64_t> masks;
-  std::uint64_t origin_bytes = 0;       // masks are of offset + origin: the buffer is not aligned
-  std::uint64_t granularity_bytes = 0;  // modulo: set = (offset / granularity_bytes) mod sets
+  std::uint64_t buffer_address = 0;     // of offset 0
+  std::uint64_t granularity_bytes = 0;  // modulo: set = (address / granularity_bytes) mod sets
   std::uint32_t sets = 0;
   double agreement = 0;          // share of lines that follow the function
-  std::uint64_t known_bits = 0;  // offset bits that varied, and not only along with lower ones;
+  std::uint64_t known_bits = 0;  // address bits that varied, and not only along with lower ones;
                                  // nothing is known of the others
   std::string reason;            // unresolved: why
 };

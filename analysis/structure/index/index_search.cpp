@@ -67,6 +67,11 @@ std::uint64_t common_block_bytes(std::vector<PlacedLine> lines, std::uint64_t li
   }
 }
 
+std::vector<PlacedLine> to_addresses(std::vector<PlacedLine> lines, std::uint64_t buffer_address) {
+  for (PlacedLine& line : lines) line.offset_bytes += buffer_address;
+  return lines;
+}
+
 std::string why_none(const IndexSample& sample, const IndexCandidate& best,
                      std::uint64_t line_bytes) {
   if (!has_evidence(sample, best.index)) {
@@ -84,9 +89,9 @@ std::string why_none(const IndexSample& sample, const IndexCandidate& best,
 }  // namespace
 
 IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
-                                 std::uint64_t origins) {
+                                 std::uint64_t buffer_address) {
   require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
-  const IndexSample sample(lines);
+  const IndexSample sample(to_addresses(lines, buffer_address));
   IndexCandidate best;
   IndexFunction none;
   if (sample.labelled < 2) {
@@ -95,10 +100,13 @@ IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint
   }
   fit_masks(sample, best);
   if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
-  if (!follows(sample, best)) fit_masks_from_any_origin(sample, line_bytes, origins, best);
-  if (follows(sample, best) && has_evidence(sample, best.index)) return best.index;
+  drop_needless_masks(sample, best);
+  if (follows(sample, best) && has_evidence(sample, best.index)) {
+    best.index.buffer_address = buffer_address;
+    return best.index;
+  }
   none.agreement = best.match.agreement;
-  none.known_bits = independent_bits(sample, 0);
+  none.known_bits = independent_bits(sample);
   none.reason = why_none(sample, best, line_bytes);
   return none;
 }

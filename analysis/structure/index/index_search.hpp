@@ -16,8 +16,9 @@ namespace sonde {
 /// lines of one set, and others labelled `other_set`: then all 2^k sets of k masks are assumed to
 /// be there
 /// @param line_bytes the smallest granularity of a modulo
-/// @param origins the buffer may start so many lines behind a multiple of the masks' span, less one
+/// @param buffer_address of offset 0: sets are chosen by addresses, which are offsets only from a
+/// multiple of all that the function looks at on
 IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
-                                 std::uint64_t origins = 1);
+                                 std::uint64_t buffer_address = 0);
 
 }  // namespace sonde

@@ -15,7 +15,7 @@ struct BusyLines {
   std::string reason;  // no lines: why not
 };
 
-/// Lines of three sets or more, out of longer and longer parts of the pool, that miss again and
+/// Lines of four sets or more, out of longer and longer parts of the pool, that miss again and
 /// again when chased alone, in every one of some orders.
 /// @param pool lines in random order
 /// @param fitting_lines so many of them were seen to fit

@@ -15,9 +15,8 @@ struct LinePool {
   std::uint64_t seed = 0;
   Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
   Lines excluded = {};  // others that no list may access: inner caches keep them along with these
-  /// Where offset 0 may lie for the index, in lines: below this. More than 1 where spans are so
-  /// large that a buffer is not aligned to them.
-  std::uint64_t origins = 1;
+  /// Of offset 0, where sets are chosen by more of the address than a buffer is aligned to.
+  std::uint64_t buffer_address = 0;
 };
 
 /// Whether no list may access the line.

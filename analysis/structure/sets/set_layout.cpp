@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -66,20 +67,50 @@ void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& 
   }
 }
 
-/// Few lines of one set fit many starts of the buffer: those of some more sets fit fewer.
-void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLine>& placed) {
-  constexpr std::uint32_t more_sets = 2;
+/// Address bits that are alike in nearly all of the lines: of a buffer that begins or ends near a
+/// multiple of a power of two.
+std::uint64_t rare_bits(const LinePool& space, const Lines& lines) {
+  constexpr std::size_t few = 8;  // one in so many
+  std::uint64_t rare = 0;
+  for (std::uint64_t bit = 1; bit != 0; bit <<= 1) {
+    const auto set = static_cast<std::size_t>(std::ranges::count_if(
+        lines, [&](std::uint64_t line) { return ((space.buffer_address + line) & bit) != 0; }));
+    if (set > 0 && set < lines.size() && few * std::min(set, lines.size() - set) < lines.size())
+      rare |= bit;
+  }
+  return rare;
+}
+
+/// Bits that change from line to line of the set.
+std::uint64_t changing_bits(const LinePool& space, const Lines& set) {
+  std::uint64_t changing = 0;
+  for (std::uint64_t line : set)
+    changing |= (space.buffer_address + line) ^ (space.buffer_address + set.front());
+  return changing;
+}
+
+/// Few lines of one set may all have the same rare bits, and say nothing of those: lines of more
+/// sets, until each such bit was seen to change.
+void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others,
+                     std::vector<PlacedLine>& placed) {
+  constexpr std::uint32_t fewest_sets = 2;  // more
+  constexpr std::uint32_t most_sets = 8;
+  Lines first;
+  for (const PlacedLine& line : placed) first.push_back(line.offset_bytes);
+  std::uint64_t unseen = rare_bits(space, others) & ~changing_bits(space, first);
   std::string no_conflict;
-  for (std::uint32_t set = 1; set <= more_sets; ++set) {
+  for (std::uint32_t set = 1; set <= (unseen != 0 ? most_sets : fewest_sets); ++set) {
     const auto conflict = find_eviction_set_in_any_order(others, ask, no_conflict);
     if (!conflict) return;
     Lines members;
     const Lines candidates = std::exchange(others, {});
     sort_by_set(*conflict, candidates, ask, members, others);
-    for (std::uint64_t line : with_conflict_first(*conflict, members)) {
+    members = with_conflict_first(*conflict, members);
+    for (std::uint64_t line : members) {
       placed.push_back({.offset_bytes = line, .set = set});
       std::erase(others, line);
     }
+    unseen &= ~changing_bits(space, members);
   }
 }
 
@@ -99,9 +130,10 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   found.members = with_conflict_first(*found.conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
-  if (space.origins > 1 && members.size() < wanted) place_more_sets(ask, others, placed);
+  if (members.size() < wanted && space.buffer_address % std::bit_ceil(space.span_bytes) != 0)
+    place_more_sets(space, ask, others, placed);
   for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
-  found.index = fit_index_function(placed, space.line_bytes, space.origins);
+  found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
 }
 
 /// The ways of all sets by the function, if they come out as seen. Empty with the reason if not.
@@ -219,7 +251,7 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
       check_ways(sets.ways, known_set, space, found.conflict->fitting_lines, ask);
   found.checked_sets = check.sets;
   found.agreement = check.agreement;
-  found.index = fit_index_function(placed, space.line_bytes);
+  found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
   if (found.index.kind != IndexKind::unresolved && found.index.agreement < least_agreement) {
     found.index.kind = IndexKind::unresolved;
     found.index.reason = "the best function puts some lines into other sets than was seen";

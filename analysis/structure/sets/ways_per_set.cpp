@@ -135,14 +135,39 @@ Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>&
   return Outcome::unseen;
 }
 
-/// Opens the searches of sets anew that are few among all with their number of ways.
-void reopen_rare(std::vector<WaysSearch>& searches, std::uint32_t lines) {
+/// Sets that are few among all with their number of ways.
+std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   constexpr std::size_t few_of_many = 50;
-  std::map<std::uint32_t, std::size_t> sets_by_ways;
-  for (const WaysSearch& search : searches) ++sets_by_ways[search.ways];
-  for (WaysSearch& search : searches) {
-    if (few_of_many * sets_by_ways[search.ways] <= searches.size()) search = {.lines = lines};
+  std::map<std::uint32_t, std::vector<std::size_t>> sets_by_ways;
+  for (std::size_t set = 0; set < searches.size(); ++set)
+    sets_by_ways[searches[set].ways].push_back(set);
+  std::vector<std::size_t> rare;
+  for (const auto& [ways, sets] : sets_by_ways)
+    if (few_of_many * sets.size() <= searches.size())
+      rare.insert(rare.end(), sets.begin(), sets.end());
+  return rare;
+}
+
+/// Asks for the ways of these sets again, each alone and three times, in other orders of their
+/// lines, and takes the middle answer: a miss that one order repeats in every pass (a line lost to
+/// another cache) looks like a way less.
+Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
+                     std::vector<Lines> lines_by_set, std::uint32_t first, const MissOracle& ask) {
+  constexpr std::uint64_t rounds = 3;
+  std::map<std::size_t, std::vector<std::uint32_t>> answers;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (const std::size_t set : sets) {
+      searches[set] = {.lines = first};
+      if (round > 0) lines_by_set[set] = shuffled(std::move(lines_by_set[set]), round);
+    }
+    if (settle_ways(searches, lines_by_set, first, ask) == Outcome::unseen) return Outcome::unseen;
+    for (const std::size_t set : sets) answers[set].push_back(searches[set].ways);
   }
+  for (auto& [set, ways] : answers) {
+    std::ranges::sort(ways);
+    searches[set].ways = ways[ways.size() / 2];
+  }
+  return Outcome::settled;
 }
 
 /// Random lines of known sets, a quarter more than what fits at least.
@@ -172,9 +197,9 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   std::vector<WaysSearch> searches(index.sets, {.lines = first});
   if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
   if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
-  reopen_rare(searches, first);
-  if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
-  if (settle_ways(searches, lines, first, ask) == Outcome::unseen) return {};
+  std::vector<std::size_t> rare = find_rare(searches);
+  std::erase_if(rare, [&](std::size_t set) { return lines[set].empty(); });
+  if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
   std::vector<std::uint32_t> ways;
   for (const WaysSearch& search : searches) ways.push_back(search.ways);
   return ways;

@@ -65,8 +65,9 @@ class CodeLanes final : public PathLanes {
   }
 
   void check() const override {
-    const std::uint64_t additions = layout::counted_additions(map_, accesses_of(probe_));
     for (std::size_t lane = 0; lane < probe_.lanes.size(); ++lane) {
+      const std::uint64_t additions =
+          layout::counted_additions(map_, probe_.lanes[lane].offsets_bytes, accesses_of(probe_));
       check_additions(plan_.lanes().final_value(lane), additions, lane);
     }
   }

@@ -101,7 +101,7 @@ Trace Session::measure(const std::function<Trace()>& play) {
     device_s_ = 0;
     const auto start = std::chrono::system_clock::now().time_since_epoch();
     Trace trace = play();
-    trace.buffer_offset_bytes = pool_.offset_bytes();
+    trace.buffer_offset_bytes = pool_.address();
     trace.device_s = device_s_;
     trace.conditions = read_conditions();
     trace.conditions.start_unix_ns =

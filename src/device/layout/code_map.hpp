@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sonde::layout {
@@ -13,7 +14,8 @@ struct CodeMap {
   std::uint64_t first_address = 0;
   std::uint64_t blocks = 0;  // without the one for the rehearsal
   std::uint64_t rehearsal_address = 0;
-  std::uint64_t additions_per_access = 0;
+  std::uint64_t additions_per_access = 0;  // of a whole block
+  std::uint64_t return_offset_bytes = 0;   // of the return in each block: no access may lie behind
 };
 
 /// @param addresses of the functions that are the blocks, in any order; each is additions and, as
@@ -21,7 +23,10 @@ struct CodeMap {
 /// @throws DeviceError if they do not lie one block apart
 CodeMap map_code(std::vector<std::uint64_t> addresses, std::uint64_t instruction_bytes);
 
-/// What a lane's final value must be after so many accesses: it counts in a float, up to 2^24.
-std::uint64_t counted_additions(const CodeMap& map, std::uint64_t accesses);
+/// What a lane's final value must be after so many accesses, round and round its list: it counts in
+/// a float, up to 2^24.
+/// @throws DeviceError if an access would enter a block behind its return
+std::uint64_t counted_additions(const CodeMap& map, std::span<const std::uint64_t> offsets_bytes,
+                                std::uint64_t accesses);
 
 }  // namespace sonde::layout

@@ -94,7 +94,9 @@ TEST(ProbeTest, offsets_lie_in_the_space_of_the_path_of_their_lane) {
   outside_the_bank.lanes[1].offsets_bytes.push_back(constant_bank_bytes);
   EXPECT_THROW(device.run(outside_the_bank), Error);
   ChaseProbe inside_a_block = probe;
-  inside_a_block.lanes[2].offsets_bytes.push_back(64);
+  inside_a_block.lanes[2].offsets_bytes.push_back(96);
+  EXPECT_NO_THROW(device.run(inside_a_block));
+  inside_a_block.lanes[2].offsets_bytes.push_back(112);
   EXPECT_THROW(device.run(inside_a_block), Error);
   ChaseProbe stored_code = probe;
   stored_code.lanes[2].stored_offsets_bytes = {128};

@@ -2,6 +2,7 @@
 #include "device/sim/memory/memory_system.hpp"
 
 #include "base/error.hpp"
+#include "device/code_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +97,7 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
     Route& route = routes_[route_of(lane)];
     route = arrays_.open_route(through, lane.sm, shared_bytes);
     route.base = base_of(through.space, buffer_offset_bytes);
+    route.executes = through.space == AddressSpace::code;
     for (std::size_t at = 1; at < route.level_count; ++at) {
       const bool fed = route.levels[at].filled_by != FilledBy::misses;
       if (fed) route.levels[at - 1].array->note_leaving(&leaving_);
@@ -211,7 +213,7 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   return answer_sliced(route, source, outcome, access.physical, access.home);
 }
 
-Load MemorySystem::load(std::size_t number, const Access& access) {
+SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
   Route& route = routes_[number];
   const std::size_t count = route.level_count;
   std::uint64_t span_bytes = 1;
@@ -250,6 +252,24 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
   return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
+}
+
+/// The instructions of a block come one after the other: it takes as long as the slowest fetch.
+[[gnu::noinline]] Load MemorySystem::execute(std::size_t number, const Access& access) {
+  const std::uint64_t first = access.address - routes_[number].base;
+  Load slowest = fetch(number, access);
+  for (std::uint64_t done = code_entry_bytes; done < executed_bytes(first);
+       done += code_entry_bytes) {
+    const Load load = fetch(number, locate(number, first + done));
+    if (load.latency_cycles > slowest.latency_cycles) slowest = load;
+  }
+  return slowest;
+}
+
+Load MemorySystem::load(std::size_t number, const Access& access) {
+  if (routes_[number].executes) [[unlikely]]
+    return execute(number, access);
+  return fetch(number, access);
 }
 
 /// A reduction goes to the slice on the side of its SM and, if its line's home is on the other

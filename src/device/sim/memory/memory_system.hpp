@@ -52,7 +52,7 @@ class MemorySystem {
   /// the caches of hosts, take a third longer.
   void expect(std::size_t number, const Access& access) const;
 
-  /// One load by one thread.
+  /// One load by one thread; of code, one block from there on.
   Load load(std::size_t number, const Access& access);
 
   /// From now on, until the next probe begins, these SMs make reductions on their lines.
@@ -67,6 +67,8 @@ class MemorySystem {
   const PathModel& path(LoadPath path) const;
 
  private:
+  Load fetch(std::size_t number, const Access& access);
+  Load execute(std::size_t number, const Access& access);
   std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
   bool ask(const Level& level, std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);

@@ -49,6 +49,7 @@ struct Route {
   std::uint64_t base = 0;      // of the addresses of the path's space
   const Tile* tile = nullptr;  // of a texture of rows
   bool translated = true;      // addresses of global memory
+  bool executes = false;       // code: an access is all of a block from there on
   bool copied = false;         // the partition of the SM may hold copies for this path
   std::vector<Level> levels;
   std::size_t level_count = 0;     // of levels; asked many times for each load

@@ -48,7 +48,7 @@ class RoomProbe final : public SetsProbe {
                                  .span_bytes = entries * entry_bytes,
                                  .cached_lines = 2048,
                                  .seed = 5,
-                                 .origins = 2 * entries},
+                                 .buffer_address = first_entry * entry_bytes},
                         .answers_in_part = true}) {}
 
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override {

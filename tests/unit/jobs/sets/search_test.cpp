@@ -1,5 +1,6 @@
 // The one search for sets, on a toy whose sets are known.
 #include "jobs/sets/search.hpp"
+#include "jobs/sets/report.hpp"
 
 #include "analysis/structure/replacement/policies.hpp"
 
@@ -86,7 +87,8 @@ class SetSearchTest : public ::testing::Test {
 TEST_F(SetSearchTest, finds_and_reports_what_a_toy_is_made_of) {
   ToyProbe probe(run, 4);
 
-  const SetFindings found = characterize_sets(probe);
+  SetFindings found = find_sets(probe);
+  report_sets(probe, found);
 
   EXPECT_TRUE(found.confirmed());
   const std::vector<Finding> findings = run.take_result().findings;
@@ -102,7 +104,8 @@ TEST_F(SetSearchTest, says_why_it_leaves_metrics_without_a_finding) {
   ToyProbe probe(run, 4);
   probe.finds_evictors = false;
 
-  const SetFindings found = characterize_sets(probe);
+  SetFindings found = find_sets(probe);
+  report_sets(probe, found);
 
   EXPECT_FALSE(found.confirmed());
   EXPECT_FALSE(found.reason.empty());
@@ -112,7 +115,8 @@ TEST_F(SetSearchTest, says_why_it_leaves_metrics_without_a_finding) {
 TEST_F(SetSearchTest, sets_found_elsewhere_hold_only_where_they_are_the_same) {
   ToyProbe probe(run, 4);
   ToyProbe wider(run, 5);
-  const SetFindings found = characterize_sets(probe);
+  SetFindings found = find_sets(probe);
+  report_sets(probe, found);
 
   EXPECT_EQ(confirm_sets(probe, found), 1);
   EXPECT_EQ(confirm_sets(wider, found), 0.5);

@@ -1,0 +1,19 @@
+// Blocks of code, as chases through LoadPath::instruction execute them.
+#pragma once
+
+#include "device/probe.hpp"
+
+#include <cstdint>
+
+namespace sonde {
+
+/// A block may be entered at multiples of this, and is executed from there to its end: two
+/// instructions of 16 bytes, an addition and the return.
+inline constexpr std::uint64_t code_entry_bytes = 32;
+
+/// What an access at this offset executes.
+constexpr std::uint64_t executed_bytes(std::uint64_t offset_bytes) {
+  return code_block_bytes - offset_bytes % code_block_bytes;
+}
+
+}  // namespace sonde

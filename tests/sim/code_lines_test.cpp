@@ -1,0 +1,89 @@
+// Lines of code caches that are shorter than the blocks which chases execute: a block is entered at
+// several places, so that what one miss brings and what leaves with a line can be seen.
+#include "base/random.hpp"
+#include "device/sim/model/model_files.hpp"
+#include "sim/job_on_sim.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+
+namespace sonde::test {
+namespace {
+
+using nlohmann::json;
+
+struct CodeCache {
+  std::uint64_t line_bytes = 0;
+  std::uint64_t fetch_bytes = 0;
+  std::uint32_t sets = 0;
+  std::uint32_t ways = 0;
+};
+
+/// 4 to 24 KiB, so that the L1 of code behind it is far larger.
+CodeCache draw_cache(Random& random) {
+  constexpr std::uint64_t shortest_bytes = 32;
+  CodeCache cache;
+  const std::uint64_t line_log2 = random.below(3);
+  cache.line_bytes = shortest_bytes << line_log2;
+  cache.fetch_bytes = shortest_bytes << random.below(line_log2 + 1);
+  cache.sets = static_cast<std::uint32_t>((std::uint64_t{4} << random.below(3)) * 128 /
+                                          cache.line_bytes);
+  const std::uint64_t wanted_bytes = 4096 + random.below(20 * 1024);
+  cache.ways = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(2, wanted_bytes / cache.line_bytes / cache.sets));
+  return cache;
+}
+
+std::string write_model(const CodeCache& cache, std::uint64_t seed) {
+  const auto models = sim::shipped_models();
+  const auto h200 = std::ranges::find_if(models, [](const auto& m) { return m.name == "h200"; });
+  json model = json::parse(h200->json);
+  for (json& declared : model["caches"]) {
+    if (declared["name"] != "instruction_l0") continue;
+    declared["line_bytes"] = cache.line_bytes;
+    declared["sector_bytes"] = cache.fetch_bytes;
+    declared["fetch_bytes"] = cache.fetch_bytes;
+    declared["sets"] = cache.sets;
+    declared["ways"] = cache.ways;
+    declared["index"] = {{"kind", "bit_field"},
+                         {"low_bit", std::countr_zero(cache.line_bytes)},
+                         {"bits", std::countr_zero(cache.sets)}};
+  }
+  const std::string path = testing::TempDir() + fmt::format("code_lines_{}.json", seed);
+  std::ofstream(path) << model;
+  return path;
+}
+
+TEST(CodeLinesTest, within_a_block_come_back_with_what_a_miss_brings) {
+  constexpr std::uint64_t block_bytes = 128;
+  std::size_t within = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Random random(seed);
+    const CodeCache cache = draw_cache(random);
+    const std::string text = fmt::format("seed {}: {} sets of {} x {} B, fetch {}", seed,
+                                         cache.sets, cache.ways, cache.line_bytes,
+                                         cache.fetch_bytes);
+    JobOnSim sim(write_model(cache, seed), seed);
+    sim.assume("cache.l2.size_bytes", 60e6);
+    sim.assume("cache.l2.hit_latency_cycles", 266.0);
+
+    sim.run("cache.instruction");
+
+    EXPECT_EQ(sim.number("cache.instruction_l0.line_bytes"), cache.line_bytes) << text;
+    EXPECT_EQ(sim.number("cache.instruction_l0.fetch_bytes"), cache.fetch_bytes) << text;
+    if (cache.line_bytes < block_bytes) {
+      ++within;
+      EXPECT_EQ(sim.status("cache.instruction_l0.sets"), Status::not_resolvable) << text;
+    } else {
+      EXPECT_EQ(sim.number("cache.instruction_l0.sets"), cache.sets) << text;
+    }
+  }
+  EXPECT_GE(within, 4u);
+}
+
+}  // namespace
+}  // namespace sonde::test
