@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <variant>
 
 namespace sonde {
@@ -33,14 +34,17 @@ Span<FindingRow> read_findings_of(hid_t file, const BoundTable<FindingRow>& tabl
                                   const std::set<std::string>& metrics) {
   const RowRange all = hull(table.key().group, outcomes, &OutcomeRow::findings);
   const StoredTable stored(file, table.key());
-  const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
-  const auto names = std::get<std::vector<std::string>>(stored.read(*metric, all));
-  std::vector<std::uint64_t> wanted;
-  for (std::uint64_t row = 0; row < names.size(); ++row) {
-    if (metrics.contains(names[row])) wanted.push_back(row);
-  }
   std::vector<PackedColumn> packed = stored.read_packed(table.columns(), all);
-  for (PackedColumn& column : packed) column = pick(column, wanted);
+  const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
+  const PackedColumn& names = packed.at(static_cast<std::size_t>(metric - table.columns().begin()));
+  const std::unordered_set<std::string_view> known(metrics.begin(), metrics.end());
+  std::vector<std::uint64_t> wanted;
+  for (std::uint64_t row = 0; row < all.length; ++row) {
+    if (known.contains(text_at(names, row))) wanted.push_back(row);
+  }
+  if (wanted.size() < all.length) {
+    for (PackedColumn& column : packed) column = pick(column, wanted);
+  }
   const auto place_of = [&](std::uint64_t row) {
     const auto place = std::ranges::lower_bound(wanted, row - all.offset);
     return static_cast<std::uint64_t>(place - wanted.begin());

@@ -15,6 +15,7 @@
 #include <new>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 
 namespace sonde {
 namespace {
@@ -148,9 +149,10 @@ std::set<std::string> RunReader::metric_names(RowRange rows, const std::string& 
   return reading(path_, [&] {
     const auto table = finding_table(job);
     const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
-    const Values read = StoredTable(file_, table.key()).read(*metric, rows);
-    const auto& names = std::get<std::vector<std::string>>(read);
-    return std::set<std::string>(names.begin(), names.end());
+    const PackedColumn names = read_rows(file_, table.key(), {*metric}, rows).front();
+    std::unordered_set<std::string_view> different;
+    for (std::uint64_t row = 0; row < names.rows(); ++row) different.insert(text_at(names, row));
+    return std::set<std::string>(different.begin(), different.end());
   });
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -95,15 +97,22 @@ std::uint64_t most_constant_bytes(hid_t dataset, const std::string& path) {
 
 Dataset open_dataset(hid_t file, const std::string& path) { return open_member(file, "", path); }
 
-Dataset open_member(hid_t group, const std::string& group_path, const std::string& name) {
+std::optional<Dataset> find_member(hid_t group, const std::string& group_path,
+                                   const std::string& name) {
   const std::string path = group_path + name;
-  require_valid(hdf5::has_link(group, name, group_path), path, "is missing");
+  if (!hdf5::has_link(group, name, group_path)) return std::nullopt;
   Handle id(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
   Handle creation(H5Dget_create_plist(id), H5Pclose, "reading the layout of " + path);
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");
   require_valid(are_known(filters_of(creation)), path, "has filters that sonde does not use");
-  return {std::move(id), std::move(creation)};
+  return Dataset{std::move(id), std::move(creation)};
+}
+
+Dataset open_member(hid_t group, const std::string& group_path, const std::string& name) {
+  std::optional<Dataset> found = find_member(group, group_path, name);
+  require_valid(found.has_value(), group_path + name, "is missing");
+  return std::move(*found);
 }
 
 std::uint64_t extent_of(hid_t dataset, const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ Dataset open_dataset(hid_t file, const std::string& path);
 
 /// The same of a member of a group that is open. @param group_path ends with `/`
 Dataset open_member(hid_t group, const std::string& group_path, const std::string& name);
+/// Nothing if there is none.
+std::optional<Dataset> find_member(hid_t group, const std::string& group_path,
+                                   const std::string& name);
 
 /// @throws StoreError unless it has exactly one dimension
 std::uint64_t extent_of(hid_t dataset, const std::string& path);

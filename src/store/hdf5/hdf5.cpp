@@ -223,9 +223,15 @@ void remove_group(hid_t file, const std::string& path) {
   if (has_link(file, path)) check(H5Ldelete(file, path.c_str(), H5P_DEFAULT), "removing " + path);
 }
 
-Handle open_group(hid_t file, const std::string& path) {
-  if (!has_link(file, path)) throw StoreError(path + " is missing");
+std::optional<Handle> find_group(hid_t file, const std::string& path) {
+  if (!has_link(file, path)) return std::nullopt;
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
+}
+
+Handle open_group(hid_t file, const std::string& path) {
+  std::optional<Handle> group = find_group(file, path);
+  if (!group) throw StoreError(path + " is missing");
+  return std::move(*group);
 }
 
 bool has_link(hid_t place, const std::string& path, const std::string& place_path) {
@@ -292,8 +298,9 @@ std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
 
 std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
-  if (!has_link(file, path)) return names;
-  const Handle group = open_group(file, path);
+  const std::optional<Handle> found = find_group(file, path);
+  if (!found) return names;
+  const Handle& group = *found;
   H5G_info_t info{};
   check(H5Gget_info(group, &info), "listing the group " + path);
   constexpr hsize_t most_members = 256;  // each is read for every device: thousands take minutes

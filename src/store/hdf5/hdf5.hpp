@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,8 @@ Handle open_to_read(const std::filesystem::path& path);
 Handle make_groups(hid_t file, const std::string& path);
 /// With all that is in it, if it is there.
 void remove_group(hid_t file, const std::string& path);
+/// Nothing if there is none. @throws StoreError as has_link does
+std::optional<Handle> find_group(hid_t file, const std::string& path);
 /// @throws StoreError as has_link does, or if there is none
 Handle open_group(hid_t file, const std::string& path);
 /// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are

@@ -162,6 +162,12 @@ Values unpack(const PackedColumn& packed, RowRange rows) {
 
 Values unpack(const PackedColumn& column) { return unpack(column, {0, column.rows()}); }
 
+std::string_view text_at(const PackedColumn& column, std::uint64_t row) {
+  const char* text =
+      reinterpret_cast<const char*>(column.bytes.data()) + row * column.element_bytes;
+  return {text, strnlen(text, column.element_bytes)};
+}
+
 PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows) {
   const std::size_t width = column.element_bytes;
   PackedColumn picked{column.type, width, std::vector<std::byte>(rows.size() * width)};

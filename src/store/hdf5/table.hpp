@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -83,6 +84,9 @@ struct PackedColumn {
 /// The reverse of pack, of these rows, without a shift.
 Values unpack(const PackedColumn& column, RowRange rows);
 Values unpack(const PackedColumn& column);
+
+/// As long as the column lives. @pre it is a column of texts, and has that row
+std::string_view text_at(const PackedColumn& column, std::uint64_t row);
 
 /// Only these rows, in this order.
 PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows);

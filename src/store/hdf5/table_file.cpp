@@ -259,13 +259,11 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   }
 }
 
-StoredTable::StoredTable(hid_t file, TableKey key) : key_(std::move(key)) {
-  if (!hdf5::has_link(file, key_.group)) return;
-  group_.emplace(hdf5::open_group(file, key_.group));
-  const std::string inside = key_.group + "/";
-  if (!hdf5::has_link(*group_, key_.dimension, inside)) return;
-  const std::string path = path_of(key_, key_.dimension);
-  rows_ = extent_of(open_member(*group_, inside, key_.dimension), path);
+StoredTable::StoredTable(hid_t file, TableKey key)
+    : key_(std::move(key)), group_(hdf5::find_group(file, key_.group)) {
+  if (!group_) return;
+  const auto scale = find_member(*group_, key_.group + "/", key_.dimension);
+  if (scale) rows_ = extent_of(*scale, path_of(key_, key_.dimension));
 }
 
 std::vector<PackedColumn> StoredTable::read_packed(const std::vector<ColumnSpec>& columns,
