@@ -1,6 +1,7 @@
 // Simulated GPUs, drawn at random or written by hand, each measured by a whole suite in a process
 // of its own: how many of the values that are known of them come back, by family of metrics. Ends
 // with 1 if a bar is missed.
+#include "base/error.hpp"
 #include "sim/score_table.hpp"
 
 #include <fmt/format.h>
@@ -163,6 +164,9 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--gpu-limit-s", options.gpu_limit_s, "a GPU over it is lost")
       ->capture_default_str();
+  app.add_option("--written", options.written,
+                 "folder of models NAME.json, each with its NAME.truth.json, instead of drawn ones")
+      ->check(CLI::ExistingDirectory);
   app.add_flag("--unresolved", options.with_unresolved, "print what is unresolved, too");
   Bars& bars = options.bars;
   app.add_option("--least-honest-share", bars.least_honest_share)->capture_default_str();
@@ -190,4 +194,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace sonde::test
 
-int main(int argc, char** argv) { return sonde::test::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return sonde::test::run(argc, argv);
+  } catch (const sonde::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
