@@ -144,7 +144,7 @@ constexpr std::array jobs{
         of_one_chase),
     over_all_sms(
         make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
-    over_all_sms(make_job("placement", standard, run_placement,
+    over_all_sms(make_job("placement", quick, run_placement,
                           "latencies and bandwidth by SM, and units that stand out", "clock",
                           "cache.l1", "cache.l2", "cache.constant_l1", "cache.constant_l2",
                           "cache.instruction", "topology")),

@@ -27,6 +27,7 @@ constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structu
 constexpr EnumName<Better> better_names[] = {
     {Better::neither, ""}, {Better::lower, "lower"}, {Better::higher, "higher"}};
 
+constexpr std::size_t most_named_jobs = 6;       // on a line of 100 columns
 constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
 
 std::string number_text(double value, const DisplayUnit& display) {
@@ -110,6 +111,28 @@ std::string origin_line(const RunResult& run) {
   add("seed ", std::to_string(from.seed));
   add("config ", from.config_hash.substr(0, 12));
   return text;
+}
+
+std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry) {
+  std::set<std::string_view> seen;  // run by a device, or already told
+  for (const DeviceResult& device : run.devices) {
+    for (const JobResult& job : device.jobs) seen.insert(job.job);
+  }
+  std::vector<std::string> left_out;
+  for (const Metric& metric : registry) {
+    if (seen.insert(metric.job).second) left_out.emplace_back(metric.job);
+  }
+  return left_out;
+}
+
+std::string left_out_line(const RunResult& run, std::span<const Metric> registry) {
+  std::vector<std::string> jobs = jobs_left_out(run, registry);
+  if (jobs.empty()) return "";
+  const std::size_t more = jobs.size() - std::min(jobs.size(), most_named_jobs);
+  jobs.resize(jobs.size() - more);
+  const std::string rest =
+      more > 0 ? fmt::format(" and {} more {}", more, more == 1 ? "job" : "jobs") : "";
+  return fmt::format("Not looked at: {}{}", fmt::join(jobs, ", "), rest);
 }
 
 Headline headline(const RunResult& run, const FleetAnalysis& analysis) {

@@ -8,6 +8,10 @@ namespace sonde {
 
 /// "sonde 0.1.0, 2025-11-21T02:14:07Z, Slurm job 4711, seed 1, config 3f9ab2c1".
 std::string origin_line(const RunResult& run);
+/// Jobs of the registry that no device ran, in its order: what this run did not look at.
+std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
+/// "Not looked at: tlb, topology and 3 more jobs"; empty if each job was run.
+std::string left_out_line(const RunResult& run, std::span<const Metric> registry);
 /// What every report starts with.
 struct Headline {
   std::string verdict;  // "Of 4 GPUs: 1 FAILED, ..."

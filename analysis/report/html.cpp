@@ -208,7 +208,10 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
-  std::string body = problem_links(wrong) + drawings_section(run, analysis);
+  const std::string left_out = left_out_line(run, analysis.registry);
+  std::string body =
+      left_out.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escape_markup(left_out));
+  body += problem_links(wrong) + drawings_section(run, analysis);
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));

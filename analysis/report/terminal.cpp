@@ -132,6 +132,8 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   const Headline head = headline(run, analysis);
   std::string text = fmt::format("{}\n{}\n{}", paint(colour, well ? "1;32" : "1;31", head.verdict),
                                  head.counts, line("", origin_line(run)));
+  const std::string left_out = left_out_line(run, analysis.registry);
+  if (!left_out.empty()) text += line("", left_out);
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);

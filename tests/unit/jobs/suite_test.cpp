@@ -110,6 +110,10 @@ TEST(SuiteTest, an_unknown_job_is_refused_with_those_there_are) {
   }
 }
 
+TEST(SuiteTest, the_quick_suite_looks_at_each_sm) {
+  EXPECT_THAT(names_of(select_jobs(SuiteLevel::quick, {})), Contains("placement"));
+}
+
 TEST(SuiteTest, the_quick_suite_is_part_of_the_standard_one) {
   const auto quick = names_of(select_jobs(SuiteLevel::quick, {}));
   const auto standard = names_of(select_jobs(SuiteLevel::standard, {}));

@@ -77,6 +77,28 @@ TEST(TerminalTest, of_more_than_a_node_those_that_pass_are_folded) {
   EXPECT_THAT(render_terminal(node, of_node), HasSubstr(node.devices[7].info.uuid));
 }
 
+TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
+  auto [run, analysis] = rendered(maker::healthy_fleet(4, 1));
+  const auto metric_of = [](std::string_view job) {
+    return Metric{"x", "1", MetricKind::continuous, Better::lower, job, "", ""};
+  };
+  run.devices[2].jobs.emplace_back().job = "ran_on_one";
+  std::vector<Metric> registry{metric_of("ran_on_one"), metric_of("one"), metric_of("one")};
+  analysis.registry = registry;
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("\nNot looked at: one\n"));
+  EXPECT_THAT(render_markdown(run, analysis), HasSubstr("\nNot looked at: one\n"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one<"));
+
+  for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
+    registry.push_back(metric_of(job));
+  }
+  analysis.registry = registry;
+  EXPECT_THAT(render_terminal(run, analysis),
+              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more jobs\n"));
+  analysis.registry = {registry.data(), 1};
+  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
+}
+
 TEST(TerminalTest, tables_are_as_wide_as_the_terminal) {
   const auto [run, analysis] = rendered(spoiled_fleet());
   const std::string text = render_terminal(run, analysis, Colour::off, 100);
