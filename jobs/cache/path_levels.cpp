@@ -99,19 +99,23 @@ double share_at_last(const std::vector<FootprintChase>& chases, const LatencyCla
 }
 
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
-/// of the first `served` is. In a space of its own, whose caches may be nearly as slow as the L2,
-/// it is the last to come as footprints grow: others serve hardly any load of the largest one.
-/// Global memory is translated, so that a class behind it may be the L2's, too.
+/// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
+/// lies behind may be slow translations, or a cache on the memory's side. In a space of its own,
+/// whose caches may be nearly as slow, it is the last to come as footprints grow: others serve
+/// hardly any load of the largest one.
 std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                     const std::vector<FootprintChase>& chases,
                     const std::vector<LatencyClass>& classes, std::size_t served) {
   constexpr double hardly_any = 0.2;
+  if (path.space_bytes == 0) {
+    std::size_t first = 0;
+    while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
+    return first;
+  }
   std::size_t l2 = served;
-  for (std::size_t i = served; i > 0 && is_l2(run, path, setup, classes[i - 1]); --i) {
-    const bool is_last = i == served;
-    const bool is_part = share_at_last(chases, classes[i - 1]) >= hardly_any;
-    if (path.space_bytes > 0 && !is_last && !is_part) break;
-    l2 = i - 1;
+  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1]) &&
+         (l2 == served || share_at_last(chases, classes[l2 - 1]) >= hardly_any)) {
+    --l2;
   }
   return l2;
 }

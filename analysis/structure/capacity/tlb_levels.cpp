@@ -69,6 +69,16 @@ double find_plateau(std::vector<double> above, double penalty_cycles, double lea
   return quantile(above, common_quantile);
 }
 
+/// Whether a notable share of pages costs as much as misses of the level.
+bool costs_so_much(const PageChaseCosts& chase, const TlbLevel& level, double least_step_cycles) {
+  std::vector<double> costs = costs_above(chase.cost_cycles, level.threshold_cycles);
+  std::erase_if(costs, [&](double cost) {
+    return cost > level.penalty_cycles * least_ratio + least_step_cycles;
+  });
+  const auto pages = static_cast<double>(chase.cost_cycles.size());
+  return costs.size() > 1 && static_cast<double>(costs.size()) >= least_share * pages;
+}
+
 }  // namespace
 
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
@@ -76,7 +86,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
   std::vector<TlbLevel> levels;
   double plateau_cycles = find_noise(chases, least_step_cycles);
   double ratio = 1;
-  std::uint64_t least_fitting_bytes = 0;
+  const PageChaseCosts* first_misses = nullptr;  // of the level before
   for (std::size_t i = 0; i < chases.size(); ++i) {
     const double least_cycles = plateau_cycles * ratio + least_step_cycles;
     const std::vector<double> above = costs_above(chases[i].cost_cycles, least_cycles);
@@ -99,9 +109,8 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
-    // Hits of an outer level are what misses of the inner one first show.
-    if (level.fitting_bytes < least_fitting_bytes) continue;
-    least_fitting_bytes = chases[i].span_bytes;
+    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) continue;
+    first_misses = &chases[i];
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;
