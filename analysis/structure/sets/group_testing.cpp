@@ -140,10 +140,11 @@ Lines drop_groups(Lines lines, const Lines& kept, const MissOracle& ask) {
     if (!rest) {
       if (!overflows(join(lines, kept), ask)) return {};
       if (groups.size() == lines.size()) break;
-      group_count *= 2;
+      group_count = std::min(2 * group_count, lines.size());
       continue;
     }
-    if (rest->size() > lines.size() / 2) group_count *= 2;
+    // More groups than lines would never be, however often they are halved.
+    if (rest->size() > lines.size() / 2) group_count = std::min(2 * group_count, lines.size());
     lines = std::move(*rest);
   }
   return join(std::move(lines), kept);

@@ -1,11 +1,13 @@
 // The search for the smallest overfull set, where chases tell only that something overflows.
 #include "analysis/structure/sets/conflict_set.hpp"
 
+#include "analysis/structure/sets/group_testing.hpp"
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace sonde {
 namespace {
@@ -180,6 +182,30 @@ TEST(ConflictSetTest, lines_that_overflow_in_one_order_alone_are_no_set) {
   const auto in_any = find_eviction_set_in_any_order(pool, ask, reason);
   ASSERT_TRUE(in_any) << reason;
   EXPECT_EQ(in_any->ways(), 23u);
+}
+
+/// Lines can go from the front only, so that groups shrink to single lines and then go one by one.
+TEST(GroupTestingTest, goes_on_when_only_one_line_can_go_at_a_time) {
+  constexpr std::uint64_t lines = 300;
+  constexpr std::uint64_t needed = 100;
+  Lines pool(lines);
+  std::iota(pool.begin(), pool.end(), std::uint64_t{0});
+  const MissOracle ask = [](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (Lines list : lists) {
+      std::ranges::sort(list);
+      const bool is_end =
+          list.size() >= needed && list.back() == lines - 1 && list.front() + list.size() == lines;
+      answers.push_back(overflow_of_no_line(list.size(), is_end));
+    }
+    return answers;
+  };
+
+  Lines set = reduce_to_one_set(pool, ask);
+
+  std::ranges::sort(set);
+  ASSERT_EQ(set.size(), needed);
+  EXPECT_EQ(set.front(), lines - needed);
 }
 
 }  // namespace
