@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -29,7 +30,7 @@ auto to_stored(const Member& member) {
 
 /// The reverse. @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
-Member from_stored(Stored stored) {
+Member from_stored(Stored&& stored) {
   if constexpr (std::is_same_v<Member, bool>) {
     if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
     return stored == 1;
@@ -38,7 +39,7 @@ Member from_stored(Stored stored) {
   } else if constexpr (std::is_same_v<Member, DeviceOutcome>) {
     return parse_device_outcome(stored);
   } else {
-    return stored;
+    return std::forward<Stored>(stored);
   }
 }
 
