@@ -11,6 +11,7 @@
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
+#include "jobs/cache/l2_translations.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -271,12 +272,13 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 }
 
 /// @param cache with a threshold between hits and the memory
-void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
+void characterize_l2(CacheUnderTest cache, std::vector<double> hits,
                      const std::vector<double>& misses) {
   JobRun& run = cache.run;
   report_replicated_latencies(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
+  look_past_translations(cache, hits, misses, geometry, reason);
   if (geometry && is_beyond_l2(cache, *geometry, between(hits, misses))) {
     cache.threshold_cycles = between(hits, misses).low_cycles;
     geometry = measure_geometry(cache, reason);

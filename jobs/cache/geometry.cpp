@@ -18,6 +18,7 @@ namespace {
 // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; caches with a
 // hashed index or random replacement have whole per cents.
 constexpr double step_agreement = 0.998;
+constexpr std::uint64_t by_chance = 512;  // one line in so many
 /// Of a gradual transition, to see how far it moves with the place.
 std::size_t further_draws(SuiteLevel level) { return level == SuiteLevel::quick ? 1 : 4; }
 
@@ -98,6 +99,9 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
       return;
     }
     geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);
+    // So few of many lines stay by chance, in no set that is larger than others.
+    if (geometry.residents_bytes < bound.fitting_bytes + bound.fitting_bytes / by_chance)
+      geometry.residents_bytes = bound.fitting_bytes;
     return;
   }
   const HitBoundary boundary = measure_return_boundary(cache, bound, line_bytes, {});
