@@ -49,9 +49,8 @@ void look_past_translations(CacheUnderTest& cache, std::vector<double>& hits,
     if (lowest_miss - highest_hit < least_memory_gap_cycles) {
       geometry.reset();
       reason = fmt::format(
-          "256 lines over {} take {:.0f} cycles, as loads from the memory do: translations hide "
-          "what "
-          "the cache holds",
+          "256 lines over {} take {:.0f} cycles, as loads from the memory do: translations "
+          "hide what the cache holds",
           format_bytes(static_cast<double>(span_bytes)), median(few));
       return;
     }

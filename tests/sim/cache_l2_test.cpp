@@ -1,5 +1,11 @@
 // The job cache.l2 gives back the L2 of every shipped model, with its partitions.
+#include "device/sim/model/model_files.hpp"
 #include "sim/hierarchy_truth.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
 
 namespace sonde::test {
 namespace {
@@ -40,6 +46,30 @@ TEST_P(CacheL2Test, gives_back_the_l2) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, CacheL2Test, all_models_and_seeds(), name_case);
+
+/// Pages of 64 KiB: beyond 1 MiB the first TLB level misses, and a hit takes half of the way to the
+/// memory longer.
+TEST(CacheL2SmallPagesTest, the_reach_of_a_tlb_is_not_the_size) {
+  const auto models = sim::shipped_models();
+  const auto gtx980 =
+      std::ranges::find_if(models, [](const auto& m) { return m.name == "gtx980"; });
+  nlohmann::json model = nlohmann::json::parse(gtx980->json);
+  model["pages"]["page_bytes"] = "64 KiB";
+  model["pages"]["tlbs"][0]["entry_bytes"] = "64 KiB";
+  model["pages"]["tlbs"][1]["sub_entries"] = 32;
+  auto& latencies = model["paths"]["cg"]["latency_cycles"];
+  latencies["l2"]["tlb_l2_hit"] = 294;
+  latencies["dram"]["tlb_l2_hit"] = 463;
+  const std::string path = testing::TempDir() + "small_pages.json";
+  std::ofstream(path) << model;
+  JobOnSim sim(path);
+
+  sim.run("cache.l2", SuiteLevel::quick);
+
+  EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 << 20);
+  EXPECT_EQ(sim.find("cache.l2.size_bytes").confidence, 1);
+  EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_present);
+}
 
 }  // namespace
 }  // namespace sonde::test

@@ -85,5 +85,23 @@ TEST(CodeLinesTest, within_a_block_come_back_with_what_a_miss_brings) {
   EXPECT_GE(within, 4u);
 }
 
+/// The L1 of code takes as long as plain loads from the L2; code from the L2 takes longer still.
+TEST(CodeLinesTest, a_cache_as_slow_as_the_l2_is_one_if_larger_footprints_are_slower) {
+  const auto models = sim::shipped_models();
+  const auto h200 = std::ranges::find_if(models, [](const auto& m) { return m.name == "h200"; });
+  json model = json::parse(h200->json);
+  model["paths"]["instruction"]["latency_cycles"]["instruction_l1"] = 260;
+  const std::string path = testing::TempDir() + "slow_code_cache.json";
+  std::ofstream(path) << model;
+  JobOnSim sim(path);
+  sim.assume("cache.l2.size_bytes", 60e6);
+  sim.assume("cache.l2.hit_latency_cycles", 266.0);
+
+  sim.run("cache.instruction");
+
+  EXPECT_EQ(sim.number("cache.instruction_l1.size_bytes"), 64 * 14 * 128);
+  EXPECT_EQ(sim.status("cache.instruction_l2.size_bytes"), Status::not_present);
+}
+
 }  // namespace
 }  // namespace sonde::test

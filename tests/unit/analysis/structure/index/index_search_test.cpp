@@ -276,5 +276,22 @@ TEST(IndexFunctionTest, a_mask_that_leaves_lines_of_the_set_out_is_not_believed)
   EXPECT_TRUE(found.kind == IndexKind::unresolved || found.sets == 4096) << describe(found);
 }
 
+/// The buffer reaches a little over a multiple of all that the index looks at: none of the set's
+/// lines lies beyond, so that the bit which changes there seems to choose among sets, too.
+TEST(IndexFunctionTest, a_bit_that_few_lines_have_makes_no_further_sets) {
+  constexpr std::uint64_t line_bytes = 1 << 25;
+  constexpr std::uint64_t first_line = 0x70;
+  std::vector<PlacedLine> lines;
+  for (std::uint64_t line = 0; line < 0x1000; ++line) {
+    const bool of_set = (line + first_line) % 256 == 0x76;
+    lines.push_back({line * line_bytes, of_set ? 0 : other_set});
+  }
+
+  const IndexFunction found = fit_index_function(lines, line_bytes, first_line * line_bytes);
+
+  EXPECT_EQ(found.sets, 256u) << found.reason;
+  EXPECT_EQ(describe(found), "bits 25-32");
+}
+
 }  // namespace
 }  // namespace sonde
