@@ -1,6 +1,7 @@
 // Means over the points that were measured, times those that there are.
 #include "commands/estimate.hpp"
 
+#include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -59,12 +60,6 @@ MeasuredSoFar read_measured(const RunPlan& plan) {
     }
   }
   return sum;
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
 }
 
 }  // namespace
