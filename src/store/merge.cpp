@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/candidates.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
 #include "store/roster_file.hpp"
@@ -150,13 +151,23 @@ bool can_join(const Provenance& one, const Provenance& other) {
   return known || one.config_hash == other.config_hash;
 }
 
+/// GPUs differ in how many points they come to: only one without any was lost.
+void leave_what_was_begun(const Choice& choice, Roster& roster) {
+  std::erase_if(roster.provenance.points, [&](const Point& point) {
+    return std::ranges::none_of(
+        choice.all(), [&](const Candidate& one) { return one.config_hash == point.config_hash; });
+  });
+  std::erase_if(roster.devices, [&](const RosterEntry& entry) { return choice.holds(entry.uuid); });
+}
+
 /// The same for what was in a parts folder, if its run came as far as a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
   std::error_code error;
   if (!fs::exists(roster_path(parts), error)) return;
   try {
-    const Roster roster = read_roster(parts);
+    Roster roster = read_roster(parts);
+    if (roster.open_end) leave_what_was_begun(choice, roster);
     if (!can_join(roster.provenance, provenance)) return;
     add_points(provenance.points, points_of(roster.provenance));
     add_lost(choice, roster);
@@ -245,6 +256,8 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
     ResumedShard resumed = Shard::resume(parts, device, at_point(before, point), from);
     resumed.shard.finish(device);
+    write_digest(finished_shard(parts, device.info.uuid), device, point.config_hash);
+    if (before.points.size() > 1) continue;  // a note for each would be many
     notes.push_back(
         fmt::format("{} is in '{}' and not measured now: kept", device.info.uuid, run.string()));
   }

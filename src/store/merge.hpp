@@ -30,7 +30,7 @@ MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
 /// Makes shards, in the parts folder of the run that is to replace it, of the devices of a run file
-/// that are not in `except` and have none there. Does nothing if there is no run file.
+/// that are not in `except` and have none there, with digests. Does nothing if there is no run file.
 /// @param now of that run
 /// @throws ConfigError if the file has points that the run has not; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
