@@ -195,6 +195,17 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   return files;
 }
 
+/// Nothing, with a note, for an unfinished shard whose process died before anything was in it.
+std::optional<RunReader> open_unless_torn(const fs::path& file, MergeNotes& notes) {
+  try {
+    return std::optional<RunReader>(std::in_place, file);
+  } catch (const StoreError& error) {
+    if (file.extension() != ".part") throw;
+    notes.push_back(fmt::format("{}: left out", error.what()));
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
@@ -272,7 +283,9 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {
-    const RunReader reader(file);
+    const auto opened = open_unless_torn(file, notes);
+    if (!opened) continue;
+    const RunReader& reader = *opened;
     const Provenance& its = reader.provenance();
     const bool is_new_run =
         runs.insert({its.started_utc, its.slurm_job_id, its.command_line}).second;
@@ -294,6 +307,10 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     for (UnauditedDevice& device : reader.read_unaudited()) {
       if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));
     }
+  }
+  if (!provenance) {
+    throw ConfigError("there is nothing to merge (no process had written into these shards) " +
+                      notes.front());
   }
   for (const fs::path& source : sources) {
     add_lost_of_folder(choice, source, *provenance, notes);
