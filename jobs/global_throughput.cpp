@@ -135,8 +135,7 @@ void run_global_throughput(JobRun& run) {
   report_by_element(run, best);
   report_hints(run, best);
   report_bulk(run, footprints.surface_bytes, footprints.best_bytes);
-  report_latency_of_tiles(
-      run, {make_stream(StreamKind::read, footprints.surface_bytes), reads.best.shape});
+  report_latency_of_tiles(run, make_stream(StreamKind::read, footprints.surface_bytes));
 }
 
 }  // namespace sonde

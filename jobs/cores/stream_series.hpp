@@ -28,8 +28,9 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best);
 void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_bytes);
 
 /// Reports `global.light_latency_ns`, `global.loaded_latency_ns` and
-/// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed.
+/// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed, with a warp on each SM
+/// and with all threads of each SM.
 /// @param reads with elements of 16 bytes
-void report_latency_of_tiles(JobRun& run, const ShapedStream& reads);
+void report_latency_of_tiles(JobRun& run, const StreamProbe& reads);
 
 }  // namespace sonde
