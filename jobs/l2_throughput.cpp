@@ -143,7 +143,7 @@ void run_l2_throughput(JobRun& run) {
       report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(run, reads), trial,
                   stopping_rule(run.level()));
   const bool writes_it = report_best(run, "l2.write_bytes_per_s", writes,
-                                     choose_apart_shapes(run, writes), same_trial, short_rule);
+                                     choose_apart_shapes(run, writes), trial, short_rule);
   StreamProbe same = reads;
   same.order = StreamOrder::same;
   same.passes = 1;
