@@ -154,8 +154,8 @@ std::string job_summary(const JobResult& job) {
 std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
                      std::size_t first_row) {
   const TextTable table = finding_table(job, analysis.registry);
-  std::string text =
-      fmt::format("<details class=\"job\"><summary>{}</summary>\n", job_summary(job));
+  std::string text = fmt::format("<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n",
+                                 escape_markup(job.job), job_summary(job));
   text += html_table_head(table, "findings");
   std::map<std::string_view, const Finding*> findings;
   for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);

@@ -98,18 +98,3 @@ addEventListener('resize', () => {
     draw_all();
   }, 200);
 });
-// Browsers without ::details-content print what is open.
-let opened = [];
-addEventListener('beforeprint', () => {
-  opened = [...document.querySelectorAll('details:not([open])')];
-  for (const one of opened) one.open = true;
-});
-addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
-// A link into a folded part unfolds it.
-function unfold() {
-  const target = location.hash.length > 1 && place_of(decodeURIComponent(location.hash.slice(1)));
-  for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
-  if (target) target.scrollIntoView();
-}
-addEventListener('hashchange', unfold);
-unfold();
