@@ -22,6 +22,11 @@ Json& entry_of(Json& list, std::string_view name);
 /// lines at the capacities that were detected. Nothing if no device has the staircase.
 std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Latency of the patterns P1 to P6 through each load path, one specification for each of the first
+/// groups: bars are what most devices say with its deviation, dots flagged devices (Mei and Chu
+/// 2016, figure 13). Empty if no device has any.
+Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis);
+
 /// Bytes per cycle from the outermost constant cache that was streamed from, against the number of
 /// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.
 std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& analysis);

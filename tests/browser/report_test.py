@@ -19,7 +19,7 @@ SKIPPED = 77
 MEASURE = (pathlib.Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
 SCREEN, TABLET, PHONE, PAPER = 1280, 760, 420, 718  # px; A4 less 1 cm at either side
 RUNS = {  # page: ranks, backend, jobs
-    "device": (1, "sim:h200", "device,cache.l1,tlb,topology,shared"),
+    "device": (1, "sim:h200", "device,cache.l1,tlb,latency,topology,shared"),
     "fleet": (9, "sim:" + "gtx980," * 8 + "gtx980+throttle=0.8", "device,clock"),
 }
 
@@ -92,12 +92,22 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["surfaces"])
+                    self.check_charts(seen, ["surfaces", "spectrum"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
                     self.assertGreater(seen["findings"], 100)
                     self.assertLess(seen["page_height"], 6000)
+
+    def test_the_latency_spectrum_names_what_each_pattern_hits(self):
+        for width, text in ((SCREEN, "L1 TLB missed"), (PHONE, "absent")):
+            with self.subTest(width=width):
+                self.look("device", width)
+                texts = self.browser.evaluate(
+                    "[...document.querySelectorAll('#spectrum text')].map(one => one.textContent)")
+                for wanted in ("32", "loads past the L1"):  # cycles of an L1 hit
+                    self.assertIn(wanted, texts)
+                self.assertIn(text, " ".join(texts))
 
     def test_a_fleet_names_the_failed_device_and_folds_the_others(self):
         for width in (SCREEN, TABLET, PHONE):
@@ -119,7 +129,7 @@ class ReportTest(unittest.TestCase):
                     seen = self.browser.evaluate(MEASURE)
                     self.check_layout(seen)
                     self.assertEqual(seen["findings_shown"], seen["findings"])
-                    self.assertLess(seen["highest_row_px"], 300)
+                    self.assertLess(seen["highest_row_px"], 400, "a list of 64 values")
 
     def test_without_scripts_drawing_findings_and_tables_stand(self):
         for page in RUNS:

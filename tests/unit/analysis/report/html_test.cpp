@@ -302,6 +302,7 @@ TEST(HtmlTest, lists_show_their_range_and_a_curve) {
   EXPECT_THAT(html, HasSubstr("19 values, 4 KiB to 1 GiB"));
   EXPECT_THAT(html, HasSubstr("<svg class=\"curve\""));
   EXPECT_THAT(html, HasSubstr("4 KiB, 8 KiB, 16 KiB"));
+  EXPECT_THAT(html, HasSubstr("</summary>36, 36, 36")) << "a unit that all have is said once";
 }
 
 TEST(HtmlTest, a_device_of_another_structure_is_named_below_the_drawing) {
