@@ -56,6 +56,18 @@ Json bypass_charts(const RunResult& run);
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);
 
+/// A strip for each metric, one dot a device, node by node. The page draws `spec` once for each
+/// metric in which somebody is out, and once for one of the others that is chosen.
+struct StripChart {
+  Json spec;
+  /// {"groups": [{"label", "n", "devices": [["GPU-1a2b3c4d", "node03", rank]]}], "metrics":
+  /// [{"name", "unit", "group", "median", "values": of the group's devices, "out": of these}]}
+  Json data;
+};
+/// Metrics with findings first, 24 at most; of a group at most 1,024 devices, flagged ones among
+/// them. Nothing if there is no metric of two comparable devices.
+std::optional<StripChart> strip_chart(const RunResult& run, const FleetAnalysis& analysis);
+
 /// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
 /// no device has the timelines.
 std::optional<Json> timeline_chart(const RunResult& run);

@@ -201,6 +201,10 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (const Json specs = surface_charts(run); !specs.empty()) add("surfaces", specs);
   if (const Json specs = bypass_charts(run); !specs.empty()) add("bypass", specs);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
+  if (const auto chart = strip_chart(run, analysis)) {
+    add("strips", chart->spec);
+    charts["strip_data"] = chart->data;
+  }
   if (const auto chart = timeline_chart(run)) add("timeline", *chart);
   if (const auto chart = nest_chart(run)) add("nest", *chart);
   if (const auto chart = map_chart(run, analysis)) {

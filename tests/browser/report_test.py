@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import browser
@@ -114,7 +115,7 @@ class ReportTest(unittest.TestCase):
             with self.subTest(width=width):
                 seen = self.look("fleet", width, str(width), dark=width == PHONE)
                 self.check_layout(seen)
-                self.check_charts(seen, ["deviation"])
+                self.check_charts(seen, ["deviation", "strips", "strip"])
                 self.assertEqual(len(seen["problems"]), 1)
                 self.assertIn("clock.sm_hz", seen["problems"][0])
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
@@ -183,6 +184,22 @@ class ReportTest(unittest.TestCase):
                 f"(document.querySelector('.filterable[data-table={table}] {selectors[name]}'))")
             self.assertTrue(done, f"{table} has no {selectors[name]}")
         return self.browser.evaluate(FILTERED % table)
+
+    def test_a_strip_names_who_is_out_and_another_metric_can_be_chosen(self):
+        self.look("fleet", SCREEN)
+        texts = "[...document.querySelectorAll('#%s text')].map(one => one.textContent).join(' | ')"
+        dots = """[...document.querySelectorAll('#strips > div:first-child .mark-symbol path')]
+            .map(one => getComputedStyle(one).fill)"""
+        strips = self.browser.evaluate(texts % "strips")
+        self.assertRegex(strips, r"clock\.\w+: 1 of 9 out: \S+ rank 8")
+        self.assertRegex(strips, r"\| \S+ rank 8", "beside its dot")
+        fills = self.browser.evaluate(dots)
+        self.assertEqual((len(fills), fills.count("rgb(213, 94, 0)")), (9, 1), fills)
+        chosen = self.browser.evaluate(
+            "(box => { box.selectedIndex = box.options.length - 1; box.dispatchEvent(new Event('change'));"
+            " return box.options[box.selectedIndex].text; })(document.getElementById('strip_metric'))")
+        time.sleep(0.3)
+        self.assertIn(chosen, self.browser.evaluate(texts % "strip"))
 
     def test_devices_are_filtered_ordered_and_grouped_by_node(self):
         for width in (SCREEN, PHONE):
