@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
+#include "analysis/report/raw_latency.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,11 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
 /// groups: bars are what most devices say with its deviation, dots flagged devices (Mei and Chu
 /// 2016, figure 13). Empty if no device has any.
 Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis);
+
+/// How many accesses took so many cycles in the chases that looked for the capacities of a device,
+/// one specification for each cache and for the TLBs: hits and misses are humps. Empty without raw
+/// latencies.
+Json histogram_charts(const RunResult& run, const RawLatencies& raw);
 
 /// Bytes per cycle from the outermost constant cache that was streamed from, against the number of
 /// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.

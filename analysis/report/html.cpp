@@ -182,7 +182,8 @@ std::string notes_html(const std::vector<std::string>& remarks) {
 
 /// Headings and places of the charts, and the data that the page's script draws them from. They
 /// stay hidden until it runs.
-std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
+std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
+                        const RawLatencies& raw) {
   if (vega_bundle().empty()) {
     return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
   }
@@ -195,6 +196,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (const Json specs = sweep_charts(run, analysis); !specs.empty()) add("sweep", specs);
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
   if (const Json specs = spectrum_charts(run, analysis); !specs.empty()) add("spectrum", specs);
+  if (const Json specs = histogram_charts(run, raw); !specs.empty()) add("histograms", specs);
   if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
   if (const auto chart = roofline_chart(run)) add("roofline", *chart);
   if (const auto chart = warps_chart(run)) add("warps", *chart);
@@ -224,7 +226,8 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
 
 }  // namespace
 
-std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
+std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
+                        const RawLatencies& raw) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
   const std::string left_out = left_out_line(run, analysis.registry);
@@ -234,7 +237,7 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_html(run, analysis);
+  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_html(run, analysis, raw);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);

@@ -93,7 +93,7 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["surfaces", "spectrum"])
+                    self.check_charts(seen, ["surfaces", "spectrum", "histograms"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
@@ -109,6 +109,16 @@ class ReportTest(unittest.TestCase):
                 for wanted in ("32", "loads past the L1"):  # cycles of an L1 hit
                     self.assertIn(wanted, texts)
                 self.assertIn(text, " ".join(texts))
+
+    def test_hits_and_misses_are_humps_behind_each_capacity(self):
+        self.look("device", SCREEN)
+        texts = self.browser.evaluate(
+            "[...document.querySelectorAll('#histograms > div')].map(one => [...one.querySelectorAll('text')]"
+            ".map(text => text.textContent).join(' | '))")
+        l1 = next(one for one in texts if "cache.l1" in one)
+        for wanted in (r"cache\.l1, 248 KiB: \d+ accesses of \d+ chases", r"\| hit 32 ", r"\| miss \d{3} "):
+            self.assertRegex(l1 + " ", wanted)
+        self.assertTrue(any(re.search(r"tlb: \d{6,} accesses", one) for one in texts), texts)
 
     def test_a_fleet_names_the_failed_device_and_folds_the_others(self):
         for width in (SCREEN, TABLET, PHONE):
