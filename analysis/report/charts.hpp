@@ -33,6 +33,10 @@ Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis);
 /// latencies.
 Json histogram_charts(const RunResult& run, const RawLatencies& raw);
 
+/// Size of the L1 against the carve-out of shared memory, stacked, one specification for each of
+/// the first groups; dots are the L1 of flagged devices. Empty if no device has sizes by carve-out.
+Json carveout_charts(const RunResult& run, const FleetAnalysis& analysis);
+
 /// Bytes per cycle from the outermost constant cache that was streamed from, against the number of
 /// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.
 std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& analysis);
@@ -92,6 +96,11 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
 
 /// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
 std::string chart_label(const DeviceResult& device);
+
+/// Of charts that are drawn once for each group, so many.
+inline constexpr std::size_t most_drawn_groups = 4;
+/// The label of a device that is alone, else "NVIDIA H200, ...: median of 8 GPUs".
+std::string group_title(const RunResult& run, const ComparisonGroup& group);
 
 bool is_flagged(const DeviceVerdict& verdict);
 

@@ -12,7 +12,6 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t most_groups = 4;   // of devices: a chart each
 constexpr std::size_t most_flagged = 6;  // colours of spectrum.json
 
 struct LoadPath {
@@ -103,7 +102,7 @@ Json spec_of(const Spectrum& spectrum, const std::string& title) {
 Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis) {
   Json specs = Json::array();
   for (const ComparisonGroup& group : analysis.groups) {
-    if (specs.size() == most_groups) break;
+    if (specs.size() == most_drawn_groups) break;
     Spectrum spectrum;
     add_bars(spectrum, run, group);
     if (spectrum.bars.empty()) continue;
@@ -111,10 +110,7 @@ Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis) {
       if (spectrum.flagged_devices.size() == most_flagged) break;
       if (is_flagged(analysis.verdicts[device])) add_dots(spectrum, run.devices[device]);
     }
-    const bool alone = group.devices.size() == 1;
-    specs.push_back(spec_of(
-        spectrum, alone ? chart_label(run.devices[group.devices.front()])
-                        : fmt::format("{}: median of {} GPUs", group.label, group.devices.size())));
+    specs.push_back(spec_of(spectrum, group_title(run, group)));
   }
   return specs;
 }

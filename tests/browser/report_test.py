@@ -93,12 +93,12 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["surfaces", "spectrum", "histograms"])
+                    self.check_charts(seen, ["surfaces", "spectrum", "histograms", "carveouts"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
                     self.assertGreater(seen["findings"], 100)
-                    self.assertLess(seen["page_height"], 6000)
+                    self.assertLess(seen["page_height"], 9000)
 
     def test_the_latency_spectrum_names_what_each_pattern_hits(self):
         for width, text in ((SCREEN, "L1 TLB missed"), (PHONE, "absent")):
