@@ -58,7 +58,7 @@ Json surface_charts(const RunResult& run);
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of what drifts over repeats, a curve for each device and setting against the hours: one
+/// Of what drifts over repeats, a curve for each device and setting against time: one
 /// specification for each metric, those that drift most first. Empty if nothing drifts.
 /// @pre run = centre_of_repeats(run)
 Json drift_charts(const RunResult& run, const FleetAnalysis& analysis);

@@ -46,6 +46,15 @@ def make_racks(folder):
     (folder / "racks.html").write_text(page.replace(row.group(), rows, 1), encoding="utf-8")
 
 
+def make_night(sonde, folder):
+    """night.html: one GPU measured again and again, whose clock sinks."""
+    subprocess.run([str(sonde), "run", "--backend", "sim:gtx980+clock_sink=0.99", "--jobs",
+                    "device,clock,shared", "--repeat", "8", "-o", "night.h5"], cwd=folder, check=True,
+                   capture_output=True)
+    subprocess.run([str(sonde), "report", "night.h5", "-o", "night.html"], cwd=folder, check=True,
+                   capture_output=True)
+
+
 FILTERED = """(() => {
   const section = document.querySelector('.filterable[data-table="%s"]');
   const shown = one => one.checkVisibility({contentVisibilityAuto: true});
@@ -130,6 +139,14 @@ class ReportTest(unittest.TestCase):
                 self.assertIn("clock.sm_hz", seen["problems"][0])
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
                 self.assertLess(seen["first_heading_px"], 2 * 900, "on the first two screens")
+
+    def test_a_night_shows_what_drifted(self):
+        for width in (SCREEN, PHONE):
+            with self.subTest(width=width):
+                seen = self.look("night", width, str(width), dark=width == PHONE)
+                self.check_layout(seen)
+                self.check_charts(seen, ["drift"])
+                self.assertIn("SM clock fell", seen["problems"][0])
 
     def test_what_is_unfolded_has_room(self):
         for page in RUNS:
@@ -281,6 +298,7 @@ def main():
         ReportTest.folder.mkdir(parents=True, exist_ok=True)
         make_pages(options.sonde.resolve(), options.mpiexec, ReportTest.folder)
         make_racks(ReportTest.folder)
+        make_night(options.sonde.resolve(), ReportTest.folder)
         result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
     sys.exit(not result.wasSuccessful())
 

@@ -52,7 +52,10 @@ TEST_F(DriftReportTest, each_metric_has_one_chart_and_the_largest_change_comes_f
   EXPECT_EQ(charts[0]["title"]["text"], "global.read_bytes_per_s");
   const Json points = entry_of(charts[1]["data"], "points")["values"];
   ASSERT_EQ(points.size(), 6);  // of two devices
-  EXPECT_EQ(points[2]["hours"], 4);
+  EXPECT_EQ(points[2]["time"], 4);
+  EXPECT_EQ(points[0]["value"], 4);
+  EXPECT_EQ(entry_of(charts[1]["signals"], "time_unit")["value"], "hours");
+  EXPECT_EQ(entry_of(charts[1]["signals"], "quantity")["value"], "TB/s");
   EXPECT_EQ(points[2]["temperature_c"], 80);
   EXPECT_EQ(points[2]["clock"], "1.98 GHz");
 }
