@@ -1,6 +1,8 @@
 // What the charts share, and the chart of latency against footprint.
 #include "analysis/report/charts.hpp"
 
+#include "analysis/report/capacity_marks.hpp"
+
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/consensus.hpp"
 #include "analysis/report/content.hpp"
@@ -54,61 +56,19 @@ Staircase collect_staircase(const RunResult& run, const FleetAnalysis& analysis)
   return staircase;
 }
 
-/// A capacity of the global load path.
-struct Mark {
-  double bytes = 0;
-  std::string label;
-  bool of_tlb = false;
-  std::size_t line = 0;  // above the chart, so that labels of neighbours do not lie on each other
-};
-
-/// Labels in as few lines as there is room for, left to right.
-void spread_labels(std::vector<Mark>& marks, const Staircase& staircase) {
-  constexpr double width_px = 860;  // staircase.json
-  constexpr double character_px = 6.4;
-  const double octaves = std::log2(staircase.largest_bytes / staircase.smallest_bytes);
-  std::vector<double> ends_px;  // of the last label of each line
-  for (Mark& mark : marks) {
-    const double middle_px =
-        width_px * std::log2(mark.bytes / staircase.smallest_bytes) / std::max(octaves, 1.0);
-    const double half_px = character_px * static_cast<double>(mark.label.size() + 1) / 2;
-    while (mark.line < ends_px.size() && ends_px[mark.line] > middle_px - half_px) ++mark.line;
-    if (mark.line == ends_px.size()) ends_px.push_back(0);
-    ends_px[mark.line] = middle_px + half_px;
-  }
-}
-
 /// Every capacity that most devices of the largest group found within the chart.
 Json collect_levels(const RunResult& run, const FleetAnalysis& analysis,
                     const Staircase& staircase) {
-  struct Level {
-    const char* metric;
-    const char* name;
-  };
   if (analysis.groups.empty()) return Json::array();
   const ComparisonGroup& group = *std::ranges::max_element(
       analysis.groups, {}, [](const ComparisonGroup& one) { return one.devices.size(); });
   if (group.devices.empty()) return Json::array();
-  const DeviceResult most = consensus_of(run, group.devices);
-  std::vector<Mark> marks;
-  for (const Level& level :
-       {Level{"cache.l1.size_bytes", "L1"}, Level{"cache.l2.segment_bytes", "near L2"},
-        Level{"cache.l2.size_bytes", "L2"}, Level{"tlb.l1.reach_bytes", "TLB L1"},
-        Level{"tlb.l2.reach_bytes", "TLB L2"}, Level{"tlb.l3.reach_bytes", "TLB L3"}}) {
-    const auto bytes = number_of(most, level.metric);
-    if (!bytes || *bytes < staircase.smallest_bytes || *bytes > staircase.largest_bytes) continue;
-    marks.push_back({.bytes = *bytes,
-                     .label = fmt::format("{} {}", level.name, format_bytes(*bytes)),
-                     .of_tlb = std::string_view(level.metric).starts_with("tlb.")});
-  }
-  std::ranges::stable_sort(marks, {}, &Mark::bytes);
-  spread_labels(marks, staircase);
-  Json levels = Json::array();
-  for (const Mark& mark : marks) {
-    levels.push_back(
-        {{"bytes", mark.bytes}, {"label", mark.label}, {"tlb", mark.of_tlb}, {"line", mark.line}});
-  }
-  return levels;
+  static const NamedCapacity capacities[]{
+      {"cache.l1.size_bytes", "L1"},    {"cache.l2.segment_bytes", "near L2"},
+      {"cache.l2.size_bytes", "L2"},    {"tlb.l1.reach_bytes", "TLB L1"},
+      {"tlb.l2.reach_bytes", "TLB L2"}, {"tlb.l3.reach_bytes", "TLB L3"}};
+  return capacity_marks(consensus_of(run, group.devices), capacities,
+                        {staircase.smallest_bytes, staircase.largest_bytes});
 }
 
 std::vector<double> powers_of_two(double low, double high, int step) {
@@ -132,6 +92,10 @@ Json& entry_of(Json& list, std::string_view name) {
 
 std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
+}
+
+std::string beside_others(const RunResult& run, std::size_t device) {
+  return run.devices.size() > 1 ? ", " + chart_label(run.devices[device]) : "";
 }
 
 std::string group_title(const RunResult& run, const ComparisonGroup& group) {

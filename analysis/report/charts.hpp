@@ -33,6 +33,11 @@ Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis);
 /// latencies.
 Json histogram_charts(const RunResult& run, const RawLatencies& raw);
 
+/// Latency against span for each cache and the TLBs, from the chases of one device that looked for
+/// capacities, with what was found: wide, and at the edge of a capacity; then the classical curves
+/// of Saavedra 1992 and Wong 2010 of the first device that has them. One specification each.
+Json stair_charts(const RunResult& run, const RawLatencies& raw);
+
 /// Size of the L1 against the carve-out of shared memory, stacked, one specification for each of
 /// the first groups; dots are the L1 of flagged devices. Empty if no device has sizes by carve-out.
 Json carveout_charts(const RunResult& run, const FleetAnalysis& analysis);
@@ -101,6 +106,9 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
 
 /// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
 std::string chart_label(const DeviceResult& device);
+
+/// ", <label>" of the device that a chart of a fleet shows; empty if it is alone.
+std::string beside_others(const RunResult& run, std::size_t device);
 
 /// Of charts that are drawn once for each group, so many.
 inline constexpr std::size_t most_drawn_groups = 4;

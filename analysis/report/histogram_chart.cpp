@@ -75,10 +75,10 @@ Json marks_of(const DeviceResult& device, const std::string& job, const Json& ba
   return marks;
 }
 
-/// "cache.l1, 240 KiB: 128735 accesses of 65 chases".
+/// "cache.l1 through ca, 240 KiB: 128735 accesses of 65 chases".
 std::string title_of(const DeviceResult& device, const RawLatency& raw) {
   const auto size = number_of(device, raw.job + ".size_bytes");
-  return fmt::format("{}{}: {:.0f} accesses of {} {}", raw.job,
+  return fmt::format("{}{}: {:.0f} accesses of {} {}", name_of(raw),
                      size ? ", " + format_bytes(*size) : "", total(raw.windows), raw.chases,
                      raw.chases == 1 ? "chase" : "chases");
 }
@@ -96,7 +96,7 @@ Json histogram_charts(const RunResult& run, const RawLatencies& raw) {
     entry_of(spec["data"], "marks")["values"] = marks_of(device, job.job, bars);
     entry_of(spec["data"], "bars")["values"] = std::move(bars);
     entry_of(spec["signals"], "colour")["value"] = job.job == "tlb" ? "var(--tlb)" : "var(--cache)";
-    spec["title"]["text"] = title_of(device, job);
+    spec["title"]["text"] = title_of(device, job) + beside_others(run, raw.device);
     specs.push_back(std::move(spec));
   }
   return specs;

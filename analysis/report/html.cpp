@@ -203,6 +203,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
   if (const Json specs = spectrum_charts(run, analysis); !specs.empty()) add("spectrum", specs);
   if (const Json specs = histogram_charts(run, raw); !specs.empty()) add("histograms", specs);
+  if (const Json specs = stair_charts(run, raw); !specs.empty()) add("stairs", specs);
   if (const Json specs = carveout_charts(run, analysis); !specs.empty()) add("carveouts", specs);
   if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
   if (const auto chart = roofline_chart(run)) add("roofline", *chart);

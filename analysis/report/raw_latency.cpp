@@ -1,6 +1,8 @@
 // Pools what the lanes of the chases of a job recorded.
 #include "analysis/report/raw_latency.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -50,36 +52,73 @@ void count_windows(const LaneTrace& lane, std::map<std::uint32_t, std::uint64_t>
   for (const WindowCount& bin : lane.histogram) counts[bin.window_cycles] += bin.accesses;
 }
 
+/// How it was done. A text that is no JSON says nothing.
+struct Setting {
+  std::string path;
+  bool first_place = true;
+};
+
+Setting parse_setting(const std::string& parameters_json) {
+  const auto json = nlohmann::json::parse(parameters_json, nullptr, false);
+  if (!json.is_object()) return {};
+  const auto path = json.find("path");
+  const auto place = json.find("place");
+  return {path != json.end() && path->is_string() ? path->get<std::string>() : "",
+          place == json.end() || *place == 0};
+}
+
 struct Sum {
   double cycles = 0;
   double accesses = 0;
 };
 
+/// Of one load path.
+struct Pool {
+  std::size_t chases = 0;
+  std::map<std::uint32_t, std::uint64_t> windows;
+  std::map<std::tuple<bool, std::uint64_t, std::uint64_t>, Sum> spans;
+};
+
+RawLatency latency_of(const std::string& job, const std::string& path, const Pool& pool) {
+  RawLatency raw{.job = job, .path = path, .chases = pool.chases, .windows = {}, .spans = {}};
+  for (const auto& [cycles, accesses] : pool.windows) raw.windows.push_back({cycles, accesses});
+  for (const auto& [key, sum] : pool.spans) {
+    const auto& [at_edge, step_bytes, span_bytes] = key;
+    raw.spans.push_back({span_bytes, step_bytes, sum.cycles / sum.accesses, at_edge});
+  }
+  return raw;
+}
+
 }  // namespace
 
-RawLatency raw_latency(const JobResult& job) {
-  RawLatency raw{.job = job.job, .chases = 0, .windows = {}, .spans = {}};
-  std::map<std::uint32_t, std::uint64_t> all;
-  std::map<std::tuple<bool, std::uint64_t, std::uint64_t>, Sum> sums;
+std::string name_of(const RawLatency& raw) {
+  return raw.job + (raw.path.empty() ? "" : " through " + raw.path);
+}
+
+std::vector<RawLatency> raw_latencies(const JobResult& job) {
+  std::map<std::string, Pool> pools;  // by load path
   for (const ProbeRecord& probe : job.probes) {
     const auto chase = parse_label(probe.label, job.job);
     if (!chase) continue;
     std::map<std::uint32_t, std::uint64_t> counts;
     for (const LaneTrace& lane : probe.trace.lanes) count_windows(lane, counts);
     if (counts.empty()) continue;
-    ++raw.chases;
-    Sum& sum = sums[{chase->at_edge, chase->step_bytes, chase->span_bytes}];
+    const Setting setting = parse_setting(probe.parameters_json);
+    Pool& pool = pools[setting.path];
+    ++pool.chases;
+    Sum sum;
     for (const auto& [cycles, accesses] : counts) {
-      all[cycles] += accesses;
+      pool.windows[cycles] += accesses;
       sum.cycles += static_cast<double>(cycles) * static_cast<double>(accesses);
       sum.accesses += static_cast<double>(accesses);
     }
+    if (!setting.first_place || sum.accesses == 0) continue;
+    Sum& all = pool.spans[{chase->at_edge, chase->step_bytes, chase->span_bytes}];
+    all.cycles += sum.cycles;
+    all.accesses += sum.accesses;
   }
-  for (const auto& [cycles, accesses] : all) raw.windows.push_back({cycles, accesses});
-  for (const auto& [key, sum] : sums) {
-    const auto& [at_edge, step_bytes, span_bytes] = key;
-    raw.spans.push_back({span_bytes, step_bytes, sum.cycles / sum.accesses, at_edge});
-  }
+  std::vector<RawLatency> raw;
+  for (const auto& [path, pool] : pools) raw.push_back(latency_of(job.job, path, pool));
   return raw;
 }
 

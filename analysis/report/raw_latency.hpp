@@ -18,13 +18,17 @@ struct SpanLatency {
   bool at_edge = false;  // from the search for the exact size
 };
 
-/// The chases of one job that looked for a capacity.
+/// The chases of one job through one load path that looked for a capacity.
 struct RawLatency {
   std::string job;                   // "cache.l1"
+  std::string path;                  // "ca" (docs/load-paths.md)
   std::size_t chases = 0;            // with recorded accesses
   std::vector<WindowCount> windows;  // all their recorded accesses, ascending
-  std::vector<SpanLatency> spans;    // by at_edge, then step, then span
+  std::vector<SpanLatency> spans;    // of the first place, by at_edge, then step, then span
 };
+
+/// "cache.l1 through ca".
+std::string name_of(const RawLatency& raw);
 
 struct RawLatencies {
   std::size_t device = 0;  // of the run
@@ -32,8 +36,10 @@ struct RawLatencies {
 };
 
 /// Chases whose label is "<job> coarse|size|span <bytes> step <bytes>", as the jobs of caches and
-/// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp).
+/// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp), by
+/// load path. Replicates, in other places and on other SMs, repeat what lies around an edge: they
+/// count among the windows, but not among the spans.
 /// @param job with its traces
-RawLatency raw_latency(const JobResult& job);
+std::vector<RawLatency> raw_latencies(const JobResult& job);
 
 }  // namespace sonde

@@ -21,8 +21,9 @@ RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResu
   RawLatencies raw{static_cast<std::size_t>(device - run.devices.begin()), {}};
   for (const JobResult& job : device->jobs) {
     if (!job.job.starts_with("cache.") && job.job != "tlb") continue;
-    RawLatency latency = raw_latency(reader.read_job(raw.device, job.job));
-    if (latency.chases > 0) raw.jobs.push_back(std::move(latency));
+    for (RawLatency& latency : raw_latencies(reader.read_job(raw.device, job.job))) {
+      raw.jobs.push_back(std::move(latency));
+    }
   }
   return raw;
 }

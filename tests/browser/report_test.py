@@ -102,12 +102,12 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["surfaces", "spectrum", "histograms", "carveouts"])
+                    self.check_charts(seen, ["surfaces", "spectrum", "histograms", "carveouts", "stairs"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
                     self.assertGreater(seen["findings"], 100)
-                    self.assertLess(seen["page_height"], 9000)
+                    self.assertLess(seen["page_height"], 10000)
 
     def test_the_latency_spectrum_names_what_each_pattern_hits(self):
         for width, text in ((SCREEN, "L1 TLB missed"), (PHONE, "absent")):
@@ -125,9 +125,9 @@ class ReportTest(unittest.TestCase):
             "[...document.querySelectorAll('#histograms > div')].map(one => [...one.querySelectorAll('text')]"
             ".map(text => text.textContent).join(' | '))")
         l1 = next(one for one in texts if "cache.l1" in one)
-        for wanted in (r"cache\.l1, 248 KiB: \d+ accesses of \d+ chases", r"\| hit 32 ", r"\| miss \d{3} "):
+        for wanted in (r"cache\.l1 through ca, 248 KiB: \d+ accesses of \d+ chases", r"\| hit 32 ", r"\| miss \d{3} "):
             self.assertRegex(l1 + " ", wanted)
-        self.assertTrue(any(re.search(r"tlb: \d{6,} accesses", one) for one in texts), texts)
+        self.assertTrue(any(re.search(r"tlb through cg: \d{6,} accesses", one) for one in texts), texts)
 
     def test_a_fleet_names_the_failed_device_and_folds_the_others(self):
         for width in (SCREEN, TABLET, PHONE):
