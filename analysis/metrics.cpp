@@ -12,6 +12,7 @@
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
 #include "analysis/shared_rows.hpp"
+#include "analysis/soak_rows.hpp"
 #include "analysis/stream_rows.hpp"
 
 #include <fmt/format.h>
@@ -186,6 +187,7 @@ constexpr Section sections[] = {
     {"bypass", bypass_page, bypass_program_rows, bypass_programs},
     {"bypass", bypass_page, bypass_study_rows},
     {"bypass", bypass_page, bypass_study_program_rows, paper_program_factors},
+    {"soak", "docs/methods/soak.md", soak_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},

@@ -46,6 +46,7 @@ void run_global_throughput(JobRun& run);
 void run_l2_throughput(JobRun& run);
 void run_bypass(JobRun& run);
 void run_constant_throughput(JobRun& run);
+void run_soak(JobRun& run);
 void run_peer(JobRun& run);
 
 namespace {
@@ -105,6 +106,9 @@ constexpr JobOption of_one_chase[]{
      .usual = "ca",
      .help = "load path: all levels, past the L1, read-only, uncached"}};
 constexpr JobOption of_streams[]{options::block_threads, options::blocks_per_sm, options::ilp};
+
+constexpr JobOption of_a_soak[]{
+    {"duration_s", "s", 1, 86'400, {}, "60", "for how long the GPU is at work"}};
 
 constexpr std::array jobs{
     over_all_sms(make_job("device", quick, run_device, "inventory and health of the GPU")),
@@ -182,6 +186,11 @@ constexpr std::array jobs{
                           "bandwidth of the constant caches by number of blocks",
                           "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
                           "topology")),
+    with_options(
+        over_all_sms(make_job("soak", full, run_soak,
+                              "reads and arithmetic until the GPU is warm: what becomes of "
+                              "rate, clock and temperature")),
+        of_a_soak),
     over_node(make_job("peer", full, run_peer,
                        "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
 

@@ -134,6 +134,12 @@ std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
 }
 
+std::string group_title(const RunResult& run, const ComparisonGroup& group) {
+  return group.devices.size() == 1
+             ? chart_label(run.devices[group.devices.front()])
+             : fmt::format("{}: median of {} GPUs", group.label, group.devices.size());
+}
+
 std::vector<std::size_t> well_first(const FleetAnalysis& analysis) {
   std::vector<std::size_t> order(analysis.verdicts.size());
   std::iota(order.begin(), order.end(), 0);

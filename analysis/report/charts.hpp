@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
+#include "analysis/report/raw_latency.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,20 @@ Json& entry_of(Json& list, std::string_view name);
 /// Latency against footprint, log2 x: one line per device, flagged ones coloured and named, dashed
 /// lines at the capacities that were detected. Nothing if no device has the staircase.
 std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Latency of the patterns P1 to P6 through each load path, one specification for each of the first
+/// groups: bars are what most devices say with its deviation, dots flagged devices (Mei and Chu
+/// 2016, figure 13). Empty if no device has any.
+Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis);
+
+/// How many accesses took so many cycles in the chases that looked for the capacities of a device,
+/// one specification for each cache and for the TLBs: hits and misses are humps. Empty without raw
+/// latencies.
+Json histogram_charts(const RunResult& run, const RawLatencies& raw);
+
+/// Size of the L1 against the carve-out of shared memory, stacked, one specification for each of
+/// the first groups; dots are the L1 of flagged devices. Empty if no device has sizes by carve-out.
+Json carveout_charts(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Bytes per cycle from the outermost constant cache that was streamed from, against the number of
 /// blocks: for each device a line of one thread and one of eight. Nothing if no device has them.
@@ -43,6 +58,11 @@ Json surface_charts(const RunResult& run);
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Of what drifts over repeats, a curve for each device and setting against time: one
+/// specification for each metric, those that drift most first. Empty if nothing drifts.
+/// @pre run = centre_of_repeats(run)
+Json drift_charts(const RunResult& run, const FleetAnalysis& analysis);
+
 /// The figures of Dai 2016 (job bypass, full suite), one specification each, of the first device
 /// that has them. Empty if none has any.
 Json bypass_charts(const RunResult& run);
@@ -50,6 +70,18 @@ Json bypass_charts(const RunResult& run);
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);
+
+/// A strip for each metric, one dot a device, node by node. The page draws `spec` once for each
+/// metric in which somebody is out, and once for one of the others that is chosen.
+struct StripChart {
+  Json spec;
+  /// {"groups": [{"label", "n", "devices": [["GPU-1a2b3c4d", "node03", rank]]}], "metrics":
+  /// [{"name", "unit", "group", "median", "values": of the group's devices, "out": of these}]}
+  Json data;
+};
+/// Metrics with findings first, 24 at most; of a group at most 1,024 devices, flagged ones among
+/// them. Nothing if there is no metric of two comparable devices.
+std::optional<StripChart> strip_chart(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
 /// no device has the timelines.
@@ -69,6 +101,11 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
 
 /// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
 std::string chart_label(const DeviceResult& device);
+
+/// Of charts that are drawn once for each group, so many.
+inline constexpr std::size_t most_drawn_groups = 4;
+/// The label of a device that is alone, else "NVIDIA H200, ...: median of 8 GPUs".
+std::string group_title(const RunResult& run, const ComparisonGroup& group);
 
 bool is_flagged(const DeviceVerdict& verdict);
 

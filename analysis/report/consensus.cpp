@@ -65,4 +65,15 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
   return consensus;
 }
 
+std::optional<Finding> consensus_of(const RunResult& run, std::span<const std::size_t> devices,
+                                    std::string_view metric) {
+  Findings findings;
+  for (const std::size_t device : devices) {
+    const Finding* finding = find_finding(run.devices[device], metric);
+    if (finding != nullptr) findings.push_back(finding);
+  }
+  if (findings.empty()) return {};
+  return agreed(findings);
+}
+
 }  // namespace sonde

@@ -4,7 +4,9 @@
 #include "analysis/results.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -14,5 +16,8 @@ namespace sonde {
 /// (lower) median with what was said about it. Inventory, node and rank are those of the first
 /// device; all findings stand in one job. @pre devices not empty
 DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> devices);
+/// The same of one metric; nothing if no device has it.
+std::optional<Finding> consensus_of(const RunResult& run, std::span<const std::size_t> devices,
+                                    std::string_view metric);
 
 }  // namespace sonde

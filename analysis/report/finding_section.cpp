@@ -54,6 +54,20 @@ std::string curve_svg(const std::vector<double>& values) {
       curve_width_px, curve_height_px, path);
 }
 
+/// "32.1, 33, 40 cycle": a unit that all have is said once.
+std::string listed(std::vector<std::string> texts) {
+  const auto unit_of = [](const std::string& text) {
+    return text.substr(std::min(text.size(), text.find(' ')));
+  };
+  const std::string unit = unit_of(texts.back());
+  const bool is_common = std::ranges::all_of(
+      texts, [&](const std::string& text) { return text == "-" || unit_of(text) == unit; });
+  for (std::size_t i = 0; is_common && i + 1 < texts.size(); ++i) {
+    if (texts[i] != "-") texts[i].resize(texts[i].size() - unit.size());
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string list_html(const std::vector<double>& values, const std::string& unit) {
   const std::vector<double> known = known_values(values);
   const auto [least, most] = std::ranges::minmax(known);
@@ -71,7 +85,7 @@ std::string list_html(const std::vector<double>& values, const std::string& unit
   }
   return fmt::format("<details class=\"long\"><summary>{}{}</summary>{}</details>",
                      escape_markup(summary), low == high ? "" : " " + curve_svg(values),
-                     escape_markup(fmt::format("{}", fmt::join(texts, ", "))));
+                     escape_markup(listed(std::move(texts))));
 }
 
 std::string value_html(const Finding& finding, const std::string& unit, const std::string& text) {
@@ -154,8 +168,8 @@ std::string job_summary(const JobResult& job) {
 std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
                      std::size_t first_row) {
   const TextTable table = finding_table(job, analysis.registry);
-  std::string text =
-      fmt::format("<details class=\"job\"><summary>{}</summary>\n", job_summary(job));
+  std::string text = fmt::format("<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n",
+                                 escape_markup(job.job), job_summary(job));
   text += html_table_head(table, "findings");
   std::map<std::string_view, const Finding*> findings;
   for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);

@@ -89,11 +89,10 @@ std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
 }
 
 /// Worst first; in a large fleet those that pass stand folded behind the others.
-std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
-  if (run.devices.size() < 2) return "";
+std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table = device_table(run, analysis);
-  std::string text = "<h2>Devices</h2>\n";
-  if (run.devices.size() <= most_listed_devices) return text + html_table(table, "devices");
+  if (run.devices.size() <= most_listed_devices) return html_table(table, "devices");
+  std::string text;
   TextTable passing{table.columns, {}};
   const auto passes = [](const auto& row) { return row.front() == "pass"; };
   std::ranges::copy_if(table.rows, std::back_inserter(passing.rows), passes);
@@ -104,6 +103,16 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
                         passing.rows.size(), html_table(passing, "devices"));
   }
   return text;
+}
+
+/// The script filters them by verdict and any word, and groups them by node.
+std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
+  if (run.devices.size() < 2) return "";
+  return fmt::format(
+      "<h2>Devices</h2>\n<div class=\"filterable\" data-table=\"devices\" data-rows=\"GPUs\" "
+      "data-choice=\"verdict\" data-group=\"node\" data-orders=\"verdict node rank GPU likely "
+      "reason\" data-hint=\"node, GPU, reason\">\n{}</div>\n",
+      device_tables(run, analysis));
 }
 
 /// A table that is longer than a screen stands folded.
@@ -147,16 +156,21 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
     const DeviceResult& device = run.devices[i];
     if (is_detailed(run, analysis, i)) {
       const bool all = run.devices.size() <= most_detailed_devices;
-      text += fmt::format("<details class=\"device\"{}><summary>{} {}</summary>\n{}</details>\n",
-                          run.devices.size() == 1 ? " open" : "",
-                          all ? "All findings of" : "Jobs in which something is wrong with",
-                          escape_markup(chart_label(device)),
-                          findings_section(run, analysis, i, rows,
-                                           all ? ShownJobs::all : ShownJobs::with_problems));
+      text += fmt::format(
+          "<details class=\"device\" data-device=\"{1}\"{0}><summary>{2} {1}"
+          "</summary>\n{3}</details>\n",
+          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
+          all ? "All findings of" : "Jobs in which something is wrong with",
+          findings_section(run, analysis, i, rows,
+                           all ? ShownJobs::all : ShownJobs::with_problems));
     }
     count_probes(device, rows);
   }
-  return text.empty() ? "" : "<h2>Findings</h2>\n" + text;
+  if (text.empty()) return "";
+  return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "
+         "data-rows=\"findings\" data-choice=\"job\" data-group=\"device\" "
+         "data-orders=\"metric n sure remark\" data-hint=\"metric, value, remark\">\n" +
+         text + "</div>\n";
 }
 
 std::string notes_html(const std::vector<std::string>& remarks) {
@@ -166,9 +180,15 @@ std::string notes_html(const std::vector<std::string>& remarks) {
   return text + "</ul>\n";
 }
 
+std::string drifts_html(const RunResult& run, const FleetAnalysis& analysis) {
+  const std::string table = folded_table(drift_table(run, analysis), "drifts", "that drift");
+  return table.empty() ? "" : "<h2>What drifted</h2>\n" + table;
+}
+
 /// Headings and places of the charts, and the data that the page's script draws them from. They
 /// stay hidden until it runs.
-std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
+std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
+                        const RawLatencies& raw) {
   if (vega_bundle().empty()) {
     return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
   }
@@ -179,13 +199,21 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
     text += page_file(name + ".html");
   };
   if (const Json specs = sweep_charts(run, analysis); !specs.empty()) add("sweep", specs);
+  if (const Json specs = drift_charts(run, analysis); !specs.empty()) add("drift", specs);
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
+  if (const Json specs = spectrum_charts(run, analysis); !specs.empty()) add("spectrum", specs);
+  if (const Json specs = histogram_charts(run, raw); !specs.empty()) add("histograms", specs);
+  if (const Json specs = carveout_charts(run, analysis); !specs.empty()) add("carveouts", specs);
   if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
   if (const auto chart = roofline_chart(run)) add("roofline", *chart);
   if (const auto chart = warps_chart(run)) add("warps", *chart);
   if (const Json specs = surface_charts(run); !specs.empty()) add("surfaces", specs);
   if (const Json specs = bypass_charts(run); !specs.empty()) add("bypass", specs);
   if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
+  if (const auto chart = strip_chart(run, analysis)) {
+    add("strips", chart->spec);
+    charts["strip_data"] = chart->data;
+  }
   if (const auto chart = timeline_chart(run)) add("timeline", *chart);
   if (const auto chart = nest_chart(run)) add("nest", *chart);
   if (const auto chart = map_chart(run, analysis)) {
@@ -205,7 +233,8 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis) {
 
 }  // namespace
 
-std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
+std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
+                        const RawLatencies& raw) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
   const std::string left_out = left_out_line(run, analysis.registry);
@@ -215,7 +244,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_html(run, analysis);
+  body += paste_html(run, analysis) + devices_html(run, analysis) +
+          charts_html(run, analysis, raw) + drifts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);
@@ -229,7 +259,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis) {
       fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(head.verdict)),
       fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),
       fmt::arg("counts", escape_markup(head.counts)),
-      fmt::arg("origin", escape_markup(origin_line(run))), fmt::arg("body", body));
+      fmt::arg("origin", escape_markup(origin_line(run))), fmt::arg("body", body),
+      fmt::arg("tables", page_file("tables.js")));
 }
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/fleet/history.hpp"
+#include "analysis/report/raw_latency.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -53,7 +54,9 @@ std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysi
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One self-contained page that loads nothing from anywhere.
-std::string render_html(const RunResult& run, const FleetAnalysis& analysis);
+/// @param raw of one device, for the charts of raw latency; without it there are none
+std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
+                        const RawLatencies& raw = {});
 
 /// "--exclude=node03,node07" for sbatch; empty if no device failed or was lost.
 std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis);

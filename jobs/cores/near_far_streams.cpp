@@ -21,7 +21,7 @@ namespace {
 /// A chunk counts if both of its halves have one home. Published hashes choose by blocks of 4 KiB.
 constexpr std::uint64_t step_bytes = stream_chunk_bytes / 2;
 constexpr std::uint64_t chase_passes = 2;
-constexpr std::size_t places = 3;
+constexpr std::size_t places = 16;
 constexpr int repeats = 3;
 /// Chunks of each home that every SM asks for, and how often it does, timed.
 constexpr std::size_t asked_chunks = 16;
@@ -142,21 +142,18 @@ std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
   return groups;
 }
 
-/// Whole chunks by each warp.
-Shape fit_to_chunks(const NearFarStream& of) {
-  const auto most_ilp =
-      static_cast<int>(stream_chunk_bytes / warp_threads) / of.stream.element_bytes;
-  constexpr int most_compiled_ilp = 8;
-  return {of.shape.block_threads, of.shape.blocks,
-          std::min({of.shape.ilp, most_ilp, most_compiled_ilp})};
+/// One block on each SM with more under way than the L2 needs: the same shape for all streams and
+/// in every run, so that nothing but the side tells them apart.
+Shape full_shape(const DeviceInfo& gpu) {
+  constexpr int ilp = 4;
+  return {gpu.max_threads_per_block, gpu.sm_count, ilp};
 }
 
 /// Rates of one question at one draw, additions as such.
-std::vector<double> measure_lines(JobRun& run, const NearFarStream& of, const Sides& sides,
-                                  Lines lines, const Draw& draw) {
-  StreamProbe stream = of.stream;
+std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
+                                  const Draw& draw) {
   stream.groups = make_groups(sides, lines);
-  std::vector<double> rates = measure_at(run, stream, fit_to_chunks(of), draw, repeats);
+  std::vector<double> rates = measure_at(run, stream, full_shape(run.info()), draw, repeats);
   if (stream.kind == StreamKind::add)
     for (double& rate : rates) rate /= stream.element_bytes;
   return rates;
@@ -165,19 +162,20 @@ std::vector<double> measure_lines(JobRun& run, const NearFarStream& of, const Si
 /// Answers of questions, by place in `questions`; empty where there is no stream of the kind.
 using Answers = std::array<Best, std::size(questions)>;
 
-NoSides measure_sides(JobRun& run, std::span<const NearFarStream> streams, Answers& answers) {
-  const std::uint64_t footprint_bytes = streams.front().stream.footprint_bytes;
+NoSides measure_sides(JobRun& run, std::span<const StreamProbe> streams, Answers& answers) {
+  const std::uint64_t footprint_bytes = streams.front().footprint_bytes;
   for (std::size_t number = 0; number < places; ++number) {
     const Draw draw = draw_replicate(run, "sides", number);
     Sides sides;
     NoSides none = find_homes(run, draw, footprint_bytes, sides);
     if (none.status == Status::ok) none = find_sms(run, draw, footprint_bytes, sides);
     if (none.status != Status::ok) return none;
-    for (const NearFarStream& of : streams) {
+    for (const StreamProbe& stream : streams) {
       for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (questions[i].kind != of.stream.kind) continue;
-        answers[i].shape = fit_to_chunks(of);
-        answers[i].rates.samples.push_back(measure_lines(run, of, sides, questions[i].lines, draw));
+        if (questions[i].kind != stream.kind) continue;
+        answers[i].shape = full_shape(run.info());
+        answers[i].rates.samples.push_back(
+            measure_lines(run, stream, sides, questions[i].lines, draw));
       }
     }
   }
@@ -186,7 +184,7 @@ NoSides measure_sides(JobRun& run, std::span<const NearFarStream> streams, Answe
 
 }  // namespace
 
-void report_near_far(JobRun& run, std::span<const NearFarStream> streams) {
+void report_near_far(JobRun& run, std::span<const StreamProbe> streams) {
   Answers answers;
   NoSides none;
   const auto refusal = refusal_of([&] { none = measure_sides(run, streams, answers); });

@@ -8,15 +8,10 @@
 
 namespace sonde {
 
-/// A stream past the L1 over as many bytes as the L2 keeps, or of additions, in one shape.
-struct NearFarStream {
-  StreamProbe stream;
-  Shape shape;
-};
-
 /// Reports `l2.near_` and `l2.far_` for each stream: `bytes_per_s` of reads (`l2.both_`, too),
 /// `write_bytes_per_s` and `atomics_per_s`.
-/// @param streams of different kinds, all over one footprint; at least one
-void report_near_far(JobRun& run, std::span<const NearFarStream> streams);
+/// @param streams of reads and writes past the L1 and of additions, all over one footprint that the
+/// L2 keeps; at least one
+void report_near_far(JobRun& run, std::span<const StreamProbe> streams);
 
 }  // namespace sonde

@@ -115,9 +115,11 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
       if (of_kind.stream.kind != asked.kind) continue;
       StreamProbe stream = of_kind.stream;
       stream.hint = asked.hint;
-      const Best rates = remeasure_best(run, stream, {of_kind.shape}, 1, hint_rule);
+      std::vector<Shape> shapes = of_kind.others;
+      shapes.push_back(of_kind.shape);
+      const Best rates = remeasure_best(run, stream, shapes, 1, hint_rule);
       if (rates.rates.samples.empty()) {
-        run.report(not_resolvable(asked.metric, "the device refuses the hint in the best shape"));
+        run.report(not_resolvable(asked.metric, "the device refuses the hint"));
       } else {
         report_rate(run, asked.metric, rates);
       }

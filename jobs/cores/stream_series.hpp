@@ -13,6 +13,8 @@ namespace sonde {
 struct ShapedStream {
   StreamProbe stream;
   Shape shape;
+  std::vector<Shape> others =
+      {};  // nearly as fast: the best with a block for each tile, or without
 };
 
 /// Reports `global.element_bytes` and, for each of them, `global.<kind>_by_element_bytes_per_s`.
@@ -20,7 +22,8 @@ struct ShapedStream {
 /// @param best of each kind, with elements of 16 bytes
 void report_by_element(JobRun& run, std::span<const ShapedStream> best);
 
-/// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry.
+/// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry, in the best of
+/// the shapes: one that is best by a hair without a hint may lose 4 % with it.
 void report_hints(JobRun& run, std::span<const ShapedStream> best);
 
 /// Reports `global.bulk_read_bytes_per_s` and `global.bulk_copy_bytes_per_s`.

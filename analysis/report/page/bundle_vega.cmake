@@ -18,7 +18,7 @@ function define_part(name, body) {
 }
 ")
 foreach(part util time format loader dataflow scale statistics canvas scenegraph expression
-        selection functions event-selector parser runtime transforms view-transforms encode view)
+        selection functions event-selector parser runtime transforms view-transforms encode label view)
   set(name "vega-${part}")
   if(part STREQUAL "selection")
     set(name "vega-selections")  # the package's file and its name differ
@@ -30,7 +30,7 @@ foreach(part util time format loader dataflow scale statistics canvas scenegraph
   file(APPEND "${OUTPUT}" "\n});\n")
 endforeach()
 file(APPEND "${OUTPUT}" "var transforms = parts['vega-dataflow'].transforms;
-['vega-transforms', 'vega-view-transforms', 'vega-encode'].forEach(function (name) {
+['vega-transforms', 'vega-view-transforms', 'vega-encode', 'vega-label'].forEach(function (name) {
   Object.assign(transforms, parts[name]);
 });
 globalThis.vega = {parse: parts['vega-parser'].parse, View: parts['vega-view'].View};

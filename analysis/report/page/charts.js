@@ -72,10 +72,80 @@ function draw_map() {
   for (const box of [device_box, metric_box, own_box]) box.onchange = show;
   show();
 }
+// Dots stand node by node, so that a bad node shows as such.
+function draw_strips() {
+  const {groups, metrics} = charts.strip_data;
+  const in_words = new Intl.Collator('en', {numeric: true});
+  for (const group of groups) {
+    const order = group.devices.map((_, i) => i).sort((a, b) =>
+      in_words.compare(group.devices[a][1], group.devices[b][1]) || group.devices[a][2] - group.devices[b][2]);
+    group.places = [];
+    order.forEach((device, place) => { group.places[device] = place; });
+    group.nodes = [];
+    for (const device of order) {
+      const node = group.devices[device][1], last = group.nodes.at(-1);
+      if (!last || last.node !== node) group.nodes.push({node, from: group.places[device], n: 0});
+      ++group.nodes.at(-1).n;
+    }
+  }
+  function fill(spec, metric) {
+    const group = groups[metric.group];
+    const list = name => spec.data.find(one => one.name === name);
+    const known = metric.values.filter(value => value !== null);
+    const room = Math.max(0.01 * Math.abs(metric.median), 1e-9);  // scatter below 1 % looks small
+    const low = Math.min(...known, metric.median - room), high = Math.max(...known, metric.median + room);
+    const edge = metric.out.length > 1 ? 0.2 : 0.1;  // names want room
+    const signals = {
+      count: group.devices.length, median: metric.median, unit: metric.unit,
+      low: low - edge * (high - low), high: high + edge * (high - low),
+    };
+    for (const [name, value] of Object.entries(signals)) {
+      spec.signals.find(one => one.name === name).value = value;
+    }
+    list('dots').values = metric.values.map((value, i) => {
+      const [gpu, node, rank] = group.devices[i];
+      return {value, gpu, name: `${node} rank ${rank}`, place: group.places[i], out: metric.out.includes(i)};
+    }).filter(dot => dot.value !== null);
+    const one_node = group.nodes.length === 1;
+    list('nodes').values = group.nodes.map((node, i) => ({...node, shaded: i % 2 === 1}));
+    const ticks = one_node ? group.devices.map((device, i) => [group.places[i], device[2]])
+      : group.nodes.map(node => [node.from + (node.n - 1) / 2, node.node]);
+    const axis = spec.axes.find(one => one.orient === 'bottom');
+    const every = Math.ceil(ticks.length / 16);
+    axis.values = ticks.filter((_, i) => i % every === 0).map(tick => tick[0]);
+    spec.signals.find(one => one.name === 'names').value = Object.fromEntries(ticks);
+    axis.title = one_node ? `rank on ${group.nodes[0].node}` : 'node';
+    const drawn = group.devices.length < group.n ? `, ${group.devices.length} of ${group.n} drawn` : '';
+    const named = metric.out.slice(0, 8).map(i => `${group.devices[i][1]} rank ${group.devices[i][2]}`);
+    const out = metric.out.length ? `: ${metric.out.length} of ${group.n} out: ${named.join(', ')}` : '';
+    spec.title.text = metric.name + (groups.length > 1 ? `, ${group.label}` : '') + drawn + out;
+    return spec;
+  }
+  const show = (metric, place) => draw(fill(structuredClone(charts.strips), metric), place);
+  const place = place_of('strips');
+  place.replaceChildren();
+  const first = metrics.filter(metric => metric.out.length).slice(0, 6);
+  for (const metric of first) show(metric, place.appendChild(document.createElement('div')));
+  const box = place_of('strip_metric');
+  const more = metrics.filter(metric => !first.includes(metric));
+  box.parentElement.hidden = more.length === 0;
+  if (more.length === 0) return;
+  const before = box.selectedIndex;
+  box.replaceChildren(...more.map(metric => new Option(metric.name + (groups.length > 1
+    ? `, ${groups[metric.group].label}` : ''))));
+  box.selectedIndex = Math.max(0, before);
+  const chosen = place_of('strip');
+  let view = null;
+  box.onchange = () => {
+    if (view) views.splice(views.indexOf(view), 1)[0].finalize();
+    view = show(more[box.selectedIndex], chosen);
+  };
+  box.onchange();
+}
 function draw_all() {
   for (const view of views.splice(0)) view.finalize();
   for (const [name, chart] of Object.entries(charts)) {
-    if (name === 'map' || name === 'map_devices') continue;
+    if (['map', 'map_devices', 'strips', 'strip_data'].includes(name)) continue;
     const place = place_of(name);
     if (!Array.isArray(chart)) {
       draw(chart, place);
@@ -84,6 +154,7 @@ function draw_all() {
     place.replaceChildren();
     for (const one of chart) draw(one, place.appendChild(document.createElement('div')));
   }
+  if (charts.strips) draw_strips();
   if (charts.map) draw_map();
 }
 place_of('no_charts').remove();
@@ -98,18 +169,3 @@ addEventListener('resize', () => {
     draw_all();
   }, 200);
 });
-// Browsers without ::details-content print what is open.
-let opened = [];
-addEventListener('beforeprint', () => {
-  opened = [...document.querySelectorAll('details:not([open])')];
-  for (const one of opened) one.open = true;
-});
-addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
-// A link into a folded part unfolds it.
-function unfold() {
-  const target = location.hash.length > 1 && place_of(decodeURIComponent(location.hash.slice(1)));
-  for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
-  if (target) target.scrollIntoView();
-}
-addEventListener('hashchange', unfold);
-unfold();

@@ -83,7 +83,10 @@ TEST(HostileReportTest, commands_to_paste_hold_one_word_for_a_name) {
 }
 
 TEST(HostileReportTest, scripts_of_the_page_hold_no_tags) {
-  const std::string text = render(render_html, "<!--<script>");
+  const std::string text =
+      render([](const RunResult& run,
+                const FleetAnalysis& analysis) { return render_html(run, analysis); },
+             "<!--<script>");
 
   EXPECT_THAT(text, Not(HasSubstr("<!--<script>")));
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace sonde {
 namespace {
@@ -277,11 +278,31 @@ TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {
   EXPECT_THAT(page_of(maker::healthy_fleet(8, 7)).html, Not(HasSubstr("that pass</summary>")));
 }
 
+TEST(HtmlTest, rows_say_their_device_and_job_for_the_filter) {
+  const Page page = page_of(maker::healthy_fleet(2, 7));
+  const DeviceResult& device = page.run.devices[1];
+  EXPECT_THAT(page.html, HasSubstr("data-device=\"" + device.info.uuid.substr(0, 12) + " on "));
+  EXPECT_THAT(page.html, HasSubstr("data-job=\"" + device.jobs[0].job + "\""));
+  // What the script orders by are columns of the table.
+  std::smatch section;
+  for (const char* table : {"devices", "findings"}) {
+    const std::regex form("data-table=\"" + std::string(table) +
+                          "\"[^>]* data-orders=\"([^\"]*)\"");
+    ASSERT_TRUE(std::regex_search(page.html, section, form)) << table;
+    std::istringstream orders(section[1].str());
+    const std::string rest = section.suffix().str();
+    const std::string head = rest.substr(0, rest.find("</thead>"));
+    for (std::string title; orders >> title;) EXPECT_THAT(head, HasSubstr(">" + title + "</th>"));
+  }
+  EXPECT_THAT(page_of(maker::healthy_fleet(1, 7)).html, Not(HasSubstr("data-table=\"devices\"")));
+}
+
 TEST(HtmlTest, lists_show_their_range_and_a_curve) {
   const std::string html = page_of(maker::healthy_fleet(1, 7)).html;
   EXPECT_THAT(html, HasSubstr("19 values, 4 KiB to 1 GiB"));
   EXPECT_THAT(html, HasSubstr("<svg class=\"curve\""));
   EXPECT_THAT(html, HasSubstr("4 KiB, 8 KiB, 16 KiB"));
+  EXPECT_THAT(html, HasSubstr("</summary>36, 36, 36")) << "a unit that all have is said once";
 }
 
 TEST(HtmlTest, a_device_of_another_structure_is_named_below_the_drawing) {

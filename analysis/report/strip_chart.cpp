@@ -1,0 +1,129 @@
+// Strips of a fleet: the values of a metric, one dot a device.
+#include "analysis/fleet/finding_finder.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/charts.hpp"
+#include "analysis/report/compared_metrics.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t most_metrics = 24;
+constexpr std::size_t most_dots = 1024;  // more than the pixels of a strip
+
+/// Values of a metric by device, and what was reckoned of them.
+struct Strip {
+  const MetricStatistics* statistics = nullptr;
+  std::map<std::size_t, double> values;
+};
+
+std::map<std::size_t, double> values_of_devices(const Series& series) {
+  std::map<std::size_t, double> values;
+  for (const Sample& sample : series.samples) values.emplace(sample.device, sample.value);
+  return values;
+}
+
+/// Numbers that are structure, such as a count of SMs, where a device is out.
+void add_structure(const RunResult& run, const FleetAnalysis& analysis,
+                   std::vector<Strip>& strips) {
+  for (const MetricStatistics& statistics : analysis.statistics) {
+    if (!is_structure(statistics.kind) || statistics.n < 2) continue;
+    const std::vector<std::size_t>& devices = analysis.groups[statistics.group].devices;
+    const auto out = [&](std::size_t device) { return is_blamed(analysis, device, statistics); };
+    if (std::ranges::none_of(devices, out)) continue;
+    Strip strip{&statistics, {}};
+    FindingFinder finder(statistics.metric);
+    for (const std::size_t device : devices) {
+      const Finding* finding = finder.in(run.devices[device]);
+      const auto value = finding != nullptr ? number_of(*finding) : std::nullopt;
+      if (value) strip.values.emplace(device, *value);
+    }
+    if (strip.values.size() > 1) strips.push_back(std::move(strip));
+  }
+}
+
+/// Those with findings first, each sort from the furthest out to the nearest.
+std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<Strip> strips;
+  for (const ComparedMetric& one : compared_metrics(run, analysis)) {
+    if (one.series.samples.size() < one.statistics->n) continue;  // not all are in memory
+    strips.push_back({one.statistics, values_of_devices(one.series)});
+  }
+  add_structure(run, analysis, strips);
+  std::ranges::stable_partition(strips, [&](const Strip& strip) {
+    return std::ranges::any_of(strip.values, [&](const auto& value) {
+      return is_blamed(analysis, value.first, *strip.statistics);
+    });
+  });
+  strips.resize(std::min(strips.size(), most_metrics));
+  return strips;
+}
+
+/// Flagged ones, and of the others as many as there is room for, evenly.
+std::vector<std::size_t> drawn_devices(const FleetAnalysis& analysis,
+                                       const ComparisonGroup& group) {
+  std::vector<std::size_t> drawn = group.devices;
+  const auto rest = std::ranges::stable_partition(
+      drawn, [&](std::size_t device) { return is_flagged(analysis.verdicts[device]); });
+  const auto flagged = static_cast<std::size_t>(rest.begin() - drawn.begin());
+  const std::size_t room = most_dots - std::min(most_dots, flagged);
+  if (rest.size() > room) {
+    for (std::size_t i = 0; i < room; ++i) drawn[flagged + i] = rest[i * rest.size() / room];
+    drawn.resize(std::min(most_dots, flagged + room));
+  }
+  return drawn;
+}
+
+double rounded(double value) {  // what a strip can show, in few bytes
+  return std::stod(fmt::format("{:.6g}", value));
+}
+
+Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
+                const std::vector<std::size_t>& drawn) {
+  const MetricStatistics& statistics = *strip.statistics;
+  const DisplayUnit display = display_unit(statistics.median, statistics.unit);
+  Json values = Json::array();
+  Json out = Json::array();
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const auto value = strip.values.find(drawn[i]);
+    const bool known = value != strip.values.end() && std::isfinite(value->second);
+    values.push_back(known ? Json(rounded(value->second / display.divisor)) : Json());
+    if (known && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
+  }
+  return {{"name", title_of(statistics)}, {"unit", display.text == "1" ? "" : display.text},
+          {"group", statistics.group},    {"median", statistics.median / display.divisor},
+          {"values", std::move(values)},  {"out", std::move(out)}};
+}
+
+}  // namespace
+
+std::optional<StripChart> strip_chart(const RunResult& run, const FleetAnalysis& analysis) {
+  const std::vector<Strip> strips = collect_strips(run, analysis);
+  if (strips.empty()) return {};
+  std::vector<std::vector<std::size_t>> drawn;
+  StripChart chart{chart_template("strips"),
+                   {{"groups", Json::array()}, {"metrics", Json::array()}}};
+  for (const ComparisonGroup& group : analysis.groups) {
+    drawn.push_back(drawn_devices(analysis, group));
+    Json devices = Json::array();
+    for (const std::size_t i : drawn.back()) {
+      const DeviceResult& device = run.devices[i];
+      devices.push_back({device.info.uuid.substr(0, 12), device.node, device.rank});
+    }
+    chart.data["groups"].push_back(
+        {{"label", group.label}, {"n", group.devices.size()}, {"devices", std::move(devices)}});
+  }
+  for (const Strip& strip : strips) {
+    chart.data["metrics"].push_back(strip_json(analysis, strip, drawn[strip.statistics->group]));
+  }
+  return chart;
+}
+
+}  // namespace sonde

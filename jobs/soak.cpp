@@ -1,0 +1,123 @@
+// Job `soak`: reads of memory and arithmetic in turns, round after round, with clock and
+// temperature beside each rate: what a GPU still does when it is warm. Method:
+// docs/methods/soak.md.
+#include "analysis/statistics.hpp"
+#include "analysis/structure/cores/pace.hpp"
+#include "analysis/trend.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/units.hpp"
+#include "jobs/cores/stream_surface.hpp"
+#include "jobs/run/clock_window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t usual_s = 60;
+// A line needs some points; and no launch shall last as long as a driver's watch over it.
+constexpr std::uint64_t fewest_rounds = 8;
+constexpr double longest_round_s = 5;
+constexpr std::uint64_t clock_samples = 20;  // of each round
+// Close to the best shape of every GPU measured so far (docs/results).
+constexpr Shape read_shape{.block_threads = 256, .blocks = blocks_by_tiles, .ilp = 4};
+constexpr double most_repeats = 10'000;
+
+struct Rounds {
+  std::vector<double> time_s;
+  std::vector<double> bytes_per_s;
+  std::vector<double> clock_hz;
+  std::vector<double> temperature_c;
+  std::uint64_t throttle_reasons = 0;
+};
+
+/// 16 times the L2 that the driver names, at most a quarter of the memory.
+StreamProbe choose_stream(const DeviceInfo& gpu) {
+  const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
+  const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
+  const std::uint64_t bytes = std::min(std::max(16 * l2_bytes, 64_MiB), most_bytes);
+  return with_shape(make_stream(StreamKind::read, bytes & ~(large_page_bytes - 1)), read_shape);
+}
+
+double seconds_of(const std::vector<double>& repeats_ns) { return 1e-9 * median(repeats_ns); }
+
+void note_conditions(const Conditions& seen, Rounds& rounds) {
+  rounds.throttle_reasons |= seen.throttle_reasons & harmful_throttle_mask;
+  rounds.temperature_c.back() = std::max(rounds.temperature_c.back(), seen.temperature_c);
+}
+
+void play_round(JobRun& run, const StreamProbe& reads, const PaceProbe& work, Rounds& rounds) {
+  const double begin_s = rounds.time_s.empty() ? 0 : rounds.time_s.back();
+  rounds.temperature_c.push_back(0);
+  const Trace& read = run.run(fmt::format("reads of round {}", rounds.time_s.size()), reads);
+  rounds.bytes_per_s.push_back(stream_bytes(reads) / seconds_of(read.repeat_ns));
+  note_conditions(read.conditions, rounds);
+  const Trace& pace = run.run(fmt::format("arithmetic of round {}", rounds.time_s.size()), work);
+  std::vector<double> clocks_hz;
+  for (const PacePoint& point : pace_over_time(pace.lanes)) clocks_hz.push_back(point.hz);
+  rounds.clock_hz.push_back(median(clocks_hz));
+  note_conditions(pace.conditions, rounds);
+  rounds.time_s.push_back(begin_s + read.device_s + pace.device_s);
+}
+
+/// Of the line through the rounds: its end over its begin.
+void report_change(JobRun& run, const std::string& metric, const Rounds& rounds,
+                   const std::vector<double>& values) {
+  const Trend trend = fit_trend(rounds.time_s, values);
+  if (!(trend.first > 0)) {
+    return run.report(not_resolvable(metric, "the rounds have no rate or no time"));
+  }
+  Finding finding = found(metric, trend.last / trend.first, 1, values.size());
+  finding.repeatability =
+      trend.deviation / trend.first * std::sqrt(static_cast<double>(values.size()));
+  run.report(std::move(finding));
+}
+
+void report_temperature(JobRun& run, const Rounds& rounds) {
+  const double highest_c = std::ranges::max(rounds.temperature_c);
+  if (highest_c > 0) {
+    run.report(found("soak.highest_temperature_c", highest_c, 1, rounds.time_s.size()));
+    return run.report(
+        found("soak.temperature_by_round_c", rounds.temperature_c, 1, rounds.time_s.size()));
+  }
+  for (const char* metric : {"soak.highest_temperature_c", "soak.temperature_by_round_c"}) {
+    run.report(not_resolvable(metric, "the driver tells no temperature"));
+  }
+}
+
+}  // namespace
+
+void run_soak(JobRun& run) {
+  const auto wanted_s = static_cast<double>(run.number_setting("duration_s").value_or(usual_s));
+  const auto count =
+      std::max(fewest_rounds, static_cast<std::uint64_t>(std::ceil(wanted_s / longest_round_s)));
+  const double half_s = wanted_s / static_cast<double>(count) / 2;
+  StreamProbe reads = choose_stream(run.info());
+  const double once_s = seconds_of(run.run("one read", reads).repeat_ns);
+  reads.repeats = static_cast<int>(std::clamp(half_s / once_s, 1.0, most_repeats));
+  const PaceProbe work{
+      .work = SmWork::arithmetic,
+      .sms = all_sms(run.info().sm_count),
+      .samples = clock_samples,
+      .interval_ns = static_cast<std::uint64_t>(1e9 * half_s / static_cast<double>(clock_samples))};
+  Rounds rounds;
+  for (std::uint64_t i = 0; i < count; ++i) play_round(run, reads, work, rounds);
+  run.report(found_median("soak.read_bytes_per_s", rounds.bytes_per_s));
+  run.report(found_median("soak.clock_hz", rounds.clock_hz));
+  report_change(run, "soak.read_last_over_first", rounds, rounds.bytes_per_s);
+  report_change(run, "soak.clock_last_over_first", rounds, rounds.clock_hz);
+  report_temperature(run, rounds);
+  run.report(
+      found("soak.throttle_reasons", static_cast<double>(rounds.throttle_reasons), 1, count));
+  run.report(found("soak.time_s", rounds.time_s, 1, count));
+  run.report(found("soak.read_by_round_bytes_per_s", rounds.bytes_per_s, 1, count));
+  run.report(found("soak.clock_by_round_hz", rounds.clock_hz, 1, count));
+}
+
+}  // namespace sonde
