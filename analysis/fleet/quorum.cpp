@@ -23,13 +23,27 @@ constexpr double least_failing_confidence = 0.9;
 /// Healthy dies of one model may have their SMs spread over 7 or 8 GPCs (H100 PCIe): only a note.
 bool differs_by_die(std::string_view metric) { return metric == "topology.gpc_count"; }
 
+/// Most devices of a fleet vote as the one before: a text that is there need not be written again,
+/// which takes long for maps.
+bool vote_the_same(const Finding& one, const Finding& other) {
+  return one.status == other.status && one.value == other.value && !one.interval && !other.interval;
+}
+
 std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup& group,
                                     const Metric& metric) {
   std::vector<Ballot> ballots;
   FindingFinder finder(metric.name);
+  const Finding* last = nullptr;  // that of the last ballot
   for (const std::size_t device : group.devices) {
     const Finding* finding = finder.in(run.devices[device]);
     if (finding == nullptr || finding->confidence < least_voting_confidence) continue;
+    if (last != nullptr && vote_the_same(*finding, *last)) {
+      Ballot same = ballots.back();
+      same.device = device;
+      same.confidence = finding->confidence;
+      ballots.push_back(std::move(same));
+      continue;
+    }
     std::string text = ballot_text(*finding);
     if (text.empty()) continue;
     const auto number = number_of(*finding);
@@ -39,6 +53,7 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
                        .shown = value_text(*finding, metric.unit),
                        .confidence = finding->confidence,
                        .interval = is_edge ? std::optional(edge_of(*finding)) : std::nullopt});
+    last = finding;
   }
   return ballots;
 }

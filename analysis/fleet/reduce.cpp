@@ -178,6 +178,12 @@ void for_each_turn(const RunInTurns& source, std::span<const Metric> registry,
   }
 }
 
+/// The turns that give one of those metrics.
+RunInTurns only(RunInTurns source, std::span<const Metric> wanted) {
+  std::erase_if(source.turns, [&](const Turn& turn) { return metrics_of(turn, wanted).empty(); });
+  return source;
+}
+
 void sort_by_registry(std::vector<FleetFinding>& findings, std::span<const Metric> registry) {
   std::ranges::stable_sort(findings, {}, [&](const FleetFinding& finding) {
     return std::pair(find_metric(finding.metric, registry), finding.device);
@@ -259,9 +265,10 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
     const std::vector<Metric> doubted = doubted_metrics(first, run);
     if (doubted.empty()) return;
     RunResult second;
-    for_each_turn(source, doubted, [&](const Turn&, const std::vector<Metric>& metrics) {
-      if (!metrics.empty()) add_second_tries(run, metrics, second);
-    });
+    for_each_turn(only(source, doubted), doubted,
+                  [&](const Turn&, const std::vector<Metric>& metrics) {
+                    add_second_tries(run, metrics, second);
+                  });
     settle_suspects(run, reduce_fleet(second, narrowed(options, doubted)), first);
   };
   judge(run, std::move(all), options, look_again, analysis);

@@ -3,63 +3,89 @@
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace sonde {
 namespace {
 
-// An index and the longest number with their commas, about.
-constexpr std::size_t number_bytes = 32;
-
-std::string join_cells(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(escape_csv(cell));
-  return fmt::format("{}", fmt::join(quoted, ","));
+void add_cell(std::string& row, std::string_view text) {
+  constexpr std::string_view formula_starts = "=+-@";
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != ','; };
+  const bool plain = std::ranges::all_of(text, is_plain) &&
+                     (text.empty() || formula_starts.find(text.front()) == text.npos);
+  if (plain) {
+    row += text;
+  } else {
+    row += escape_csv(text);
+  }
 }
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+/// Those that are not finite are left empty.
+void add_number(std::string& row, double value) {
+  if (std::isfinite(value)) fmt::format_to(std::back_inserter(row), FMT_COMPILE("{}"), value);
+}
 
 /// Separated by blanks.
-std::string modes_text(const Finding& finding) {
-  std::vector<std::string> modes;
-  for (const double mode : finding.modes) modes.push_back(number(mode));
-  return fmt::format("{}", fmt::join(modes, " "));
+void add_modes(std::string& row, const std::vector<double>& modes) {
+  const char* before = "";
+  for (const double mode : modes) {
+    row += before;
+    add_number(row, mode);
+    before = " ";
+  }
+}
+
+/// What stands behind the value, with the end of the line.
+std::string end_of_row(const Finding& finding, std::string_view unit) {
+  std::string row = ",";
+  add_cell(row, unit);
+  row.append(",").append(to_text(finding.status)).append(",");
+  add_number(row, finding.confidence);
+  fmt::format_to(std::back_inserter(row), FMT_COMPILE(",{},"), finding.samples);
+  add_number(row, finding.repeatability);
+  row += ',';
+  add_number(row, finding.reproducibility);
+  fmt::format_to(std::back_inserter(row), FMT_COMPILE(",{},"), finding.replicates);
+  add_modes(row, finding.modes);
+  row += ',';
+  if (finding.interval) add_number(row, finding.interval->low);
+  row += ',';
+  if (finding.interval) add_number(row, finding.interval->high);
+  row += ',';
+  add_cell(row, finding.reason);
+  return row += '\n';
 }
 
 /// One row; a row for each element if the value is a vector. Numbers need no quotes.
-/// @param device its cells, quoted
-std::string finding_rows(const std::string& device, const Finding& finding,
-                         const std::string& unit) {
-  const std::string before = device + "," + escape_csv(finding.metric) + ",";
-  const std::string after =
-      "," +
-      join_cells({unit, std::string(to_text(finding.status)), number(finding.confidence),
-                  std::to_string(finding.samples), number(finding.repeatability),
-                  number(finding.reproducibility), std::to_string(finding.replicates),
-                  modes_text(finding), finding.interval ? number(finding.interval->low) : "",
-                  finding.interval ? number(finding.interval->high) : "", finding.reason}) +
-      "\n";
-  const auto row = [&](const std::string& value) { return before + "," + value + after; };
+/// @param device its cells, quoted, each with a comma behind it
+void add_rows(std::string& rows, std::string_view device, const Finding& finding,
+              std::string_view unit) {
+  std::string before(device);
+  add_cell(before, finding.metric);
+  before += ',';
+  const std::string after = end_of_row(finding, unit);
   if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
-    std::string text;
-    text.reserve(values->size() * (before.size() + after.size() + number_bytes));
     for (std::size_t i = 0; i < values->size(); ++i) {
-      text += before;
-      fmt::format_to(std::back_inserter(text), "{},", i);
-      if (std::isfinite((*values)[i])) fmt::format_to(std::back_inserter(text), "{}", (*values)[i]);
-      text += after;
+      rows += before;
+      fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},"), i);
+      add_number(rows, (*values)[i]);
+      rows += after;
     }
-    return text;
+    return;
   }
-  if (const auto* value = std::get_if<double>(&finding.value)) return row(number(*value));
-  const auto* words = std::get_if<std::string>(&finding.value);
-  return row(words != nullptr ? escape_csv(*words) : "");
+  rows.append(before).append(",");
+  if (const auto* value = std::get_if<double>(&finding.value)) add_number(rows, *value);
+  if (const auto* words = std::get_if<std::string>(&finding.value)) add_cell(rows, *words);
+  rows += after;
 }
 
 }  // namespace
@@ -72,6 +98,7 @@ void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis
          "replicates,"
          "modes,interval_low,interval_high,reason\n";
   const std::vector<Point> points = points_of(run.provenance);
+  std::string rows;  // of one device
   devices([&](std::size_t i, const DeviceResult& device) {
     std::vector<std::string> cells{run.provenance.started_utc,
                                    device.info.uuid,
@@ -80,12 +107,18 @@ void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis
                                    std::to_string(device.rank),
                                    std::string(to_text(analysis.verdicts[i].verdict))};
     std::ranges::copy(points.at(device.point_index).at, std::back_inserter(cells));
-    const std::string own = join_cells(cells);
+    std::string own;
+    for (const std::string& cell : cells) {
+      add_cell(own, cell);
+      own += ',';
+    }
+    rows.clear();
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        out << finding_rows(own, finding, unit_of(analysis.registry, finding.metric));
+        add_rows(rows, own, finding, unit_of(analysis.registry, finding.metric));
       }
     }
+    out << rows;
   });
 }
 

@@ -64,6 +64,33 @@ void set_edge(DeviceResult& device, double low_mib, double high_mib) {
   size.interval = {.low = low_mib * (1 << 20), .high = high_mib * (1 << 20)};
 }
 
+TEST(QuorumTest, equal_middles_of_unequal_edges_are_shown_as_they_are) {
+  RunResult run = maker::healthy_fleet(4, 1);
+  set_edge(run.devices[0], 57, 59);
+  for (const std::size_t other : {1, 2, 3}) set_edge(run.devices[other], 40, 42);
+  set_edge(run.devices[1], 40.5, 41.5);  // the same middle as the two others
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  const auto found = findings_on(analysis, "cache.l2.size_bytes");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].device, 0u);
+  EXPECT_EQ(found[0].value, "between 57 and 59 MiB");
+  EXPECT_EQ(found[0].reference, "between 40 and 42 MiB");
+}
+
+TEST(QuorumTest, a_text_after_equal_ones_is_a_vote_of_its_own) {
+  RunResult run = maker::healthy_fleet(5, 1);
+  maker::finding_of(run.devices[3], "cache.l1.replacement").value = "random";
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  const auto found = findings_on(analysis, "cache.l1.replacement");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].device, 3u);
+  EXPECT_EQ(found[0].value, "random");
+}
+
 TEST(QuorumTest, gradual_edges_that_overlap_agree) {
   RunResult run = maker::healthy_fleet(4, 1);
   set_edge(run.devices[0], 57, 59);
