@@ -1,6 +1,7 @@
 // The centre of repeats, metric by metric.
 #include "analysis/fleet/repeats.hpp"
 
+#include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
@@ -59,6 +60,20 @@ std::vector<double> median_of_elements(const std::vector<std::vector<double>>& v
   return centre;
 }
 
+bool is_exact(const std::string& metric) {
+  const Metric* known = find_metric(metric);
+  return known != nullptr && known->kind == MetricKind::structural;
+}
+
+/// The value that most repeats gave, surer the more of them there are.
+template <class T>
+void take_most_frequent(Finding& centre, const std::vector<T>& values) {
+  const T value = most_frequent(values);
+  centre.confidence *=
+      static_cast<double>(std::ranges::count(values, value)) / static_cast<double>(values.size());
+  centre.value = value;
+}
+
 /// @param repeats of one metric, one at least
 Finding centre_of(const Findings& repeats) {
   std::vector<Status> statuses;
@@ -77,13 +92,14 @@ Finding centre_of(const Findings& repeats) {
     centre.replicates += finding->replicates;
   }
   if (const auto values = values_of<double>(alike); !values.empty()) {
-    centre.value = median(values);
     centre.reproducibility = deviation(values);
+    if (is_exact(centre.metric)) {
+      take_most_frequent(centre, values);
+    } else {
+      centre.value = median(values);
+    }
   } else if (const auto texts = values_of<std::string>(alike); !texts.empty()) {
-    const std::string text = most_frequent(texts);
-    centre.confidence *=
-        static_cast<double>(std::ranges::count(texts, text)) / static_cast<double>(texts.size());
-    centre.value = text;
+    take_most_frequent(centre, texts);
   } else if (const auto vectors = values_of<std::vector<double>>(alike); !vectors.empty()) {
     centre.value = median_of_elements(vectors);
   }

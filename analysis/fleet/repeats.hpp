@@ -14,11 +14,12 @@ namespace sonde {
 std::vector<std::vector<std::size_t>> repeats_of(const RunResult& run);
 
 /// One row for each device and setting of the sweep, in the order of their first repeats: a number
-/// or vector is the median of the repeats (of each element), a text the one that most repeats gave.
-/// `reproducibility` is the standard deviation of the repeats' values, `repeatability` the median
-/// of theirs; samples and replicates add up. The status is the one that most repeats have; of a
-/// text the confidence is lowered by the share of those that differ. A device is as complete as its
-/// worst repeat. A run without repeats comes back as it is.
+/// or vector is the median of the repeats (of each element); a text, or a number that counts a
+/// structure (a line, ways), is the one that most repeats gave, with a confidence lowered by the
+/// share of those that differ. `reproducibility` is the standard deviation of the repeats' values,
+/// `repeatability` the median of theirs; samples and replicates add up. The status is the one that
+/// most repeats have. A device is as complete as its worst repeat. A run without repeats comes back
+/// as it is.
 RunResult centre_of_repeats(RunResult run);
 
 }  // namespace sonde

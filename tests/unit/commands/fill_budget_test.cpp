@@ -1,6 +1,7 @@
 #include "commands/fill_budget.hpp"
 
 #include "store/shard.hpp"
+#include "support/random_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,7 @@ namespace fs = std::filesystem;
 class FillBudgetTest : public ::testing::Test {
  protected:
   /// Two points in each of four repeats; two GPUs, of ranks 0 and 1.
-  FillBudgetTest() : folder_(fs::path(testing::TempDir()) / "fill_budget") {
-    fs::remove_all(folder_);
+  FillBudgetTest() {
     plan_.options.suite = "full";
     plan_.options.time_budget = "1h";
     for (std::uint64_t i = 0; i < 8; ++i) {
@@ -24,14 +24,13 @@ class FillBudgetTest : public ::testing::Test {
       plan_.provenance.points.push_back({.config_hash = hash, .config_json = "{}", .seed = 1});
       MeasurePlan& point = plan_.points.emplace_back();
       point.repeat_index = i / 2;
-      point.parts = folder_ / hash;
+      point.parts = folder_.path() / hash;
       fs::create_directories(point.parts);
     }
     roster_ = {.provenance = plan_.provenance, .open_end = true};
     roster_.devices = {{.uuid = "GPU-0", .node = "n", .rank = 0},
                        {.uuid = "GPU-1", .node = "n", .rank = 1}};
   }
-  ~FillBudgetTest() override { fs::remove_all(folder_); }
 
   void finish_points(const std::string& uuid, std::size_t count) const {
     for (std::size_t i = 0; i < count; ++i)
@@ -41,7 +40,7 @@ class FillBudgetTest : public ::testing::Test {
     return with_whole_points(plan_, roster_, lost).provenance.points.size();
   }
 
-  fs::path folder_;
+  test::TemporaryFolder folder_;
   RunPlan plan_;
   Roster roster_;
 };

@@ -87,6 +87,23 @@ TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
   EXPECT_EQ(centre.devices[0].status, DeviceOutcome::incomplete);
 }
 
+TEST(RepeatsTest, a_line_is_one_that_a_repeat_found_and_no_mean_of_two) {
+  RunResult run = sweep_of({});
+  run.provenance.axes.clear();
+  for (Point& point : run.provenance.points) point.at.clear();
+  for (const double line_bytes : {1024.0, 256.0, 1024.0, 256.0}) {
+    run.devices.push_back(device_with("GPU-1", run.devices.size(), 0));
+    run.devices.back().jobs[0].findings = {
+        found("cache.instruction_l1.line_bytes", line_bytes, 0.6, 1)};
+  }
+
+  const RunResult centre = centre_of_repeats(run);
+
+  const Finding& line = centre.devices[0].jobs[0].findings[0];
+  EXPECT_EQ(std::get<double>(line.value), 1024);
+  EXPECT_NEAR(line.confidence, 0.6 / 2, 1e-9);
+}
+
 TEST(RepeatsTest, devices_are_compared_within_one_setting_and_counted_once) {
   const RunResult run = sweep_of({device_with("GPU-1", 0, 30), device_with("GPU-1", 1, 60),
                                   device_with("GPU-2", 0, 30), device_with("GPU-2", 1, 60)});
