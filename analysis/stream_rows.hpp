@@ -58,20 +58,16 @@ inline constexpr Factor stream_ways[] = {
     {"bulk_copy", "copying by that engine, read and written bytes, best shape"},
 };
 inline constexpr Row way_rows[] = {
-    {"global.{}_bytes_per_s", throughput, "{}", "",
-     "measured at few places in memory, it varies by 4 % on one GPU"},
+    {"global.{}_bytes_per_s", throughput, "{}"},
 };
 
-inline constexpr std::string_view best_shape_varies =
-    "it hangs on how much the best shape has under way, and shapes are best by a hair";
 inline constexpr Row tile_latency_rows[] = {
     {"global.light_latency_ns", delay,
      "from the issue of a load to its arrival, one warp with one load under way on each SM"},
     {"global.loaded_latency_ns", delay,
-     "from the issue of the loads of a warp to the arrival of the last, best read", "",
-     best_shape_varies},
+     "the same while all threads of each SM have a load under way"},
     {"global.loaded_bytes_in_flight", amount,
-     "loaded_latency_ns x the throughput that it was measured at", littles_law, best_shape_varies},
+     "loaded_latency_ns x the throughput that it was measured at", littles_law},
 };
 
 /// Of the job l2.throughput.
@@ -87,6 +83,12 @@ inline constexpr Row l2_throughput_rows[] = {
     {"l2.far_bytes_per_s", throughput,
      "reading lines whose home is the other one, or the copies that the near one keeps of them"},
     {"l2.both_bytes_per_s", throughput, "each SM reads the lines of both"},
+    {"l2.near_write_bytes_per_s", throughput,
+     "writing lines whose home is the partition near the SM that writes"},
+    {"l2.far_write_bytes_per_s", throughput, "writing lines whose home is the other one"},
+    {"l2.near_atomics_per_s", operations_per_s,
+     "additions of single threads to words of lines whose home is the partition near the SM"},
+    {"l2.far_atomics_per_s", operations_per_s, "the same to lines whose home is the other one"},
     {"l2.atomics_per_s", operations_per_s,
      "additions of single threads to words of their own, the best shape of reductions"},
     {"l2.same_line_atomics_per_s", operations_per_s,

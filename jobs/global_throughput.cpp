@@ -93,6 +93,19 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   }
 }
 
+/// The best shapes of a surface that loop over tiles, and that have a block for each, but for one.
+std::vector<Shape> other_shapes(const std::vector<SurfacePoint>& points, const Shape& best) {
+  std::vector<Shape> others;
+  for (const bool by_tiles : {false, true}) {
+    for (const SurfacePoint& point : rank_surface(points)) {
+      if ((point.shape.blocks == blocks_by_tiles) != by_tiles) continue;
+      if (point.shape != best) others.push_back(point.shape);
+      break;
+    }
+  }
+  return others;
+}
+
 struct KindResult {
   std::vector<SurfacePoint> points;
   ShapedStream best;
@@ -115,7 +128,7 @@ KindResult report_kind(JobRun& run, StreamKind kind, Surface surface) {
   }
   const std::string prefix = kind == StreamKind::read ? "" : fmt::format("{}_", to_text(kind));
   report_surface(run, kind, prefix, points);
-  return {points, {stream, best.shape}};
+  return {points, {stream, best.shape, other_shapes(points, best.shape)}};
 }
 
 }  // namespace
@@ -135,8 +148,7 @@ void run_global_throughput(JobRun& run) {
   report_by_element(run, best);
   report_hints(run, best);
   report_bulk(run, footprints.surface_bytes, footprints.best_bytes);
-  report_latency_of_tiles(
-      run, {make_stream(StreamKind::read, footprints.surface_bytes), reads.best.shape});
+  report_latency_of_tiles(run, make_stream(StreamKind::read, footprints.surface_bytes));
 }
 
 }  // namespace sonde

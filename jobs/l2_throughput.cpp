@@ -2,7 +2,7 @@
 // they read when all of them want the same lines, add to lines, and read near and far partitions.
 // Method: docs/methods/l2-throughput.md.
 #include "base/gpu_facts.hpp"
-#include "jobs/cores/near_far_reads.hpp"
+#include "jobs/cores/near_far_streams.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -62,20 +62,19 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   return shapes;
 }
 
-/// @return the best shape; none if there is no answer
-std::optional<Shape> report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
-                                 const std::vector<Shape>& shapes, const Trial& how,
-                                 const StoppingRule& rule) {
+/// @return whether there is an answer
+bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
+                 const std::vector<Shape>& shapes, const Trial& how, const StoppingRule& rule) {
   if (shapes.empty()) {
     run.report(not_resolvable(
         metric, "the L2 is too small for as many lines under way as keep it at work"));
-    return std::nullopt;
+    return false;
   }
   const auto points = measure_surface(run, stream, shapes, 1);
   const Best best =
       remeasure_best(run, stream, choose_finalists(run, stream, points, how), how.repeats, rule);
   report_rate(run, metric, best);
-  return best.shape;
+  return true;
 }
 
 /// Warps of additions keep going without answers: few shapes suffice.
@@ -91,7 +90,8 @@ std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
 }
 
 /// Rates of bytes that were added to, as additions.
-void report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
+/// @return whether there is an answer
+bool report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
                  const std::vector<Shape>& shapes) {
   Best best;
   const auto refusal = refusal_of([&] {
@@ -99,24 +99,31 @@ void report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds
     best = remeasure_best(run, adds, choose_finalists(run, adds, points, same_trial),
                           same_trial.repeats, short_rule);
   });
-  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  if (refusal) {
+    run.report(not_resolvable(metric, *refusal));
+    return false;
+  }
   for (std::vector<double>& rates : best.rates.samples) {
     for (double& rate : rates) rate /= adds.element_bytes;
   }
   report_rate(run, metric, best);
+  return true;
 }
 
-void report_atomics(JobRun& run, std::uint64_t footprint_bytes) {
+/// @return those to lines apart; none if there is no answer
+std::optional<StreamProbe> report_atomics(JobRun& run, std::uint64_t footprint_bytes) {
   StreamProbe adds = make_l2_stream(StreamKind::add, footprint_bytes);
   adds.path = LoadPath::all_levels;
   adds.element_bytes = 4;
-  report_adds(run, "l2.atomics_per_s", adds, choose_adding_shapes(run.info()));
+  const bool found_rate =
+      report_adds(run, "l2.atomics_per_s", adds, choose_adding_shapes(run.info()));
   StreamProbe one_line = adds;
   one_line.order = StreamOrder::same;
   one_line.footprint_bytes = one_line_bytes;
   one_line.passes = one_line_passes;
   report_adds(run, "l2.same_line_atomics_per_s", one_line,
               {{static_cast<int>(warp_threads), run.info().sm_count, 1}});
+  return found_rate ? std::optional(adds) : std::nullopt;
 }
 
 }  // namespace
@@ -132,19 +139,24 @@ void run_l2_throughput(JobRun& run) {
   run.report(found("l2.footprint_bytes", static_cast<double>(footprint_bytes), 1, 1));
   const StreamProbe reads = make_l2_stream(StreamKind::read, footprint_bytes);
   const StreamProbe writes = make_l2_stream(StreamKind::write, footprint_bytes);
-  const auto shape = report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(run, reads),
-                                 trial, stopping_rule(run.level()));
-  report_best(run, "l2.write_bytes_per_s", writes, choose_apart_shapes(run, writes), same_trial,
-              short_rule);
+  const bool reads_it =
+      report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(run, reads), trial,
+                  stopping_rule(run.level()));
+  const bool writes_it = report_best(run, "l2.write_bytes_per_s", writes,
+                                     choose_apart_shapes(run, writes), trial, short_rule);
   StreamProbe same = reads;
   same.order = StreamOrder::same;
   same.passes = 1;
   report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(run), same_trial,
               short_rule);
-  report_atomics(run, footprint_bytes);
+  const auto adds = report_atomics(run, footprint_bytes);
   if (run.level() == SuiteLevel::quick) return run.skip_rest("");
-  if (shape) return report_near_far_reads(run, reads, *shape);
-  run.report_rest("", Status::not_resolvable, "no shape reads the L2 (see l2.read_bytes_per_s)");
+  std::vector<StreamProbe> streams;
+  if (reads_it) streams.push_back(reads);
+  if (writes_it) streams.push_back(writes);
+  if (adds) streams.push_back(*adds);
+  if (!streams.empty()) return report_near_far(run, streams);
+  run.report_rest("", Status::not_resolvable, "no stream fits into the L2");
 }
 
 }  // namespace sonde

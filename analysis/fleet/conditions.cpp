@@ -131,7 +131,7 @@ std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& n
 
 DeviceConditions summarize_conditions(const DeviceResult& device) {
   DeviceConditions conditions;
-  std::vector<double> clocks_hz;
+  std::vector<double> clocks_hz, starts_s;
   conditions.temperature_c =
       std::max({0.0, device.before.temperature_c, device.after.temperature_c});
   conditions.throttle_reasons =
@@ -140,6 +140,8 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
     for (const ProbeRecord& probe : job.probes) {
       const Conditions& seen = probe.trace.conditions;
       ++conditions.probes;
+      if (seen.start_unix_ns > 0)
+        starts_s.push_back(1e-9 * static_cast<double>(seen.start_unix_ns));
       if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
       conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
       const std::uint64_t reasons = seen.throttle_reasons & harmful_throttle_mask;
@@ -149,7 +151,23 @@ DeviceConditions summarize_conditions(const DeviceResult& device) {
   }
   conditions.sm_clock_hz = clocks_hz.empty() ? device.after.sm_clock_hz : median(clocks_hz);
   if (!(conditions.sm_clock_hz > 0)) conditions.sm_clock_hz = 0;
+  if (!starts_s.empty()) conditions.start_unix_s = median(starts_s);
   return conditions;
+}
+
+DeviceConditions centre_of_conditions(std::span<const DeviceConditions> repeats) {
+  DeviceConditions centre = repeats.front();
+  std::vector<double> clocks_hz;
+  for (const DeviceConditions& one : repeats) {
+    if (one.sm_clock_hz > 0) clocks_hz.push_back(one.sm_clock_hz);
+    centre.temperature_c = std::max(centre.temperature_c, one.temperature_c);
+    centre.throttle_reasons |= one.throttle_reasons;
+    if (&one == &repeats.front()) continue;
+    centre.probes += one.probes;
+    centre.throttled_probes += one.throttled_probes;
+  }
+  if (!clocks_hz.empty()) centre.sm_clock_hz = median(clocks_hz);
+  return centre;
 }
 
 std::string throttle_text(std::uint64_t reasons) {

@@ -4,6 +4,7 @@
 
 #include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
+#include "analysis/trend.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -53,6 +54,29 @@ struct DeviceConditions {
   std::size_t probes = 0;
   std::size_t throttled_probes = 0;
   std::uint64_t throttle_reasons = 0;  // harmful ones, of all probes
+  double start_unix_s = 0;             // median over the probes; 0: not known
+};
+
+/// A number of a device, when it was measured.
+struct RepeatValue {
+  double unix_s = 0;
+  double value = 0;
+  double sm_clock_hz = 0;    // as in DeviceConditions
+  double temperature_c = 0;  // likewise
+};
+
+/// A metric that rises or falls over the repeats of a device with one setting (drift.hpp).
+struct Drift {
+  std::size_t device = 0;  // row of the centre of the repeats
+  std::string metric;
+  std::string unit;
+  Better better = Better::neither;
+  std::vector<RepeatValue> repeats = {};  // in order of time, three or more
+  Trend value = {};
+  Trend sm_clock_hz = {};
+  Trend temperature_c = {};
+
+  double span_s() const { return repeats.back().unix_s - repeats.front().unix_s; }
 };
 
 struct ReduceOptions {
@@ -68,6 +92,8 @@ struct ReduceOptions {
   double gage_limit = 0.30;       // deviation of a value / least difference that is judged
   /// Of each device, where the run comes without its probes; else they are asked.
   std::span<const DeviceConditions> conditions = {};
+  /// Where the run is the centre of repeats, what drifted over them.
+  std::span<const Drift> drifts = {};
 };
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
@@ -178,5 +204,6 @@ struct FleetAnalysis {
   std::vector<FleetFinding> findings;        // worst first
   std::vector<DeviceVerdict> verdicts;
   std::vector<Gap> gaps;
+  std::vector<Drift> drifts;
 };
 }  // namespace sonde

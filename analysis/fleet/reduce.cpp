@@ -4,6 +4,7 @@
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/gaps.hpp"
 #include "analysis/fleet/judge.hpp"
@@ -202,6 +203,8 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   drop_explained_summaries(analysis.findings);
   look_again(analysis);
   add_conditions(run, conditions, deviations, analysis.findings);
+  analysis.drifts.assign(options.drifts.begin(), options.drifts.end());
+  append(analysis.findings, drift_findings(run, conditions, analysis.drifts, options));
   sort_statistics(analysis);
 
   analysis.gaps = all.gaps.take();
@@ -216,6 +219,7 @@ ReduceOptions narrowed(const ReduceOptions& options, const std::vector<Metric>& 
   ReduceOptions narrow = options;
   narrow.registry = metrics;
   narrow.conditions = {};
+  narrow.drifts = {};
   return narrow;
 }
 

@@ -157,19 +157,26 @@ DeviceResult centre_of_device(const std::vector<const DeviceResult*>& repeats) {
 
 }  // namespace
 
-RunResult centre_of_repeats(RunResult run) {
+std::vector<std::vector<std::size_t>> repeats_of(const RunResult& run) {
   const std::vector<Point> points = points_of(run.provenance);
-  if (points.size() == 1) return run;
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places;
-  std::vector<std::vector<const DeviceResult*>> groups;
-  for (const DeviceResult& device : run.devices) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t row = 0; row < run.devices.size(); ++row) {
+    const DeviceResult& device = run.devices[row];
     const auto [place, is_new] =
         places.try_emplace({points.at(device.point_index).at, device.info.uuid}, groups.size());
     if (is_new) groups.emplace_back();
-    groups[place->second].push_back(&device);
+    groups[place->second].push_back(row);
   }
+  return groups;
+}
+
+RunResult centre_of_repeats(RunResult run) {
+  if (points_of(run.provenance).size() == 1) return run;
   std::vector<DeviceResult> centres;
-  for (const auto& repeats : groups) {
+  for (const std::vector<std::size_t>& rows : repeats_of(run)) {
+    std::vector<const DeviceResult*> repeats;
+    for (const std::size_t row : rows) repeats.push_back(&run.devices[row]);
     centres.push_back(repeats.size() == 1 ? *repeats.front() : centre_of_device(repeats));
   }
   run.devices = std::move(centres);

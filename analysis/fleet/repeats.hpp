@@ -4,7 +4,14 @@
 
 #include "analysis/results.hpp"
 
+#include <cstddef>
+#include <vector>
+
 namespace sonde {
+
+/// Rows of the run that are repeats of each other, in the order of the run: one list for each
+/// device and setting, in the order of their first repeats.
+std::vector<std::vector<std::size_t>> repeats_of(const RunResult& run);
 
 /// One row for each device and setting of the sweep, in the order of their first repeats: a number
 /// or vector is the median of the repeats (of each element), a text the one that most repeats gave.

@@ -63,6 +63,11 @@ Json surface_charts(const RunResult& run);
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Of what drifts over repeats, a curve for each device and setting against the hours: one
+/// specification for each metric, those that drift most first. Empty if nothing drifts.
+/// @pre run = centre_of_repeats(run)
+Json drift_charts(const RunResult& run, const FleetAnalysis& analysis);
+
 /// The figures of Dai 2016 (job bypass, full suite), one specification each, of the first device
 /// that has them. Empty if none has any.
 Json bypass_charts(const RunResult& run);

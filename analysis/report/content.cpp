@@ -256,6 +256,32 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
   return table;
 }
 
+TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis) {
+  TextTable table{{{"metric"},
+                   {"over the repeats"},
+                   {"change", Align::right},
+                   {"in", Align::right},
+                   {"deviations", Align::right},
+                   {"SM clock"},
+                   {"C"},
+                   {"device"}},
+                  {}};
+  for (const Drift& drift : analysis.drifts) {
+    const DeviceResult& device = run.devices.at(drift.device);
+    const std::string setting = describe_setting(run.provenance, device.point_index);
+    table.rows.push_back(
+        {drift.metric, change_text(drift.value, drift.unit),
+         signed_percent_text(drift.value.fraction()), duration_text(drift.span_s()),
+         fmt::format("{:.1f}", std::abs(drift.value.deviations())),
+         drift.sm_clock_hz.first > 0 ? change_text(drift.sm_clock_hz, "Hz") : "",
+         drift.temperature_c.first > 0
+             ? fmt::format("{:.0f} to {:.0f}", drift.temperature_c.first, drift.temperature_c.last)
+             : "",
+         place_of(device) + (setting.empty() ? "" : ", " + setting)});
+  }
+  return table;
+}
+
 TextTable time_table(const RunResult& run) {
   std::vector<std::string> names;  // in the order in which the devices ran them
   std::map<std::string, JobTimes> times;

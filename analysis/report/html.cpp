@@ -180,6 +180,11 @@ std::string notes_html(const std::vector<std::string>& remarks) {
   return text + "</ul>\n";
 }
 
+std::string drifts_html(const RunResult& run, const FleetAnalysis& analysis) {
+  const std::string table = folded_table(drift_table(run, analysis), "drifts", "that drift");
+  return table.empty() ? "" : "<h2>What drifted</h2>\n" + table;
+}
+
 /// Headings and places of the charts, and the data that the page's script draws them from. They
 /// stay hidden until it runs.
 std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
@@ -194,6 +199,7 @@ std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
     text += page_file(name + ".html");
   };
   if (const Json specs = sweep_charts(run, analysis); !specs.empty()) add("sweep", specs);
+  if (const Json specs = drift_charts(run, analysis); !specs.empty()) add("drift", specs);
   if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
   if (const Json specs = spectrum_charts(run, analysis); !specs.empty()) add("spectrum", specs);
   if (const Json specs = histogram_charts(run, raw); !specs.empty()) add("histograms", specs);
@@ -239,7 +245,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_html(run, analysis, raw);
+  body += paste_html(run, analysis) + devices_html(run, analysis) +
+          charts_html(run, analysis, raw) + drifts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);

@@ -151,6 +151,32 @@ Json flag_json(const RunResult& run, const FleetFinding& finding) {
           {"evidence", finding.evidence}};
 }
 
+/// First and last value of the line through the repeats.
+Json trend_json(const Trend& trend) { return Json::array({trend.first, trend.last}); }
+
+Json drift_json(const RunResult& run, const Drift& drift) {
+  const DeviceResult& device = run.devices.at(drift.device);
+  Json repeats = Json::array();
+  for (const RepeatValue& repeat : drift.repeats) {
+    repeats.push_back({{"unix_s", repeat.unix_s},
+                       {"value", repeat.value},
+                       {"sm_clock_hz", repeat.sm_clock_hz},
+                       {"temperature_c", repeat.temperature_c}});
+  }
+  return {{"uuid", device.info.uuid},
+          {"setting", describe_setting(run.provenance, device.point_index)},
+          {"metric", drift.metric},
+          {"unit", drift.unit},
+          {"span_s", drift.span_s()},
+          {"value", trend_json(drift.value)},
+          {"change_fraction", drift.value.fraction()},
+          {"deviation", drift.value.deviation},
+          {"p_value", drift.value.p_value},
+          {"sm_clock_hz", trend_json(drift.sm_clock_hz)},
+          {"temperature_c", trend_json(drift.temperature_c)},
+          {"repeats", std::move(repeats)}};
+}
+
 Json provenance_json(const Provenance& from) {
   return {{"sonde_version", from.sonde_version},
           {"git_revision", from.git_revision},
@@ -223,6 +249,8 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   }
   Json flags = Json::array();
   for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
+  Json drifts = Json::array();
+  for (const Drift& drift : analysis.drifts) drifts.push_back(drift_json(run, drift));
   const auto member = [&out](const char* name, Json value, const char* end) {
     out << "  \"" << name << "\": " << dump(std::move(value), 2) << end;
   };
@@ -235,7 +263,8 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   write_devices(out, run.provenance, analysis, devices);
   member("unaudited", std::move(unaudited), ",\n");
   member("fleet", std::move(fleet), ",\n");
-  member("flags", std::move(flags), "\n");
+  member("flags", std::move(flags), ",\n");
+  member("drifts", std::move(drifts), "\n");
   out << "}\n";
 }
 

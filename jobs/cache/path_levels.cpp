@@ -26,6 +26,7 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t smallest_footprint_bytes = 1_KiB;
+constexpr std::uint64_t shortest_line_bytes = 64;  // of constants and code
 // What lies in front of the L2 answers sooner than the L2 does; the paths to it differ by some
 // cycles (texture filters, calls of code), on GPUs known by up to a third.
 constexpr double least_share_of_l2 = 0.75;
@@ -54,15 +55,26 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
 }
 
 /// Latencies of what no cache holds.
+/// @pre nothing of a space of its own was accessed before: no flush empties caches of code, so the
+/// rest of the space goes first, and each part is accessed once
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
   if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label, run.seed());
-  const std::uint64_t span_bytes = std::min(path.space_bytes, constant_bank_bytes);
-  const ChasePlan plan{.offsets = descending_order(span_bytes, longest_line_bytes),
-                       .warmup_passes = 0,
-                       .passes = 3,
-                       .preparation = Preparation::flushed};
-  return position_medians(measure_chase(run, setup, label, plan));
+  constexpr std::uint64_t parts = 3;
+  const std::uint64_t part_bytes = std::min(path.space_bytes / 8, constant_bank_bytes);
+  const std::uint64_t step_bytes = std::max(shortest_line_bytes, access_bytes(path.path));
+  std::vector<double> latencies;
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    ChasePlan plan{.warmup_passes = 0, .preparation = Preparation::flushed};
+    for (std::uint64_t rest = parts * part_bytes; rest < path.space_bytes; rest += step_bytes)
+      plan.offsets.push_back(rest);
+    plan.skipped = plan.offsets.size();
+    for (std::uint64_t offset : descending_order(part_bytes, longest_line_bytes))
+      plan.offsets.push_back(part * part_bytes + offset);
+    const std::vector<double> of_part = measure_chase(run, setup, label, plan).cycles;
+    latencies.insert(latencies.end(), of_part.begin(), of_part.end());
+  }
+  return latencies;
 }
 
 /// Whether lines in half of what the L2 keeps for one SM are served by this class.
@@ -126,7 +138,11 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
   std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
   std::size_t served = classes.size();  // by caches; the others by the memory, near or far
   const double soonest_cold = quantile(cold, 0.1);
-  while (served > 0 && soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
+  // What answers sooner than the L2 is no memory: a cache of code that holds all of the space.
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  const bool is_cold = !l2_cycles || soonest_cold > least_share_of_l2 * *l2_cycles;
+  while (is_cold && served > 0 &&
+         soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
   const std::size_t l2 = find_l2(run, path, survey.chase, chases, classes, served);
@@ -231,13 +247,17 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
 PathSurvey survey_path(JobRun& run, const CachePath& path) {
   PathSurvey survey;
   survey.chase = set_up_chase(run, path.path, path.record_space);
+  std::vector<double> cold;
   std::vector<FootprintChase> chases;
-  const auto refusal = refusal_of([&] { chases = chase_footprints(run, path, survey.chase); });
+  const auto refusal = refusal_of([&] {
+    cold = measure_cold(run, path, survey.chase);
+    chases = chase_footprints(run, path, survey.chase);
+  });
   if (refusal) {
     survey.no_more = *refusal;
     return survey;
   }
-  sort_classes(run, path, chases, measure_cold(run, path, survey.chase), survey);
+  sort_classes(run, path, chases, cold, survey);
   return survey;
 }
 

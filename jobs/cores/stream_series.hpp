@@ -13,6 +13,8 @@ namespace sonde {
 struct ShapedStream {
   StreamProbe stream;
   Shape shape;
+  std::vector<Shape> others =
+      {};  // nearly as fast: the best with a block for each tile, or without
 };
 
 /// Reports `global.element_bytes` and, for each of them, `global.<kind>_by_element_bytes_per_s`.
@@ -20,7 +22,8 @@ struct ShapedStream {
 /// @param best of each kind, with elements of 16 bytes
 void report_by_element(JobRun& run, std::span<const ShapedStream> best);
 
-/// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry.
+/// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry, in the best of
+/// the shapes: one that is best by a hair without a hint may lose 4 % with it.
 void report_hints(JobRun& run, std::span<const ShapedStream> best);
 
 /// Reports `global.bulk_read_bytes_per_s` and `global.bulk_copy_bytes_per_s`.
@@ -28,8 +31,9 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best);
 void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_bytes);
 
 /// Reports `global.light_latency_ns`, `global.loaded_latency_ns` and
-/// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed.
+/// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed, with a warp on each SM
+/// and with all threads of each SM.
 /// @param reads with elements of 16 bytes
-void report_latency_of_tiles(JobRun& run, const ShapedStream& reads);
+void report_latency_of_tiles(JobRun& run, const StreamProbe& reads);
 
 }  // namespace sonde

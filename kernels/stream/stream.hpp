@@ -40,7 +40,7 @@ struct StreamCode {
   StreamEngine engine = StreamEngine::threads;
   int element_bytes = 16;  // add: 4
   int ilp = 1;
-  bool has_groups = false;   // reads of 16 bytes, Load::cg, no hint
+  bool has_groups = false;   // reads of Load::cg and writes of 16 bytes, or additions; no hint
   bool times_tiles = false;  // reads of 16 bytes, Load::ca, no hint
 };
 
@@ -100,6 +100,10 @@ constexpr int stream_max_threads(int element_bytes, int ilp) {
 /// Queues one launch. A write lays the pattern of memory.hpp, shifted by nothing.
 cudaError_t launch_stream(const StreamLaunch& launch, const StreamCode& code,
                           const LaunchShape& shape, cudaStream_t stream);
+
+/// Queues a sum: *sum grows by all those words of 4 bytes.
+cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
+                      cudaStream_t stream);
 
 /// Queues a check: *mismatches grows by the number of 4-byte words that do not hold `expected`.
 cudaError_t count_other_words(const void* base, std::uint64_t words, std::uint32_t expected,

@@ -1,12 +1,12 @@
 // Streams of groups of SMs, each through a list of chunks. Hardware effect: what it costs that the
-// lines of an L2 in partitions lie near or far. Loads are those of plain streams past the L1, as
-// many in flight; tests/sass checks it. A list is read through the L1, where it stays.
+// lines of an L2 in partitions lie near or far. Loads past the L1, stores and additions are those
+// of other streams, as many in flight; tests/sass checks it. A list is read through the L1, where
+// it stays.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {
 namespace {
 
-using GroupReads = Access<StreamWork::read, Load::cg, 16>;
 constexpr std::uint32_t lanes_of_warp = 32;
 
 /// Place of this block among those of its group, in order of arrival; for all of its threads.
@@ -17,20 +17,20 @@ __device__ std::uint32_t take_rank(const StreamGroupsLaunch& groups, std::int32_
   return rank;
 }
 
-template <int ilp>
-__device__ std::uint32_t read_chunk(const StreamLaunch& launch, std::uint32_t chunk) {
-  constexpr std::uint32_t elements = stream_group_chunk_bytes / GroupReads::bytes;
+template <class Access, int ilp>
+__device__ std::uint32_t do_chunk(const StreamLaunch& launch, std::uint32_t chunk) {
+  constexpr std::uint32_t elements = stream_group_chunk_bytes / Access::bytes;
   const std::uint64_t first = std::uint64_t{chunk} * elements + threadIdx.x % lanes_of_warp;
   std::uint32_t sum = 0;
 #pragma unroll 1  // no more in flight than asked
   for (std::uint32_t i = 0; i < elements; i += lanes_of_warp * ilp) {
-    sum += do_elements<GroupReads, ilp>(launch, first + i, lanes_of_warp);
+    sum += do_elements<Access, ilp>(launch, first + i, lanes_of_warp);
   }
   return sum;
 }
 
-template <int ilp>
-__global__ void __launch_bounds__(stream_max_threads(GroupReads::bytes, ilp), 1)
+template <class Access, int ilp>
+__global__ void __launch_bounds__(stream_max_threads(Access::bytes, ilp), 1)
     grouped_stream_kernel(const __grid_constant__ StreamLaunch launch) {
   const StreamGroupsLaunch& groups = launch.groups;
   const std::int32_t group = groups.group_of_sm[read_sm()];
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(stream_max_threads(GroupReads::bytes, ilp), 1)
   std::uint32_t at = warp % of.chunks;
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < groups.warp_chunks; ++i) {
-    sum += read_chunk<ilp>(launch, list[at]);
+    sum += do_chunk<Access, ilp>(launch, list[at]);
     at += step;
     if (at >= of.chunks) at -= of.chunks;
     if (i % deadline_tiles == deadline_tiles - 1 && deadline.passed()) {
@@ -54,15 +54,46 @@ __global__ void __launch_bounds__(stream_max_threads(GroupReads::bytes, ilp), 1)
   if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
 }
 
+template <class Access>
+StreamKernel grouped_kernel(const StreamCode& code) {
+  if (code.element_bytes != Access::bytes) return nullptr;
+  return select_kernel<StreamKernel, 1, 2, 4, 8>(
+      code.ilp, [](auto factor) { return grouped_stream_kernel<Access, factor.value>; });
+}
+
+__global__ void sum_words_kernel(const std::uint32_t* words, std::uint64_t count,
+                                 unsigned long long* sum) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  unsigned long long part = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += step) {
+    part += words[i];
+  }
+  if (part > 0) atomicAdd(sum, part);
+}
+
 }  // namespace
 
 StreamKernel grouped_stream(const StreamCode& code) {
-  if (code.work != GroupReads::work || code.load != GroupReads::load ||
-      code.element_bytes != GroupReads::bytes) {
-    return nullptr;
+  switch (code.work) {
+    case StreamWork::read:
+      if (code.load != Load::cg) return nullptr;
+      return grouped_kernel<Access<StreamWork::read, Load::cg, 16>>(code);
+    // Nothing is loaded.
+    case StreamWork::write: return grouped_kernel<Access<StreamWork::write, Load::ca, 16>>(code);
+    case StreamWork::add: return grouped_kernel<Access<StreamWork::add, Load::ca, 4>>(code);
+    case StreamWork::copy: break;
   }
-  return select_kernel<StreamKernel, 1, 2, 4, 8>(
-      code.ilp, [](auto factor) { return grouped_stream_kernel<factor.value>; });
+  return nullptr;
+}
+
+cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
+                      cudaStream_t stream) {
+  constexpr unsigned threads = 256;
+  constexpr unsigned blocks = 256;
+  sum_words_kernel<<<blocks, threads, 0, stream>>>(static_cast<const std::uint32_t*>(base), words,
+                                                   sum);
+  return cudaGetLastError();
 }
 
 }  // namespace sonde::kernels

@@ -43,9 +43,9 @@ StreamKernel plain_stream(const StreamCode& code) {
 }
 
 StreamKernel kernel_of(const StreamCode& code) {
+  if (code.has_groups) return grouped_stream(code);
   if (code.work == StreamWork::add) return adding_stream(code);
   if (code.engine == StreamEngine::bulk) return bulk_stream(code.work);
-  if (code.has_groups) return grouped_stream(code);
   if (code.times_tiles) return timed_stream(code);
   return code.hint == StreamHint::none ? plain_stream(code) : hinted_stream(code);
 }

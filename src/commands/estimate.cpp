@@ -1,6 +1,7 @@
 // Means over the points that were measured, times those that there are.
 #include "commands/estimate.hpp"
 
+#include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -61,12 +63,6 @@ MeasuredSoFar read_measured(const RunPlan& plan) {
   return sum;
 }
 
-std::string duration_text(double seconds) {
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 }  // namespace
 
 std::string estimate_run(const RunPlan& plan, std::size_t devices) {
@@ -76,12 +72,25 @@ std::string estimate_run(const RunPlan& plan, std::size_t devices) {
            "short --time-budget, and look again\n";
   }
   const auto rows = static_cast<double>(sum.rows);
-  const auto points = static_cast<double>(plan.points.size());
+  const double point_s = sum.elapsed_s / rows;
+  auto points = static_cast<double>(plan.points.size());
+  std::string what = "all points";
+  if (plan.fills_budget()) {
+    const auto each = static_cast<double>(plan.points_of_repeat());
+    const double repeats =
+        std::min(points / each, std::floor(*time_budget_s(plan.options) / (each * point_s)));
+    if (repeats < 1) {
+      return fmt::format("a repeat takes about {}, more than the time budget of {}\n",
+                         duration_text(each * point_s), plan.options.time_budget);
+    }
+    points = repeats * each;
+    what = fmt::format("{:.0f} repeats", repeats);
+  }
   return fmt::format(
-      "about {} and {} for all points, as {} measured so far took {:.1f} s and {} each on a GPU\n",
-      duration_text(points * sum.elapsed_s / rows),
-      format_bytes(points * static_cast<double>(devices) * sum.size_bytes / rows), sum.rows,
-      sum.elapsed_s / rows, format_bytes(sum.size_bytes / rows));
+      "about {} and {} for {}, as {} measured so far took {:.1f} s and {} each on a GPU\n",
+      duration_text(points * point_s),
+      format_bytes(points * static_cast<double>(devices) * sum.size_bytes / rows), what, sum.rows,
+      point_s, format_bytes(sum.size_bytes / rows));
 }
 
 }  // namespace sonde

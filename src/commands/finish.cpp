@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/again_plan.hpp"
+#include "commands/fill_budget.hpp"
 #include "commands/measure_together.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
@@ -34,11 +35,13 @@ Task task_of(const RankContext& context, TaskKind kind) {
 }
 
 /// What the ranks that are left do, when one of them is lost: one builds the file from the shards.
-ExitStatus build_without(const RunPlan& plan, const RankContext& context, RankProgress& progress) {
+ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks,
+                         const RankContext& context, RankProgress& progress) {
+  Task task = task_of(context, TaskKind::build);
+  task.lost_ranks = lost_ranks;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   return do_once(
-      plan.parts, context.mpi.rank(),
-      [&] { return delegate(context.keeper, task_of(context, TaskKind::build), progress); },
+      plan.parts, context.mpi.rank(), [&] { return delegate(context.keeper, task, progress); },
       patience, progress.lookout());
 }
 
@@ -132,6 +135,39 @@ Attendance measure_again_together(const RunPlan& run, const RankContext& context
   return rendezvous(mpi.world(), patience, progress.lookout());
 }
 
+/// When the time budget is over: leaves the points in the plan that are whole on all GPUs.
+/// Collective. @returns whether there are any; else the run waits for --resume
+bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& roster,
+                       const Supervised& mine) {
+  if (!plan.fills_budget()) return false;
+  const auto whole = whole_points(plan, gather_texts(context.mpi.world(), describe_reach(mine)));
+  if (!whole) return false;
+  const RunPlan all = plan;
+  keep_points(*whole, plan);
+  std::string failure;
+  try {
+    if (context.mpi.rank() == 0) remove_other_points(all, plan, roster);
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  log_world(fmt::format("the time budget is over: {}", describe_kept(plan)));
+  return true;
+}
+
+/// A GPU that was given up has its shards for the points that others have, too.
+Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const Supervised& mine,
+                        RankProgress& progress) {
+  for (std::size_t i = mine.points_done; i < plan.points.size() && !mine.given_up.empty(); ++i) {
+    Task task = task_of(context, TaskKind::measure);
+    task.point = i;
+    task.device = mine.device;
+    supervise(plan.points[i], task, context.keeper, progress, mine.given_up);
+  }
+  return rendezvous(context.mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
+                    progress.lookout());
+}
+
 PartSource own_part(const RunPlan& plan, const RankContext& context, const Roster& roster) {
   const auto unaudited =
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
@@ -179,24 +215,31 @@ void leave_together(const RankContext& context, double limit_s, ExitStatus statu
 
 }  // namespace
 
-ExitStatus finish_run(const RunPlan& plan, const RankContext& context, const Roster& roster,
+ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
                       const Supervised& mine, const NodeView& node, RankProgress& progress) {
   MpiSession& mpi = context.mpi;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  const auto rescue = [&] { return build_without(plan, context, progress); };
+  const auto rescue_without = [&](const std::vector<int>& lost) {
+    return build_without(plan, lost, context, progress);
+  };
+  const auto rescue = [&] { return rescue_without({}); };
 
   const auto go_on_with = [&](const Attendance& attendance) {
     progress.finish_line();
     if (attendance.complete()) return;
     log_local(fmt::format("rank(s) {} lost", fmt::join(attendance.lost, ", ")));
-    end_all_ranks(rescue());
+    end_all_ranks(rescue_without(attendance.lost));
   };
 
   context.watch.leave();
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
-  if (anyone_stopped_early(mpi.world(), mine)) {
-    const std::string why = why_to_stop(plan.points.front());
+  const bool stopped = anyone_stopped_early(mpi.world(), mine);
+  if (stopped && keep_whole_points(plan, context, roster, mine)) {
+    context.watch.leave();
+    go_on_with(give_up_rest(plan, context, mine, progress));
+  } else if (stopped) {
+    const std::string why = why_to_stop(plan.points.back());
     log_world(fmt::format("{}; {} keeps what was measured, go on with --resume",
                           why.empty() ? "a rank was stopped" : why, plan.parts.string()));
     return ExitStatus::resumable;
@@ -229,9 +272,13 @@ ExitStatus finish_run(const RunPlan& plan, const RankContext& context, const Ros
   return status;
 }
 
-void keep_other_devices(const RunPlan& plan, const Roster& roster) {
+void keep_earlier_results(const RunPlan& plan, const Roster& roster) {
+  // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker of
+  // a plain run takes from the file itself what it goes on from.
   std::vector<std::string> measured_now;
-  for (const RosterEntry& entry : roster.devices) measured_now.push_back(entry.uuid);
+  for (const RosterEntry& entry : roster.devices) {
+    if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
+  }
   for (const std::string& note :
        extract_shards(plan.options.output, plan.provenance, measured_now)) {
     log_world(note);

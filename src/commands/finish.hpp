@@ -26,11 +26,12 @@ struct NodeView {
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is
 /// lost, one of those that are left builds the file from the shards, and all of them end here.
 /// @returns the same on every rank
-ExitStatus finish_run(const RunPlan& plan, const RankContext& context, const Roster& roster,
+ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
                       const Supervised& mine, const NodeView& node, RankProgress& progress);
 
-/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now become
-/// shards, from which the new file takes them. @throws ConfigError, StoreError
-void keep_other_devices(const RunPlan& plan, const Roster& roster);
+/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now, and
+/// of a sweep all, become shards, from which the new file takes them. @throws ConfigError,
+/// StoreError
+void keep_earlier_results(const RunPlan& plan, const Roster& roster);
 
 }  // namespace sonde

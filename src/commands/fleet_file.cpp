@@ -4,6 +4,7 @@
 #include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "store/run_reader.hpp"
@@ -193,28 +194,50 @@ class TurnReader {
   std::vector<Turn> turns_;
 };
 
-/// Repeats become one, with what their probes saw.
-Fleet read_points(const std::filesystem::path& path) {
+/// All of it, with the probes if they are wanted and few.
+RunResult read_rows(const RunReader& reader, WithProbes with_probes) {
+  // A device of the standard suite has some ten thousand probes.
+  constexpr std::size_t most_devices_with_probes = 64;
+  const RowRange all{0, reader.device_count()};
+  const bool few = reader.device_count() <= most_devices_with_probes;
+  return {.provenance = reader.provenance(),
+          .devices = with_probes == WithProbes::if_few && few
+                         ? reader.read_devices(all, WithTraces::no)
+                         : reader.read_findings(all),
+          .unaudited = reader.read_unaudited()};
+}
+
+/// Of each row of the centre of repeats.
+std::vector<DeviceConditions> centres_of_conditions(
+    const RunResult& run, const std::vector<DeviceConditions>& conditions) {
+  std::vector<DeviceConditions> centres;
+  for (const std::vector<std::size_t>& rows : repeats_of(run)) {
+    std::vector<DeviceConditions> repeats;
+    for (const std::size_t row : rows) repeats.push_back(conditions.at(row));
+    centres.push_back(centre_of_conditions(repeats));
+  }
+  return centres;
+}
+
+/// Repeats become one, with what all their probes saw, and what drifted over them.
+Fleet read_points(const RunReader& reader, WithProbes with_probes) {
+  RunResult run = read_rows(reader, with_probes);
+  const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
+  const std::vector<Drift> drifts = find_drifts(run, conditions);
+  const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
+  ReduceOptions options = options_with(centres);
+  options.drifts = drifts;
   Fleet fleet;
-  fleet.run = centre_of_repeats(read_run(path, WithTraces::no));
-  fleet.analysis = reduce_fleet(fleet.run);
+  fleet.run = centre_of_repeats(std::move(run));
+  fleet.analysis = reduce_fleet(fleet.run, options);
   return fleet;
 }
 
 bool has_points(const RunReader& reader) { return reader.provenance().points.size() > 1; }
 
-/// All of it.
 Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
-  // A device of the standard suite has some ten thousand probes.
-  constexpr std::size_t most_devices_with_probes = 64;
-  const RowRange all{0, reader.device_count()};
-  const bool few = reader.device_count() <= most_devices_with_probes;
   Fleet fleet;
-  fleet.run = {.provenance = reader.provenance(),
-               .devices = with_probes == WithProbes::if_few && few
-                              ? reader.read_devices(all, WithTraces::no)
-                              : reader.read_findings(all),
-               .unaudited = reader.read_unaudited()};
+  fleet.run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
   fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
   return fleet;
@@ -224,7 +247,7 @@ Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
 
 Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
   const RunReader reader(path);
-  if (has_points(reader)) return read_points(path);
+  if (has_points(reader)) return read_points(reader, with_probes);
   return reader.device_count() <= most_whole_devices ? read_whole(reader, with_probes)
                                                      : TurnReader(reader).reduce();
 }

@@ -152,6 +152,10 @@ int RunPlan::jobs_total() const {
   return points.back().jobs_before + static_cast<int>(points.back().jobs.size());
 }
 
+std::size_t RunPlan::points_of_repeat() const {
+  return static_cast<std::size_t>(std::ranges::count(points, 0U, &MeasurePlan::repeat_index));
+}
+
 JobSettings MeasurePlan::settings_of(const Job& job) const {
   const auto own = settings.find(std::string(job.name));
   return own == settings.end() ? JobSettings{} : own->second;

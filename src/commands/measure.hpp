@@ -46,7 +46,11 @@ struct RunPlan {
   Provenance provenance;        // with all points
   std::vector<MeasurePlan> points;
 
-  bool is_sweep() const { return points.size() > 1; }
+  /// The points are repeated until the time budget is over: those are left that are whole then.
+  bool fills_budget() const { return fills_time_budget(options); }
+  /// Each point has a folder of shards.
+  bool is_sweep() const { return points.size() > 1 || fills_budget(); }
+  std::size_t points_of_repeat() const;
   int jobs_total() const;  // over all points
 };
 

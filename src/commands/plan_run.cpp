@@ -94,6 +94,10 @@ MeasurePlan plan_point(const SweepPoint& point, const RunPlan& run) {
   plan.backend = parse_backend(point.options.backend);
   plan.level = parse_suite_level(point.options.suite);
   plan.jobs = select_jobs(plan.level, point.options.jobs);
+  // The links of a node are measured when all GPUs are done, for which a night leaves no time.
+  if (run.fills_budget() && point.repeat_index > 0) {
+    std::erase_if(plan.jobs, [](const Job* job) { return job->reach == JobReach::node; });
+  }
   plan.sms = parse_sms(point.options.sms);
   if (!plan.sms.empty()) plan.jobs = select_jobs_of_some_sms(plan.jobs, point.options.jobs);
   for (const auto& [job, settings] : plan.settings) {

@@ -65,9 +65,18 @@ void print_jobs(const MeasurePlan& point) {
 
 void print_points(const RunPlan& plan) {
   if (!plan.is_sweep()) return print_jobs(plan.points.front());
-  fmt::print("{} points, one after the other on each GPU, {} jobs in all:\n", plan.points.size(),
-             plan.jobs_total());
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
+  std::size_t shown = plan.points.size();
+  if (plan.fills_budget()) {
+    shown = plan.points_of_repeat();
+    fmt::print(
+        "{} point(s) in each repeat, repeats until the time budget of {} is over, {} at most; the "
+        "first:\n",
+        shown, plan.options.time_budget, plan.points.size() / shown);
+  } else {
+    fmt::print("{} points, one after the other on each GPU, {} jobs in all:\n", shown,
+               plan.jobs_total());
+  }
+  for (std::size_t i = 0; i < shown; ++i) {
     const std::string setting = describe_setting(plan.provenance, i);
     fmt::print("{:>4}  repeat {}  seed {}  {}{}{} jobs\n", i, plan.points[i].repeat_index,
                plan.points[i].options.seed, setting, setting.empty() ? "" : "  ",
@@ -115,7 +124,9 @@ Existing existing_policy(const RunOptions& options) {
 
 Roster make_roster(const RunPlan& plan, const std::vector<RankView>& views,
                    const Assignment& assignment) {
-  Roster roster{.provenance = plan.provenance, .devices = {}, .unaudited = assignment.unaudited};
+  Roster roster{.provenance = plan.provenance,
+                .unaudited = assignment.unaudited,
+                .open_end = plan.fills_budget()};
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     if (const auto& uuid = assignment.uuid_of_rank[rank]) {
       roster.devices.push_back(
@@ -142,7 +153,7 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
       clear_turns(point.parts);
     }
     write_roster(plan.parts, roster);
-    if (plan.options.resume) keep_other_devices(plan, roster);
+    if (plan.options.resume) keep_earlier_results(plan, roster);
   });
 }
 
@@ -162,9 +173,13 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
   context.watch.leave();
   Supervised supervised;
   std::string given_up;  // why the device is not tried at further points
+  std::size_t done = 0;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     const MeasurePlan& point = plan.points[i];
-    if (plan.is_sweep() && plan.options.resume && is_measured(point, choice->uuid)) continue;
+    if (plan.is_sweep() && plan.options.resume && is_measured(point, choice->uuid)) {
+      done = i + 1;
+      continue;
+    }
     if (plan.is_sweep() && !why_to_stop(point).empty()) {
       supervised.stopped_early = true;
       break;
@@ -179,7 +194,11 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
                            context.keeper, progress, given_up);
     given_up = supervised.given_up;
     if (supervised.stopped_early || !supervised.failure.empty()) break;
+    done = i + 1;
+    if (plan.fills_budget() && !given_up.empty()) break;  // as many points follow as others have
   }
+  supervised.given_up = given_up;
+  supervised.points_done = done;
   supervised.device = *choice;
   if (!supervised.failure.empty()) log_local(supervised.failure);
   return supervised;
@@ -192,7 +211,8 @@ Progress first_progress(const RunPlan& plan, const RankContext& context,
   progress.ranks = context.mpi.size();
   progress.node = host_name();
   progress.uuid = uuid.value_or("");
-  progress.jobs_total = uuid ? plan.jobs_total() : 0;
+  progress.jobs_total = uuid && !plan.fills_budget() ? plan.jobs_total() : 0;
+  progress.budget_s = time_budget_s(plan.options).value_or(0);
   return progress;
 }
 
@@ -222,7 +242,7 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
-  progress.measured(own_uuid ? plan.jobs_total() : 0);
+  progress.measured(own_uuid && !plan.fills_budget() ? plan.jobs_total() : 0);
   const NodeView node{
       .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
       .most_gpus = most_gpus_of_node(views, assignment)};

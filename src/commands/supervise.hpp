@@ -14,10 +14,11 @@ namespace sonde {
 
 /// How the measuring of one device ended.
 struct Supervised {
-  DeviceChoice device{};       // without a UUID: this rank has none
-  bool stopped_early = false;  // a signal came: jobs are left for --resume
-  std::string failure{};       // why there is no shard to build the run file from
-  std::string given_up{};      // why no further process can measure the device
+  DeviceChoice device{};        // without a UUID: this rank has none
+  bool stopped_early = false;   // a signal came: jobs are left for --resume
+  std::string failure{};        // why there is no shard to build the run file from
+  std::string given_up{};       // why no further process can measure the device
+  std::size_t points_done = 0;  // whose shards are finished, from the first on
 };
 
 /// Has a worker list the GPUs that a rank sees: hear_devices takes its answer. The driver takes its

@@ -6,6 +6,7 @@
 #include "base/keep_memory.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
+#include "commands/fill_budget.hpp"
 #include "commands/measure_again.hpp"
 #include "commands/measure_together.hpp"
 #include "mpi/collectives.hpp"
@@ -92,9 +93,10 @@ void log_notes(const MergeNotes& notes) {
   for (const std::string& note : notes) log_local(note);
 }
 
-Report build(const RunPlan& run) {
+Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
   const std::string& output = run.options.output;
-  const Roster roster = read_roster(run.parts);
+  Roster roster = read_roster(run.parts);
+  if (run.fills_budget()) roster = with_whole_points(run, std::move(roster), lost_ranks);
   if (!is_file_of(output, roster.provenance)) {
     log_local(fmt::format("building {} from the shards", output));
     log_notes(write_run_from_shards(output, roster));
@@ -124,7 +126,7 @@ Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
       case TaskKind::judge: return judge(plan);
       case TaskKind::measure_again: return measure_once_more(plan, task, rank);
       case TaskKind::measure_together: return measure_between(plan, task, rank);
-      case TaskKind::build: return build(run);
+      case TaskKind::build: return build(run, task.lost_ranks);
       case TaskKind::analyze: return analyze(run);
     }
     throw Error("unknown task");

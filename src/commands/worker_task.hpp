@@ -40,6 +40,8 @@ struct Task {
   double limit_s = 0;  // of all of them together
   // Of `measure_together`, besides the device and the time:
   std::vector<NodeGpu> node_gpus{};  // by rank, with the own one
+  // Of `build`:
+  std::vector<int> lost_ranks{};  // as far as is known
 };
 
 enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };

@@ -92,8 +92,9 @@ void check_options(const RunOptions& options) {
     throw ConfigError(
         fmt::format("--memory-percent must be 1 to 100, not {}", options.memory_percent));
   }
-  if (options.repeat < 1 || options.repeat > most_points) {
-    throw ConfigError(fmt::format("--repeat must be 1 to {}, not {}", most_points, options.repeat));
+  if (options.repeat > most_points) {
+    throw ConfigError(
+        fmt::format("--repeat must be at most {}, not {}", most_points, options.repeat));
   }
   if (options.sweep_mode != "product" && options.sweep_mode != "zip") {
     throw ConfigError(
@@ -158,6 +159,10 @@ std::string hash_options(const RunOptions& options, std::uint64_t repeat_index) 
   });
   if (repeat_index > 0) json["repeat_index"] = repeat_index;
   return fmt::format("{:016x}", derive_seed(0, json.dump()));
+}
+
+bool fills_time_budget(const RunOptions& options) {
+  return options.repeat == 0 && options.suite == "full" && !options.time_budget.empty();
 }
 
 std::optional<double> time_budget_s(const RunOptions& options) {

@@ -12,15 +12,17 @@ namespace sonde {
 
 /// Of one run. A night of 12 hours has 43,200 seconds.
 inline constexpr std::uint64_t most_points = 100'000;
+/// Of a run that repeats until its time budget is over: a night of 8 hours with one in 29 s.
+inline constexpr std::uint64_t most_filling_repeats = 1000;
 
 /// Defaults are the ones that --help shows.
 struct RunOptions {
   std::string backend = "cuda";
   std::string suite = "standard";
-  std::vector<std::string> jobs{};  // empty: all of the suite
-  std::vector<std::string> sms{};   // empty: all
-  std::vector<std::string> set{};   // options of jobs: "latency.carveout_bytes=65536"
-  std::uint64_t repeat = 1;
+  std::vector<std::string> jobs{};   // empty: all of the suite
+  std::vector<std::string> sms{};    // empty: all
+  std::vector<std::string> set{};    // options of jobs: "latency.carveout_bytes=65536"
+  std::uint64_t repeat = 0;          // 0: once, or as often as fits (fills_time_budget)
   std::vector<std::string> sweep{};  // axes: "seed=1:5" (sweep.hpp)
   std::string sweep_mode = "product";
   std::string time_budget{};  // "6h"; empty: none
@@ -73,7 +75,8 @@ void for_each_run_option(Options& options, Visit&& visit) {
                  "options of jobs, by comma: latency.carveout_bytes=64KiB (see sonde list jobs)"});
   visit(options.repeat,
         OptionText{"repeat", makes_points,
-                   "measure everything so often, each time with other random choices"});
+                   "measure everything so often, each time with other random choices; 0: once, or, "
+                   "where the suite full has a time budget, as often as fits into it"});
   visit(options.sweep,
         OptionText{"sweep", makes_points,
                    "measure with each of these values: OPTION=1,2,4 or FROM:TO:STEP or "
@@ -104,7 +107,8 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.time_budget,
         OptionText{"time-budget", guides_run,
                    "begin no further job after so long (90min, 6h), and stop with status 75: "
-                   "--resume goes on"});
+                   "--resume goes on; the suite full is repeated until then, and ends with the "
+                   "repeats that are whole"});
   visit(options.rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,
                    "how long to wait for a rank that gives no sign of life, in any stage"});
@@ -132,6 +136,10 @@ std::string to_arguments(const std::string& config_json);
 /// same hash need not be measured again.
 /// @param repeat_index which repeat; the first one has the hash of a run without repeats
 std::string hash_options(const RunOptions& options, std::uint64_t repeat_index = 0);
+
+/// Whether the run repeats its points until the time budget is over, and then ends with those that
+/// are whole: the suite full with a budget, unless a number of repeats is asked for.
+bool fills_time_budget(const RunOptions& options);
 
 /// The time budget in seconds; nothing if there is none. @throws ConfigError
 std::optional<double> time_budget_s(const RunOptions& options);

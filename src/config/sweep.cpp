@@ -133,7 +133,7 @@ std::vector<std::vector<std::size_t>> list_steps(const std::vector<SweepAxis>& a
 }
 
 void check_axes(const std::vector<SweepAxis>& axes, const RunOptions& options) {
-  double points = static_cast<double>(options.repeat);
+  double points = static_cast<double>(std::max<std::uint64_t>(options.repeat, 1));
   for (const SweepAxis& axis : axes) {
     if (std::ranges::count(axes, axis.option, &SweepAxis::option) > 1) {
       throw ConfigError(
@@ -152,6 +152,12 @@ void check_axes(const std::vector<SweepAxis>& axes, const RunOptions& options) {
     throw ConfigError(
         fmt::format("the sweep has {:.0f} points, at most {} are possible", points, most_points));
   }
+}
+
+/// @param steps points of each repeat
+std::uint64_t count_repeats(const RunOptions& options, std::size_t steps) {
+  if (!fills_time_budget(options)) return std::max<std::uint64_t>(options.repeat, 1);
+  return std::clamp<std::uint64_t>(most_points / steps, 1, most_filling_repeats);
 }
 
 }  // namespace
@@ -189,11 +195,11 @@ SweepLayout lay_out_sweep(const RunOptions& options) {
   for (const std::string& text : options.sweep) layout.axes.push_back(parse_axis(text));
   check_axes(layout.axes, options);
   RunOptions base = options;
-  base.repeat = 1;
+  base.repeat = RunOptions{}.repeat;
   base.sweep.clear();
   base.sweep_mode = RunOptions{}.sweep_mode;
   const auto steps = list_steps(layout.axes, options.sweep_mode);
-  for (std::uint64_t repeat = 0; repeat < options.repeat; ++repeat) {
+  for (std::uint64_t repeat = 0; repeat < count_repeats(options, steps.size()); ++repeat) {
     for (const auto& step : steps) {
       SweepPoint point{.options = base, .repeat_index = repeat, .at = {}};
       for (std::size_t i = 0; i < layout.axes.size(); ++i) {

@@ -27,10 +27,14 @@ constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
 constexpr EnumName<StreamEngine> engine_names[]{{StreamEngine::threads, "threads"},
                                                 {StreamEngine::bulk, "bulk"}};
 
-/// Of all blocks, whole ones.
+/// Whole ones.
+std::uint64_t count_block_warps(const StreamProbe& probe) {
+  return static_cast<std::uint64_t>(probe.block_threads) / warp_threads;
+}
+
+/// Of all blocks.
 std::uint64_t count_warps(const StreamProbe& probe) {
-  return static_cast<std::uint64_t>(probe.blocks) *
-         static_cast<std::uint64_t>(probe.block_threads) / warp_threads;
+  return static_cast<std::uint64_t>(probe.blocks) * count_block_warps(probe);
 }
 
 void check_hint(const StreamProbe& probe) {
@@ -69,15 +73,18 @@ void check_timed(const StreamProbe& probe) {
 
 void check_groups(const StreamProbe& probe, int sm_count) {
   if (probe.groups.empty()) return;
-  require(probe.kind == StreamKind::read && probe.engine == StreamEngine::threads &&
-              probe.path == LoadPath::past_l1 && probe.hint == StreamHint::none &&
-              probe.order == StreamOrder::apart && probe.element_bytes == 16 && probe.sms.empty() &&
-              !probe.peer_uuid,
-          "a stream with groups is of reads past the L1, of 16 B, apart, without hint");
+  const bool adds = probe.kind == StreamKind::add;  // with rules of their own
+  require(
+      probe.kind != StreamKind::copy && probe.engine == StreamEngine::threads &&
+          (adds || (probe.path == LoadPath::past_l1 && probe.element_bytes == 16)) &&
+          probe.hint == StreamHint::none && probe.order == StreamOrder::apart &&
+          probe.sms.empty() && !probe.peer_uuid,
+      "a stream with groups is of reads or writes past the L1, of 16 B, or of additions, apart, "
+      "without hint");
   require(probe.groups.size() <= most_stream_groups, "a stream has at most two groups");
   require(
       probe.block_threads % static_cast<int>(warp_threads) == 0 && probe.blocks % sm_count == 0 &&
-          stream_chunk_bytes % (512 * static_cast<std::uint64_t>(probe.ilp)) == 0,
+          stream_chunk_bytes % (stream_tile_bytes(probe) / count_block_warps(probe)) == 0,
       "a stream with groups needs whole warps, as many blocks on each SM, and an ilp of 1, 2, 4 "
       "or 8");
   std::set<int> grouped;

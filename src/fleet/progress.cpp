@@ -23,7 +23,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(RankState, {{RankState::measuring, "measuring"},
                                          {RankState::done, "done"},
                                          {RankState::measuring_again, "measuring again"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
-                                   jobs_total, probes_done, elapsed_s, beat)
+                                   jobs_total, probes_done, elapsed_s, budget_s, beat)
 
 namespace {
 
@@ -72,10 +72,18 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-/// By the rank's own pace so far.
+/// By the rank's own pace so far, and no longer than the time budget.
 double seconds_left(const Progress& rank) {
+  const double of_budget_s = std::max(0.0, rank.budget_s - rank.elapsed_s);
+  if (rank.jobs_total == 0) return of_budget_s;
   if (rank.jobs_done == 0) return 0;
-  return rank.elapsed_s / rank.jobs_done * (rank.jobs_total - rank.jobs_done);
+  const double left_s = rank.elapsed_s / rank.jobs_done * (rank.jobs_total - rank.jobs_done);
+  return rank.budget_s > 0 ? std::min(left_s, of_budget_s) : left_s;
+}
+
+/// "12 of 40"; "12" where as many jobs follow as there is time for.
+std::string count_text(int done, int total) {
+  return total > 0 ? fmt::format("{} of {}", done, total) : std::to_string(done);
 }
 
 }  // namespace
@@ -130,15 +138,15 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
     if (rank.state != RankState::measuring) continue;
     if (!slowest || rank.jobs_done < slowest->jobs_done) slowest = &rank;
   }
-  std::string text = fmt::format("{} of {} device jobs done", done, total);
+  std::string text = fmt::format("{} device jobs done", count_text(done, total));
   const auto silent = std::ranges::count_if(ranks, is_silent);
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   const auto again = std::ranges::count(ranks, RankState::measuring_again, &Progress::state);
   if (again > 0) text += fmt::format(", {} GPU(s) measured again", again);
   if (!slowest) return text;
-  text += fmt::format(", slowest rank {} ({}, {}, {} of {})", slowest->rank,
+  text += fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
                       escape_terminal(slowest->node), escape_terminal(slowest->job),
-                      slowest->jobs_done, slowest->jobs_total);
+                      count_text(slowest->jobs_done, slowest->jobs_total));
   if (slowest->jobs_done > 0) {
     double left_s = 0;
     for (const Progress& rank : ranks) {

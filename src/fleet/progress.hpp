@@ -19,9 +19,10 @@ struct Progress {
   std::string job;  // under way
   RankState state = RankState::measuring;
   int jobs_done = 0;
-  int jobs_total = 0;
+  int jobs_total = 0;  // 0: as many as fit into the budget
   std::uint64_t probes_done = 0;
   double elapsed_s = 0;
+  double budget_s = 0;     // after which no job begins; 0: none
   std::uint64_t beat = 0;  // grows with each write
   double silent_s = 0;     // since the file was written last, by its time stamp; not in the file
 };

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/candidates.hpp"
+#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
 #include "store/roster_file.hpp"
@@ -150,13 +151,23 @@ bool can_join(const Provenance& one, const Provenance& other) {
   return known || one.config_hash == other.config_hash;
 }
 
+/// GPUs differ in how many points they come to: only one without any was lost.
+void leave_what_was_begun(const Choice& choice, Roster& roster) {
+  std::erase_if(roster.provenance.points, [&](const Point& point) {
+    return std::ranges::none_of(
+        choice.all(), [&](const Candidate& one) { return one.config_hash == point.config_hash; });
+  });
+  std::erase_if(roster.devices, [&](const RosterEntry& entry) { return choice.holds(entry.uuid); });
+}
+
 /// The same for what was in a parts folder, if its run came as far as a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
   std::error_code error;
   if (!fs::exists(roster_path(parts), error)) return;
   try {
-    const Roster roster = read_roster(parts);
+    Roster roster = read_roster(parts);
+    if (roster.open_end) leave_what_was_begun(choice, roster);
     if (!can_join(roster.provenance, provenance)) return;
     add_points(provenance.points, points_of(roster.provenance));
     add_lost(choice, roster);
@@ -182,6 +193,17 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
         "shards or .parts folders");
   }
   return files;
+}
+
+/// Nothing, with a note, for an unfinished shard whose process died before anything was in it.
+std::optional<RunReader> open_unless_torn(const fs::path& file, MergeNotes& notes) {
+  try {
+    return std::optional<RunReader>(std::in_place, file);
+  } catch (const StoreError& error) {
+    if (file.extension() != ".part") throw;
+    notes.push_back(fmt::format("{}: left out", error.what()));
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -245,6 +267,8 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
     ResumedShard resumed = Shard::resume(parts, device, at_point(before, point), from);
     resumed.shard.finish(device);
+    write_digest(finished_shard(parts, device.info.uuid), device, point.config_hash);
+    if (before.points.size() > 1) continue;  // a note for each would be many
     notes.push_back(
         fmt::format("{} is in '{}' and not measured now: kept", device.info.uuid, run.string()));
   }
@@ -259,7 +283,9 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {
-    const RunReader reader(file);
+    const auto opened = open_unless_torn(file, notes);
+    if (!opened) continue;
+    const RunReader& reader = *opened;
     const Provenance& its = reader.provenance();
     const bool is_new_run =
         runs.insert({its.started_utc, its.slurm_job_id, its.command_line}).second;
@@ -281,6 +307,10 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     for (UnauditedDevice& device : reader.read_unaudited()) {
       if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));
     }
+  }
+  if (!provenance) {
+    throw ConfigError("there is nothing to merge (no process had written into these shards) " +
+                      notes.front());
   }
   for (const fs::path& source : sources) {
     add_lost_of_folder(choice, source, *provenance, notes);

@@ -23,14 +23,16 @@ MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster
 /// Joins run files, shards and parts folders of one configuration, but for the seed and the points
 /// of one sweep, in the order given. A GPU that occurs again at the same point is kept once: the
 /// complete one, and of several the one whose run started last. The provenance is that of the first
-/// source, with the ranks and points of all runs.
+/// source, with the ranks and points of all runs. An unfinished shard that cannot be read, because
+/// its process died as it began, is left out with a note.
 /// @throws StoreError if a file cannot be read; ConfigError if the configurations differ, or there
 /// is nothing to merge
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
 /// Makes shards, in the parts folder of the run that is to replace it, of the devices of a run file
-/// that are not in `except` and have none there. Does nothing if there is no run file.
+/// that are not in `except` and have none there, with digests. Does nothing if there is no run
+/// file.
 /// @param now of that run
 /// @throws ConfigError if the file has points that the run has not; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,

@@ -16,7 +16,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, command_line, config_json, config
                                    slurm_job_id, seed, world_size, axes, points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnauditedDevice, node, uuid)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RosterEntry, uuid, node, rank)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited, open_end)
 
 namespace {
 

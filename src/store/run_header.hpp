@@ -38,6 +38,8 @@ struct Roster {
   Provenance provenance;
   std::vector<RosterEntry> devices{};
   std::vector<UnauditedDevice> unaudited{};
+  /// The points are those that there is time for: one that no device has begun is none.
+  bool open_end = false;
 };
 std::string to_json(const Roster& roster);
 /// @throws StoreError if the text is not what to_json gave

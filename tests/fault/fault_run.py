@@ -41,9 +41,9 @@ class FaultTest(unittest.TestCase):
         self.environment = os.environ | MPI_ENVIRONMENT | {processes.MARK: self.folder.name}
         self.addCleanup(processes.end_all, self.folder.name)
 
-    def command(self, backend, *more, jobs=JOBS, ranks=1, output="run.h5"):
+    def command(self, backend, *more, jobs=JOBS, ranks=1, output="run.h5", suite="quick"):
         launcher = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-        return [*launcher, SONDE, "run", "--backend", backend, "--suite", "quick", "--jobs", jobs,
+        return [*launcher, SONDE, "run", "--backend", backend, "--suite", suite, "--jobs", jobs,
                 "--seed", "7", "-o", str(output), *more]
 
     def start(self, command):

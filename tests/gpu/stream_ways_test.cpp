@@ -242,5 +242,28 @@ TEST_F(StreamWaysGpuTest, groups_of_sms_read_lists_of_chunks_at_the_rate_of_the_
   EXPECT_LT(halves, 2.5 * all);
 }
 
+/// The device looks at what was written and added, and refuses a stream whose data are wrong.
+TEST_F(StreamWaysGpuTest, groups_of_sms_write_and_add_to_lists_of_chunks) {
+  StreamProbe probe = stream(device(), StreamKind::write, 1024, 1, 4);
+  probe.path = LoadPath::past_l1;
+  probe.footprint_bytes = 16_MiB;
+  probe.passes = 64;
+  for (int side = 0; side < 2; ++side) {
+    StreamGroup& group = probe.groups.emplace_back();
+    for (int sm = side; sm < device().info().sm_count; sm += 2) group.sms.push_back(sm);
+    for (std::uint64_t at = 0; at < 1000; ++at)  // not all chunks, and other ones for each group
+      group.chunk_offsets_bytes.push_back((at * 2 + static_cast<std::uint64_t>(side)) *
+                                          stream_chunk_bytes);
+  }
+  const double written = rate(device(), probe);
+  probe.kind = StreamKind::add;
+  probe.path = LoadPath::all_levels;
+  probe.element_bytes = 4;
+  const double added = rate(device(), probe);
+  std::printf("L2 by lists: %.0f GB/s written, %.0f GB/s added to\n", written * 1e-9, added * 1e-9);
+  EXPECT_GT(written, 0.5e12);
+  EXPECT_GT(added, 0.5e12);
+}
+
 }  // namespace
 }  // namespace sonde

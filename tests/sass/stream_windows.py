@@ -97,23 +97,28 @@ def check_adding(name, code):
     return [] if best == ilp else [f"{best} reductions in a row, should be {ilp}"]
 
 
+GROUPED_ACCESSES = {0: r"LDG\.E\.128\.STRONG\.GPU",  # by StreamWork: reads past the L1, ...
+                    1: r"STG\.E\.128",  # ... writes, ...
+                    3: r"REDG?\.E\.ADD\.STRONG\.GPU"}  # ... and additions
+
+
 def check_grouped(name, code):
-    """`ilp` loads past the L1 in a row, and in the loops nothing else but the look at the list."""
-    ilp = int(re.search(r"grouped_stream_kernelILi(\d+)E", name).group(1))
-    load = r"LDG\.E\.128\.STRONG\.GPU"
+    """`ilp` accesses in a row, and in the loops nothing else but the look at the list."""
+    work, ilp = map(int, re.search(r"StreamWorkE(\d).*EELi(\d+)E", name).groups())
+    access = GROUPED_ACCESSES[work]
     begin = min((begin for begin, _ in sass_windows.loops(code)), default=0)
     looped = [i for i in code if begin <= i.address <= max((e for _, e in sass_windows.loops(code)
                                                             if e != code[-1].address), default=0)]
     best = run = 0
     for i in looped:
-        if re.fullmatch(load, i.opcode):
+        if re.fullmatch(access, i.opcode):
             run += 1
             best = max(best, run)
         elif is_memory(i) or sass_windows.is_jump(i):
             run = 0
-    faults = [] if best == ilp else [f"{best} loads in flight, should be {ilp}"]
+    faults = [] if best == ilp else [f"{best} accesses in a row, should be {ilp}"]
     return faults + [f"{i.opcode} in the loop of chunks" for i in looped
-                     if is_memory(i) and not re.fullmatch(load, i.opcode)
+                     if is_memory(i) and not re.fullmatch(access, i.opcode)
                      and i.opcode.removesuffix(".SYS") not in ("LDG.E", "STG.E")]  # the list, the flag of the deadline
 
 
@@ -122,7 +127,7 @@ CHECKS = [
     (re.compile(r"timed_stream_kernel"), check_timed, 5),
     (re.compile(r"bulk_stream_kernel"), check_bulk, 2),
     (re.compile(r"adding_stream_kernel"), check_adding, 5),
-    (re.compile(r"grouped_stream_kernel"), check_grouped, 4),
+    (re.compile(r"grouped_stream_kernel"), check_grouped, 12),
 ]
 
 

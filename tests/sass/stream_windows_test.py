@@ -48,6 +48,10 @@ GROUPED = """
 """
 
 
+def grouped(work, ilp):
+    return f"21grouped_stream_kernelINS0_6AccessILNS0_10StreamWorkE{work}ELNS0_4LoadE1ELi16EEELi{ilp}EEEvNS0_12StreamLaunchE"
+
+
 def faults(check, name, listing):
     return check(name, sass_windows.parse("Function : f\n" + listing)["f"])
 
@@ -107,12 +111,15 @@ class StreamWindowsTest(unittest.TestCase):
         self.assertTrue(faults(stream_windows.check_adding, "20adding_stream_kernelILi4EE", ADDING))
 
     def test_right_chunks_pass(self):
-        self.assertEqual(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi2EE", GROUPED), [])
+        self.assertEqual(faults(stream_windows.check_grouped, grouped("0", 2), GROUPED), [])
+        stores = GROUPED.replace("LDG.E.128.STRONG.GPU", "STG.E.128")
+        self.assertEqual(faults(stream_windows.check_grouped, grouped("1", 2), stores), [])
 
-    def test_chunks_through_the_l1_or_unrolled_fail(self):
+    def test_chunks_through_the_l1_or_unrolled_or_of_other_work_fail(self):
         cached = GROUPED.replace("LDG.E.128.STRONG.GPU", "LDG.E.128")
-        self.assertTrue(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi2EE", cached))
-        self.assertTrue(faults(stream_windows.check_grouped, "21grouped_stream_kernelILi1EE", GROUPED))
+        self.assertTrue(faults(stream_windows.check_grouped, grouped("0", 2), cached))
+        self.assertTrue(faults(stream_windows.check_grouped, grouped("0", 1), GROUPED))
+        self.assertTrue(faults(stream_windows.check_grouped, grouped("3", 2), GROUPED))
 
 
 if __name__ == "__main__":

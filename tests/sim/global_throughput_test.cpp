@@ -164,6 +164,9 @@ TEST(L2ThroughputSimTest, far_lines_are_slower_only_where_no_copies_are_near) {
   }
   EXPECT_NEAR(copies.number("l2.far_bytes_per_s") / copies.number("l2.near_bytes_per_s"), 1, 0.03);
   EXPECT_NEAR(crossing.number("l2.far_bytes_per_s"), 2000 * 1.98e9, 0.05 * 2000 * 1.98e9);
+  EXPECT_NEAR(crossing.number("l2.far_atomics_per_s"), 500 * 1.98e9, 0.05 * 500 * 1.98e9);
+  EXPECT_NEAR(crossing.number("l2.near_atomics_per_s") / crossing.number("l2.atomics_per_s"), 1,
+              0.03);
   // Half of the lines cross, and those of the partition with more SMs take longer.
   EXPECT_LT(crossing.number("l2.both_bytes_per_s"), 4000 * 1.98e9);
   EXPECT_GT(crossing.number("l2.both_bytes_per_s"), 0.9 * 4000 * 1.98e9);

@@ -1,5 +1,6 @@
 // The job tlb gives back every TLB of every shipped model: levels, structure, who shares them, the
 // page and its window.
+#include "analysis/structure/index/index_function.hpp"
 #include "base/gpu_facts.hpp"
 #include "sim/hierarchy_truth.hpp"
 
@@ -49,6 +50,11 @@ void expect_structure(const JobOnSim& sim, const std::string& name, const sim::C
   EXPECT_EQ(sim.find(name + ".sets").confidence, 1) << name;
   if (geometry.index.kind == sim::DeclaredIndex::Kind::table) {
     EXPECT_EQ(sim.status(name + ".index_function"), Status::not_resolvable) << name;
+  } else if (geometry.index.kind == sim::DeclaredIndex::Kind::xor_masks) {
+    IndexFunction declared;
+    declared.kind = IndexKind::xor_masks;
+    declared.masks = geometry.index.masks;
+    EXPECT_EQ(sim.text(name + ".index_function"), describe(declared)) << name;
   } else {
     const int low = geometry.index.low_bit;
     const int bits = geometry.index.bits;

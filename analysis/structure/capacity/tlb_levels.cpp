@@ -31,6 +31,12 @@ std::vector<double> costs_above(const std::vector<double>& costs, double thresho
   return above;
 }
 
+/// How far noise takes the costs of a chase up: as far as down, where nothing else takes them. It
+/// is more where fewer lines were tried.
+double noise_of(const PageChaseCosts& chase) {
+  return std::max(0.0, -quantile(chase.cost_cycles, 1 - common_quantile));
+}
+
 double share_above(const PageChaseCosts& chase, double threshold_cycles) {
   return static_cast<double>(costs_above(chase.cost_cycles, threshold_cycles).size()) /
          static_cast<double>(chase.cost_cycles.size());
@@ -55,8 +61,9 @@ double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_c
 /// Whether a longer chase has more pages above a cost, and most of them far cheaper: then those of
 /// this one were lines that the data caches had lost.
 bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<double>& above,
-                 double least_cycles) {
+                 double plateau_cycles, double least_step_cycles) {
   return std::ranges::any_of(longer, [&](const PageChaseCosts& chase) {
+    const double least_cycles = std::max(plateau_cycles, noise_of(chase)) + least_step_cycles;
     const std::vector<double> later = costs_above(chase.cost_cycles, least_cycles);
     return later.size() > above.size() && median(later) * least_ratio < median(above);
   });
@@ -88,13 +95,17 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
   double ratio = 1;
   const PageChaseCosts* first_misses = nullptr;  // of the level before
   for (std::size_t i = 0; i < chases.size(); ++i) {
-    const double least_cycles = plateau_cycles * ratio + least_step_cycles;
+    const double least_cycles =
+        std::max(plateau_cycles * ratio, noise_of(chases[i])) + least_step_cycles;
     const std::vector<double> above = costs_above(chases[i].cost_cycles, least_cycles);
     const auto pages = static_cast<double>(chases[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
     // One more where the chase begins anew.
     if (above.size() <= chases[i].span_bytes / rarest_miss_bytes + 1) continue;
-    if (is_undercut(std::span(chases).subspan(i + 1), above, least_cycles)) continue;
+    if (is_undercut(std::span(chases).subspan(i + 1), above, plateau_cycles * ratio,
+                    least_step_cycles)) {
+      continue;
+    }
     TlbLevel level;
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;

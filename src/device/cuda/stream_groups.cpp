@@ -2,6 +2,7 @@
 #include "device/cuda/stream_groups.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace sonde::cuda {
 namespace {
@@ -39,6 +40,18 @@ kernels::StreamGroupsLaunch StreamGroups::describe() const {
     begin += chunks;
   }
   return launch;
+}
+
+std::uint64_t StreamGroups::covered_chunks() const {
+  std::set<std::uint64_t> covered;
+  const kernels::StreamGroupsLaunch launch = describe();
+  for (std::size_t i = 0; i < probe_.groups.size(); ++i) {
+    const std::vector<std::uint64_t>& list = probe_.groups[i].chunk_offsets_bytes;
+    const std::uint64_t taken = std::uint64_t{launch.of[i].warps} * launch.warp_chunks;
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(taken, list.size()));
+    covered.insert(list.begin(), list.begin() + count);
+  }
+  return covered.size();
 }
 
 void StreamGroups::fill() const {

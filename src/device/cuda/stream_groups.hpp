@@ -15,6 +15,9 @@ class StreamGroups {
   /// Tells the kernel; after all arrays were added.
   kernels::StreamGroupsLaunch describe() const;
 
+  /// Different chunks that some warp takes in a launch.
+  std::uint64_t covered_chunks() const;
+
   /// Fills in what goes up before each launch.
   void fill() const;
   /// Queues what must come before every launch.

@@ -16,7 +16,8 @@ constexpr const char* known_faults =
     "slow_sm=SM:cycles, slow_slice=slice:cycles, slow_tpc=TPC:share, lost_way=SM[:set], "
     "peer_lanes=rank:share, "
     "low_bandwidth=factor, bandwidth_dip=factor, "
-    "throttle[=factor], clock_drop=launch[:factor], hang=launch, sticky=launch, gone=launch, "
+    "throttle[=factor], clock_drop=launch[:factor], clock_sink=factor, hang=launch, sticky=launch, "
+    "gone=launch, "
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
     "ecc_rising=launch, host_width=lanes, host_generation=number, pcie_replays=count, "
@@ -178,6 +179,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     const bool has_factor = colon != std::string_view::npos;
     faults.clock_drop_launch = count(value.substr(0, colon));
     faults.clock_drop_factor = has_factor ? factor(value.substr(colon + 1)) : default_throttle;
+  } else if (name == "clock_sink") {
+    faults.clock_sink_factor = factor(value);
   } else if (name == "bandwidth_dip") {
     faults.bandwidth_dip_factor = factor(value);
   } else if (name == "wrong_data") {

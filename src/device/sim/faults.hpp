@@ -45,6 +45,7 @@ struct Faults {
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
   std::uint64_t clock_drop_launch = 0;  // from this launch on the clock is lower, too, by
   double clock_drop_factor = 1;         //   this factor
+  double clock_sink_factor = 1;         // each draw of the noise lowers the SM clock by this factor
   std::uint64_t hang_launch = 0;        // this launch never ends
   std::uint64_t sticky_launch = 0;      // from this launch on nothing works
   std::uint64_t gone_launch = 0;        // from this launch on the GPU cannot be reached

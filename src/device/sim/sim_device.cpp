@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <numeric>
@@ -23,6 +24,9 @@ constexpr std::uint64_t thermal_slowdown = 0x40;
 // Any plausible values: an idle board, and one at its slowdown temperature.
 constexpr double cool_temperature_c = 41;
 constexpr double hot_temperature_c = 88;
+// Of the clock, lost when a board has become as hot as that: boost clocks fall by steps of some
+// 15 MHz as it warms, long before the driver calls it a slowdown.
+constexpr double hot_sink_fraction = 0.1;
 constexpr double power_w = 180;
 // A launch costs at least this much, so that launches do not share a start time.
 constexpr double launch_ns = 5000;
@@ -73,17 +77,27 @@ SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<
   }
 }
 
-double SimDevice::clock_factor() const {
+double SimDevice::throttle_factor() const {
   return faults_.clock_factor *
          (has_begun(faults_.clock_drop_launch) ? faults_.clock_drop_factor : 1);
 }
 
+double SimDevice::sink_factor() const {
+  return std::pow(faults_.clock_sink_factor, static_cast<double>(draw_));
+}
+
+double SimDevice::temperature_c() const {
+  if (throttle_factor() < 1) return hot_temperature_c;
+  const double warmed = std::min(1.0, (1 - sink_factor()) / hot_sink_fraction);
+  return cool_temperature_c + warmed * (hot_temperature_c - cool_temperature_c);
+}
+
 Health SimDevice::health() {
   if (has_begun(faults_.gone_launch)) return {};
-  const bool throttled = clock_factor() < 1;
+  const bool throttled = throttle_factor() < 1;
   const std::uint64_t risen =
       has_begun(faults_.ecc_rising_launch) ? launches_ - faults_.ecc_rising_launch + 1 : 0;
-  return {.temperature_c = throttled ? hot_temperature_c : cool_temperature_c,
+  return {.temperature_c = temperature_c(),
           .power_w = power_w,
           .sm_clock_hz = sm_clock_hz(),
           .memory_clock_hz = die_.info.memory_clock_hz,
@@ -177,13 +191,16 @@ Trace SimDevice::play(const ProbeSpec& spec) {
                       .now_ns = now_ns_,
                       .number = launches_of_job_,
                       .seed = seed};
+  const auto start = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
   Trace trace = std::visit([&launch](const auto& probe) { return sim::play(launch, probe); }, spec);
   const Health now = health();
   trace.conditions = {.sm_clock_hz = now.sm_clock_hz,
                       .memory_clock_hz = now.memory_clock_hz,
                       .temperature_c = now.temperature_c,
                       .throttle_reasons = now.throttle_reasons,
-                      .seed = seed};
+                      .seed = seed,
+                      .start_unix_ns = start.count()};
   if (has_begun(faults_.nan_launch)) spoil_with_nan(trace);
   const double busy_ns = launch_ns + longest_ns(trace, sm_clock_hz());
   trace.device_s = busy_ns * 1e-9;

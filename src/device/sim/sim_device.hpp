@@ -33,8 +33,11 @@ class SimDevice final : public Device {
   void meet_faults();
   /// Whether a fault that begins with this launch (0: never) is there by now.
   bool has_begun(std::uint64_t launch) const { return launch != 0 && launches_ >= launch; }
-  /// Of the highest SM clock.
-  double clock_factor() const;
+  /// Of the highest SM clock: what throttling leaves, what warming leaves, and both.
+  double throttle_factor() const;
+  double sink_factor() const;
+  double clock_factor() const { return throttle_factor() * sink_factor(); }
+  double temperature_c() const;
   double sm_clock_hz() const { return die_.info.sm_clock_hz * clock_factor(); }
 
   Model model_;

@@ -155,6 +155,18 @@ TEST(FaultsTest, a_dropping_clock_has_a_factor_of_its_own) {
   EXPECT_EQ(faults_of("h200+clock_drop=9").clock_drop_factor, 0.7);
 }
 
+TEST(FaultsTest, a_sinking_clock_is_lower_and_the_board_warmer_with_each_draw) {
+  const auto device = open_sim(quiet_json("h200"), 1, faults_of("h200+clock_sink=0.97"));
+  const double cool_c = device->health().temperature_c;
+  EXPECT_DOUBLE_EQ(device->health().sm_clock_hz, 1980e6);
+  device->draw_anew();
+  device->draw_anew();
+  EXPECT_NEAR(device->run(ClockProbe{ClockWindow::empty, {0}, 1}).conditions.sm_clock_hz,
+              1980e6 * 0.97 * 0.97, 1);
+  EXPECT_GT(device->health().temperature_c, cool_c + 20);
+  EXPECT_EQ(device->health().throttle_reasons, 0u);
+}
+
 TEST(FaultsTest, rising_ecc_counts_rise_with_each_launch) {
   const auto device = open_sim(quiet_json("gtx980"), 1, faults_of("gtx980+ecc=4+ecc_rising=2"));
   const ChaseProbe probe = chase({0}, 0, 1);

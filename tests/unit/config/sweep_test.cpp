@@ -68,6 +68,24 @@ TEST(SweepTest, a_product_has_all_combinations_and_a_zip_one_of_each) {
   EXPECT_THAT([&] { lay_out_sweep(options); }, ThrowsMessage<ConfigError>(HasSubstr("seed has 3")));
 }
 
+TEST(SweepTest, the_suite_full_with_a_time_budget_is_repeated_until_it_is_over) {
+  const RunOptions night{.suite = "full", .sweep = {"memory-percent=50,100"}, .time_budget = "8h"};
+  EXPECT_TRUE(fills_time_budget(night));
+  const SweepLayout layout = lay_out_sweep(night);
+  EXPECT_EQ(layout.points.size(), 2 * most_filling_repeats);
+  EXPECT_EQ(layout.points.back().repeat_index, most_filling_repeats - 1);
+  EXPECT_EQ(
+      hash_options(layout.points.front().options),
+      hash_options(
+          lay_out_sweep({.suite = "full", .sweep = {"memory-percent=50"}}).points.front().options));
+}
+
+TEST(SweepTest, other_suites_and_explicit_repeats_do_not_fill_the_time_budget) {
+  EXPECT_EQ(lay_out_sweep({.time_budget = "8h"}).points.size(), 1);
+  EXPECT_EQ(lay_out_sweep({.suite = "full"}).points.size(), 1);
+  EXPECT_EQ(lay_out_sweep({.suite = "full", .repeat = 3, .time_budget = "8h"}).points.size(), 3);
+}
+
 TEST(SweepTest, each_repeat_is_a_whole_sweep_of_other_hashes) {
   const SweepLayout layout = lay_out_sweep({.repeat = 2, .sweep = {"seed=1,2"}});
 

@@ -103,6 +103,21 @@ TEST(StreamProbeTest, each_sm_is_in_one_group_whose_chunks_lie_in_the_footprint)
   refused([](auto& probe) { probe.footprint_bytes = 4096, probe.passes = 1; });
 }
 
+TEST(StreamProbeTest, groups_read_write_and_add_but_do_not_copy) {
+  StreamProbe probe = grouped();
+  probe.kind = StreamKind::write;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  probe.kind = StreamKind::copy;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.kind = StreamKind::add;
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+  probe.element_bytes = 4;
+  probe.path = LoadPath::all_levels;
+  EXPECT_NO_THROW(validate_probe(probe, 2));
+  probe.ilp = 64;  // more words than a chunk has for a warp
+  EXPECT_THROW(validate_probe(probe, 2), Error);
+}
+
 TEST(StreamProbeTest, warps_of_groups_take_as_many_chunks_each) {
   const StreamProbe probe = grouped();  // 4 warps, 8 passes over 16 chunks
   EXPECT_EQ(stream_warp_chunks(probe), 32u);

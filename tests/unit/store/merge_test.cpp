@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace sonde {
 namespace {
 
@@ -75,6 +77,20 @@ TEST_F(MergedDevicesTest, a_device_measured_later_takes_the_place_of_the_earlier
 
     expect_same(merge({a, b}), all);
   }
+}
+
+TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {
+  const fs::path parts = folder_ / "run.h5.parts";
+  fs::create_directories(parts);
+  std::ofstream(parts / "GPU-9.h5.part") << "not yet a file";
+  EXPECT_THROW(merge_runs({parts}, folder_ / "all.h5"), ConfigError);
+  const std::vector<DeviceResult> one = make_devices(5, 1, 1);
+  write("run.h5.parts/GPU-1.h5", one);
+
+  expect_same(merge({parts}), one);
+
+  std::ofstream(parts / "GPU-8.h5") << "whole once";
+  EXPECT_THROW(merge_runs({parts}, folder_ / "all.h5"), StoreError);
 }
 
 TEST_F(MergedDevicesTest, a_merge_can_be_merged) {

@@ -235,17 +235,24 @@ class StreamQueue {
   bool reach_l2(Turn& turn) {
     turn.time = l2_.serve(turn.time, batch_bytes() / rates_.l2, turn.end);
     turn.stage = Stage::dram;
-    if (!turn.is_read && traffic_.write_through) return false;
-    if (random_.unit() >= traffic_.l2_hit_rate) return false;
-    if (!turn.is_read) return answer(turn, 0);
-    const StreamSm& place = traffic_.sms[turn.sm];
-    if (place.far_share == 0 || random_.unit() >= place.far_share) {
-      return answer(turn, traffic_.l2_latency_cycles);
+    if (!turn.is_read) {
+      cross(turn);
+      if (traffic_.write_through || random_.unit() >= traffic_.l2_hit_rate) return false;
+      return answer(turn, 0);
     }
+    if (random_.unit() >= traffic_.l2_hit_rate) return false;
+    const bool is_far = cross(turn);
+    return answer(turn, is_far ? traffic_.l2_far_latency_cycles : traffic_.l2_latency_cycles);
+  }
+
+  /// Whether the other partition serves it; then it takes the way between them.
+  bool cross(Turn& turn) {
+    const StreamSm& place = traffic_.sms[turn.sm];
+    if (place.far_share == 0 || random_.unit() >= place.far_share) return false;
     if (rates_.crossing > 0) {
       crossings_[place.partition].serve(turn.time, batch_bytes() / rates_.crossing, turn.end);
     }
-    return answer(turn, traffic_.l2_far_latency_cycles);
+    return true;
   }
 
   bool reach_dram(Turn& turn) {

@@ -33,7 +33,7 @@ struct StreamSm {
   std::size_t tpc = 0;
   std::size_t gpc = 0;
   std::size_t partition = 0;  // of the L2
-  double far_share = 0;       // of its reads that are answered by the other one
+  double far_share = 0;       // of its accesses that the other one serves
 };
 
 /// What the warps ask for, and how often a cache has it.

@@ -12,6 +12,14 @@ Source make_source(const LatencyRow& row, std::int64_t more_cycles, double jitte
   return source;
 }
 
+/// Whether only code passes this cache.
+bool holds_code_alone(const Model& model, std::size_t cache) {
+  return std::ranges::none_of(model.paths, [&](const std::optional<PathModel>& path) {
+    return path && path->space != AddressSpace::code &&
+           std::ranges::find(path->caches, cache) != path->caches.end();
+  });
+}
+
 }  // namespace
 
 Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
@@ -22,6 +30,8 @@ Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
   for (auto& instances : caches_) instances.resize(std::max(die.sms.size(), partitions));
   for (auto& instances : walk_caches_) instances.resize(die.sms.size());
   for (auto& instances : tlbs_) instances.resize(die.sms.size());
+  for (std::size_t cache = 0; cache < caches_.size(); ++cache)
+    of_code_alone_.push_back(holds_code_alone(model, cache));
 }
 
 void Arrays::begin_probe(std::uint64_t seed) {
@@ -44,6 +54,13 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
     instance.probe = probe_;
   }
   return instance.array.get();
+}
+
+CacheArray* Arrays::ready_cache(std::size_t cache, int number, const Geometry& geometry) {
+  Instance& instance = caches_[cache][static_cast<std::size_t>(number)];
+  const bool used = instance.geometry == &geometry && instance.probe != 0;
+  if (used && of_code_alone_[cache]) return instance.array.get();
+  return ready(caches_[cache], number, model_.caches[cache], geometry);
 }
 
 const Geometry& Arrays::geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {
@@ -70,11 +87,11 @@ Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
   const bool split = model.scope == Scope::partition && model_.partitions.count > 1;
   const std::int64_t more_cycles =
       std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at];
-  CacheArray* near = ready(caches_[cache], number, model, geometry);
+  CacheArray* near = ready_cache(cache, number, geometry);
   ByPartition by_home;
   by_home.fill(near);
   for (int home = 0; split && home < model_.partitions.count; ++home) {
-    by_home[static_cast<std::size_t>(home)] = ready(caches_[cache], home, model, geometry);
+    by_home[static_cast<std::size_t>(home)] = ready_cache(cache, home, geometry);
   }
   return {.array = near,
           .by_home = by_home,

@@ -69,13 +69,15 @@ struct Route {
   const Level& last() const { return levels[level_count - 1]; }
 };
 
-/// All arrays of a die. They are made when first needed and emptied for each probe.
+/// All arrays of a die. They are made when first needed and emptied for each probe, but for those
+/// of code alone: no launch and no load of data empties them, as was seen on an H200.
 class Arrays {
  public:
   /// Keeps references to both.
   Arrays(const Model& model, const Die& die);
 
-  /// All arrays that are opened from now on are empty; `seed` for random replacement.
+  /// All arrays that are opened from now on are empty, but for those of code alone; `seed` for
+  /// random replacement.
   void begin_probe(std::uint64_t seed);
 
   /// The route without its base. Routes of one probe meet in whatever arrays the model says.
@@ -92,6 +94,7 @@ class Arrays {
 
   CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
                     const Geometry& geometry);
+  CacheArray* ready_cache(std::size_t cache, int number, const Geometry& geometry);
   Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
   /// That of this SM, which may have lost ways.
   const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes);
@@ -99,6 +102,7 @@ class Arrays {
   const Model& model_;
   const Die& die_;
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
+  std::vector<bool> of_code_alone_;            // by place in Model::caches
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
   std::vector<std::vector<Instance>> walk_caches_;
   std::map<const Geometry*, SetIndex> indexes_;

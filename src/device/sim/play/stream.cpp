@@ -59,7 +59,7 @@ struct StreamPlan {
   int resident = 1;
   int warps_per_block = 1;        // or tiles that the copy engine has under way
   double block_bytes = 0;         // that one block reads, or writes, in all passes
-  std::vector<double> far_share;  // of what each SM of the device reads, if groups say what
+  std::vector<double> far_share;  // of what each SM of the device accesses, if groups say what
   double l2_bytes_per_cycle = 0;
   StreamTraffic traffic;
 };
@@ -217,9 +217,11 @@ bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<i
          std::ranges::count(ports, ports.front()) == std::ssize(ports);
 }
 
-/// A copy in the partition of the SM is as near as a line at home there.
+/// For reads a copy in the partition of the SM is as near as a line at home there; stores and
+/// additions go to the home.
 double far_share_of(const Launch& launch, const StreamPlan& plan, int sm) {
-  if (plan.far_share.empty() || launch.model.partitions.replicate) return 0;
+  const bool has_copies = launch.model.partitions.replicate && !plan.traffic.writes;
+  if (plan.far_share.empty() || has_copies) return 0;
   return plan.far_share[static_cast<std::size_t>(sm)];
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 
 #include "analysis/structure/sets/group_testing.hpp"
+#include "analysis/structure/sets/ways_per_set.hpp"
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,43 @@ TEST(GroupTestingTest, goes_on_when_only_one_line_can_go_at_a_time) {
   std::ranges::sort(set);
   ASSERT_EQ(set.size(), needed);
   EXPECT_EQ(set.front(), lines - needed);
+}
+
+/// One of the four lines of the fifth set that are asked for first misses in that order, whatever
+/// room there is: some other cache has lost it. In other orders it does not.
+TEST(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
+  constexpr std::uint64_t line_bytes = 128;
+  constexpr std::uint32_t set_ways = 4;
+  IndexFunction index;
+  index.kind = IndexKind::bit_field;
+  for (int bit = 7; bit < 14; ++bit) index.masks.push_back(std::uint64_t{1} << bit);
+  index.sets = 128;
+  const LinePool space{.line_bytes = line_bytes,
+                       .span_bytes = std::uint64_t{128} * 64 * line_bytes,
+                       .cached_lines = std::uint64_t{128} * set_ways,
+                       .seed = 3};
+  Lines first_order;  // of the fifth set
+  const MissOracle ask = [&](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (const Lines& list : lists) {
+      MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
+      std::vector<Lines> by_set(index.sets);
+      for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
+      if (by_set[5].size() == set_ways && first_order.empty()) first_order = by_set[5];
+      for (std::size_t at = 0; at < list.size(); ++at) {
+        const Lines& of_set = by_set[set_of(index, list[at])];
+        const bool lost = of_set == first_order && of_set.front() == list[at];
+        if (of_set.size() > set_ways || lost) counts.misses[at] = passes;
+      }
+      answers.push_back(std::move(counts));
+    }
+    return answers;
+  };
+  const EvictionSet conflict{.lines = Lines{0, 16384, 32768, 49152, 65536}, .fitting_lines = 512};
+
+  const std::vector<std::uint32_t> found = measure_ways(index, space, conflict, ask);
+
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
 }  // namespace

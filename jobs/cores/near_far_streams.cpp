@@ -1,9 +1,10 @@
 // Atomics are answered where a line is at home: their latency tells on which side of the chip that
 // is, for one SM over all chunks, and then for all SMs over some of them.
-#include "jobs/cores/near_far_reads.hpp"
+#include "jobs/cores/near_far_streams.hpp"
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
+#include "base/gpu_facts.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// A chunk counts if both of its halves have one home. Published hashes choose by blocks of 4 KiB.
 constexpr std::uint64_t step_bytes = stream_chunk_bytes / 2;
 constexpr std::uint64_t chase_passes = 2;
-constexpr std::size_t places = 3;
+constexpr std::size_t places = 6;
 constexpr int repeats = 3;
 /// Chunks of each home that every SM asks for, and how often it does, timed.
 constexpr std::size_t asked_chunks = 16;
@@ -110,8 +111,22 @@ NoSides find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, S
 }
 
 enum class Lines { near, far, both };
-constexpr std::array all_lines{Lines::near, Lines::far, Lines::both};
-constexpr std::array metrics{"l2.near_bytes_per_s", "l2.far_bytes_per_s", "l2.both_bytes_per_s"};
+
+/// What is asked, and how it is counted.
+struct Question {
+  const char* metric;
+  StreamKind kind;
+  Lines lines;
+};
+constexpr Question questions[] = {
+    {"l2.near_bytes_per_s", StreamKind::read, Lines::near},
+    {"l2.far_bytes_per_s", StreamKind::read, Lines::far},
+    {"l2.both_bytes_per_s", StreamKind::read, Lines::both},
+    {"l2.near_write_bytes_per_s", StreamKind::write, Lines::near},
+    {"l2.far_write_bytes_per_s", StreamKind::write, Lines::far},
+    {"l2.near_atomics_per_s", StreamKind::add, Lines::near},
+    {"l2.far_atomics_per_s", StreamKind::add, Lines::far},
+};
 
 std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
   std::vector<StreamGroup> groups;
@@ -127,38 +142,64 @@ std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
   return groups;
 }
 
-}  // namespace
+/// One block on each SM with more under way than the L2 needs: the same shape for all streams and
+/// in every run, so that nothing but the side tells them apart.
+Shape full_shape(const DeviceInfo& gpu) {
+  constexpr int ilp = 4;
+  return {gpu.max_threads_per_block, gpu.sm_count, ilp};
+}
 
-void report_near_far_reads(JobRun& run, const StreamProbe& reads, const Shape& shape) {
-  constexpr int most_ilp = static_cast<int>(stream_chunk_bytes / 512);
-  const Shape used{shape.block_threads, shape.blocks, std::min(shape.ilp, most_ilp)};
-  std::array<Best, all_lines.size()> rates;
-  NoSides none;
-  const auto refusal = refusal_of([&] {
-    for (std::size_t number = 0; number < places && none.status == Status::ok; ++number) {
-      const Draw draw = draw_replicate(run, "sides", number);
-      Sides sides;
-      none = find_homes(run, draw, reads.footprint_bytes, sides);
-      if (none.status == Status::ok) none = find_sms(run, draw, reads.footprint_bytes, sides);
-      if (none.status != Status::ok) return;
-      for (std::size_t i = 0; i < all_lines.size(); ++i) {
-        StreamProbe stream = reads;
-        stream.groups = make_groups(sides, all_lines[i]);
-        rates[i].shape = used;
-        rates[i].rates.samples.push_back(measure_at(run, stream, used, draw, repeats));
+/// Rates of one question at one draw, additions as such.
+std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
+                                  const Draw& draw) {
+  stream.groups = make_groups(sides, lines);
+  std::vector<double> rates = measure_at(run, stream, full_shape(run.info()), draw, repeats);
+  if (stream.kind == StreamKind::add)
+    for (double& rate : rates) rate /= stream.element_bytes;
+  return rates;
+}
+
+/// Answers of questions, by place in `questions`; empty where there is no stream of the kind.
+using Answers = std::array<Best, std::size(questions)>;
+
+NoSides measure_sides(JobRun& run, std::span<const StreamProbe> streams, Answers& answers) {
+  const std::uint64_t footprint_bytes = streams.front().footprint_bytes;
+  for (std::size_t number = 0; number < places; ++number) {
+    const Draw draw = draw_replicate(run, "sides", number);
+    Sides sides;
+    NoSides none = find_homes(run, draw, footprint_bytes, sides);
+    if (none.status == Status::ok) none = find_sms(run, draw, footprint_bytes, sides);
+    if (none.status != Status::ok) return none;
+    for (const StreamProbe& stream : streams) {
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (questions[i].kind != stream.kind) continue;
+        answers[i].shape = full_shape(run.info());
+        answers[i].rates.samples.push_back(
+            measure_lines(run, stream, sides, questions[i].lines, draw));
       }
     }
-  });
+  }
+  return {};
+}
+
+}  // namespace
+
+void report_near_far(JobRun& run, std::span<const StreamProbe> streams) {
+  Answers answers;
+  NoSides none;
+  const auto refusal = refusal_of([&] { none = measure_sides(run, streams, answers); });
   if (refusal) none = {Status::not_resolvable, *refusal};
-  for (std::size_t i = 0; i < all_lines.size(); ++i) {
-    if (none.status == Status::ok &&
-        std::ranges::any_of(rates[i].rates.samples, &std::vector<double>::empty)) {
-      none = {Status::not_resolvable, "the device refuses streams of groups of SMs"};
-    }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::vector<std::vector<double>>& samples = answers[i].rates.samples;
     if (none.status != Status::ok) {
-      run.report(no_answer(metrics[i], none.status, none.reason));
+      run.report(no_answer(questions[i].metric, none.status, none.reason));
+    } else if (samples.empty()) {
+      run.report(not_resolvable(questions[i].metric, "no shape of such a stream was found"));
+    } else if (std::ranges::any_of(samples, &std::vector<double>::empty)) {
+      run.report(
+          not_resolvable(questions[i].metric, "the device refuses streams of groups of SMs"));
     } else {
-      report_rate(run, metrics[i], rates[i]);
+      report_rate(run, questions[i].metric, answers[i]);
     }
   }
 }

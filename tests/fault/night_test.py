@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""A night: the suite full is repeated until its time budget is over, and what drifts is found.
+night_test.py <sonde> [unittest's arguments]"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+from collections import Counter
+from pathlib import Path
+
+from fault_run import INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, export, left_behind, processes
+
+BACKEND = "sim:gtx980,gtx780"
+
+
+class NightTest(FaultTest):
+    def read(self, name="run.h5"):
+        run = export(SONDE, self.folder / name)
+        self.assertIsNotNone(run, f"{name} cannot be read")
+        return run
+
+    def repeats_done(self):
+        """Of each GPU that has any."""
+        return Counter(path.name for path in (self.folder / "run.h5.parts").rglob("*.h5"))
+
+
+class FillTest(NightTest):
+    """The suite full with a time budget: repeats until it is over."""
+    def run_night(self, budget, *more, **how):
+        how = {"backend": BACKEND, "jobs": "clock", "ranks": 2, "suite": "full"} | how
+        return self.run_sonde(how.pop("backend"), "--time-budget", budget, *more, **how)
+
+    def measure_night(self, *more, least=1, **how):
+        """With a budget in which so many repeats are whole, however slow this machine is."""
+        budget_s = 2
+        status = self.run_night(f"{budget_s}s", *more, **how)
+        while status == RESUMABLE or self.stand() < least:
+            budget_s *= 2
+            self.assertLess(budget_s, 100, self.said)
+            status = self.run_night(f"{budget_s}s", "--resume", **how)
+        return status
+
+    def dry_run(self, budget):
+        command = self.command(BACKEND, "--time-budget", budget, "--dry-run", jobs="clock", suite="full")
+        return subprocess.run(command, cwd=self.folder, text=True, timeout=60, check=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def stand(self):
+        """How many repeats the run says it has."""
+        said = re.search(r"the time budget is over: (\d+) repeat\(s\) stand", self.said)
+        self.assertIsNotNone(said, self.said)
+        return int(said.group(1))
+
+    def check_night(self, run, repeats):
+        self.assertEqual(len(run["points"]), repeats)
+        self.assertEqual({device["repeats"] for device in run["devices"]}, {repeats})
+        self.assertEqual({device["status"] for device in run["devices"]}, {"complete"})
+        self.assertEqual(left_behind(self.folder), [])
+        self.assertFalse((self.folder / "run.h5.parts").exists())
+
+    def test_it_ends_with_the_repeats_that_are_whole_and_resumes_with_more(self):
+        self.assertEqual(self.measure_night(least=2), OK, self.said)
+        repeats = self.stand()
+        first = self.read()
+        self.check_night(first, repeats)
+        self.assertEqual(self.measure_night("--resume", least=repeats + 1), OK, self.said)
+        second = self.read()
+        self.check_night(second, self.stand())
+        self.assertEqual(second["points"][:repeats], first["points"])
+
+    def test_without_one_whole_repeat_it_waits_for_resume(self):
+        self.assertEqual(self.run_night("0.001s"), RESUMABLE, self.said)
+        self.assertEqual(self.measure_night("--resume"), OK, self.said)
+        self.check_night(self.read(), self.stand())
+
+    def test_killed_it_goes_on_and_its_shards_can_be_merged(self):
+        child = self.start(self.command(BACKEND, "--time-budget", "60s", jobs="clock",
+                                        ranks=2, suite="full"))
+        self.wait_until(lambda: sorted(self.repeats_done().values())[-2:-1] >= [2], child)
+        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
+            os.kill(process.pid, signal.SIGKILL)
+        self.finish(child)
+        shutil.copytree(self.folder / "run.h5.parts", self.folder / "kept.parts")
+        done = subprocess.run([SONDE, "merge", "kept.parts", "-o", "merged.h5"], cwd=self.folder,
+                              text=True, timeout=60, check=False, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE)
+        self.assertIn(done.returncode, (OK, INCOMPLETE), done.stderr)
+        merged = self.read("merged.h5")
+        self.assertGreaterEqual(len(merged["points"]), 2)
+        self.assertLess(len(merged["points"]), 500)  # those that were begun, of 1000
+        self.assertEqual(len(merged["devices"]), 2)
+        shutil.rmtree(self.folder / "kept.parts")
+        (self.folder / "merged.h5").unlink()
+        self.assertEqual(self.measure_night("--resume", least=2), OK, self.said)
+        self.check_night(self.read(), self.stand())
+
+    def test_a_gpu_that_cannot_be_measured_holds_up_nobody(self):
+        self.measure_night(least=2, backend="sim:gtx980,gtx980+sticky=2")
+        run = self.read()
+        self.assertEqual({device["repeats"] for device in run["devices"]}, {self.stand()})
+        self.assertEqual([device["verdict"] for device in run["devices"]], ["pass", "fail"])
+
+    def test_an_explicit_number_of_repeats_is_that_number(self):
+        self.assertEqual(self.run_night("60s", "--repeat", "2", ranks=1), OK, self.said)
+        self.assertEqual(len(self.read()["points"]), 2)
+
+    def test_a_dry_run_tells_what_fits(self):
+        said = self.dry_run("1h")
+        self.assertIn("repeats until the time budget of 1h is over", said)
+        self.assertIn("not known before a point is measured", said)
+        self.assertEqual(self.measure_night(ranks=1), OK, self.said)
+        self.assertRegex(self.dry_run("1h"),
+                         "about .* and .* for [0-9]+ repeats, as [0-9]+ measured so far")
+
+
+class DriftTest(NightTest):
+    def test_a_clock_that_sinks_over_the_repeats_is_named_and_others_are_well(self):
+        backend = "sim:gtx980+clock_sink=0.99,gtx980,gtx980"
+        self.assertEqual(self.run_sonde(backend, "--repeat", "8", ranks=3, jobs="clock,shared"),
+                         OK, self.said)
+        run = self.read()
+        sinking = run["devices"][0]
+        self.assertEqual([device["verdict"] for device in run["devices"]],
+                         ["warn", "pass", "pass"])
+        self.assertEqual(sinking["likely"], "thermal")
+        metrics = {drift["metric"] for drift in run["drifts"]}
+        self.assertLessEqual({"conditions.sm_clock_hz", "clock.sm_hz"}, metrics)
+        for drift in run["drifts"]:
+            self.assertEqual(drift["uuid"], sinking["uuid"])
+            self.assertEqual(len(drift["repeats"]), 8)
+        clock = next(drift for drift in run["drifts"] if drift["metric"] == "clock.sm_hz")
+        self.assertAlmostEqual(clock["value"][1] / clock["value"][0], 0.99 ** 7, delta=0.01)
+        self.assertGreater(clock["temperature_c"][1], clock["temperature_c"][0] + 20)
+        text = subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, text=True, timeout=60,
+                              stdout=subprocess.PIPE, check=False).stdout
+        self.assertIn("DRIFT over the repeats", text)
+        self.assertRegex(text, "what +SM clock fell [67].. % in .*: 1.* GHz, 4. to 7. C")
+        subprocess.run([SONDE, "report", "run.h5", "-o", "page.html"], cwd=self.folder, timeout=60,
+                       check=True)
+        self.assertIn('id="drift"', (self.folder / "page.html").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+#include "commands/fill_budget.hpp"
+
+#include "store/shard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FillBudgetTest : public ::testing::Test {
+ protected:
+  /// Two points in each of four repeats; two GPUs, of ranks 0 and 1.
+  FillBudgetTest() : folder_(fs::path(testing::TempDir()) / "fill_budget") {
+    fs::remove_all(folder_);
+    plan_.options.suite = "full";
+    plan_.options.time_budget = "1h";
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      const std::string hash = std::to_string(i);
+      plan_.provenance.points.push_back({.config_hash = hash, .config_json = "{}", .seed = 1});
+      MeasurePlan& point = plan_.points.emplace_back();
+      point.repeat_index = i / 2;
+      point.parts = folder_ / hash;
+      fs::create_directories(point.parts);
+    }
+    roster_ = {.provenance = plan_.provenance, .open_end = true};
+    roster_.devices = {{.uuid = "GPU-0", .node = "n", .rank = 0},
+                       {.uuid = "GPU-1", .node = "n", .rank = 1}};
+  }
+  ~FillBudgetTest() override { fs::remove_all(folder_); }
+
+  void finish_points(const std::string& uuid, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i)
+      std::ofstream(finished_shard(plan_.points[i].parts, uuid));
+  }
+  std::size_t points_without(const std::vector<int>& lost) const {
+    return with_whole_points(plan_, roster_, lost).provenance.points.size();
+  }
+
+  fs::path folder_;
+  RunPlan plan_;
+  Roster roster_;
+};
+
+TEST_F(FillBudgetTest, points_stand_that_all_gpus_have_finished) {
+  finish_points("GPU-0", 7);
+  finish_points("GPU-1", 5);
+  EXPECT_EQ(points_without({}), 5);
+  EXPECT_FALSE(with_whole_points(plan_, roster_, {}).open_end);
+}
+
+TEST_F(FillBudgetTest, a_lost_rank_holds_up_nobody_and_one_repeat_is_there_in_any_case) {
+  finish_points("GPU-0", 7);
+  finish_points("GPU-1", 1);
+  EXPECT_EQ(points_without({1}), 7);
+  EXPECT_EQ(points_without({}), 2);
+}
+
+TEST_F(FillBudgetTest, the_slowest_gpu_decides_but_not_one_that_was_given_up) {
+  const auto reach = [](const std::string& uuid, std::size_t points, const char* given_up) {
+    return describe_reach({.device = {.uuid = uuid}, .given_up = given_up, .points_done = points});
+  };
+  const std::string idle = reach("", 0, "");
+  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), idle, reach("b", 5, "")}), 5);
+  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "it hangs")}), 7);
+  EXPECT_EQ(whole_points(plan_, {reach("a", 4, "gone"), reach("b", 3, "it hangs")}), 4);
+  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "")}), std::nullopt);
+}
+
+TEST_F(FillBudgetTest, a_plan_that_keeps_points_has_another_hash_and_says_what_stands) {
+  const std::string before = plan_.provenance.config_hash;
+  keep_points(5, plan_);
+  EXPECT_EQ(plan_.points.size(), 5);
+  EXPECT_EQ(plan_.provenance.points.size(), 5);
+  EXPECT_NE(plan_.provenance.config_hash, before);
+  EXPECT_EQ(describe_kept(plan_), "2 repeat(s) stand, and 1 point(s) of the next one");
+  keep_points(4, plan_);
+  EXPECT_EQ(describe_kept(plan_), "2 repeat(s) stand");
+  EXPECT_TRUE(plan_.is_sweep());
+}
+
+}  // namespace
+}  // namespace sonde
