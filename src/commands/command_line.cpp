@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "commands/suggest.hpp"
+#include "commands/tolerances.hpp"
 #include "config/config_file.hpp"
 #include "jobs/suite.hpp"
 
@@ -126,6 +127,7 @@ void add_options(CLI::App& app, DoctorOptions& options) {
 void check_run_options(const RunOptions& options) {
   check_options(options);
   parse_suite_level(options.suite);
+  parse_tolerances(options.tolerance);
 }
 
 /// Options that the command line left open come from the file.

@@ -7,6 +7,7 @@
 #include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
+#include "commands/tolerances.hpp"
 #include "store/run_reader.hpp"
 
 #include <algorithm>
@@ -55,8 +56,10 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-ReduceOptions options_with(const std::vector<DeviceConditions>& conditions) {
+ReduceOptions options_with(const Provenance& provenance,
+                           const std::vector<DeviceConditions>& conditions) {
   ReduceOptions options;
+  options.tolerances = tolerances_of(provenance);
   options.conditions = conditions;
   return options;
 }
@@ -102,7 +105,7 @@ class TurnReader {
   Fleet reduce() {
     std::vector<DeviceConditions> conditions = read_conditions(reader_);
     Fleet fleet;
-    fleet.analysis = reduce_fleet(in_turns(), options_with(conditions));
+    fleet.analysis = reduce_fleet(in_turns(), options_with(run_.provenance, conditions));
     keep_what_is_shown(fleet.analysis);
     fleet.run = std::move(run_);
     return fleet;
@@ -223,9 +226,9 @@ std::vector<DeviceConditions> centres_of_conditions(
 Fleet read_points(const RunReader& reader, WithProbes with_probes) {
   RunResult run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
-  const std::vector<Drift> drifts = find_drifts(run, conditions);
   const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
-  ReduceOptions options = options_with(centres);
+  ReduceOptions options = options_with(run.provenance, centres);
+  const std::vector<Drift> drifts = find_drifts(run, conditions, options);
   options.drifts = drifts;
   Fleet fleet;
   fleet.run = centre_of_repeats(std::move(run));
@@ -239,7 +242,7 @@ Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
   Fleet fleet;
   fleet.run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
-  fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
+  fleet.analysis = reduce_fleet(fleet.run, options_with(fleet.run.provenance, conditions));
   return fleet;
 }
 
@@ -254,8 +257,10 @@ Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
 
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after) {
-  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
-                      centre_of_repeats(read_run(after, WithTraces::no)));
+  const RunResult now = centre_of_repeats(read_run(after, WithTraces::no));
+  ReduceOptions options;
+  options.tolerances = tolerances_of(now.provenance);
+  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)), now, options);
 }
 
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,

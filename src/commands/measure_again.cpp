@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "commands/again_plan.hpp"
+#include "commands/tolerances.hpp"
 #include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
@@ -73,7 +74,9 @@ void judge_shards(const MeasurePlan& plan) {
   std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
   std::vector<std::string> present;
   for (const RosterEntry& entry : roster.devices) present.push_back(entry.uuid);
-  write_again_plan(plan.parts, plan_again(run, reduce_fleet(run), present));
+  ReduceOptions options;
+  options.tolerances = tolerances_of(run.provenance);
+  write_again_plan(plan.parts, plan_again(run, reduce_fleet(run, options), present));
 }
 
 void measure_again(const MeasurePlan& plan, const Task& task,

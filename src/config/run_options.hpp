@@ -32,7 +32,8 @@ struct RunOptions {
   bool force = false;
   bool dry_run = false;
   bool print_config = false;
-  bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
+  bool allow_shared_gpu = false;         // MIG slices, MPS, other processes on the GPU
+  std::vector<std::string> tolerance{};  // "latency=2": percent, by metric or prefix; else 3 and 5
   std::uint64_t memory_percent = 100;
   double job_timeout_s = 600;
   double rendezvous_timeout_s = 30;
@@ -98,6 +99,11 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.allow_shared_gpu,
         OptionText{"allow-shared-gpu", guides_run,
                    "measure although MIG, MPS or another process shares the GPU"});
+  visit(
+      options.tolerance,
+      OptionText{"tolerance", guides_run,
+                 "how far devices may be apart, in percent, by comma: latency=2, or latency=2/4 to "
+                 "warn from 2 on and fail from 4; a metric or what some begin with; else 3/5"});
   visit(options.memory_percent,
         OptionText{"memory-percent", decides_results,
                    "of a GPU's free memory, how much to take: measurements are repeated at other "

@@ -1,0 +1,88 @@
+#include "commands/tolerances.hpp"
+
+#include "analysis/metrics.hpp"
+#include "base/error.hpp"
+#include "commands/suggest.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace sonde {
+namespace {
+
+constexpr double most_percent = 1000;
+
+std::optional<double> read_percent(std::string_view text) {
+  double percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  const bool whole = error == std::errc() && rest == end;
+  return whole && percent > 0 && percent <= most_percent ? std::optional(percent) : std::nullopt;
+}
+
+bool has_metric(std::string_view prefix) {
+  return std::ranges::any_of(all_metrics(), [prefix](const Metric& metric) {
+    return std::string_view(metric.name).starts_with(prefix);
+  });
+}
+
+/// Names of metrics, and what stands before each point of them.
+std::string nearest_prefix(std::string_view prefix) {
+  std::vector<std::string> known;
+  for (const Metric& metric : all_metrics()) {
+    const std::string_view name = metric.name;
+    for (std::size_t point = name.find('.'); point != std::string_view::npos;
+         point = name.find('.', point + 1)) {
+      known.emplace_back(name.substr(0, point));
+    }
+    known.emplace_back(name);
+  }
+  return nearest_word(prefix, known);
+}
+
+Tolerance parse_tolerance(const std::string& item) {
+  const std::size_t equals = item.find('=');
+  const std::string prefix = item.substr(0, equals);
+  const std::string_view values =
+      equals == std::string::npos ? std::string_view() : std::string_view(item).substr(equals + 1);
+  const std::size_t slash = values.find('/');
+  const auto warn = read_percent(values.substr(0, slash));
+  const Tolerance usual = ReduceOptions{}.tolerance;
+  const auto fail = slash == std::string_view::npos
+                        ? std::optional(warn.value_or(0) * usual.fail / usual.warn)
+                        : read_percent(values.substr(slash + 1));
+  if (prefix.empty() || !warn || !fail || *fail < *warn) {
+    throw ConfigError(fmt::format(
+        "'{}' is no tolerance (a metric or the beginning of some, and percent) write latency=2, or "
+        "latency=2/4 to warn from 2 % on and fail from 4 %",
+        item));
+  }
+  if (!has_metric(prefix)) {
+    const std::string nearest = nearest_prefix(prefix);
+    throw ConfigError(fmt::format(
+        "no metric begins with '{}' (a typo would change no verdict) {}", prefix,
+        nearest.empty() ? "see sonde list metrics" : "did you mean '" + nearest + "'?"));
+  }
+  return {prefix, *warn / 100, *fail / 100};
+}
+
+}  // namespace
+
+std::vector<Tolerance> parse_tolerances(const std::vector<std::string>& items) {
+  std::vector<Tolerance> tolerances;
+  for (const std::string& item : items) tolerances.push_back(parse_tolerance(item));
+  return tolerances;
+}
+
+std::vector<Tolerance> tolerances_of(const Provenance& provenance) {
+  const auto json = nlohmann::json::parse(provenance.config_json, nullptr, false);
+  if (!json.is_object() || !json.contains("tolerance")) return {};
+  return parse_tolerances(json["tolerance"].get<std::vector<std::string>>());
+}
+
+}  // namespace sonde
