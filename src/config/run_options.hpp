@@ -55,6 +55,17 @@ struct OptionText {
   char letter = '\0';  // of the short form, if there is one
 };
 
+inline constexpr OptionText tolerance_text{
+    "tolerance", OptionRole::guides_run,
+    "how far devices may be apart, in percent, by comma: latency=2, or latency=2/4 to warn from 2 "
+    "on "
+    "and fail from 4; a metric or what some begin with; else 3/5"};
+inline constexpr OptionText time_budget_text{
+    "time-budget", OptionRole::guides_run,
+    "begin no further job after so long (90min, 6h), and stop with status 75: --resume goes on; "
+    "the "
+    "suite full is repeated until then, and ends with the repeats that are whole"};
+
 /// Calls `visit(member, OptionText)` for every option of a run, in the order of --help.
 template <class Options, class Visit>
 void for_each_run_option(Options& options, Visit&& visit) {
@@ -99,22 +110,14 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.allow_shared_gpu,
         OptionText{"allow-shared-gpu", guides_run,
                    "measure although MIG, MPS or another process shares the GPU"});
-  visit(
-      options.tolerance,
-      OptionText{"tolerance", guides_run,
-                 "how far devices may be apart, in percent, by comma: latency=2, or latency=2/4 to "
-                 "warn from 2 on and fail from 4; a metric or what some begin with; else 3/5"});
+  visit(options.tolerance, tolerance_text);
   visit(options.memory_percent,
         OptionText{"memory-percent", decides_results,
                    "of a GPU's free memory, how much to take: measurements are repeated at other "
                    "places of it"});
   visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
                                           "a job that takes longer ends the measuring of its GPU"});
-  visit(options.time_budget,
-        OptionText{"time-budget", guides_run,
-                   "begin no further job after so long (90min, 6h), and stop with status 75: "
-                   "--resume goes on; the suite full is repeated until then, and ends with the "
-                   "repeats that are whole"});
+  visit(options.time_budget, time_budget_text);
   visit(options.rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,
                    "how long to wait for a rank that gives no sign of life, in any stage"});
