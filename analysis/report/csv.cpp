@@ -34,14 +34,14 @@ void add_number(std::string& row, double value) {
   if (std::isfinite(value)) fmt::format_to(std::back_inserter(row), FMT_COMPILE("{}"), value);
 }
 
-/// Separated by blanks.
+/// Separated by blanks: several numbers are a text, and may not begin like a formula.
 void add_modes(std::string& row, const std::vector<double>& modes) {
-  const char* before = "";
+  std::string text;
   for (const double mode : modes) {
-    row += before;
-    add_number(row, mode);
-    before = " ";
+    if (!text.empty()) text += ' ';
+    add_number(text, mode);
   }
+  add_cell(row, text);
 }
 
 /// What stands behind the value, with the end of the line.

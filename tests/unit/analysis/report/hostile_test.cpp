@@ -35,6 +35,16 @@ std::string render(Render renderer, const std::string& text) {
   return renderer(run, reduce_fleet(run, maker::options()));
 }
 
+TEST(HostileReportTest, modes_of_a_finding_are_no_formula_of_a_spreadsheet) {
+  RunResult run = maker::healthy_fleet(1, 7);
+  maker::finding_of(run.devices[0], "latency.dram_cycles").modes = {-620, 680};
+
+  const std::string csv = render_csv_long(run, reduce_fleet(run, maker::options()));
+
+  EXPECT_THAT(csv, HasSubstr(",'-620 680,"));
+  EXPECT_THAT(csv, Not(HasSubstr(",-620")));
+}
+
 TEST(HostileReportTest, terminal_shows_what_would_steer_it) {
   const auto plain = [](const RunResult& run, const FleetAnalysis& analysis) {
     return render_terminal(run, analysis, Colour::off);
