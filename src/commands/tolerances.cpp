@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -19,8 +20,8 @@ constexpr double most_percent = 1000;
 
 std::optional<double> read_percent(std::string_view text) {
   double percent = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  const auto* const end = std::to_address(text.end());
+  const auto [rest, error] = std::from_chars(std::to_address(text.begin()), end, percent);
   const bool whole = error == std::errc() && rest == end;
   return whole && percent > 0 && percent <= most_percent ? std::optional(percent) : std::nullopt;
 }
