@@ -21,7 +21,7 @@ namespace {
 /// A chunk counts if both of its halves have one home. Published hashes choose by blocks of 4 KiB.
 constexpr std::uint64_t step_bytes = stream_chunk_bytes / 2;
 constexpr std::uint64_t chase_passes = 2;
-constexpr std::size_t places = 16;
+constexpr std::size_t places = 24;
 constexpr int repeats = 3;
 /// Chunks of each home that every SM asks for, and how often it does, timed.
 constexpr std::size_t asked_chunks = 16;

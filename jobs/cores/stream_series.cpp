@@ -23,7 +23,7 @@ constexpr StoppingRule bulk_rule{.least = 5, .most = 16};
 /// Thousands of windows tell a mean of some hundred cycles, with a deviation of as many, to a
 /// percent.
 constexpr int timed_tiles = 4096;
-constexpr std::size_t latency_places = 5;
+constexpr std::size_t latency_places = 12;
 /// Of the shape under whose load they are timed: all threads of an SM with a load each, the same on
 /// every device of a model. Which shape is the fastest differs from run to run.
 constexpr int full_block_threads = 512;
