@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace sonde::sim {
@@ -22,6 +23,12 @@ ProgramProbe rows(std::uint32_t block_warps, std::uint64_t passes = 256) {
                    .kernels = {kernel}};
   probe.cached = static_cast<int>(block_warps);
   probe.sm_accesses = passes * block_warps;
+  return probe;
+}
+
+/// On SM 0 alone, which then makes exactly the accesses asked for.
+ProgramProbe alone(ProgramProbe probe) {
+  probe.sms = {0};
   return probe;
 }
 
@@ -43,16 +50,43 @@ std::uint64_t accesses_of_sm(const Trace& trace, int sm) {
                          });
 }
 
+std::uint64_t accesses_of_all(const Trace& trace) {
+  return std::accumulate(
+      trace.lanes.begin(), trace.lanes.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const LaneTrace& lane) { return sum + lane.accesses; });
+}
+
 std::uint64_t cycles(const Trace& trace) { return trace.lanes.at(0).elapsed_cycles; }
 
 TEST(ProgramMachineTest, every_line_of_a_load_hits_or_misses) {
   const Trace trace = play(fermi(), rows(8));
   EXPECT_EQ(trace.lanes.size(), 15u * 8);
-  for (int sm = 0; sm < 15; ++sm) EXPECT_EQ(accesses_of_sm(trace, sm), 8u * 256);
+  EXPECT_EQ(accesses_of_all(trace), 15u * 8 * 256);
   EXPECT_EQ(count(trace, ProgramCount::l1_hits) + count(trace, ProgramCount::l1_misses),
-            8u * 256 * 32);
-  EXPECT_EQ(count(trace, ProgramCount::instructions), 8u * 256);
+            accesses_of_sm(trace, 0) * 32);
+  EXPECT_EQ(count(trace, ProgramCount::instructions), accesses_of_sm(trace, 0));
   EXPECT_LE(count(trace, ProgramCount::l2_requests), count(trace, ProgramCount::l1_misses));
+}
+
+/// Two SMs and two blocks: one reads 1024 elements of its rows, the other one.
+ProgramProbe uneven_blocks(std::uint64_t accesses) {
+  ProgramProbe probe = rows(1);
+  probe.program.kernels[0].grid_x = 2;
+  probe.program.kernels[0].inner = {.first = 1024, .per_block = -1023};
+  probe.sm_accesses = accesses;
+  probe.sms = {0, 1};
+  return probe;
+}
+
+TEST(ProgramMachineTest, a_block_goes_to_the_sm_that_has_room) {
+  const Trace trace = play(fermi(), uneven_blocks(8192));
+  EXPECT_EQ(accesses_of_all(trace), 2u * 8192);
+  // Block 0 first, then each SM takes both kinds by turns: neither is left with the misses.
+  const auto longer =
+      static_cast<double>(std::max(trace.lanes[0].elapsed_cycles, trace.lanes[1].elapsed_cycles));
+  const auto shorter =
+      static_cast<double>(std::min(trace.lanes[0].elapsed_cycles, trace.lanes[1].elapsed_cycles));
+  EXPECT_GT(shorter, 0.99 * longer) << "all SMs work until all is made";
 }
 
 TEST(ProgramMachineTest, a_warp_alone_misses_each_line_once_and_never_fails) {
@@ -74,7 +108,7 @@ TEST(ProgramMachineTest, a_kernel_finds_the_l1_empty_and_what_lies_behind_it_not
 }
 
 TEST(ProgramMachineTest, instructions_take_issue_slots) {
-  ProgramProbe probe = rows(1);
+  ProgramProbe probe = alone(rows(1));
   const Trace without = play(fermi(), probe);
   probe.program.kernels[0].instructions = 100;
   const Trace with = play(fermi(), probe);
@@ -85,11 +119,11 @@ TEST(ProgramMachineTest, instructions_take_issue_slots) {
 TEST(ProgramMachineTest, misses_fail_when_mshrs_run_out_and_loads_past_the_l1_do_not) {
   nlohmann::json scarce = fermi();
   scarce["lsu"]["mshrs"] = 4;
-  const Trace stalled = play(scarce, rows(1));
+  const Trace stalled = play(scarce, alone(rows(1)));
   EXPECT_GT(count(stalled, ProgramCount::reservation_failures), 1000u);
-  EXPECT_GT(cycles(stalled), 1.5 * static_cast<double>(cycles(play(fermi(), rows(1)))));
+  EXPECT_GT(cycles(stalled), 1.5 * static_cast<double>(cycles(play(fermi(), alone(rows(1))))));
 
-  ProgramProbe past = rows(1);
+  ProgramProbe past = alone(rows(1));
   past.cached = 0;
   const Trace bypassing = play(scarce, past);
   EXPECT_EQ(count(bypassing, ProgramCount::reservation_failures), 0u);
@@ -138,12 +172,12 @@ ProgramProbe updates() {
 }
 
 TEST(ProgramMachineTest, stores_go_to_the_l2_and_by_policy_leave_or_drop_the_line) {
-  const Trace left = play(fermi(), updates());
+  const Trace left = play(fermi(), alone(updates()));
   EXPECT_EQ(count(left, ProgramCount::l1_misses), 128u / 32 * 32);
   EXPECT_EQ(count(left, ProgramCount::l2_requests), (128 / 32 + 128) * 32u);
   nlohmann::json evicting = fermi();
   evicting["caches"][0]["write_policy"]["hit"] = "invalidate";
-  EXPECT_EQ(count(play(evicting, updates()), ProgramCount::l1_hits), 0u);
+  EXPECT_EQ(count(play(evicting, alone(updates())), ProgramCount::l1_hits), 0u);
 }
 
 TEST(ProgramMachineTest, too_many_warps_thrash_the_l1_and_half_of_them_do_not) {
@@ -162,8 +196,8 @@ TEST(ProgramMachineTest, few_active_warps_keep_their_lines) {
   probe.active_warps = 2;
   const Trace few = play(fermi(), probe);
   EXPECT_EQ(few.lanes.size(), 15u * 2);
-  EXPECT_EQ(accesses_of_sm(few, 0), 8u * 256);
-  EXPECT_GE(count(few, ProgramCount::l1_hits), 8u * 256 * 30);
+  EXPECT_EQ(accesses_of_all(few), 15u * 8 * 256);
+  EXPECT_GE(count(few, ProgramCount::l1_hits), accesses_of_sm(few, 0) * 30);
   EXPECT_LT(count(all, ProgramCount::l1_hits), count(few, ProgramCount::l1_hits));
 }
 
@@ -203,7 +237,7 @@ TEST(ProgramMachineTest, greedy_warps_keep_more_than_those_that_take_turns) {
 }
 
 TEST(ProgramMachineTest, the_dynamic_bypass_finds_how_many_warps_fit) {
-  ProgramProbe probe = rows(8, 1024);
+  ProgramProbe probe = alone(rows(8, 1024));
   const Trace all = play(fermi(), probe);
   for (bool one_for_all : {false, true}) {
     probe.machine.dynamic = DynamicBypass{.one_for_all = one_for_all};
@@ -219,7 +253,7 @@ TEST(ProgramMachineTest, the_dynamic_bypass_finds_how_many_warps_fit) {
 }
 
 TEST(ProgramMachineTest, protected_lines_survive_what_thrashes) {
-  ProgramProbe probe = rows(8, 512);
+  ProgramProbe probe = alone(rows(8, 512));
   const std::uint64_t without = count(play(fermi(), probe), ProgramCount::l1_hits);
   probe.machine.protecting_distance = true;
   const Trace with = play(fermi(), probe);
@@ -229,7 +263,7 @@ TEST(ProgramMachineTest, protected_lines_survive_what_thrashes) {
 }
 
 TEST(ProgramMachineTest, hints_keep_what_they_promise) {
-  ProgramProbe probe = rows(1);
+  ProgramProbe probe = alone(rows(1));
   probe.cached = 0;
   probe.bypass_path = BypassPath::no_allocate;
   EXPECT_EQ(count(play(fermi(), probe), ProgramCount::l1_hits), 0u);
@@ -293,7 +327,8 @@ TEST(ProgramMachineTest, what_an_sm_cannot_hold_is_refused) {
   EXPECT_THROW(play(fermi(), probe), DeviceError);
   ProgramProbe idle = rows(1);
   idle.program.kernels[0].inner = {.first = 0, .per_block = 1};  // block 0 makes no pass
-  EXPECT_THROW(play(fermi(), idle), DeviceError);
+  EXPECT_NO_THROW(play(fermi(), idle)) << "blocks without accesses are passed over";
+  EXPECT_THROW(play(quiet_json("gtx980"), idle), DeviceError) << "its SM 0 has block 0 alone";
 }
 
 }  // namespace

@@ -7,19 +7,22 @@
 namespace sonde::sim {
 namespace {
 
-SmPlay describe_play(const ProgramProbe& probe, int sm, std::uint64_t ranks,
-                     std::uint64_t accesses) {
+SmPlay describe_play(const ProgramProbe& probe, int sm) {
   return {.sm = sm,
-          .warps = {.rank = static_cast<std::uint64_t>(sm),
-                    .ranks = ranks,
-                    .blocks = probe.resident_blocks,
+          .warps = {.blocks = probe.resident_blocks,
                     .block_warps = block_warps(probe.program.kernels.front()),
                     .active = probe.active_warps},
           .level = probe.level,
           .cached = probe.cached,
           .bypass_path = probe.bypass_path,
-          .accesses = accesses,
           .windows = probe.windows};
+}
+
+/// The first blocks, one to each SM in turn until all SMs are full.
+void give_first_blocks(std::vector<ProgramSm>& sms, int resident_blocks) {
+  for (int block = 0; block < resident_blocks; ++block) {
+    for (ProgramSm& sm : sms) sm.add_block();
+  }
 }
 
 /// All SMs whose time has come do what they have to, each time another one first, so that requests
@@ -87,14 +90,16 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
   for (std::size_t kernel = 0; kernel < probe.program.kernels.size(); ++kernel) {
     const KernelAccesses accesses(probe.program, probe.program.kernels[kernel], buffer_address,
                                   model.memory.line_bytes);
+    KernelWork work(accesses, ranks / results.size(), shares[kernel] * results.size());
     std::vector<ProgramSm> sms;
     sms.reserve(results.size());
     for (std::size_t at = 0; at < results.size(); ++at) {
       if (model.l1) l1s[at].clear();
-      sms.emplace_back(model.sm, describe_play(probe, static_cast<int>(at), ranks, shares[kernel]),
-                       model.l1 ? &l1s[at] : nullptr, memory, accesses, begin,
+      sms.emplace_back(model.sm, describe_play(probe, static_cast<int>(at)),
+                       model.l1 ? &l1s[at] : nullptr, memory, work, begin,
                        SmBypass{.decider = decider_of(at), .observer = generators[at].get()});
     }
+    give_first_blocks(sms, probe.resident_blocks);
     play_together(sms);
     double end = begin;
     for (std::size_t at = 0; at < results.size(); ++at) {

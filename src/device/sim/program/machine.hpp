@@ -25,7 +25,10 @@ struct MachineSm {
   std::uint64_t cached_in_periods = 0;
 };
 
-/// Plays the program on SMs 0 .. sm_count - 1 of the machine, each from its rank's blocks.
+/// Plays the program on SMs 0 .. sm_count - 1 of the machine, which share out its blocks and
+/// accesses as they have room.
+/// @param ranks SMs of the whole machine, a multiple of sm_count: those that do not play have the
+/// blocks between
 /// @param buffer_address where the program's arrays begin
 std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProbe& probe,
                                     int sm_count, std::uint64_t ranks,

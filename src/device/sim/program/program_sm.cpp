@@ -9,14 +9,14 @@
 namespace sonde::sim {
 
 ProgramSm::ProgramSm(const SmModel& model, const SmPlay& play, L1Tags* l1, MemorySide& memory,
-                     const KernelAccesses& kernel, double begin, const SmBypass& bypass)
+                     KernelWork& work, double begin, const SmBypass& bypass)
     : model_(model),
       play_(play),
       l1_(l1),
       memory_(memory),
-      kernel_(kernel),
+      work_(work),
       bypass_(bypass),
-      warps_(play.warps, kernel, begin),
+      warps_(play.warps, work),
       schedulers_(model.scheduler, model.schedulers, warps_.count(), begin),
       results_(warps_.count()),
       unit_free_(begin),
@@ -24,11 +24,10 @@ ProgramSm::ProgramSm(const SmModel& model, const SmPlay& play, L1Tags* l1, Memor
       bypass_queue_(model.miss_queue_entries),
       now_(begin),
       end_(begin) {
-  for (std::size_t slot = 0; slot < warps_.count(); ++slot) {
-    schedulers_.set_youngest(slot);
-    settle(slot);
-  }
+  for (std::size_t slot = 0; slot < warps_.count(); ++slot) schedulers_.set_waiting(slot);
 }
+
+void ProgramSm::add_block() { begin(warps_.add_block(now_)); }
 
 /// Tells the schedulers when the warp can issue what comes next, and what that is.
 void ProgramSm::settle(std::size_t slot) {
@@ -39,13 +38,13 @@ void ProgramSm::settle(std::size_t slot) {
   const bool waits = begins || access.waits || access.store || play_.windows;
   if (waits && warp.outstanding > 0) return schedulers_.set_waiting(slot);
   const bool instructions =
-      begins && !warp.instructions_issued && kernel_.kernel().instructions > 0;
+      begins && !warp.instructions_issued && work_.kernel().kernel().instructions > 0;
   schedulers_.set_next(slot, waits ? std::max(now_, warp.pass_ready) : now_, !instructions);
 }
 
 void ProgramSm::issue(int scheduler, std::size_t slot) {
   ResidentWarp& warp = warps_[slot];
-  const std::uint32_t instructions = kernel_.kernel().instructions;
+  const std::uint32_t instructions = work_.kernel().kernel().instructions;
   if (warp.accesses.begins_pass() && !warp.instructions_issued && instructions > 0) {
     // One after the other without a gap: enough warps hide what arithmetic waits for.
     counts_.instructions += instructions;
@@ -75,7 +74,7 @@ void ProgramSm::issue_access(std::size_t slot) {
   entry.ready = now_;
   if (unit_count_ == 1) unit_free_ = std::max(unit_free_, now_);
   ++counts_.instructions;
-  ++made_;
+  work_.count_access();
   ++results_[slot].accesses;
   if (!entry.store) ++warp.outstanding;
   warp.accesses.advance();
@@ -85,7 +84,7 @@ void ProgramSm::issue_access(std::size_t slot) {
 
 void ProgramSm::step() {
   if (unit_count_ > 0 && unit_free_ <= now_) advance_unit();
-  for (int scheduler = 0; scheduler < schedulers_.count() && made_ < play_.accesses; ++scheduler) {
+  for (int scheduler = 0; scheduler < schedulers_.count() && !work_.done(); ++scheduler) {
     const auto slot = schedulers_.choose(scheduler, now_, unit_count_ == unit_entries);
     if (slot) issue(scheduler, *slot);
   }
@@ -95,7 +94,7 @@ void ProgramSm::step() {
 void ProgramSm::find_next_time() {
   if (done()) return;
   double next = unit_count_ > 0 ? unit_free_ : std::numeric_limits<double>::infinity();
-  if (made_ < play_.accesses) {
+  if (!work_.done()) {
     next = std::min(next, schedulers_.next_time(unit_count_ == unit_entries));
   }
   require(std::isfinite(next), "a simulated SM has nothing to do and is not done");
@@ -171,7 +170,7 @@ bool ProgramSm::play_miss(Entry& entry, const LineAccess& access, const L1Answer
 bool ProgramSm::play_past_l1(Entry& entry, const LineAccess& access) {
   if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
   const Sectors sectors =
-      fetched_sectors(access.sectors, model_.bypass_fetch_bytes, kernel_.line_bytes());
+      fetched_sectors(access.sectors, model_.bypass_fetch_bytes, work_.kernel().line_bytes());
   entry.ready = std::max(entry.ready, memory_.load(play_.sm, now_, access.line, sectors));
   bypass_queue_.take(memory_.free_time(play_.sm));
   return true;
@@ -218,10 +217,13 @@ void ProgramSm::go_on(std::size_t slot) {
   const ResidentWarp& warp = warps_[slot];
   if (!warp.accesses.at_end() || warp.outstanding > 0) return settle(slot);
   schedulers_.set_waiting(slot);
-  const ReplacedSlots replaced = warps_.end_warp(slot);
-  for (std::size_t next = replaced.first; next < replaced.end; ++next) {
-    schedulers_.set_youngest(next);
-    settle(next);
+  begin(warps_.end_warp(slot));
+}
+
+void ProgramSm::begin(const ReplacedSlots& replaced) {
+  for (std::size_t slot = replaced.first; slot < replaced.end; ++slot) {
+    schedulers_.set_youngest(slot);
+    settle(slot);
   }
 }
 

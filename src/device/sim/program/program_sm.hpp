@@ -36,8 +36,7 @@ struct SmPlay {
   BypassLevel level = BypassLevel::warp;
   int cached = 0;  // the first so many units use the L1, if there is no decider
   BypassPath bypass_path = BypassPath::past_l1;
-  std::uint64_t accesses = 0;  // to be made
-  bool windows = false;        // a load waits for the one before
+  bool windows = false;  // a load waits for the one before
 };
 
 /// Who chooses how many units use the L1, and who counts what this SM does for it; or null.
@@ -62,14 +61,16 @@ struct WarpResult {
 
 class ProgramSm {
  public:
-  /// @param l1 null: there is none  @param kernel outlives the SM
-  /// @throws DeviceError if no warp of the SM has an access
+  /// An SM that has no block yet. @param l1 null: there is none  @param work outlives the SM
   ProgramSm(const SmModel& model, const SmPlay& play, L1Tags* l1, MemorySide& memory,
-            const KernelAccesses& kernel, double begin, const SmBypass& bypass);
+            KernelWork& work, double begin, const SmBypass& bypass);
+
+  /// Takes a block. @pre nothing has been played
+  void add_block();
 
   /// When it can do something next. @pre not done()
   double time() const { return now_; }
-  bool done() const { return made_ >= play_.accesses && unit_count_ == 0; }
+  bool done() const { return work_.done() && unit_count_ == 0; }
   /// What is to be done at that time.
   void step();
   /// When all that it asked for has come.
@@ -99,6 +100,7 @@ class ProgramSm {
   void issue_access(std::size_t slot);
   void settle(std::size_t slot);
   void go_on(std::size_t slot);
+  void begin(const ReplacedSlots& replaced);
   void advance_unit();
   bool play_line(Entry& entry, const LineAccess& access);
   bool play_load(Entry& entry, const LineAccess& access);
@@ -114,7 +116,7 @@ class ProgramSm {
   SmPlay play_;
   L1Tags* l1_;
   MemorySide& memory_;
-  const KernelAccesses& kernel_;
+  KernelWork& work_;
   SmBypass bypass_;
   ResidentWarps warps_;
   WarpSchedulers schedulers_;
@@ -128,7 +130,6 @@ class ProgramSm {
   Places bypass_queue_;
   double now_;
   double end_;
-  std::uint64_t made_ = 0;  // accesses issued
   SmCounts counts_;
 };
 

@@ -1,88 +1,60 @@
 #include "device/sim/program/resident_warps.hpp"
 
-#include "device/device_error.hpp"
-
 #include <algorithm>
 
 namespace sonde::sim {
 
-ResidentWarps::ResidentWarps(const ResidentShape& shape, const KernelAccesses& kernel, double begin)
-    : shape_(shape), kernel_(&kernel) {
+ResidentWarps::ResidentWarps(const ResidentShape& shape, KernelWork& work)
+    : shape_(shape), work_(&work), next_warp_(static_cast<std::uint64_t>(shape.block_warps)) {
   const int held = shape.blocks * shape.block_warps;
   one_by_one_ = shape.active > 0 && shape.active < held;
   warps_.resize(static_cast<std::size_t>(one_by_one_ ? shape.active : held));
   running_.resize(static_cast<std::size_t>(shape.blocks));
-  const ProgramKernel& k = kernel.kernel();
-  const std::uint64_t blocks = std::uint64_t{k.grid_x} * k.grid_y;
-  if (shape.rank < blocks) own_blocks_ = (blocks - shape.rank - 1) / shape.ranks + 1;
-  bool any = false;
-  for (std::uint64_t block = 0; block < own_blocks_ && !any; ++block) any = has_accesses(block);
-  if (!any) {
-    throw DeviceError(
-        "no warp of an SM makes an access (the passes of a loop are 0 in each of its "
-        "blocks) play the program on fewer SMs");
-  }
-  if (one_by_one_) {
-    for (ResidentWarp& warp : warps_) begin_next_warp(warp, begin);
-    return;
-  }
-  for (std::size_t first = 0; first < warps_.size();
-       first += static_cast<std::size_t>(shape.block_warps)) {
-    begin_block(first, begin);
-  }
 }
 
-/// @param block among those of this SM
-bool ResidentWarps::has_accesses(std::uint64_t block) const {
-  const ProgramKernel& kernel = kernel_->kernel();
-  const std::uint64_t number =
-      (block * shape_.ranks + shape_.rank) % (std::uint64_t{kernel.grid_x} * kernel.grid_y);
-  for (int warp = 0; warp < shape_.block_warps; ++warp) {
-    const ProgramWarp found{.block_x = static_cast<std::uint32_t>(number % kernel.grid_x),
-                            .block_y = static_cast<std::uint32_t>(number / kernel.grid_x),
-                            .warp = static_cast<std::uint32_t>(warp)};
-    if (count_accesses(kernel, found) > 0) return true;
-  }
-  return false;
+void ResidentWarps::begin_warp(std::size_t slot, std::uint64_t block, std::uint64_t warp,
+                               double time) {
+  warps_[slot] = {
+      .accesses = work_->warp_of(block, warp), .warp = static_cast<int>(warp), .pass_ready = time};
 }
 
-/// @param number of the warp among all that come to the SM, block after block, over and over
-void ResidentWarps::begin_warp(ResidentWarp& warp, std::uint64_t number, double time) {
-  const ProgramKernel& kernel = kernel_->kernel();
-  const auto block_warps = static_cast<std::uint64_t>(shape_.block_warps);
-  const std::uint64_t block = (number / block_warps % own_blocks_ * shape_.ranks + shape_.rank) %
-                              (std::uint64_t{kernel.grid_x} * kernel.grid_y);
-  warp = {.accesses =
-              WarpAccesses(*kernel_, {.block_x = static_cast<std::uint32_t>(block % kernel.grid_x),
-                                      .block_y = static_cast<std::uint32_t>(block / kernel.grid_x),
-                                      .warp = static_cast<std::uint32_t>(number % block_warps)}),
-          .warp = static_cast<int>(number % block_warps),
-          .pass_ready = time};
-}
-
-/// The next warp with an access, of whatever block.
-void ResidentWarps::begin_next_warp(ResidentWarp& warp, double time) {
+/// The next warp with an access, of the SM's block or of the one that comes then.
+void ResidentWarps::begin_next_warp(std::size_t slot, double time) {
   do {
-    begin_warp(warp, begun_++, time);
-  } while (warp.accesses.at_end());
+    if (next_warp_ == static_cast<std::uint64_t>(shape_.block_warps)) {
+      block_ = work_->take_block();
+      next_warp_ = 0;
+    }
+    begin_warp(slot, block_, next_warp_++, time);
+  } while (warps_[slot].accesses.at_end());
 }
 
-/// The next block with an access.
 void ResidentWarps::begin_block(std::size_t first, double time) {
-  while (!has_accesses(begun_ % own_blocks_)) ++begun_;
   const auto block_warps = static_cast<std::size_t>(shape_.block_warps);
+  const std::uint64_t block = work_->take_block();
   int& running = running_[first / block_warps];
   running = 0;
   for (std::size_t warp = 0; warp < block_warps; ++warp) {
-    begin_warp(warps_[first + warp], begun_ * block_warps + warp, time);
+    begin_warp(first + warp, block, warp, time);
     running += warps_[first + warp].accesses.at_end() ? 0 : 1;
   }
-  ++begun_;
+}
+
+ReplacedSlots ResidentWarps::add_block(double time) {
+  const std::size_t first = filled_;
+  if (first == warps_.size()) return {};
+  filled_ = std::min(first + static_cast<std::size_t>(shape_.block_warps), warps_.size());
+  if (one_by_one_) {
+    for (std::size_t slot = first; slot < filled_; ++slot) begin_next_warp(slot, time);
+  } else {
+    begin_block(first, time);
+  }
+  return {.first = first, .end = filled_};
 }
 
 ReplacedSlots ResidentWarps::end_warp(std::size_t slot) {
   if (one_by_one_) {
-    begin_next_warp(warps_[slot], warps_[slot].pass_ready);
+    begin_next_warp(slot, warps_[slot].pass_ready);
     return {.first = slot, .end = slot + 1};
   }
   const auto block_warps = static_cast<std::size_t>(shape_.block_warps);

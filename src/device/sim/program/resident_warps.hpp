@@ -1,7 +1,7 @@
 // The warps that an SM holds: blocks come to it one after the other, as others are done.
 #pragma once
 
-#include "device/sim/program/warp_accesses.hpp"
+#include "device/sim/program/kernel_work.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,9 @@
 
 namespace sonde::sim {
 
-/// How many an SM holds, and which blocks are its own.
+/// How many an SM holds.
 struct ResidentShape {
-  std::uint64_t rank = 0;  // among the SMs that play
-  std::uint64_t ranks = 1;
-  int blocks = 1;       // that it holds
+  int blocks = 1;
   int block_warps = 1;  // of each
   int active = 0;       // warps that run at a time; 0: all of those
 };
@@ -35,11 +33,14 @@ struct ReplacedSlots {
 
 class ResidentWarps {
  public:
-  /// @throws DeviceError if no warp of the SM has an access
-  ResidentWarps(const ResidentShape& shape, const KernelAccesses& kernel, double begin);
+  /// Slots without warps. @param work outlives this
+  ResidentWarps(const ResidentShape& shape, KernelWork& work);
 
   std::size_t count() const { return warps_.size(); }
   ResidentWarp& operator[](std::size_t slot) { return warps_[slot]; }
+
+  /// The warps of one more block, in slots that had none; no slots if all have.
+  ReplacedSlots add_block(double time);
 
   /// The warp of that slot has made its accesses; its data come at pass_ready. If its block is done
   /// with it, the next block begins; with fewer active warps than the SM holds, the next warp does.
@@ -50,17 +51,17 @@ class ResidentWarps {
 
  private:
   void begin_block(std::size_t first, double time);
-  void begin_next_warp(ResidentWarp& warp, double time);
-  void begin_warp(ResidentWarp& warp, std::uint64_t number, double time);
-  bool has_accesses(std::uint64_t block) const;
+  void begin_next_warp(std::size_t slot, double time);
+  void begin_warp(std::size_t slot, std::uint64_t block, std::uint64_t warp, double time);
 
   ResidentShape shape_;
-  const KernelAccesses* kernel_;
+  KernelWork* work_;
   std::vector<ResidentWarp> warps_;
-  std::vector<int> running_;      // warps of each block that are not done
-  std::uint64_t own_blocks_ = 1;  // of the kernel, that this SM plays
-  std::uint64_t begun_ = 0;       // blocks, or warps if fewer are active
+  std::vector<int> running_;  // warps of each block that are not done
+  std::size_t filled_ = 0;    // slots that have had a warp
   bool one_by_one_ = false;
+  std::uint64_t block_ = 0;      // whose warps begin one by one ...
+  std::uint64_t next_warp_ = 0;  // ... and the next of them
 };
 
 }  // namespace sonde::sim
