@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "device/code_blocks.hpp"
 #include "device/control_checks.hpp"
+#include "device/offset_list.hpp"
 #include "device/sm_list.hpp"
 
 #include <fmt/format.h>
@@ -47,16 +48,29 @@ constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "clu
                                 "launch",  "pace",         "arithmetic",    "shared_atomic"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
-json describe(const ChaseProbe& probe) {
-  json lists = json::array();
-  std::size_t stores = 0;
+/// What a chase reads at an offset, and what an offset is a multiple of.
+std::uint64_t entry_bytes(LoadPath path) {
+  return path == LoadPath::instruction ? code_entry_bytes : 8;
+}
+
+/// Of each lane. SMs that do the same have equal lists, and comparing them takes little.
+std::vector<OffsetShape> shapes_of(const ChaseProbe& probe) {
+  std::vector<OffsetShape> shapes;
+  const ChaseLane* before = nullptr;
   for (const ChaseLane& lane : probe.lanes) {
-    lists.push_back(lane.offsets_bytes.size());
-    stores += lane.stored_offsets_bytes.size();
+    const bool same = before != nullptr && lane.path == before->path &&
+                      lane.offsets_bytes == before->offsets_bytes;
+    shapes.push_back(same ? shapes.back() : shape_of(lane.offsets_bytes, entry_bytes(lane.path)));
+    before = &lane;
   }
+  return shapes;
+}
+
+json describe(const ChaseProbe& probe) {
+  std::size_t stores = 0;
+  for (const ChaseLane& lane : probe.lanes) stores += lane.stored_offsets_bytes.size();
   json result = {{"buffer_bytes", probe.buffer_bytes},
                  {"place", probe.place},
-                 {"list_lengths", lists},
                  {"warmup_accesses", probe.warmup_accesses},
                  {"warm_up", name_of(warm_up_names, probe.warm_up)},
                  {"timed_accesses", probe.timed_accesses},
@@ -64,6 +78,7 @@ json describe(const ChaseProbe& probe) {
                  {"amortised_accesses", probe.amortised_accesses},
                  {"preparation", name_of(preparation_names, probe.preparation)},
                  {"concurrency", name_of(concurrency_names, probe.concurrency)}};
+  describe(shapes_of(probe), result);
   if (const auto path = common_path(probe)) {
     result["path"] = to_text(*path);
   } else {
@@ -116,7 +131,7 @@ bool reads_global_memory(LoadPath path) {
 
 void check_offsets(std::uint64_t buffer_bytes, LoadPath path,
                    const std::vector<std::uint64_t>& offsets) {
-  const std::uint64_t unit = path == LoadPath::instruction ? code_entry_bytes : 8;
+  const std::uint64_t unit = entry_bytes(path);
   static_assert(std::has_single_bit(code_entry_bytes));  // a division by it would take long
   for (std::uint64_t offset : offsets) {
     if ((offset & (unit - 1)) == 0 && offset + unit <= buffer_bytes) continue;

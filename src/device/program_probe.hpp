@@ -123,12 +123,12 @@ enum class ProgramCount {
 inline constexpr std::size_t program_count_total = 9;
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
-/// Each SM makes `sm_accesses` accesses of the program (a load or store of a warp is one), of each
-/// of its kernels a share that goes by the number of accesses that the kernel has in all. A
-/// kernel's block b runs on the SM of rank b modulo the number of SMs; an SM holds
-/// `resident_blocks` at once, begins the next when one is done, and begins with the kernel's first
-/// again after the last. Caches hold nothing of the program when a kernel begins, but for those
-/// behind the L1.
+/// SMs make `sm_accesses` accesses of the program each (a load or store of a warp is one), of each
+/// kernel a share by the accesses that it has in all. An SM holds `resident_blocks` at once. Where
+/// the device gives blocks out, the SM that has room gets the next, and SMs make sm_accesses on
+/// average; else block b belongs to the SM of rank b modulo the number of SMs. The first block
+/// follows the last. Caches hold nothing of the program when a kernel begins, but for those behind
+/// the L1.
 ///
 /// The first `cached` warps of each block, or of the blocks that an SM holds, load through the L1;
 /// all others bypass it by `bypass_path`. All stores are plain.

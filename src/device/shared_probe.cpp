@@ -32,6 +32,7 @@ nlohmann::json describe(const SharedChaseProbe& probe) {
   nlohmann::json result = {{"thread_offsets_bytes", probe.thread_offsets_bytes},
                            {"element_bytes", probe.element_bytes},
                            {"bank_mode_bytes", bank_bytes(probe.bank_mode)},
+                           {"footprint_bytes", shared_chase_span_bytes(probe)},
                            {"accesses", probe.accesses}};
   if (probe.words > 1) {
     result["words"] = probe.words;

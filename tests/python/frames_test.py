@@ -115,6 +115,9 @@ class FramesTest(unittest.TestCase):
         frame = sonde.probes(path, "cache.l1")
         self.assertEqual(frame["span_bytes"].tolist()[:3:2], [4096, 1])
         self.assertEqual(frame["step_bytes"][0], 128)
+        written = [probe["parameters"]["size_bytes"] for device in self.expected
+                   for probe in device["jobs"]["cache.l1"]["probes"]]
+        self.assertEqual(frame["size_bytes"].tolist(), written)
         self.assertEqual(str(frame["start"].dtype), "datetime64[ns, UTC]")
         self.assertEqual(frame.attrs["units"]["device_s"], "s")
         # Of what: the label's first word is the metric's name or the front of it.
@@ -126,6 +129,7 @@ class FramesTest(unittest.TestCase):
             rows = sonde.histograms(path, "cache.l1", probe)
             windows = np.sort(np.repeat(rows["cycles"], rows["accesses"]))
             self.assertEqual(median, windows[(len(windows) - 1) // 2])
+            self.assertAlmostEqual(behind["mean_cycles"][probe], windows.mean())
 
     def test_evidence_of_a_metric_that_no_label_names_is_the_whole_job(self):
         self.assertEqual(len(sonde.evidence(self.path, "cache.l1.line_bytes")),

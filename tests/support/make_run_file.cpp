@@ -39,8 +39,10 @@ nlohmann::json describe(const JobResult& job) {
                        {"histogram", histogram},
                        {"offsets_bytes", lane.offsets_bytes}});
     }
-    json["probes"].push_back(
-        {{"label", probe.label}, {"lanes", lanes}, {"repeats", probe.trace.repeat_ns.size()}});
+    json["probes"].push_back({{"label", probe.label},
+                              {"parameters", nlohmann::json::parse(probe.parameters_json)},
+                              {"lanes", lanes},
+                              {"repeats", probe.trace.repeat_ns.size()}});
   }
   return json;
 }

@@ -193,7 +193,8 @@ def _median_cycles(counted):
 
 
 def evidence(run, metric, uuid=None):
-    """The probes that a finding rests on, as `probes` has them, with `accesses` and `median_cycles`.
+    """The probes that a finding rests on, as `probes` has them, with `accesses`, `mean_cycles` and
+    `median_cycles` of their clock windows.
 
     Those of the metric's job whose label begins with a part of the metric's name ("tlb" and "tlb.l1"
     for tlb.l1.reach_bytes, but not "tlb.l2"); where no label does, all probes of the job.
@@ -210,5 +211,6 @@ def evidence(run, metric, uuid=None):
                  for word in (label.split(" ")[0].rstrip(".") or " " for label in rows["label"])]
         rows = rows[named] if any(named) else rows
         counted = histograms(file, job, rows.index)
-    rows = rows.assign(job=job, accesses=counted.groupby("probe")["accesses"].sum())
+    sums = counted.assign(cycles=counted["cycles"] * counted["accesses"]).groupby("probe").sum()
+    rows = rows.assign(job=job, accesses=sums["accesses"], mean_cycles=sums["cycles"] / sums["accesses"])
     return rows.assign(median_cycles=_median_cycles(counted))

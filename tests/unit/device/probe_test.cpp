@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace sonde {
 namespace {
@@ -136,11 +137,29 @@ TEST(ProbeTest, description_names_one_path_or_that_of_each_lane) {
   EXPECT_THAT(describe_probe(probe), HasSubstr(R"("paths":["ca","constant"])"));
 }
 
-TEST(ProbeTest, description_holds_lengths_instead_of_offsets) {
-  const std::string text = describe_probe(small_chase());
+TEST(ProbeTest, a_chase_is_described_by_what_its_list_says) {
+  const auto described = nlohmann::json::parse(describe_probe(small_chase()));
 
-  EXPECT_NE(text.find("\"list_lengths\":[3]"), std::string::npos) << text;
+  EXPECT_EQ(described.at("footprint_bytes"), 24);
+  EXPECT_EQ(described.at("distinct_offsets"), 3);
+  EXPECT_EQ(described.at("steps"), 3);
+  EXPECT_EQ(described.at("stride_bytes"), 8);
+  EXPECT_FALSE(described.contains("offsets_bytes"));
   EXPECT_EQ(probe_kind(small_chase()), "chase");
+}
+
+TEST(ProbeTest, lanes_with_other_lists_are_described_one_by_one) {
+  ChaseProbe probe = small_chase();
+  probe.lanes.push_back({1, {0, 8, 16}});
+  EXPECT_EQ(nlohmann::json::parse(describe_probe(probe)).at("footprint_bytes"), 24);
+
+  probe.lanes.push_back({1, {0, 32}, {}, LoadPath::instruction});
+
+  const auto described = nlohmann::json::parse(describe_probe(probe));
+  EXPECT_FALSE(described.contains("footprint_bytes"));
+  ASSERT_EQ(described.at("lists").size(), 3u);
+  EXPECT_EQ(described["lists"][1].at("stride_bytes"), 8);
+  EXPECT_EQ(described["lists"][2].at("footprint_bytes"), 64) << "to the end of a block of code";
 }
 
 TEST(ProbeTest, a_record_costs_two_bytes_behind_the_sink) {

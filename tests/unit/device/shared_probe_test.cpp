@@ -64,6 +64,7 @@ TEST(SharedProbeTest, descriptions_say_what_was_asked) {
   EXPECT_EQ(probe_kind(small_atomic()), "shared_atomic");
   EXPECT_NE(describe_probe(small_atomic()).find("\"returned\""), std::string::npos);
   EXPECT_NE(describe_probe(small_ring()).find("\"hop_words\":5"), std::string::npos);
+  EXPECT_NE(describe_probe(small_ring()).find("\"footprint_bytes\":256"), std::string::npos);
 }
 
 }  // namespace
