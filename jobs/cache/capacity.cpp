@@ -18,7 +18,7 @@ namespace {
 // Enough to see one miss in 500, and no more is kept of chases that only ask roughly.
 constexpr std::uint64_t coarse_record = 8192;
 constexpr double coarse_miss_fraction = 0.002;
-// Up to here a second warm-up pass costs nothing to speak of.
+// Up to here further warm-up passes cost nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
 // Up to here footprints are asked for line by line; beyond, one return pass has to tell.
 constexpr std::uint64_t asked_positions = 65536;
@@ -41,7 +41,7 @@ ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes,
                    std::uint64_t step_bytes) {
   ChasePlan plan;
   plan.offsets = shuffled_order(span_bytes, step_bytes, cache.seed);
-  plan.warmup_passes = plan.offsets.size() <= cheap_positions ? 2 : 1;
+  plan.warmup_passes = plan.offsets.size() <= cheap_positions ? cache.settling_passes : 1;
   return plan;
 }
 
@@ -165,11 +165,10 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
 }
 
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
-                                        std::uint64_t line_bytes) {
-  const std::uint64_t step_bytes = std::max(line_bytes, common_line_bytes);
+                                        std::uint64_t step_bytes, double most_growth) {
   return find_capacity_bound_near(
       {.step_bytes = step_bytes,
-       .limit_bytes = scale_span(seen.overflowing_bytes, 1.25, step_bytes),
+       .limit_bytes = scale_span(seen.overflowing_bytes, most_growth, step_bytes),
        .relative_precision = 1.0 / 16},
       seen, [&](std::uint64_t span_bytes) { return ask_roughly(cache, span_bytes, step_bytes); });
 }

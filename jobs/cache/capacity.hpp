@@ -23,8 +23,9 @@ double measure_miss_fraction(const CacheUnderTest& cache, const std::string& lab
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes);
 
 /// The same, looked for in a narrower bracket, around a bound that was met elsewhere.
+/// @param step_bytes between accesses  @param most_growth beyond that bound at most, as a factor
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
-                                        std::uint64_t line_bytes);
+                                        std::uint64_t step_bytes, double most_growth = 1.25);
 
 /// Too many lines to ask for footprints line by line: the steps to the exact bound differ.
 bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes);

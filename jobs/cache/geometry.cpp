@@ -2,6 +2,7 @@
 // that the number of lines allows. The result goes to jobs/sets and jobs/cache/report.
 #include "jobs/cache/geometry.hpp"
 
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
@@ -57,6 +58,24 @@ bool holds_elsewhere(const CacheUnderTest& cache, const CapacityBound& bound,
          std::abs(static_cast<double>(other.position) - position) <= tolerance * position;
 }
 
+/// What random replacement keeps settles slowly: a footprint that would fit loses lines for many
+/// passes, until each has found a way of its own. Whether the bound is exact once it has; else the
+/// one seen then says more of the size. All that a miss fetches is accessed: lines came of chases
+/// that had not settled either.
+bool settle_bound(CacheUnderTest& cache, CacheGeometry& geometry) {
+  constexpr std::uint64_t settling_passes = 24;
+  constexpr double most_growth = 2;
+  cache.settling_passes = settling_passes;
+  const std::uint64_t unit_bytes = std::max(geometry.fetch.bytes, access_bytes(cache.chase.path));
+  const CapacityBound coarse =
+      measure_coarse_bound_near(cache, geometry.bound, unit_bytes, most_growth);
+  if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) return false;
+  const CapacityBound settled = measure_exact_bound(cache, coarse, unit_bytes);
+  if (settled.fitting_bytes < geometry.bound.fitting_bytes) return false;
+  geometry.bound = settled;
+  return holds_in_all_orders(cache, settled, unit_bytes);
+}
+
 }  // namespace
 
 std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::string& reason) {
@@ -90,9 +109,14 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   if (!is_large(bound.fitting_bytes, line_bytes)) {
     const CapacityBound coarse = bound;
     bound = measure_exact_bound(cache, coarse, line_bytes);
-    geometry.gradual = !holds_in_all_orders(cache, bound, line_bytes);
-    if (geometry.gradual) {
-      geometry.part_range = range_of_draws(cache, geometry, bound, [&](const CacheUnderTest& at) {
+    if (!holds_in_all_orders(cache, bound, line_bytes)) {
+      CacheUnderTest settled = cache;
+      if (settle_bound(settled, geometry)) {
+        geometry.residents_bytes = bound.fitting_bytes;  // no return pass meets what chance leaves
+        return;
+      }
+      geometry.gradual = true;
+      geometry.part_range = range_of_draws(settled, geometry, bound, [&](const CacheUnderTest& at) {
         return measure_exact_bound(at, coarse, line_bytes);
       });
       geometry.first_miss_range = geometry.part_range;
@@ -119,7 +143,7 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     return measure_half_lost(at, half, line_bytes);
   });
   geometry.first_miss_range = range_of_draws(cache, geometry, bound, [&](const CacheUnderTest& at) {
-    return measure_coarse_bound_near(at, bound, line_bytes);
+    return measure_coarse_bound_near(at, bound, std::max(line_bytes, common_line_bytes));
   });
 }
 

@@ -75,6 +75,17 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
   return offsets;
 }
 
+namespace {
+
+/// A line somewhere in page `page`: where a page of the spread has several entries of a level, the
+/// same one of each might leave most sets alone.
+std::uint64_t line_anywhere(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
+  const std::uint64_t places = spread.page_step_bytes / spread.spread_bytes;
+  return page_line(spread, page, shift) + mix_bits(page) % places * spread.spread_bytes;
+}
+
+}  // namespace
+
 EntryChase entry_chase(const EntryChaseRequest& request) {
   constexpr std::uint64_t accesses_of_sector = 3;  // and one by an evictor
   const PageSpread& evictors = request.evictors;
@@ -92,7 +103,7 @@ EntryChase entry_chase(const EntryChaseRequest& request) {
                 1, request.inner_evictors.page_step_bytes / evictors.page_step_bytes);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::uint64_t page = first + round; page < end; page += rounds) {
-      chase.offsets.push_back(page_line(evictors, page, request.shift));
+      chase.offsets.push_back(line_anywhere(evictors, page, request.shift));
     }
   }
   const std::uint64_t inner_end =
@@ -104,8 +115,8 @@ EntryChase entry_chase(const EntryChaseRequest& request) {
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.inner_evictor_count; i > 0; --i) {
       // No sector is accessed too often for a chain of addresses, and few lines are taken.
-      chase.offsets.push_back(page_line(request.inner_evictors, inner_end - i,
-                                        target / accesses_of_sector + request.shift));
+      chase.offsets.push_back(line_anywhere(request.inner_evictors, inner_end - i,
+                                            target / accesses_of_sector + request.shift));
     }
     chase.targets.push_back(chase.offsets.size());
     chase.offsets.insert(chase.offsets.end(), 2, page_line(targets, target, request.shift));

@@ -44,7 +44,8 @@ std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint6
 Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t count,
                    std::uint64_t shift = 0);
 
-/// Fresh translations one after the other: first pages that push all others out of a TLB level,
+/// Fresh translations one after the other: first pages, each anywhere in its step, that push all
+/// others out of a TLB level,
 /// then targets in small steps, each accessed twice in a row, and before each of them pages that
 /// push it out of the inner levels only, each time by other lines of them. `targets` are the
 /// places of the first accesses.

@@ -27,7 +27,8 @@ struct CacheUnderTest {
   std::uint64_t seed = 0;
   std::uint64_t space_bytes = 0;  // of constants or code: no offset lies beyond; 0: global memory
   std::optional<InnerCaches> inner = {};
-  std::vector<int> odd_sms = {};  // that have another cache, as far as is known; ascending
+  std::uint64_t settling_passes = 2;  // over footprints of few lines, before they are asked
+  std::vector<int> odd_sms = {};      // that have another cache, as far as is known; ascending
 
   /// No offset lies beyond.
   std::uint64_t end_bytes() const {

@@ -2,6 +2,7 @@
 // path, and loads that only the memory can serve. Thresholds between levels come from them.
 #pragma once
 
+#include "base/gpu_facts.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
 namespace sonde {
@@ -11,11 +12,13 @@ std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& se
                                                const std::string& label);
 
 /// Latencies of lines that no cache holds and whose translation is at hand: cold lines of a few
-/// regions, from the top down so that no prefetcher helps; the first of each region is left out.
+/// regions, from the top down so that no prefetcher helps; the first of each page is left out.
 /// @param seed of the lines
 /// @param passes over them, each behind a flush; of several the median counts
+/// @param page_bytes a power of two: lines within it have one translation
 std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
                                              const std::string& label, std::uint64_t seed,
-                                             std::uint64_t passes = 3);
+                                             std::uint64_t passes = 3,
+                                             std::uint64_t page_bytes = large_page_bytes);
 
 }  // namespace sonde

@@ -11,8 +11,11 @@ struct PatternRequest {
   std::uint64_t page_step_bytes = 0;    // each step a new entry in every level of the TLB
   std::uint64_t granularity_bytes = 0;  // second lines of a page stay within this
   std::uint64_t near_entries = 0;       // pages that the first level holds; 0: no TLB known
-  std::uint64_t all_entries = 0;        // pages that the last level holds
-  std::uint64_t most_lines = 0;         // that the data cache of the path holds for sure
+  std::uint64_t next_entries = 0;       // pages that the second level holds; 0: none known
+  std::uint64_t all_entries = 0;        // pages that the last known level holds
+  bool knows_last = false;              // it is the last one
+  std::uint64_t most_pages = 0;         // that memory has
+  std::uint64_t most_lines = 0;         // that the data cache of the path holds
   std::uint64_t line_step_bytes = 0;  // lines of neighbouring pages lie so far apart in their pages
   std::uint64_t window_bytes = 0;     // of active page tables; 0: none known
 };
@@ -30,9 +33,10 @@ struct PatternChase {
 };
 
 /// Cold pages in two page-table windows by turns (P6), cold pages in a row (P5), further lines of
-/// the last of them (P4), rounds over more pages than the TLB holds (P3), over more than its first
-/// level holds (P2), and the lines of P4 again (P1). P3 is left out if its lines do not fit the
-/// data cache, P2 and P3 if no TLB is known, P6 without such a window.
+/// each of the last of them in a row (P4), rounds over more pages than the TLB holds (P3), over
+/// more than its first level holds (P2), and the lines of P4 one by one, each several times (P1).
+/// P2 and P3 are left out if their lines do not fit into half of the data cache or no TLB is known,
+/// P3 also if its last level is not known or memory has too few pages, P6 without such a window.
 PatternChase plan_patterns(const PatternRequest& request);
 
 /// Latencies by pattern. @param position_cycles one latency for each offset of the chase

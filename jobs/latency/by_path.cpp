@@ -12,11 +12,20 @@
 #include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <vector>
 
 namespace sonde {
 namespace {
+
+/// Within so many bytes lines have one translation, as the job tlb found; a large page if it did
+/// not.
+std::uint64_t page_bytes(const JobRun& run) {
+  const auto found_bytes = run.number("tlb.page_bytes");
+  if (!found_bytes) return large_page_bytes;
+  return std::min(std::bit_floor(static_cast<std::uint64_t>(*found_bytes)), large_page_bytes);
+}
 
 /// How the metrics of a path begin: "latency.ca.".
 std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(path)) + "."; }
@@ -29,10 +38,15 @@ void report_memory(JobRun& run, const std::string& metric, const Replicates& col
   run.report(found_memory(metric, summarize_memory_replicates(cold.samples)));
 }
 
+/// Of the largest first-level cache; 0 if none is known.
+double l1_bytes_of(const JobRun& run) {
+  return std::max(run.number("cache.l1.size_bytes").value_or(0),
+                  run.number("cache.readonly.size_bytes").value_or(0));
+}
+
 /// A span beyond every first-level cache and well within every L2.
 std::uint64_t l2_span_bytes(const JobRun& run) {
-  const double l1_bytes = std::max(run.number("cache.l1.size_bytes").value_or(0),
-                                   run.number("cache.readonly.size_bytes").value_or(0));
+  const double l1_bytes = l1_bytes_of(run);
   const double l2_bytes =
       run.number("cache.l2.first_miss_bytes").value_or(static_cast<double>(512_KiB));
   // Another job may have been wrong about either: the span is a page at least.
@@ -98,6 +112,14 @@ void report_l1(const PathChase& path, const Replicates& hits) {
 Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
                      const Replicates& dram) {
   constexpr std::uint64_t recorded = 2048;
+  constexpr double least_overfill = 1.25;  // of the first cache, or it may answer
+  const std::string prefix = path.prefix("l2");
+  const auto span_bytes = static_cast<double>(l2_span_bytes(path.run));
+  if (l1 && span_bytes < least_overfill * l1_bytes_of(path.run)) {
+    path.run.report_rest(prefix, Status::not_resolvable,
+                         "the L2 is hardly larger than the first cache");
+    return {};
+  }
   const auto plan_of = [&](std::uint64_t seed) {
     return overflowing_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
                             recorded);
@@ -113,7 +135,6 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
         cycles, [&](double of_load) { return l1 && of_load <= l1->threshold_cycles; });
     return cycles;
   });
-  const std::string prefix = path.prefix("l2");
   if (!separate_hits(hits.pooled(), dram.pooled(), least_first_cache_gap_cycles)) {
     path.run.report_rest(prefix, Status::not_present,
                          "a second load of a line is as slow as a first one");
@@ -154,7 +175,7 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
                          : std::nullopt;
   result.dram = measure_replicates(run, path.label("dram"), [&](const Draw& draw) {
     return measure_memory_latencies(run, at_draw(path.chase, draw), path.label("dram"), draw.seed,
-                                    1);
+                                    1, page_bytes(run));
   });
   if (first) {
     report_l1(path, resident);

@@ -6,6 +6,7 @@
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/pattern_order.hpp"
 #include "jobs/chase/pointer_chase.hpp"
+#include "jobs/chase/usable_memory.hpp"
 #include "jobs/latency/parts.hpp"
 
 #include <fmt/format.h>
@@ -22,24 +23,42 @@ std::uint64_t number_or(const JobRun& run, std::string_view metric, std::uint64_
   return static_cast<std::uint64_t>(run.number(metric).value_or(static_cast<double>(otherwise)));
 }
 
-/// Lines that the first data cache of a path holds, as earlier jobs found; few if they did not run.
-std::uint64_t cache_lines(const JobRun& run, LoadPath path) {
-  constexpr std::uint64_t unknown = 64;
+/// The first data cache of a path as earlier jobs found it; small if they did not run.
+struct DataCache {
+  std::uint64_t line_bytes = common_line_bytes;
+  std::uint64_t lines = 64;
+};
+
+DataCache data_cache(const JobRun& run, LoadPath path) {
   for (const std::string cache : {"cache.l1", "cache.l2"}) {
     if (path == LoadPath::past_l1 && cache == "cache.l1") continue;
     const auto size_bytes = run.number(cache + ".size_bytes");
     const auto line_bytes = run.number(cache + ".line_bytes");
-    if (size_bytes && line_bytes) return static_cast<std::uint64_t>(*size_bytes / *line_bytes);
+    if (!size_bytes || !line_bytes) continue;
+    return {static_cast<std::uint64_t>(*line_bytes),
+            static_cast<std::uint64_t>(*size_bytes / *line_bytes)};
   }
-  return unknown;
+  return {};
+}
+
+/// Whether the job tlb found how much the outermost level reaches, and that no other lies behind.
+bool knows_last_level(const JobRun& run) {
+  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
+    const Finding* reach = run.answer(level + ".reach_bytes");
+    if (reach == nullptr) return false;
+    if (reach->status == Status::not_present) return true;
+    if (reach->status != Status::ok) return false;
+  }
+  return true;
 }
 
 PatternRequest request_patterns(const JobRun& run, LoadPath path) {
   PatternRequest request;
   request.granularity_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
   request.page_step_bytes = request.granularity_bytes;
-  request.line_step_bytes = common_line_bytes;
-  request.most_lines = cache_lines(run, path);
+  const DataCache cache = data_cache(run, path);
+  request.line_step_bytes = std::max(common_line_bytes, cache.line_bytes);
+  request.most_lines = cache.lines;
   request.window_bytes = number_or(run, "tlb.page_window_bytes", 0);
   std::uint64_t reach_bytes = 0;
   for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
@@ -48,7 +67,10 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
     reach_bytes = std::max(reach_bytes, number_or(run, level + ".reach_bytes", 0));
   }
   request.near_entries = number_or(run, "tlb.l1.entries", 0);
+  request.next_entries = number_or(run, "tlb.l2.reach_bytes", 0) / request.page_step_bytes;
   request.all_entries = std::max(request.near_entries, reach_bytes / request.page_step_bytes);
+  request.knows_last = knows_last_level(run);
+  request.most_pages = usable_memory_bytes(run.info()) / request.page_step_bytes;
   return request;
 }
 
@@ -75,6 +97,19 @@ struct PatternReplicates {
   }
 };
 
+/// Of each replicate the samples in the group that gave the value.
+std::vector<std::vector<double>> within(const PatternFinding& pattern,
+                                        std::span<const std::vector<double>> replicates) {
+  std::vector<std::vector<double>> kept;
+  for (std::vector<double> samples : replicates) {
+    std::erase_if(samples, [&](double cycles) {
+      return cycles < pattern.low_cycles || cycles > pattern.high_cycles;
+    });
+    if (!samples.empty()) kept.push_back(std::move(samples));
+  }
+  return kept;
+}
+
 /// The finding of a pattern that its inference says is there: the centre of its replicates, of
 /// memory as in memory_replicates.hpp.
 Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pattern kind,
@@ -89,7 +124,7 @@ Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pat
   }
   // Groups of latencies are none of their own here: slices of an L2 lie further apart than two
   // patterns of an L1.
-  const ReplicateSummary summary = summarize_replicates(replicates);
+  const ReplicateSummary summary = summarize_replicates(within(pattern, replicates));
   finding.value = summary.center;
   return with_replicates(std::move(finding), summary);
 }
@@ -116,8 +151,9 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
       },
       is_quick ? stopping_rule(run.level()) : many_places);
   const PatternLatencies& by_pattern = replicates.pooled;
-  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles);
   const bool knows_tlb = run.number("tlb.l1.reach_bytes").has_value();
+  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles,
+                                 knows_tlb ? KnownTlb::some : KnownTlb::none);
   PatternFinding& p6 = patterns[static_cast<std::size_t>(Pattern::p6)];
   if (request.window_bytes == 0 && knows_tlb) {
     p6.status = Status::not_present;

@@ -14,7 +14,9 @@
 namespace sonde {
 namespace {
 
-// Of the pages that miss where each entry is accessed, so many miss where every second one is not.
+// Of the pages that miss where each entry is accessed, fewer than so many miss where every second
+// one is not. Where one page less of each is accessed, some policies let fewer miss, but not so
+// few.
 constexpr double block_miss_fraction = 0.6;
 
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
@@ -98,6 +100,44 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return share_of(measure_page_costs(tlb, span_bytes, spread, lines).cost_cycles);
 }
 
+/// Costs of single accesses tell a miss that costs so much: on an H200 the way to its slice takes
+/// some loads up to ten cycles more (docs/results/2026-11-24-h200-patterns).
+constexpr double least_single_penalty_cycles = 20;
+
+bool tells_single_misses(const TlbUnderTest& tlb) {
+  // Thresholds lie half way between hits and misses.
+  return 2 * (tlb.level.penalty_cycles - tlb.level.threshold_cycles) >= least_single_penalty_cycles;
+}
+
+/// Misses of a pass over the pages of a span, once random replacement has found a place for each,
+/// if it can.
+double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  constexpr PairPasses passes{.warmup = 24, .timed = 16};
+  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  Offsets places;
+  for (std::uint64_t page = 0; page < span_bytes / page_step; ++page) {
+    places.push_back(page_line(spread, page));
+  }
+  const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
+  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}}, passes).front();
+  return static_cast<double>(std::ranges::count_if(
+             costs, [&](double cost) { return cost > tlb.level.threshold_cycles; })) /
+         static_cast<double>(passes.timed);
+}
+
+constexpr double overflowing_misses = 0.5;  // of a pass: one page too many misses once at least
+
+/// Whether a pass over a span misses somewhere else each time, which medians do not show. Nothing
+/// is said where the costs of half as many pages are above the threshold now and then, too.
+bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                        std::uint64_t step_bytes) {
+  constexpr double few_misses = 0.1;
+  return tells_single_misses(tlb) &&
+         settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses &&
+         settled_misses(tlb, span_bytes / 2, step_bytes) < few_misses;
+}
+
 }  // namespace
 
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
@@ -124,20 +164,28 @@ std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb
   return rounds;
 }
 
-std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
+Granularity measure_granularity(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_targets = 8;
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
-  for (std::uint64_t step = smallest_page_bytes;
+  // Levels translate the same pages, as far as is known: others need more evidence.
+  constexpr double least_agreement_if_other = 0.95;
+  constexpr std::uint64_t parts_of_page = 8;
+  for (std::uint64_t step = smallest_page_bytes / parts_of_page;
        fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
     const auto distance =
         miss_distance(find_fresh_misses(tlb, fresh_translations(tlb, step)), step);
-    if (distance && std::has_single_bit(distance->bytes) &&
-        distance->observations >= least_distances && distance->agreement >= least_agreement) {
-      return distance;
+    if (!distance || !std::has_single_bit(distance->bytes)) continue;
+    const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
+    const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
+    if (distance->observations >= least_distances &&
+        distance->agreement >= (is_other ? least_agreement_if_other : least_agreement)) {
+      if (distance->bytes >= smallest_page_bytes) return {distance, true};
+      // Of a first level nothing lies between two targets that could push out the one before.
+      if (tlb.inner.entries > 0) return {{}, false};
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
@@ -146,20 +194,26 @@ std::uint64_t measure_entry(const TlbUnderTest& tlb) {
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
   const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
-  const double dense_share = sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes);
+  double last_share = sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes);
   std::uint64_t entry_bytes = tlb.granularity_bytes;
-  for (std::uint64_t block = 2 * unit_bytes; dense_share > 0 && span_bytes / block >= 4;
+  for (std::uint64_t block = 2 * unit_bytes; last_share > 0 && span_bytes / block >= 4;
        block *= 2) {
     const double share = sparse_missing_share(tlb, span_bytes, block, unit_bytes);
-    if (share < block_miss_fraction * dense_share) break;
+    if (share < block_miss_fraction * last_share) break;
     entry_bytes = block;
+    last_share = share;
   }
   return entry_bytes;
 }
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search) {
+  if (search.is_settled && !tells_single_misses(tlb)) return {};
   const auto ask = [&](std::uint64_t span_bytes) {
+    if (search.is_settled) {
+      return settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses ? Fit::overflows
+                                                                              : Fit::fits;
+    }
     return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
                                                                                 : Fit::fits;
   };
@@ -180,6 +234,9 @@ ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
     check.is_steady =
         check.overflowing_share > 0 && missing_share_at(tlb, bound.fitting_bytes, step_bytes) == 0;
   }
+  // Where a cache before the level needs sweeping, single passes say nothing.
+  check.is_steady = check.is_steady && (!tlb.swept.empty() ||
+                                        !loses_single_pages(tlb, bound.fitting_bytes, step_bytes));
   return check;
 }
 

@@ -12,10 +12,11 @@ namespace sonde {
 
 /// The levels that a translation asks before the one under test: what they hold does not reach it.
 struct InnerTlbs {
-  std::uint64_t step_bytes = 0;  // their largest entry; 0: there are none
-  std::uint64_t pages = 0;       // so many entries of that size push all others out
-  std::uint64_t entries = 0;     // of the largest of them
-  double threshold_cycles = 0;   // a cost above it misses all of them
+  std::uint64_t step_bytes = 0;         // their largest entry; 0: there are none
+  std::uint64_t pages = 0;              // so many entries of that size push all others out
+  std::uint64_t entries = 0;            // of the largest of them
+  double threshold_cycles = 0;          // a cost above it misses all of them
+  std::uint64_t granularity_bytes = 0;  // of their translations; 0: not known
 };
 
 /// A level of a TLB as page-stride chases see it. What is not known yet is 0.
@@ -44,9 +45,14 @@ std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
                                                          const Lines& entries);
 
+struct Granularity {
+  std::optional<BlockSize> bytes;  // nullopt: not seen
+  bool keeps_new = true;  // the level keeps what was just asked for, or larger steps hide it
+};
 /// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps. nullopt if it is larger than the chase could show.
-std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
+/// translations in small steps. Not seen if it is larger than the chase could show, or if parts
+/// smaller than any page miss, too: the level throws new entries out before old ones (BRRIP).
+Granularity measure_granularity(const TlbUnderTest& tlb);
 
 /// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
 /// in most places if each takes an entry. @pre the granularity is known
@@ -57,6 +63,10 @@ struct ReachSearch {
   std::optional<CapacityBound> near = {};  // where it ought to lie; else doubling from eight steps
   double relative_precision = 0;           // 0: to one step
   double missing_share = 0;                // of the pages, that may miss in a chase that fits
+  /// Single misses count, after many passes: a level that replaces at random loses a few pages of
+  /// a span that is too large, others in each pass. No bound if a miss costs so little that single
+  /// accesses do not tell it.
+  bool is_settled = false;
 };
 
 /// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many

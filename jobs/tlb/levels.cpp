@@ -55,16 +55,16 @@ struct Reach {
 /// The bound from other places on: where the index is hashed, each place fills another set first.
 /// @return from the lowest to the highest place where it was met; `seen` if all have the same
 CapacityBound widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                             const CapacityBound& seen, double missing_share) {
+                             const CapacityBound& seen, ReachSearch search) {
   constexpr std::size_t draws = reach_replicates - 1;
   constexpr double relative_precision = 1.0 / 64;
   CapacityBound widest = seen;
   TlbUnderTest elsewhere = tlb;
+  search.near = seen;
+  search.relative_precision = relative_precision;
   for (std::size_t number = 1; number <= draws; ++number) {
     elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " reach", number));
-    const CapacityBound bound = measure_reach(
-        elsewhere, step_bytes,
-        {.near = seen, .relative_precision = relative_precision, .missing_share = missing_share});
+    const CapacityBound bound = measure_reach(elsewhere, step_bytes, search);
     if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
     widest.fitting_bytes = std::min(widest.fitting_bytes, bound.fitting_bytes);
     widest.overflowing_bytes = std::max(widest.overflowing_bytes, bound.overflowing_bytes);
@@ -76,14 +76,25 @@ Interval to_interval(const CapacityBound& bound) {
   return {static_cast<double>(bound.fitting_bytes), static_cast<double>(bound.overflowing_bytes)};
 }
 
-/// To a sixteenth of its power of two.
+/// Of a level of which single pages are lost now and then, which is what random replacement does:
+/// to the page, if passes that have settled show it; else to a sixteenth of its power of two.
 Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_misses) {
   const std::uint64_t step_bytes = tlb.step_bytes();
+  const CapacityBound settled =
+      measure_reach(tlb, step_bytes, {.near = first_misses, .is_settled = true});
+  if (settled.fitting_bytes > 0 && settled.overflowing_bytes > 0) {
+    return {.bytes = settled.fitting_bytes,
+            .confidence = one_set_confidence,
+            .remark = "single pages are lost now and then: from the next page on in each pass",
+            .interval = to_interval(widen_by_draws(tlb, step_bytes, settled, {.is_settled = true})),
+            .replicates = reach_replicates};
+  }
   const CapacityBound gradual =
       measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
   const std::uint64_t bytes = round_gradual_size(gradual.fitting_bytes);
   if (gradual.overflowing_bytes == 0) return {.bytes = bytes, .confidence = gradual_confidence};
-  CapacityBound widest = widen_by_draws(tlb, step_bytes, gradual, gradual_missing_share);
+  CapacityBound widest =
+      widen_by_draws(tlb, step_bytes, gradual, {.missing_share = gradual_missing_share});
   widest.fitting_bytes = std::min({widest.fitting_bytes, first_misses.fitting_bytes, bytes});
   return {.bytes = bytes,
           .confidence = gradual_confidence,
@@ -100,7 +111,7 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
   const ReachCheck check = check_reach(tlb, bound, step_bytes);
   if (!check.is_steady) return measure_gradual_reach(tlb, bound);
   Reach reach{.bytes = bound.fitting_bytes, .replicates = reach_replicates};
-  const CapacityBound widest = widen_by_draws(tlb, step_bytes, bound, 0);
+  const CapacityBound widest = widen_by_draws(tlb, step_bytes, bound, {});
   if (widest != bound) {
     reach.interval = to_interval(widest);
     reach.confidence = one_set_confidence;
@@ -139,24 +150,29 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   return entry.bytes;
 }
 
-/// In what units the level fills its entries.
-void measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
+/// In what units the level fills its entries. @return false if entries may be smaller than those of
+/// an inner level, but did not show: then they are taken for as large
+bool measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
   tlb.granularity_bytes = granularity.bytes;
   tlb.entry_bytes = measure_entry(tlb);
-  if (tlb.entry_bytes >= tlb.inner.step_bytes) return;
+  if (tlb.entry_bytes >= tlb.inner.step_bytes) return true;
+  tlb.entry_bytes = tlb.inner.step_bytes;
   TlbUnderTest as_inner = tlb;
-  as_inner.entry_bytes = tlb.inner.step_bytes;
   as_inner.entries = std::max<std::uint64_t>(1, tlb.level.fitting_bytes / as_inner.entry_bytes);
-  tlb.entry_bytes = find_small_entry(as_inner).value_or(tlb.entry_bytes);
+  const auto entry_bytes = find_small_entry(as_inner);
+  if (entry_bytes) tlb.entry_bytes = *entry_bytes;
+  return entry_bytes.has_value();
 }
 
-void report_units(const TlbUnderTest& tlb, const Reach& reach, const BlockSize& granularity,
-                  std::uint64_t samples) {
+void report_reach(const TlbUnderTest& tlb, const Reach& reach, std::uint64_t samples) {
   Finding in_bytes =
       found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples);
   in_bytes.interval = reach.interval;
   in_bytes.replicates = reach.replicates;
   tlb.run.report(std::move(in_bytes), reach.remark);
+}
+
+void report_units(const TlbUnderTest& tlb, const BlockSize& granularity) {
   const auto of_entry = [&](const char* metric, std::uint64_t value) {
     tlb.run.report(found(tlb.name + metric, static_cast<double>(value), granularity.agreement,
                          granularity.observations));
@@ -232,21 +248,34 @@ SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.
-void characterize_level(TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
-  if (!granularity || tlb.level.fitting_bytes == 0) {
-    const std::string reason =
-        granularity ? "even the shortest chase misses" : "an entry is too large to see two of them";
+/// Why the units of a level are not looked for; "" if they are.
+std::string unknown_units(const TlbUnderTest& tlb, const Granularity& granularity) {
+  if (!granularity.keeps_new) return "it throws out first what was asked for last";
+  if (!granularity.bytes) return "an entry is too large to see two of them";
+  return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
+}
+
+void characterize_level(TlbUnderTest& tlb, const Granularity& granularity) {
+  if (const std::string reason = unknown_units(tlb, granularity); !reason.empty()) {
     tlb.run.report(
         not_resolvable(tlb.name + ".reach_bytes",
                        fmt::format("between {} and {}: {}", format_bytes(tlb.level.fitting_bytes),
                                    format_bytes(tlb.level.overflowing_bytes), reason)));
     return tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
   }
-  measure_units(tlb, *granularity);
+  const bool shows_entries = measure_units(tlb, *granularity.bytes);
   const Reach reach = measure_checked_reach(tlb);
   tlb.entries = reach.bytes / tlb.entry_bytes;
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
-  report_units(tlb, reach, *granularity, samples);
+  report_reach(tlb, reach, samples);
+  if (!shows_entries) {
+    return tlb.run.report_rest(
+        tlb.name + ".", Status::not_resolvable,
+        fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
+                    "are",
+                    format_bytes(tlb.inner.step_bytes)));
+  }
+  report_units(tlb, *granularity.bytes);
   const SetFindings sets = find_sets_in_draws(tlb);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
@@ -290,8 +319,11 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
     report_penalty(tlb, chases);
-    const auto granularity = measure_granularity(tlb);
-    if (granularity) found.granularities.push_back(*granularity);
+    const Granularity granularity = measure_granularity(tlb);
+    if (granularity.bytes) {
+      found.granularities.push_back(*granularity.bytes);
+      inner.granularity_bytes = granularity.bytes->bytes;
+    }
     characterize_level(tlb, granularity);
     inner.step_bytes = tlb.step_bytes();
     found.steps_bytes.push_back(tlb.entry_bytes > 0 ? inner.step_bytes : 0);

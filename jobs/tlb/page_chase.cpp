@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/chase/usable_memory.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -63,20 +64,13 @@ std::vector<double> measure_differences(const PageChaseSetup& setup, const std::
   return costs;
 }
 
-/// A tenth of the memory is left alone, or as much as the driver and the flushing of caches need
-/// on the largest GPUs.
-std::uint64_t memory_limit(const DeviceInfo& gpu) {
-  const std::uint64_t left_bytes = std::min<std::uint64_t>(gpu.memory_bytes / 10, 6_GiB);
-  return (gpu.memory_bytes - left_bytes) / large_page_bytes * large_page_bytes;
-}
-
 PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   // A quarter of the L2 with 128 bytes for every line: none is lost, whatever the index does.
   constexpr double bytes_for_line = 512;
   constexpr double most_pages = 16384;
   PageChaseSetup setup{.run = run};
   setup.chase = set_up_chase(run, path, RecordSpace::longest);
-  setup.limit_bytes = memory_limit(run.info());
+  setup.limit_bytes = usable_memory_bytes(run.info());
   const double l2_bytes =
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
   setup.most_pages = static_cast<std::uint64_t>(

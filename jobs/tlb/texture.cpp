@@ -4,12 +4,14 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
+#include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace sonde {
@@ -24,13 +26,14 @@ constexpr std::uint64_t narrow_sweep_bytes = 48_KiB;
 constexpr std::uint64_t widest_sweep_bytes = 512_KiB;
 constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
 
-/// Lines that empty any texture cache: of one page, if it is large enough.
+/// Lines that empty any texture cache: of one page, if it is large enough. Each is accessed twice,
+/// since some policies protect lines that were hit from those that are accessed once.
 Offsets sweep_texture_caches(std::uint64_t l2_bytes) {
   Offsets swept;
   // GPUs with large texture caches have large L2s; a small one must still hold what is chased.
   const std::uint64_t end_bytes = std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes);
   for (std::uint64_t at = 0; at < end_bytes;) {
-    swept.push_back(sweep_start_bytes + at);
+    swept.insert(swept.end(), 2, sweep_start_bytes + at);
     at += at < narrow_sweep_bytes ? smallest_line_bytes : common_line_bytes;
   }
   return swept;
@@ -60,10 +63,14 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   constexpr double share_tolerance = 0.1;
   constexpr double penalty_tolerance = 0.2;
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
-  const PageSpread spread = spread_pages(step_bytes, sweep_start_bytes);
+  const auto spread_over = [&](std::uint64_t span_bytes) {
+    const std::uint64_t fewest_bytes = std::bit_ceil(span_bytes / loads.most_pages);
+    return spread_pages(std::max(step_bytes, fewest_bytes), sweep_start_bytes);
+  };
   const std::uint64_t wider_bytes =
       std::min(level.overflowing_bytes / 2 * 3, loads.limit_bytes) / step_bytes * step_bytes;
   const auto differ = [&](std::uint64_t span_bytes) {
+    const PageSpread spread = spread_over(span_bytes);
     const Misses fetches =
         misses_of(measure_page_costs(textures, span_bytes, spread), level.threshold_cycles);
     const Misses plain =
@@ -82,6 +89,20 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   return likeness;
 }
 
+/// The same at several places of memory: different is what differs at each of them.
+Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const TlbLevel& level,
+                          std::uint64_t step_bytes) {
+  constexpr std::size_t draws = 3;
+  Likeness likeness = compare(textures, loads, level, step_bytes);
+  for (std::size_t number = 1; number < draws && likeness == Likeness::different; ++number) {
+    const Draw draw = draw_replicate(loads.run, "tlb texture", number);
+    textures.chase = at_draw(textures.chase, draw);
+    loads.chase = at_draw(loads.chase, draw);
+    likeness = compare(textures, loads, level, step_bytes);
+  }
+  return likeness;
+}
+
 void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   const std::string reason = compared == levels
                                  ? "same as for plain loads"
@@ -92,6 +113,31 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
+/// Whether the pages that fit a level still fit with several lines of each: translations do, but
+/// not the lines of a virtually addressed cache, which would pass for a level.
+bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level) {
+  constexpr std::uint64_t lines_of_page = 4;  // chases grow by a factor of two
+  constexpr std::uint64_t line_distance_bytes = smallest_page_bytes / lines_of_page;
+  constexpr double most_missing = 0.1;
+  const std::uint64_t least_step_bytes =
+      std::bit_ceil(lines_of_page * level.fitting_bytes / setup.most_pages);
+  const PageSpread spread =
+      spread_pages(std::max<std::uint64_t>(256_KiB, least_step_bytes), widest_spread_bytes);
+  const std::uint64_t pages = level.fitting_bytes / spread.page_step_bytes;
+  if (pages == 0) return true;
+  const auto costs = measure_steady_costs(setup, "tlb texture lines", [&](std::uint64_t shift) {
+    Offsets pairs;
+    for (std::uint64_t line = 0; line < lines_of_page; ++line) {
+      for (const std::uint64_t offset : page_pairs(spread, 0, pages, shift)) {
+        pairs.push_back(offset / smallest_page_bytes * smallest_page_bytes +
+                        line * line_distance_bytes);
+      }
+    }
+    return pairs;
+  });
+  return fraction_above({costs.size(), costs}, level.threshold_cycles) <= most_missing;
+}
+
 void characterize(PageChaseSetup setup) {
   setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
@@ -100,7 +146,17 @@ void characterize(PageChaseSetup setup) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
   }
-  characterize_tlb_levels(setup, chases, texture_names, own);
+  for (const TlbLevel& level : own.levels) {
+    if (holds_translations(setup, level)) continue;
+    return setup.run.report_rest(
+        both_levels, Status::not_resolvable,
+        fmt::format("a virtually addressed texture cache answers before any TLB: pages of {} cost "
+                    "nothing, but do with four lines of each",
+                    format_bytes(level.fitting_bytes)));
+  }
+  const auto refusal =
+      refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
+  if (refusal) setup.run.report_rest(both_levels, Status::not_resolvable, *refusal);
 }
 
 }  // namespace
@@ -111,15 +167,17 @@ void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run.info().l2_bytes);
   std::size_t compared = 0;
-  for (std::size_t i = 0; i < plain.levels.size(); ++i) {
+  // As many levels as textures may have; what loads show beyond is nothing that textures lack.
+  const std::size_t levels = std::min(plain.levels.size(), texture_names.size());
+  for (std::size_t i = 0; i < levels; ++i) {
     if (plain.steps_bytes[i] == 0) continue;
-    switch (compare(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
+    switch (compare_at_draws(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
       case Likeness::different: characterize(setup); return;
       case Likeness::out_of_memory: break;
     }
   }
-  if (compared > 0) return report_same(run, plain.levels.size(), compared);
+  if (compared > 0) return report_same(run, levels, compared);
   if (plain.levels.empty()) {
     run.report_rest(both_levels, Status::not_resolvable,
                     "no translation of plain loads ever cost anything");

@@ -28,7 +28,12 @@ class TlbProbe final : public SetsProbe {
 
  private:
   void measure_noise();
-  bool evicts_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
+  /// What pass evictors do to the inner levels.
+  struct InPass {
+    bool evicts = false;         // an entry that is asked for
+    bool evicts_itself = false;  // and the evictors
+  };
+  InPass try_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
   MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
   std::vector<double> costs_in_order(const std::vector<std::uint16_t>& order, const Offsets& places,

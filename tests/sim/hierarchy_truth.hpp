@@ -80,7 +80,7 @@ inline void assume_hierarchy(JobOnSim& sim) {
     sim.assume("cache.l2.first_miss_bytes", part);
     sim.assume("cache.l2.line_bytes", static_cast<double>(l2->line_bytes));
   }
-  const char* names[] = {"tlb.l1", "tlb.l2"};
+  const char* names[] = {"tlb.l1", "tlb.l2", "tlb.l3"};
   for (std::size_t i = 0; i < model.pages.tlbs.size(); ++i) {
     const sim::CacheModel& tlb = model.pages.tlbs[i];
     const auto entries = static_cast<double>(tlb.geometries.front().lines());
@@ -88,6 +88,9 @@ inline void assume_hierarchy(JobOnSim& sim) {
     sim.assume(name + ".entries", entries);
     sim.assume(name + ".entry_bytes", static_cast<double>(tlb.line_bytes));
     sim.assume(name + ".reach_bytes", entries * static_cast<double>(tlb.line_bytes));
+  }
+  for (std::size_t i = model.pages.tlbs.size(); i < std::size(names); ++i) {
+    sim.assume(no_answer(std::string(names[i]) + ".reach_bytes", Status::not_present, "assumed"));
   }
   if (!model.pages.tlbs.empty()) {
     sim.assume("tlb.page_bytes", static_cast<double>(smallest_entry(model)));

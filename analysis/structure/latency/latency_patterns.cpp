@@ -28,6 +28,8 @@ PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
   PatternFinding finding;
   finding.status = Status::ok;
   finding.cycles = mode.center;
+  finding.low_cycles = mode.low;
+  finding.high_cycles = mode.high;
   finding.samples = values.size();
   finding.spread_cycles = median_absolute_deviation(values);
   finding.confidence = static_cast<double>(values.size()) / static_cast<double>(latencies.size());
@@ -65,7 +67,7 @@ void remove(PatternFinding& finding, const std::string& reason) {
 }  // namespace
 
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
-                                                         double least_step_cycles) {
+                                                         double least_step_cycles, KnownTlb known) {
   std::array<PatternFinding, pattern_count> found;
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const bool hits = i < static_cast<std::size_t>(Pattern::p4);
@@ -82,7 +84,12 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   const bool no_outer_level = equal(p3, p2);
   if (equal(p6, p5))
     remove(p6, "a first access beyond the page-table window costs no more than P5");
-  if (no_tlb) {
+  const bool lacks_tlb = no_tlb && known == KnownTlb::none;
+  if (no_tlb && !lacks_tlb) {
+    for (auto* pattern : {&p5, &p6})
+      *pattern = nothing("pages that were to be new cost no more: the TLB held them");
+  }
+  if (lacks_tlb) {
     for (auto* pattern : {&p2, &p3, &p5, &p6})
       remove(*pattern, "a page never touched costs no more");
   } else if (hits_need_no_translation) {

@@ -31,16 +31,23 @@ struct PatternFinding {
   std::string reason;                      // why not, or what to know about the value
   std::size_t samples = 0;
   double spread_cycles = 0;
-  double confidence = 0;  // share of the samples in the group that gave the value
+  double low_cycles = 0;  // of the group that gave the value
+  double high_cycles = 0;
+  double confidence = 0;  // its share of the samples
 };
 
+/// Whether another measurement saw a TLB.
+enum class KnownTlb { none, some };
+
 /// A pattern that costs no more than the one it was built to exceed does not exist: no data cache
-/// (P1 as slow as P4), hits that need no translation (P2 as fast as P1), no TLB (P5 as fast as P4).
-/// Hits (P1 to P3) take the commonest group of latencies: a few of their pages may have kept their
-/// translation. Where those of memory (P4 to P6) fall into two groups, the partitions of a device
-/// with two, the value is that of the near one and the reason names the other.
+/// (P1 as slow as P4), hits that need no translation (P2 as fast as P1), no TLB (P5 as fast as P4,
+/// unless one is known). Hits (P1 to P3) take the commonest group of latencies: a few of their
+/// pages may have kept their translation. Where those of memory (P4 to P6) fall into two groups,
+/// the partitions of a device with two, the value is that of the near one and the reason names the
+/// other.
 /// @param least_step_cycles smaller differences are noise
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
-                                                         double least_step_cycles);
+                                                         double least_step_cycles,
+                                                         KnownTlb known = KnownTlb::none);
 
 }  // namespace sonde

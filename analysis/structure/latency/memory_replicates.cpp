@@ -1,6 +1,7 @@
 // Parts the samples of each replicate by partition.
 #include "analysis/structure/latency/memory_replicates.hpp"
 
+#include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 
 #include <algorithm>
@@ -31,6 +32,14 @@ struct Parted {
   }
 };
 
+/// Of two partitions; closer groups are of one (pages of DRAM, places of its channels).
+std::optional<NearFar> split_partitions(const std::vector<double>& samples) {
+  const auto groups = split_near_far({&samples, 1});
+  const bool far_apart =
+      groups && groups->far_cycles - groups->near_cycles >= least_partition_gap_cycles;
+  return far_apart ? groups : std::nullopt;
+}
+
 /// All samples together show the partitions best, if SMs do not differ as much in their distance to
 /// them; else each replicate on its own may.
 Parted part(std::span<const std::vector<double>> samples) {
@@ -38,10 +47,10 @@ Parted part(std::span<const std::vector<double>> samples) {
   for (const auto& of_replicate : samples) {
     pooled.insert(pooled.end(), of_replicate.begin(), of_replicate.end());
   }
-  const auto of_all = split_near_far({&pooled, 1});
+  const auto of_all = split_partitions(pooled);
   Parted parted;
   for (const std::vector<double>& of_replicate : samples) {
-    const auto partitions = of_all ? of_all : split_near_far({&of_replicate, 1});
+    const auto partitions = of_all ? of_all : split_partitions(of_replicate);
     if (partitions) parted.add(of_replicate, *partitions);
   }
   return parted;

@@ -177,4 +177,14 @@ std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candida
   return members;
 }
 
+Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {
+  Lines lines = conflict.lines;
+  for (std::uint64_t line : members) {
+    if (std::ranges::find(conflict.lines, line) == conflict.lines.end()) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
 }  // namespace sonde

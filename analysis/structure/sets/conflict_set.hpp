@@ -37,4 +37,7 @@ std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const Miss
 std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candidates,
                                const MissOracle& ask);
 
+/// The conflict's lines, and behind them those members that are none of them.
+Lines with_conflict_first(const EvictionSet& conflict, const Lines& members);
+
 }  // namespace sonde

@@ -2,6 +2,7 @@
 #include "analysis/structure/sets/set_layout.hpp"
 
 #include "analysis/structure/index/index_search.hpp"
+#include "analysis/structure/sets/single_sets.hpp"
 #include "analysis/structure/sets/ways_per_set.hpp"
 #include "base/random.hpp"
 
@@ -23,23 +24,8 @@ constexpr std::uint64_t fewest_candidates = 1024;
 constexpr std::uint64_t most_candidates = 1 << 17;
 // A function that is nearly right holds in few sets of other chases.
 constexpr double least_checked_agreement = 0.9;
-// Sets without a function are looked for one by one as long as there are no more than these.
-constexpr std::size_t most_single_sets = 64;
-// If there must be far more sets than can be looked for, some show how many ways they have.
-constexpr std::size_t sample_of_sets = 12;
 // The lines of these sets are few and seen one by one: a function that misses more is none.
 constexpr double least_agreement = 0.995;
-
-/// The conflict's lines, and behind them those members that are none of them.
-Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {
-  Lines lines = conflict.lines;
-  for (std::uint64_t line : members) {
-    if (std::ranges::find(conflict.lines, line) == conflict.lines.end()) {
-      lines.push_back(line);
-    }
-  }
-  return lines;
-}
 
 /// Adds each line to the members of the conflict's set, or to the others.
 void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
@@ -159,46 +145,6 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     return {};
   }
   return ways;
-}
-
-/// By number of the set.
-struct SingleSets {
-  std::vector<Lines> lines;         // the conflict's first
-  std::vector<std::uint32_t> ways;  // left by co-resident lines
-  std::string reason;               // why not all are found; empty: all are
-};
-
-SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet& first,
-                            const MissOracle& ask) {
-  SingleSets sets;
-  const auto take = [&](const EvictionSet& conflict) {
-    const std::vector<bool> is_member = find_members(conflict, pool, ask);
-    Lines members;
-    for (std::size_t i = 0; i < pool.size(); ++i) {
-      if (is_member[i]) members.push_back(pool[i]);
-    }
-    sets.lines.push_back(with_conflict_first(conflict, members));
-    sets.ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
-    for (std::uint64_t line : sets.lines.back()) std::erase(pool, line);
-  };
-  take(first);
-  const std::size_t enough =
-      space.cached_lines / first.ways() > 2 * most_single_sets ? sample_of_sets : most_single_sets;
-  std::string no_conflict;
-  while (const auto conflict = find_eviction_set_in_any_order(pool, ask, no_conflict)) {
-    if (sets.ways.size() == enough) {
-      sets.reason = fmt::format(
-          "no function of the address puts lines into sets as seen, and "
-          "there are more than {} sets to be looked for one by one",
-          most_single_sets);
-      return sets;
-    }
-    take(*conflict);
-  }
-  if (!pool.empty() && overflows(pool, ask)) {
-    sets.reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
-  }
-  return sets;
 }
 
 /// How many of `co_resident` lie in the set of these lines, seen with other lines co-resident: each

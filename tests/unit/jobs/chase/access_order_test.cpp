@@ -80,7 +80,10 @@ PatternRequest fermi_request() {
   PatternRequest request;
   request.page_step_bytes = request.granularity_bytes = 1 << 21;
   request.near_entries = 16;
+  request.next_entries = 65;
   request.all_entries = 65;
+  request.knows_last = true;
+  request.most_pages = 3000;
   request.most_lines = 384;
   request.line_step_bytes = 128;
   return request;
@@ -102,17 +105,38 @@ TEST(PatternOrderTest, cold_pages_come_first_and_once) {
   EXPECT_GT(pages.size(), 65U);
 }
 
-TEST(PatternOrderTest, further_lines_are_new_and_in_pages_just_accessed) {
+/// Places of the chase that belong to a pattern.
+std::vector<std::size_t> places_of(const PatternChase& chase, Pattern pattern) {
+  std::vector<std::size_t> places;
+  for (const PatternPhase& phase : chase.phases) {
+    if (phase.pattern != pattern) continue;
+    for (std::size_t i = 0; i < phase.count; ++i) places.push_back(phase.first + i);
+  }
+  return places;
+}
+
+TEST(PatternOrderTest, further_lines_are_new_and_in_the_page_just_accessed) {
   const PatternChase chase = plan_patterns(fermi_request());
 
-  const PatternPhase& p4 = phase_of(chase, Pattern::p4);
-  const std::set<std::uint64_t> before(chase.offsets.begin(),
-                                       chase.offsets.begin() + static_cast<long>(p4.first));
-  std::set<std::uint64_t> recent;
-  for (std::size_t i = p4.first - 8; i < p4.first; ++i) recent.insert(chase.offsets[i] >> 21);
-  for (std::size_t i = p4.first; i < p4.first + p4.count; ++i) {
-    EXPECT_FALSE(before.contains(chase.offsets[i]));
-    EXPECT_TRUE(recent.contains(chase.offsets[i] >> 21));
+  const auto places = places_of(chase, Pattern::p4);
+  ASSERT_GE(places.size(), 16U);
+  std::set<std::uint64_t> pages;
+  for (const std::size_t place : places) {
+    const auto before = chase.offsets.begin() + static_cast<long>(place);
+    EXPECT_EQ(std::find(chase.offsets.begin(), before, *before), before);
+    EXPECT_EQ(*before >> 21, *(before - 1) >> 21);
+    pages.insert(*before >> 21);
+  }
+  EXPECT_EQ(pages.size(), 8U);
+}
+
+TEST(PatternOrderTest, hits_are_loads_of_the_line_just_loaded) {
+  const PatternChase chase = plan_patterns(fermi_request());
+
+  const auto places = places_of(chase, Pattern::p1);
+  ASSERT_GE(places.size(), 16U);
+  for (const std::size_t place : places) {
+    EXPECT_EQ(chase.offsets[place], chase.offsets[place - 1]);
   }
 }
 
@@ -145,6 +169,16 @@ TEST(PatternOrderTest, p3_is_left_out_if_its_lines_do_not_fit) {
   const PatternChase chase = plan_patterns(request);
 
   for (const PatternPhase& phase : chase.phases) EXPECT_NE(phase.pattern, Pattern::p3);
+}
+
+TEST(PatternOrderTest, p3_is_left_out_if_the_last_level_is_not_known_or_memory_is_small) {
+  for (auto& [knows_last, most_pages] : {std::pair{false, 3000U}, std::pair{true, 90U}}) {
+    PatternRequest request = fermi_request();
+    request.knows_last = knows_last;
+    request.most_pages = most_pages;
+
+    EXPECT_TRUE(places_of(plan_patterns(request), Pattern::p3).empty());
+  }
 }
 
 TEST(PatternOrderTest, page_table_windows_are_accessed_by_turns) {

@@ -50,6 +50,15 @@ TEST(LatencyPatternsTest, without_a_data_cache_only_misses_remain) {
   EXPECT_EQ(of(found, Pattern::p6).status, Status::not_resolvable);
 }
 
+TEST(LatencyPatternsTest, a_known_tlb_that_held_all_pages_is_not_said_to_be_absent) {
+  const auto found = infer_patterns(
+      {around(243), around(253), around(394), around(566), around(566), {}}, 3, KnownTlb::some);
+
+  EXPECT_EQ(of(found, Pattern::p2).cycles, 253);
+  EXPECT_EQ(of(found, Pattern::p3).cycles, 394);
+  EXPECT_EQ(of(found, Pattern::p5).status, Status::not_resolvable);
+}
+
 TEST(LatencyPatternsTest, without_a_tlb_pages_cost_nothing) {
   const auto found = infer_patterns({around(60), {}, {}, around(460), around(460), {}}, 3);
 

@@ -133,6 +133,19 @@ TEST(SetSearchTest, finds_sets_of_random_replacement) {
   EXPECT_EQ(found.ways_per_set, equal(32, 4));
 }
 
+/// Where no function tells sets they are looked for one by one, and a search in groups overlooks
+/// lines under random replacement: those are no sets of their own.
+TEST(SetSearchTest, counts_no_set_twice_under_random_replacement) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Toy toy{equal(7, 9), [=](std::uint64_t a) { return mix_bits((a >> 7) ^ (seed << 40)) % 7; }};
+    toy.policy = ToyPolicy::random;
+
+    const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 19), toy.oracle());
+
+    EXPECT_EQ(found.ways_per_set, equal(7, 9)) << seed;
+  }
+}
+
 TEST(SetSearchTest, is_not_led_astray_by_a_chase_that_seems_to_overflow_once) {
   const Toy toy{equal(256, 8), [](std::uint64_t a) { return (a >> 7) % 256; }};
   bool disturbed = false;
