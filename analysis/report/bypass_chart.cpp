@@ -108,13 +108,10 @@ void add_chart(const DeviceResult& device, const Figure& figure, const char* pag
 
 }  // namespace
 
-Json bypass_charts(const RunResult& run) {
+Json bypass_charts(const DeviceResult& device) {
   Json charts = Json::array();
-  for (const DeviceResult& device : run.devices) {
-    for (const Lines& figure : lines) add_chart(device, figure, "bypass_lines", charts);
-    for (const Bars& figure : bars()) add_chart(device, figure, "bypass_bars", charts);
-    if (!charts.empty()) break;
-  }
+  for (const Lines& figure : lines) add_chart(device, figure, "bypass_lines", charts);
+  for (const Bars& figure : bars()) add_chart(device, figure, "bypass_bars", charts);
   return charts;
 }
 

@@ -85,18 +85,17 @@ std::string title_of(const DeviceResult& device, const RawLatency& raw) {
 
 }  // namespace
 
-Json histogram_charts(const RunResult& run, const RawLatencies& raw) {
+Json histogram_charts(const DeviceResult& device, const std::vector<RawLatency>& raw) {
   Json specs = Json::array();
-  for (const RawLatency& job : raw.jobs) {
+  for (const RawLatency& job : raw) {
     if (job.windows.empty()) continue;
-    const DeviceResult& device = run.devices.at(raw.device);
     const double overhead_cycles = number_of(device, "clock.window_cycles").value_or(0);
     Json spec = chart_template("histograms");
     Json bars = bars_of(job.windows, overhead_cycles);
     entry_of(spec["data"], "marks")["values"] = marks_of(device, job.job, bars);
     entry_of(spec["data"], "bars")["values"] = std::move(bars);
     entry_of(spec["signals"], "colour")["value"] = job.job == "tlb" ? "var(--tlb)" : "var(--cache)";
-    spec["title"]["text"] = title_of(device, job) + beside_others(run, raw.device);
+    spec["title"]["text"] = title_of(device, job);
     specs.push_back(std::move(spec));
   }
   return specs;

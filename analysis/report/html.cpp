@@ -21,17 +21,10 @@ namespace {
 constexpr std::size_t most_detailed_devices = 16;
 constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
 constexpr std::size_t most_linked_problems = 24;
-constexpr std::size_t most_open_rows = 30;  // of a table
-
-/// JSON that may stand inside a script element: no tag or comment begins in it.
-std::string script_json(const Json& json) {
-  std::string text =
-      escape_json_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
-    text.replace(at, 1, "\\u003c");
-  }
-  return text;
-}
+constexpr std::size_t most_open_rows = 30;   // of a table
+constexpr std::size_t most_narrow_rows = 8;  // on a phone, where each row is a card
+// The script of the page folds it where the screen is narrow.
+constexpr std::string_view folded_if_narrow = " class=\"narrow\" open";
 
 /// Under the headline: each problem by its place, as a link to it.
 std::string problem_links(const std::vector<Problem>& wrong) {
@@ -88,10 +81,9 @@ std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
   return "<h2>To paste (nothing of this was run)</h2>\n<pre>" + text + "</pre>\n";
 }
 
-/// Worst first; in a large fleet those that pass stand folded behind the others.
+/// Worst first; those that pass stand behind the others, in a large fleet folded.
 std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table = device_table(run, analysis);
-  if (run.devices.size() <= most_listed_devices) return html_table(table, "devices");
   std::string text;
   TextTable passing{table.columns, {}};
   const auto passes = [](const auto& row) { return row.front() == "pass"; };
@@ -99,8 +91,10 @@ std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   std::erase_if(table.rows, passes);
   if (!table.rows.empty()) text += html_table(table, "devices");
   if (!passing.rows.empty()) {
-    text += fmt::format("<details><summary>{} that pass</summary>\n{}</details>\n",
-                        passing.rows.size(), html_table(passing, "devices"));
+    const bool is_small = run.devices.size() <= most_listed_devices;
+    text += fmt::format("<details{}><summary>{} that pass</summary>\n{}</details>\n",
+                        is_small ? folded_if_narrow : "", passing.rows.size(),
+                        html_table(passing, "devices"));
   }
   return text;
 }
@@ -119,9 +113,10 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
 std::string folded_table(const TextTable& table, std::string_view style, std::string_view what) {
   if (table.rows.empty()) return "";
   const std::string html = html_table(table, style);
-  if (table.rows.size() <= most_open_rows) return html;
-  return fmt::format("<details><summary>{} {}</summary>\n{}</details>\n", table.rows.size(), what,
-                     html);
+  if (table.rows.size() <= most_narrow_rows) return html;
+  const bool is_short = table.rows.size() <= most_open_rows;
+  return fmt::format("<details{}><summary>{} {}</summary>\n{}</details>\n",
+                     is_short ? folded_if_narrow : "", table.rows.size(), what, html);
 }
 
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
@@ -185,53 +180,6 @@ std::string drifts_html(const RunResult& run, const FleetAnalysis& analysis) {
   return table.empty() ? "" : "<h2>What drifted</h2>\n" + table;
 }
 
-/// Headings and places of the charts, and the data that the page's script draws them from. They
-/// stay hidden until it runs.
-std::string charts_html(const RunResult& run, const FleetAnalysis& analysis,
-                        const RawLatencies& raw) {
-  if (vega_bundle().empty()) {
-    return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
-  }
-  Json charts = Json::object();
-  std::string text;
-  const auto add = [&](const std::string& name, const Json& spec) {
-    charts[name] = spec;
-    text += page_file(name + ".html");
-  };
-  if (const Json specs = sweep_charts(run, analysis); !specs.empty()) add("sweep", specs);
-  if (const Json specs = drift_charts(run, analysis); !specs.empty()) add("drift", specs);
-  if (const auto chart = staircase_chart(run, analysis)) add("staircase", *chart);
-  if (const Json specs = spectrum_charts(run, analysis); !specs.empty()) add("spectrum", specs);
-  if (const Json specs = histogram_charts(run, raw); !specs.empty()) add("histograms", specs);
-  if (const Json specs = stair_charts(run, raw); !specs.empty()) add("stairs", specs);
-  if (const Json specs = carveout_charts(run, analysis); !specs.empty()) add("carveouts", specs);
-  if (const auto chart = constants_chart(run, analysis)) add("constants", *chart);
-  if (const auto chart = roofline_chart(run)) add("roofline", *chart);
-  if (const auto chart = warps_chart(run)) add("warps", *chart);
-  if (const Json specs = surface_charts(run); !specs.empty()) add("surfaces", specs);
-  if (const Json specs = bypass_charts(run); !specs.empty()) add("bypass", specs);
-  if (const auto chart = deviation_chart(run, analysis)) add("deviation", *chart);
-  if (const auto chart = strip_chart(run, analysis)) {
-    add("strips", chart->spec);
-    charts["strip_data"] = chart->data;
-  }
-  if (const auto chart = timeline_chart(run)) add("timeline", *chart);
-  if (const auto chart = nest_chart(run)) add("nest", *chart);
-  if (const auto chart = map_chart(run, analysis)) {
-    add("map", chart->spec);
-    charts["map_devices"] = chart->devices;
-  }
-  if (text.empty()) return "";
-  return fmt::format(
-      "<p class=\"note\" id=\"no_charts\">The charts are drawn by a script inside this page, and "
-      "this "
-      "browser ran none: the tables below have their figures.</p>\n"
-      "<section id=\"all_charts\" hidden>\n{}</section>\n"
-      "<script type=\"application/json\" id=\"charts\">{}</script>\n"
-      "<script>{}</script>\n<script>\n{}</script>\n",
-      text, script_json(charts), vega_bundle(), page_file("charts.js"));
-}
-
 }  // namespace
 
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
@@ -246,14 +194,14 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
   body += paste_html(run, analysis) + devices_html(run, analysis) +
-          charts_html(run, analysis, raw) + drifts_html(run, analysis);
+          charts_section(run, analysis, raw) + drifts_html(run, analysis);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);
   if (!times.rows.empty()) {
     body +=
         fmt::format("<h2>Time{}</h2>\n", run.devices.size() > 1 ? " (median of the devices)" : "") +
-        html_table(times, "times");
+        folded_table(times, "times", "jobs, and how long each took");
   }
   body += notes_html(notes(run, analysis));
   return fmt::format(

@@ -108,29 +108,12 @@ Json layouts_of(const DeviceResult& device, const Json& maps) {
   return layouts;
 }
 
-std::vector<std::size_t> shown_devices(const RunResult& run, const FleetAnalysis& analysis) {
-  std::vector<std::size_t> shown;
-  const auto add = [&](std::size_t device) {
-    const bool is_new = std::ranges::find(shown, device) == shown.end();
-    if (is_new && shown.size() < most_devices) shown.push_back(device);
-  };
-  for (const FleetFinding& finding : analysis.findings) {
-    if (finding.device != FleetFinding::no_device && !finding.sms.empty()) add(finding.device);
-  }
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (is_flagged(analysis.verdicts[i])) add(i);
-  }
-  for (const ComparisonGroup& group : analysis.groups) add(group.devices.front());
-  for (std::size_t i = 0; i < run.devices.size(); ++i) add(i);
-  return shown;
-}
-
 }  // namespace
 
 std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis) {
   MapChart chart;
   chart.devices = Json::array();
-  for (const std::size_t index : shown_devices(run, analysis)) {
+  for (const std::size_t index : drawn_devices(run, analysis, most_devices)) {
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
     const std::string verdict(to_text(analysis.verdicts[index].verdict));

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,11 @@ struct RawLatency {
 /// "cache.l1 through ca".
 std::string name_of(const RawLatency& raw);
 
-struct RawLatencies {
-  std::size_t device = 0;  // of the run
-  std::vector<RawLatency> jobs;
-};
+/// Of some devices of a run, by their number.
+using RawLatencies = std::map<std::size_t, std::vector<RawLatency>>;
+
+/// Charts of one device are made of so many: the GPUs of a node.
+inline constexpr std::size_t most_chosen_devices = 8;
 
 /// Chases whose label is "<job> coarse|size|span <bytes> step <bytes>", as the jobs of caches and
 /// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp), by

@@ -54,7 +54,7 @@ std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysi
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One self-contained page that loads nothing from anywhere.
-/// @param raw of one device, for the charts of raw latency; without it there are none
+/// @param raw of drawn_devices (charts.hpp), for charts of raw latency; without it there are none
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw = {});
 

@@ -91,16 +91,13 @@ Json points_of(const DeviceResult& device) {
 
 }  // namespace
 
-std::optional<Json> roofline_chart(const RunResult& run) {
-  for (const DeviceResult& device : run.devices) {
-    const Json points = points_of(device);
-    if (points.empty()) continue;
-    Json spec = chart_template("roofline");
-    entry_of(spec["data"], "points")["values"] = points;
-    spec["title"]["text"] = chart_label(device);
-    return spec;
-  }
-  return {};
+std::optional<Json> roofline_chart(const DeviceResult& device) {
+  const Json points = points_of(device);
+  if (points.empty()) return {};
+  Json spec = chart_template("roofline");
+  entry_of(spec["data"], "points")["values"] = points;
+  spec["title"]["text"] = chart_label(device);
+  return spec;
 }
 
 }  // namespace sonde

@@ -1,7 +1,8 @@
-// Parts of report.html that charts have no part in; html.cpp puts them in their order.
+// Parts of report.html; html.cpp puts them in their order.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
+#include "analysis/report/raw_latency.hpp"
 
 #include <cstddef>
 #include <map>
@@ -14,6 +15,12 @@ namespace sonde {
 /// screen, a printed page and a phone are, of which style.css shows one; with the devices that
 /// differ. "" if there is nothing to draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);
+
+/// Headings and places of the charts, and their data; they stay hidden until the page's script
+/// runs. Charts of one device have a choice of most_chosen_devices. "" if there are none.
+/// @param raw of drawn_devices (charts.hpp)
+std::string charts_section(const RunResult& run, const FleetAnalysis& analysis,
+                           const RawLatencies& raw);
 
 /// Rows of each job's table of probes, by name of the job.
 using ProbeRows = std::map<std::string, std::size_t>;

@@ -221,24 +221,16 @@ std::optional<Panel> wong_panel(const DeviceResult& device) {
 
 }  // namespace
 
-Json stair_charts(const RunResult& run, const RawLatencies& raw) {
+Json stair_charts(const DeviceResult& device, const std::vector<RawLatency>& raw) {
   Json specs = Json::array();
-  const auto add = [&](Panel panel, std::size_t device) {
-    panel.title += beside_others(run, device);
-    specs.push_back(spec_of(panel, run.devices[device]));
-  };
-  for (const RawLatency& job : raw.jobs) {
-    const double overhead_cycles =
-        number_of(run.devices.at(raw.device), "clock.window_cycles").value_or(0);
-    for (Panel& panel : panels_of(job, overhead_cycles)) add(std::move(panel), raw.device);
+  const double overhead_cycles = number_of(device, "clock.window_cycles").value_or(0);
+  for (const RawLatency& job : raw) {
+    for (const Panel& panel : panels_of(job, overhead_cycles)) {
+      specs.push_back(spec_of(panel, device));
+    }
   }
   for (const auto& panel_of : {saavedra_panel, wong_panel}) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      auto panel = panel_of(run.devices[i]);
-      if (!panel) continue;
-      add(std::move(*panel), i);
-      break;
-    }
+    if (const auto panel = panel_of(device)) specs.push_back(spec_of(*panel, device));
   }
   return specs;
 }

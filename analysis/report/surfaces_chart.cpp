@@ -134,14 +134,11 @@ std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
 
 }  // namespace
 
-Json surface_charts(const RunResult& run) {
+Json surface_charts(const DeviceResult& device) {
   Json specs = Json::array();
   for (const SurfaceMetrics& metrics : surfaces) {
-    for (const DeviceResult& device : run.devices) {
-      const auto spec = draw(read_surface(device, metrics), metrics, device);
-      if (!spec) continue;
-      specs.push_back(*spec);
-      break;
+    if (auto spec = draw(read_surface(device, metrics), metrics, device)) {
+      specs.push_back(std::move(*spec));
     }
   }
   return specs;

@@ -1,4 +1,5 @@
 // `sonde report`: report.html from a run file.
+#include "analysis/report/charts.hpp"
 #include "base/log.hpp"
 #include "base/text_file.hpp"
 #include "commands/commands.hpp"
@@ -7,22 +8,24 @@
 #include "store/run_reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sonde {
 namespace {
 
-/// Of the first device that was measured completely, from its traces; none of a sweep, whose
-/// devices stand in the file at each of its points.
-RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResult& run) {
+/// Of the devices that charts can show, if they were measured completely, from their traces; none
+/// of a sweep, whose devices stand in the file at each of its points.
+RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResult& run,
+                                const FleetAnalysis& analysis) {
   const RunReader reader(path);
-  const auto device =
-      std::ranges::find(run.devices, DeviceOutcome::complete, &DeviceResult::status);
-  if (reader.provenance().points.size() > 1 || device == run.devices.end()) return {};
-  RawLatencies raw{static_cast<std::size_t>(device - run.devices.begin()), {}};
-  for (const JobResult& job : device->jobs) {
-    if (!job.job.starts_with("cache.") && job.job != "tlb") continue;
-    for (RawLatency& latency : raw_latencies(reader.read_job(raw.device, job.job))) {
-      raw.jobs.push_back(std::move(latency));
+  if (reader.provenance().points.size() > 1) return {};
+  RawLatencies raw;
+  for (const std::size_t device : drawn_devices(run, analysis, most_chosen_devices)) {
+    if (run.devices[device].status != DeviceOutcome::complete) continue;
+    for (const JobResult& job : run.devices[device].jobs) {
+      if (!job.job.starts_with("cache.") && job.job != "tlb") continue;
+      std::ranges::move(raw_latencies(reader.read_job(device, job.job)),
+                        std::back_inserter(raw[device]));
     }
   }
   return raw;
@@ -33,7 +36,8 @@ RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResu
 ExitStatus execute(const ReportOptions& options) {
   check_target(options.output, options.force ? Existing::replace : Existing::refuse);
   const auto [run, analysis] = read_fleet(options.run, options.baseline, WithProbes::if_few);
-  write_text_file(options.output, render_html(run, analysis, read_raw_latencies(options.run, run)));
+  write_text_file(options.output,
+                  render_html(run, analysis, read_raw_latencies(options.run, run, analysis)));
   log_world("wrote " + options.output);
   return ExitStatus::ok;
 }

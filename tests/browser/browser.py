@@ -109,7 +109,7 @@ class Browser:
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
         until = time.monotonic() + ANSWER_S
         drawn = ("document.readyState === 'complete' && location.protocol === 'file:' && "
-                 "[...document.querySelectorAll('#all_charts:not([hidden]) .chart')]"
+                 "[...document.querySelectorAll('#all_charts:not([hidden]) .part:not([hidden]) .chart')]"
                  ".every(one => one.querySelector('svg'))")
         while not self.evaluate(drawn):
             if time.monotonic() > until:
@@ -125,10 +125,11 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"].get("description", "?"))
         return answer["result"].get("value")
 
-    def screenshot(self, path, height=None):
-        """The page from its head on, as high as it is or to that height in px."""
+    def screenshot(self, path, height=None, top=None):
+        """The page from its head, or the element that a selector names, to its end, or so many px of it."""
         width, full = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
-        clip = {"x": 0, "y": 0, "width": width, "height": min(full, height or full), "scale": 1}
+        y = self.evaluate(f"document.querySelector('{top}').getBoundingClientRect().top + scrollY") if top else 0
+        clip = {"x": 0, "y": y, "width": width, "height": min(full - y, height or full), "scale": 1}
         data = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(data))
 

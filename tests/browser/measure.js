@@ -67,6 +67,7 @@
     problems: all('.problem').filter(shown).map(one => one.textContent),
     folded_devices: all('details').filter(one => !one.open).map(one => one.firstElementChild.textContent)
       .filter(text => / that pass$/.test(text)),
+    folded_parts: all('.part:not([open])').map(one => one.firstElementChild.textContent),
     first_heading_px: box(document.querySelector('.problem') || document.querySelector('h2')).top,
   };
 })()

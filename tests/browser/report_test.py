@@ -18,9 +18,11 @@ import browser
 
 SKIPPED = 77
 MEASURE = (pathlib.Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
+FOLDED_CHARTS = ["histograms", "stairs", "carveouts", "surfaces"]  # on a phone, of RUNS["device"]
 SCREEN, TABLET, PHONE, PAPER = 1280, 760, 420, 718  # px; A4 less 1 cm at either side
 RUNS = {  # page: ranks, backend, jobs
     "device": (1, "sim:h200", "device,cache.l1,tlb,latency,topology,shared"),
+    "pair": (2, "sim:gtx980,gtx980+throttle=0.8", "device,clock,cache.l1"),
     "fleet": (9, "sim:" + "gtx980," * 8 + "gtx980+throttle=0.8", "device,clock"),
 }
 
@@ -102,12 +104,13 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["surfaces", "spectrum", "histograms", "carveouts", "stairs"])
+                    self.check_charts(seen, ["staircase", "spectrum"] + FOLDED_CHARTS * (width != PHONE))
+                    self.assertEqual(len(seen["folded_parts"]) > 0, width == PHONE, seen["folded_parts"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
                     self.assertGreater(seen["findings"], 100)
-                    self.assertLess(seen["page_height"], 10000)
+                    self.assertLess(seen["page_height"], {SCREEN: 7000, TABLET: 9000, PHONE: 4000}[width])
 
     def test_the_latency_spectrum_names_what_each_pattern_hits(self):
         for width, text in ((SCREEN, "L1 TLB missed"), (PHONE, "absent")):
@@ -129,12 +132,35 @@ class ReportTest(unittest.TestCase):
             self.assertRegex(l1 + " ", wanted)
         self.assertTrue(any(re.search(r"tlb through cg: \d{6,} accesses", one) for one in texts), texts)
 
+    def test_charts_of_one_device_are_those_of_the_chosen_one(self):
+        self.look("pair", SCREEN)
+        seen = """(() => {
+            const box = document.getElementById('drawn_device');
+            const curves = [...document.querySelectorAll('#stairs path')].map(one => one.getAttribute('d')).join();
+            return {labels: [...box.options].map(one => one.text), chosen: box.selectedIndex, curves,
+                    charts: document.querySelectorAll('#stairs > div, #histograms > div').length};
+        })()"""
+        first = self.browser.evaluate(seen)
+        self.assertEqual((len(first["labels"]), first["chosen"]), (2, 0))
+        self.assertEqual(sorted(label[-6:] for label in first["labels"]), ["rank 0", "rank 1"])
+        self.assertGreater(first["charts"], 1)
+        choose = ("(box => { box.selectedIndex = %d; box.dispatchEvent(new Event('change'));"
+                  " return new Promise(done => setTimeout(() => done(true), 300)); })"
+                  "(document.getElementById('drawn_device'))")
+        self.browser.evaluate(choose % 1)
+        second = self.browser.evaluate(seen)
+        self.assertEqual((second["chosen"], second["charts"]), (1, first["charts"]))
+        self.assertNotEqual(second["curves"], first["curves"])
+        self.check_layout(self.browser.evaluate(MEASURE))
+        self.browser.evaluate(choose % 0)
+        self.assertEqual(self.browser.evaluate(seen), first, "back again, and nothing is left over")
+
     def test_a_fleet_names_the_failed_device_and_folds_the_others(self):
         for width in (SCREEN, TABLET, PHONE):
             with self.subTest(width=width):
                 seen = self.look("fleet", width, str(width), dark=width == PHONE)
                 self.check_layout(seen)
-                self.check_charts(seen, ["deviation", "strips", "strip"])
+                self.check_charts(seen, ["deviation", "strips", "strip"] if width != PHONE else ["deviation"])
                 self.assertEqual(len(seen["problems"]), 1)
                 self.assertIn("clock.sm_hz", seen["problems"][0])
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
@@ -157,7 +183,10 @@ class ReportTest(unittest.TestCase):
                     seen = self.browser.evaluate(MEASURE)
                     self.check_layout(seen)
                     self.assertEqual(seen["findings_shown"], seen["findings"])
-                    self.assertLess(seen["highest_row_px"], 400, "a list of 64 values")
+                    self.assertLess(seen["highest_row_px"], 300, "a list of 64 values")
+                    if page == "device":
+                        self.check_charts(seen, FOLDED_CHARTS)
+                        self.assertEqual(seen["folded_parts"], [])
 
     def test_without_scripts_drawing_findings_and_tables_stand(self):
         for page in RUNS:

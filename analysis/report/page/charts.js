@@ -16,7 +16,7 @@ const theme = {
 const views = [];
 function draw(given, place) {
   const spec = structuredClone(given);
-  const room = place.clientWidth;
+  const room = place.clientWidth || place_of('all_charts').clientWidth;  // 0 where it is folded
   if (spec.width > 0 && (spec.autosize || room < spec.width + 90)) {
     spec.autosize = {type: 'fit-x', contains: 'padding'};
     spec.width = Math.min(room, spec.width + 90);
@@ -142,20 +142,41 @@ function draw_strips() {
   };
   box.onchange();
 }
+// A chart, or several beside each other. Returns what draws them.
+function draw_into(place, chart) {
+  place.replaceChildren();
+  if (!Array.isArray(chart)) return [draw(chart, place)];
+  return chart.map(one => draw(one, place.appendChild(document.createElement('div'))));
+}
+const device_charts = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
+let device_views = [];
+function draw_device() {
+  const box = place_of('drawn_device');
+  const device = charts.devices[box ? Math.max(0, box.selectedIndex) : 0];
+  for (const view of device_views.filter(one => views.includes(one))) {
+    views.splice(views.indexOf(view), 1)[0].finalize();
+  }
+  device_views = [];
+  for (const name of device_charts) {
+    const chart = device.charts[name];
+    place_of(name).closest('.part').hidden = !chart;
+    if (chart) device_views.push(...draw_into(place_of(name), chart));
+  }
+  if (box) place_of('drawn_device_name').textContent = device.label;
+}
 function draw_all() {
   for (const view of views.splice(0)) view.finalize();
   for (const [name, chart] of Object.entries(charts)) {
-    if (['map', 'map_devices', 'strips', 'strip_data'].includes(name)) continue;
-    const place = place_of(name);
-    if (!Array.isArray(chart)) {
-      draw(chart, place);
-      continue;
-    }
-    place.replaceChildren();
-    for (const one of chart) draw(one, place.appendChild(document.createElement('div')));
+    if (['map', 'map_devices', 'strips', 'strip_data', 'devices'].includes(name)) continue;
+    draw_into(place_of(name), chart);
   }
   if (charts.strips) draw_strips();
+  if (charts.devices) draw_device();
   if (charts.map) draw_map();
+}
+if (place_of('drawn_device')) {
+  place_of('drawn_device').replaceChildren(...charts.devices.map(device => new Option(device.label)));
+  place_of('drawn_device').onchange = draw_device;
 }
 place_of('no_charts').remove();
 place_of('all_charts').hidden = false;

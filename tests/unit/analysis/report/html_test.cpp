@@ -1,4 +1,5 @@
 #include "analysis/fleet/reduce.hpp"
+#include "analysis/report/charts.hpp"
 #include "analysis/report/page.hpp"
 #include "analysis/report/report.hpp"
 
@@ -146,9 +147,8 @@ TEST(HtmlTest, constants_have_a_line_of_one_thread_and_one_of_eight) {
 }
 
 TEST(HtmlTest, the_roofline_has_a_ceiling_for_each_memory_and_unit) {
-  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
   RunResult run = maker::healthy_fleet(1, 7);
-  EXPECT_FALSE(charts_of(page_of(run).html).contains("roofline"));
+  EXPECT_FALSE(roofline_chart(run.devices[0]));
   DeviceResult& device = run.devices[0];
   device.info.sm_count = 100;
   for (JobResult& job : device.jobs) {
@@ -162,9 +162,9 @@ TEST(HtmlTest, the_roofline_has_a_ceiling_for_each_memory_and_unit) {
                      found("shared.bytes_per_cycle_per_sm", 128.0, 1, 1),
                      found("arithmetic.float_fma.throughput_per_cycle_per_sm", 128.0, 1, 1)}));
 
-  const auto charts = charts_of(page_of(std::move(run)).html);
+  const Json chart = roofline_chart(device).value();
 
-  const auto& points = charts.at("roofline").at("data").at(0).at("values");
+  const auto& points = chart.at("data").at(0).at("values");
   ASSERT_EQ(points.size(), 6u);  // memory, shared memory, single precision
   EXPECT_EQ(points.at(0).at("line"), "memory: 2.00 TB/s");
   EXPECT_EQ(points.at(0).at("y"), 2e12 / 64);
@@ -175,9 +175,8 @@ TEST(HtmlTest, the_roofline_has_a_ceiling_for_each_memory_and_unit) {
 }
 
 TEST(HtmlTest, arithmetic_has_a_line_for_each_operation_that_was_swept) {
-  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
   RunResult run = maker::healthy_fleet(2, 7);
-  EXPECT_FALSE(charts_of(page_of(run).html).contains("warps"));
+  EXPECT_FALSE(warps_chart(run.devices[0]));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   JobResult& job = run.devices[1].jobs.emplace_back();
   job.job = "arithmetic";
@@ -193,9 +192,8 @@ TEST(HtmlTest, arithmetic_has_a_line_for_each_operation_that_was_swept) {
   job.findings.push_back(not_resolvable("arithmetic.double_fma.by_warps_cycles", "refused"));
 
   const std::string label = run.devices[1].info.uuid.substr(0, 12);
-  const auto charts = charts_of(page_of(std::move(run)).html);
+  const Json chart = warps_chart(run.devices[1]).value();
 
-  const auto& chart = charts.at("warps");
   EXPECT_THAT(std::string(chart.at("title").at("text")), HasSubstr(label));
   const auto& points = chart.at("data").at(0).at("values");
   ASSERT_EQ(points.size(), 5u);
@@ -203,6 +201,30 @@ TEST(HtmlTest, arithmetic_has_a_line_for_each_operation_that_was_swept) {
   EXPECT_EQ(points.at(2).at("warps"), 3);
   EXPECT_EQ(points.at(2).at("per_cycle"), 19.2);
   EXPECT_EQ(points.at(4).at("op"), "float_rsqrt");
+}
+
+TEST(HtmlTest, charts_of_one_device_have_a_choice_of_those_that_have_any) {
+  if (vega_bundle().empty()) GTEST_SKIP() << "built without Vega";
+  const auto with_curves = [](std::size_t devices) {
+    RunResult run = maker::healthy_fleet(12, 7);
+    for (std::size_t i = 0; i < devices; ++i) {
+      const std::vector<double> bytes{1024, 2048, 3072, 4096};
+      run.devices[11 - i].jobs.push_back(maker::job(
+          "latency", {found("latency.wong_footprint_bytes", bytes, 1, 4),
+                      found("latency.wong_cycles", std::vector<double>{1, 1, 2, 3}, 1, 4)}));
+    }
+    return page_of(std::move(run));
+  };
+  const Page none = with_curves(0);
+  const Page all = with_curves(12);
+
+  EXPECT_FALSE(charts_of(none.html).contains("devices"));
+  EXPECT_THAT(none.html, Not(HasSubstr("id=\"stairs\"")));
+  const auto devices = charts_of(all.html).at("devices");
+  ASSERT_EQ(devices.size(), most_chosen_devices);
+  EXPECT_EQ(devices.at(1).at("label"), chart_label(all.run.devices[1]));
+  EXPECT_EQ(devices.at(1).at("charts").at("stairs").size(), 1u);
+  EXPECT_THAT(all.html, HasSubstr("<select id=\"drawn_device\">"));
 }
 
 TEST(HtmlTest, map_has_every_sm_and_marks_the_slow_one) {
@@ -275,7 +297,9 @@ TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
 TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {
   const std::string folded = "<details><summary>9 that pass</summary>";
   EXPECT_THAT(page_of(maker::healthy_fleet(9, 7)).html, HasSubstr(folded));
-  EXPECT_THAT(page_of(maker::healthy_fleet(8, 7)).html, Not(HasSubstr("that pass</summary>")));
+  // Of fewer the script folds them, where the screen is narrow.
+  EXPECT_THAT(page_of(maker::healthy_fleet(8, 7)).html,
+              HasSubstr("<details class=\"narrow\" open><summary>8 that pass</summary>"));
 }
 
 TEST(HtmlTest, rows_say_their_device_and_job_for_the_filter) {

@@ -83,7 +83,7 @@ TEST(HistogramTest, bars_are_net_of_the_window_and_marks_are_the_findings) {
       "clock",
       {found("clock.window_cycles", 2.0, 1, 8), found("cache.l1.hit_latency_cycles", 32.0, 1, 8),
        found("cache.l1.miss_latency_cycles", 9000.0, 1, 8)}));
-  Json specs = histogram_charts(run, {0, {raw_latencies(some_job())[0], RawLatency{}}});
+  Json specs = histogram_charts(run.devices[0], {raw_latencies(some_job())[0], RawLatency{}});
   ASSERT_EQ(specs.size(), 1u) << "nothing of a job without accesses";
   EXPECT_EQ(specs[0]["title"]["text"], "cache.l1 through ca, 192 KiB: 10 accesses of 4 chases");
   const Json& bars = entry_of(specs[0]["data"], "bars").at("values");
@@ -101,10 +101,10 @@ TEST(HistogramTest, a_few_interrupts_do_not_stretch_the_chart) {
                  .windows = {{300, 50'000}, {310, 50'000}, {2047, 5}},
                  .spans = {}};
   RunResult run = maker::healthy_fleet(1, 7);
-  Json specs = histogram_charts(run, {0, {raw}});
+  Json specs = histogram_charts(run.devices[0], {raw});
   EXPECT_EQ(entry_of(specs[0]["data"], "bars").at("values").size(), 2u);
   raw.windows[2].accesses = 500;
-  specs = histogram_charts(run, {0, {raw}});
+  specs = histogram_charts(run.devices[0], {raw});
   EXPECT_EQ(entry_of(specs[0]["data"], "bars").at("values").back().at("accesses"), 500);
 }
 

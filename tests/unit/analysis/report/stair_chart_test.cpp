@@ -33,7 +33,7 @@ TEST(StairChartTest, a_panel_is_wide_and_one_lies_at_the_edge) {
                                              {196608, 128, 34, true},
                                              {196736, 128, 35, true},
                                              {196864, 128, 36, true}});
-  Json specs = stair_charts(run, {0, {raw}});
+  Json specs = stair_charts(run.devices[0], {raw});
   ASSERT_EQ(specs.size(), 2u);
   EXPECT_EQ(specs[0]["title"]["text"], "cache.l1 through cg, 128 B steps");
   EXPECT_EQ(specs[1]["title"]["text"], "cache.l1 through cg at its edge, 128 B steps");
@@ -54,7 +54,7 @@ TEST(StairChartTest, a_step_that_grows_with_the_span_goes_on_with_its_line) {
                                         {1 << 20, 65536, 281, false},
                                         {8 << 20, 65536, 281, false},
                                         {9 << 20, 65536, 299, false}});
-  Json specs = stair_charts(run, {0, {raw}});
+  Json specs = stair_charts(run.devices[0], {raw});
   ASSERT_EQ(specs.size(), 1u);
   EXPECT_EQ(values_of(specs[0], "points").size(), 7u);
   EXPECT_THAT(entry_of(specs[0]["scales"], "colour").at("domain"),
@@ -70,7 +70,7 @@ TEST(StairChartTest, lines_end_at_a_gap_and_flat_ones_look_flat) {
   const RawLatency raw = raw_of(
       "tlb",
       {{1 << 20, 4096, 280, false}, {2 << 20, 4096, 280, false}, {64 << 20, 4096, 281, false}});
-  Json specs = stair_charts(run, {0, {raw}});
+  Json specs = stair_charts(run.devices[0], {raw});
   ASSERT_EQ(specs.size(), 1u);
   const Json points = values_of(specs[0], "points");
   EXPECT_EQ(points.at(0).at("piece"), points.at(1).at("piece"));
@@ -81,8 +81,8 @@ TEST(StairChartTest, lines_end_at_a_gap_and_flat_ones_look_flat) {
 TEST(StairChartTest, few_points_are_no_staircase) {
   const RunResult run = run_with({});
   const RawLatency raw = raw_of("cache.l2", {{4096, 128, 34, false}, {8192, 128, 34, false}});
-  EXPECT_TRUE(stair_charts(run, {0, {raw}}).empty());
-  EXPECT_TRUE(stair_charts(run, {}).empty());
+  EXPECT_TRUE(stair_charts(run.devices[0], {raw}).empty());
+  EXPECT_TRUE(stair_charts(run.devices[0], {}).empty());
 }
 
 TEST(StairChartTest, classical_curves_need_no_traces) {
@@ -93,7 +93,7 @@ TEST(StairChartTest, classical_curves_need_no_traces) {
        found("latency.wong_footprint_bytes", std::vector<double>{196480, 196608, 196736, 393216}, 1,
              4),
        found("latency.wong_cycles", std::vector<double>{32, 32, 60, 280}, 1, 4)});
-  Json specs = stair_charts(run, {});
+  Json specs = stair_charts(run.devices[0], {});
   ASSERT_EQ(specs.size(), 2u);
   const Json saavedra = values_of(specs[0], "points");
   ASSERT_EQ(saavedra.size(), 6u);
@@ -102,17 +102,6 @@ TEST(StairChartTest, classical_curves_need_no_traces) {
   EXPECT_EQ(saavedra.at(4).at("cycles"), 90);
   EXPECT_EQ(values_of(specs[1], "points").size(), 3u) << "without twice the size";
   EXPECT_EQ(values_of(specs[1], "marks").at(0).at("label"), "size 192 KiB");
-}
-
-TEST(StairChartTest, of_a_fleet_the_device_is_named) {
-  RunResult run = maker::healthy_fleet(2, 7);
-  run.devices[1].jobs.push_back(maker::job(
-      "latency", {found("latency.wong_footprint_bytes", std::vector<double>{1, 2, 3, 4}, 1, 4),
-                  found("latency.wong_cycles", std::vector<double>{1, 1, 2, 3}, 1, 4)}));
-  Json specs = stair_charts(run, {});
-  ASSERT_EQ(specs.size(), 1u);
-  EXPECT_THAT(std::string(specs[0]["title"]["text"]),
-              ::testing::EndsWith(", " + chart_label(run.devices[1])));
 }
 
 }  // namespace
