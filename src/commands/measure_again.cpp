@@ -9,7 +9,6 @@
 #include "base/stop_signal.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/tolerances.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
@@ -63,13 +62,7 @@ void judge_shards(const MeasurePlan& plan) {
   RunResult run{.provenance = roster.provenance, .devices = {}, .unaudited = roster.unaudited};
   const std::string& hash = roster.provenance.config_hash;
   for (const auto& shard : list_shards(plan.parts)) {
-    if (auto device = read_digest(shard, hash)) {
-      run.devices.push_back(std::move(*device));
-      continue;
-    }
-    RunResult part = read_run(shard, WithTraces::no);
-    if (part.provenance.config_hash != hash) continue;
-    std::ranges::move(part.devices, std::back_inserter(run.devices));
+    std::ranges::move(read_finished(shard, hash), std::back_inserter(run.devices));
   }
   std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
   std::vector<std::string> present;

@@ -13,10 +13,10 @@
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/output.hpp"
 #include "store/output_lock.hpp"
 #include "store/roster_file.hpp"
+#include "store/run_reader.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>
@@ -159,8 +159,14 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
 
 /// Whether an earlier run has measured the device at this point to its end.
 bool is_measured(const MeasurePlan& point, const std::string& uuid) {
-  const auto device = read_digest(finished_shard(point.parts, uuid), point.provenance.config_hash);
-  return device && device->status == DeviceOutcome::complete;
+  const auto shard = finished_shard(point.parts, uuid);
+  if (!std::filesystem::exists(shard)) return false;
+  try {
+    const auto devices = read_finished(shard, point.provenance.config_hash);
+    return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
+  } catch (const StoreError&) {
+    return false;  // the worker sets it aside, and says why
+  }
 }
 
 /// This rank's part, point after point; a rank without a GPU has nothing to do.

@@ -1,6 +1,7 @@
 // Tables back to results, job by job.
 #include "store/run_reader.hpp"
 
+#include "store/hdf5/digest.hpp"
 #include "store/hdf5/owned_rows.hpp"
 #include "store/hdf5/rows.hpp"
 #include "store/hdf5/table_file.hpp"
@@ -16,6 +17,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -190,6 +192,14 @@ RunResult read_run(const std::filesystem::path& path, WithTraces traces) {
   return {.provenance = reader.provenance(),
           .devices = reader.read_devices({0, reader.device_count()}, traces),
           .unaudited = reader.read_unaudited()};
+}
+
+std::vector<DeviceResult> read_finished(const std::filesystem::path& shard,
+                                        const std::string& config_hash) {
+  if (auto device = read_digest(shard, config_hash)) return {std::move(*device)};
+  RunResult run = read_run(shard, WithTraces::no);
+  if (run.provenance.config_hash != config_hash) return {};
+  return std::move(run.devices);
 }
 
 }  // namespace sonde

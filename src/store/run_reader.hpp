@@ -66,4 +66,10 @@ class RunReader {
 /// @throws StoreError if it is no run file, of another schema version, truncated or damaged
 RunResult read_run(const std::filesystem::path& path, WithTraces traces);
 
+/// The devices of a finished shard, without probes: by its digest, or by the shard itself if a run
+/// was killed before it wrote that. None if the shard was measured under another configuration.
+/// @throws StoreError if the shard cannot be read
+std::vector<DeviceResult> read_finished(const std::filesystem::path& shard,
+                                        const std::string& config_hash);
+
 }  // namespace sonde

@@ -55,7 +55,6 @@ class SweepTest(FaultTest):
         return sorted(str(path.relative_to(self.folder / "run.h5.parts"))
                       for path in (self.folder / "run.h5.parts").rglob("*.h5"))
 
-
     def kill_once_measured(self, count, *more):
         """All ranks, when so many points of devices are whole."""
         child = self.start(self.command(BACKEND, *SWEEP, *more, jobs=JOBS, ranks=2))
@@ -117,6 +116,14 @@ class DisturbedTest(SweepTest):
                 self.assertEqual(path.stat().st_mtime_ns, time_ns)
         self.assertEqual(self.run_sweep("--resume"), OK, self.said)
         self.check_equal(expected)
+
+    def test_killed_before_a_digest_is_written_it_goes_on_behind_that_shard(self):
+        self.kill_once_measured(1)
+        shard = self.folder / "run.h5.parts" / self.shards()[0]
+        inode = shard.stat().st_ino
+        (shard.parent / (shard.name + ".findings")).unlink(missing_ok=True)
+        self.assertEqual(self.run_sweep("--resume", "--time-budget", "0.6s"), RESUMABLE, self.said)
+        self.assertEqual(shard.stat().st_ino, inode)
 
     def test_a_longer_sweep_keeps_what_a_shorter_one_measured(self):
         self.assertEqual(self.run_sweep(sweep=["--sweep", "seed=7,8"]), OK, self.said)
