@@ -9,6 +9,22 @@ set_target_properties(sonde PROPERTIES
   INSTALL_RPATH_USE_LINK_PATH ON)  # libraries of modules and of spack lie outside ld.so's paths
 
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/sonde.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sonde)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/_sonde
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/sonde.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+find_program(HELP2MAN_EXECUTABLE help2man)
+if(HELP2MAN_EXECUTABLE)
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/man/sonde.1
+    COMMAND ${PROJECT_SOURCE_DIR}/packaging/man_pages.sh $<TARGET_FILE:sonde> ${PROJECT_BINARY_DIR}/man
+    DEPENDS sonde ${PROJECT_SOURCE_DIR}/packaging/man_pages.sh
+    VERBATIM)
+  add_custom_target(man_pages ALL DEPENDS ${PROJECT_BINARY_DIR}/man/sonde.1)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/slurm DESTINATION ${CMAKE_INSTALL_DATADIR}/sonde
         USE_SOURCE_PERMISSIONS PATTERN onehost.sh EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
@@ -32,3 +48,6 @@ add_custom_target(package_relocatable
           -P ${CMAKE_CURRENT_LIST_DIR}/package_relocatable.cmake
   DEPENDS sonde
   VERBATIM)
+if(TARGET man_pages)
+  add_dependencies(package_relocatable man_pages)
+endif()

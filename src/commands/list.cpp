@@ -1,4 +1,5 @@
 // `sonde list`: the jobs, the registry of metrics, the simulated GPUs, or the GPUs of this machine.
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "device/open_device.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -41,7 +43,13 @@ void print_devices(const std::string& backend_text) {
   constexpr std::uint64_t seed = 1;  // of simulated GPUs: those that a run shows by default
   const BackendChoice backend = parse_backend(backend_text);
   check_backend(backend);
-  for (const DeviceChoice& choice : list_visible_devices(backend, 0, seed)) {
+  const std::vector<DeviceChoice> visible = list_visible_devices(backend, 0, seed);
+  if (visible.empty()) {
+    throw DeviceError(
+        "no GPU found (the driver lists none) check nvidia-smi -L and "
+        "CUDA_VISIBLE_DEVICES");
+  }
+  for (const DeviceChoice& choice : visible) {
     const auto device = open_device(backend, choice, seed);
     const DeviceInfo& info = device->info();
     std::cout << fmt::format("{}  {}  {} SMs  {}\n", info.uuid, info.name, info.sm_count,

@@ -30,6 +30,14 @@ for file in NOTICES.md CITATION.cff CHANGELOG.md; do
   [[ -s $tree/share/doc/sonde/$file ]] || { echo "FAILED: $file"; exit 1; }
 done
 
+echo "--- completions and man pages"
+for file in bash-completion/completions/sonde zsh/site-functions/_sonde fish/vendor_completions.d/sonde.fish; do
+  [[ -s $tree/share/$file ]] || { echo "FAILED: $file"; exit 1; }
+done
+if command -v help2man >/dev/null; then
+  grep -q '^\.TH SONDE-RUN' "$tree/share/man/man1/sonde-run.1" || { echo "FAILED: no man page"; exit 1; }
+fi
+
 echo "--- two ranks, one file, one page"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 hide=$("$(dirname "$mpiexec")/ompi_info" --parsable --path pkglibdir | cut -d: -f3)
