@@ -11,6 +11,9 @@ namespace sonde {
 /// Below this many devices a score says too little: a cut that is rarely wrong would lie beyond 8
 /// and miss half of the real defects. Tolerances decide there.
 inline constexpr std::size_t least_scored_devices = 9;
+/// With so few no score proves anything, but one below this shows that the group itself scatters as
+/// much. Between the 10 % cuts of 4 (4.8) and 3 devices in the calibration table.
+inline constexpr double least_small_group_score = 5;
 
 /// A cut on the largest |score| in a group of n, by the share of healthy groups it flags.
 struct Calibration {

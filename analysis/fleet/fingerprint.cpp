@@ -80,8 +80,9 @@ std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better bett
   if (known.size() < least_scored_devices) return {};
   const double center = median(known);
   const double size = std::abs(center);
-  const double scale = std::max({1.4826 * median_absolute_deviation(known),
-                                 1.4826 * resolution / std::sqrt(12.0), floor_fraction * size});
+  const double scale =
+      std::max({normal_scale * median_absolute_deviation(known),
+                normal_scale * resolution / std::sqrt(12.0), floor_fraction * size});
   if (!(size > 0) || !(scale > 0)) return {};
   const double least = std::max(
       {score_cut(known.size(), sm_false_alarm) * scale, tolerance * size, 1.5 * resolution});

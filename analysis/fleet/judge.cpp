@@ -16,9 +16,6 @@
 namespace sonde {
 namespace {
 
-// With fewer than 9 devices no score proves anything, but one below this shows that the group
-// itself scatters as much. Between the 10 % cuts of 4 (4.8) and 3 devices in the calibration table.
-constexpr double least_small_group_score = 5;
 constexpr std::size_t least_discovery_devices = 16;
 
 std::string shown_value(const Series& series, double value) {

@@ -5,6 +5,7 @@
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_verdict.hpp"
 #include "analysis/fleet/drift.hpp"
+#include "analysis/fleet/error_counts.hpp"
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/gaps.hpp"
 #include "analysis/fleet/judge.hpp"
@@ -203,6 +204,7 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   append(analysis.findings, std::move(all.structure.findings));
   std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
   append(analysis.findings, health_findings(run, conditions));
+  append(analysis.findings, error_count_findings(run, analysis.groups, options));
   append(analysis.findings, failure_findings(run));
   append(analysis.findings, std::move(all.of_links));
   append(analysis.findings, node_findings(run));

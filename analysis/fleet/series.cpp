@@ -17,7 +17,6 @@
 namespace sonde {
 namespace {
 
-constexpr double mad_to_sigma = 1.4826;  // Gaussian; Rousseeuw and Croux 1993
 constexpr std::size_t furthest_shown = 3;
 
 // Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
@@ -110,7 +109,7 @@ double sample_deviation(const std::vector<double>& values, double mean) {
 
 /// No scatter is believed below what the resolution, the repeats and experience allow.
 double robust_scale(const Series& series, double mad, double center, double floor_fraction) {
-  return std::max({mad_to_sigma * mad, mad_to_sigma * series.resolution / std::sqrt(12.0),
+  return std::max({normal_scale * mad, normal_scale * series.resolution / std::sqrt(12.0),
                    typical_repeat(series), floor_fraction * series.reference_at(center)});
 }
 

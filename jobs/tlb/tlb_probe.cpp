@@ -108,7 +108,7 @@ void TlbProbe::measure_noise() {
   const std::vector<double> costs =
       costs_of("noise", places, {.warmup = warmup_passes, .timed = accesses / count + 1});
   const TlbLevel& level = tlb_.level;
-  const double deviation_cycles = std::max(0.5, 1.4826 * median_absolute_deviation(costs));
+  const double deviation_cycles = std::max(0.5, normal_scale * median_absolute_deviation(costs));
   const double margin_cycles = std::min(level.threshold_cycles - median(costs),
                                         level.penalty_cycles - level.threshold_cycles);
   outlier_share_ =

@@ -112,6 +112,15 @@ class SickGpuTest(FaultTest):
                 flags = export(SONDE, self.folder / "run.h5")["flags"]
                 self.assertIn(metric, [flag["metric"] for flag in flags])
 
+    def test_errors_from_before_the_run_are_held_against_the_peers(self):
+        status = self.run_sonde("sim:gtx980,gtx980+ecc=40,gtx980", jobs="clock", ranks=3)
+        self.assertEqual(status, OK, self.said)
+        self.assertEqual([device["verdict"] for device in self.devices()], ["pass", "warn", "pass"])
+        [flag] = [flag for flag in export(SONDE, self.folder / "run.h5")["flags"]
+                  if flag["metric"].startswith("health.")]
+        self.assertEqual(flag["metric"], "health.ecc_corrected_total")
+        self.assertIn("40 corrected memory errors", flag["reason"])
+
     def test_a_fault_that_is_taken_from_the_command_line_makes_another_configuration(self):
         self.assertEqual(self.run_sonde("sim:gtx980+crash=76"), INCOMPLETE, self.said)
         before = (self.folder / "run.h5").read_bytes()
