@@ -12,8 +12,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t least_devices = 3;  // of two it is not known which is usual
-constexpr double least_factor = 10;       // an order of magnitude: errors come in bursts
+constexpr double least_factor = 10;  // an order of magnitude: errors come in bursts
 
 struct Counter {
   const char* metric;
@@ -79,7 +78,7 @@ std::vector<FleetFinding> error_count_findings(const RunResult& run,
                                                const ReduceOptions& options) {
   std::vector<FleetFinding> findings;
   for (const ComparisonGroup& group : groups) {
-    if (group.devices.size() < least_devices) continue;
+    if (group.devices.size() < least_group) continue;
     for (const Counter& counter : counters) {
       compare_counts(run, group, counter, options, findings);
     }

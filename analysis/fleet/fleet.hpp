@@ -79,6 +79,25 @@ struct Drift {
   double span_s() const { return repeats.back().unix_s - repeats.front().unix_s; }
 };
 
+/// What GPUs of a model gave that were measured before: the smallest and largest of their medians.
+struct ReferenceValue {
+  std::string metric;
+  double low = 0;
+  double high = 0;
+};
+
+struct ModelReference {
+  std::string name;  // as the driver says it
+  std::uint64_t memory_bytes = 0;
+  std::size_t gpus = 0;
+  std::size_t runs = 0;
+  std::vector<std::string> sources = {};  // tables in docs/results
+  std::vector<ReferenceValue> values = {};
+};
+
+/// Those that are built into the program (references.hpp).
+std::span<const ModelReference> shipped_references();
+
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
   /// Practical significance. 3 %: three times the usual scatter between healthy GPUs of one model;
@@ -94,12 +113,18 @@ struct ReduceOptions {
   std::span<const DeviceConditions> conditions = {};
   /// Where the run is the centre of repeats, what drifted over them.
   std::span<const Drift> drifts = {};
+  /// For GPUs without peers.
+  std::span<const ModelReference> references = shipped_references();
 };
+
+/// A group of fewer has no usual value: of two GPUs that differ nobody can tell which is wrong.
+inline constexpr std::size_t least_group = 3;
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
 struct ComparisonGroup {
   std::string label;  // "NVIDIA H200, 140 GiB, ECC on"
   std::vector<std::size_t> devices;
+  std::size_t reference_gpus = 0;  // other GPUs of the model that stand in for peers; 0: none
 };
 
 /// Standard deviations between nodes, between the devices of a node, and of one device's value:

@@ -11,6 +11,7 @@
 #include "analysis/fleet/judge.hpp"
 #include "analysis/fleet/judge_maps.hpp"
 #include "analysis/fleet/quorum.hpp"
+#include "analysis/fleet/references.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/suspects.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -40,7 +41,7 @@ std::string group_label(const DeviceInfo& info) {
 
 /// Groups by GPU name, memory size, ECC, MIG, driver major version, and what a sweep set, in the
 /// order in which they first appear. Lost devices that left no inventory belong to none.
-std::vector<ComparisonGroup> comparison_groups(const RunResult& run) {
+std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const ReduceOptions& options) {
   std::vector<ComparisonGroup> groups;
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     if (run.devices[device].info.name.empty()) continue;
@@ -50,6 +51,10 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run) {
     auto group = std::ranges::find(groups, label, &ComparisonGroup::label);
     if (group == groups.end()) group = groups.insert(groups.end(), {.label = label, .devices = {}});
     group->devices.push_back(device);
+  }
+  for (ComparisonGroup& group : groups) {
+    const ModelReference* reference = reference_of(run, group, options);
+    if (reference != nullptr) group.reference_gpus = reference->gpus;
   }
   return groups;
 }
@@ -140,6 +145,7 @@ struct Gathered {
   std::vector<Series> series;
   std::vector<FleetFinding> of_maps;
   std::vector<FleetFinding> of_links;
+  std::vector<FleetFinding> of_references;
   FleetAnalysis structure;
   GapCollector gaps;
 };
@@ -155,6 +161,7 @@ void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, st
   append(all.of_maps, judge_maps(run, groups, options));
   compare_structure(run, groups, options, all.structure);
   append(all.of_links, link_findings(run));
+  append(all.of_references, reference_findings(run, groups, options));
   all.gaps.add(run, job);
 }
 
@@ -207,6 +214,7 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   append(analysis.findings, error_count_findings(run, analysis.groups, options));
   append(analysis.findings, failure_findings(run));
   append(analysis.findings, std::move(all.of_links));
+  append(analysis.findings, std::move(all.of_references));
   append(analysis.findings, node_findings(run));
   drop_explained_summaries(analysis.findings);
   look_again(analysis);
@@ -236,7 +244,7 @@ ReduceOptions narrowed(const ReduceOptions& options, const std::vector<Metric>& 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
   analysis.registry = options.registry;
-  analysis.groups = comparison_groups(run);
+  analysis.groups = comparison_groups(run, options);
   Gathered all;
   gather(run, analysis.groups, "", options, all);
   const auto look_again = [&](FleetAnalysis& first) {
@@ -253,7 +261,7 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
   const RunResult& run = source.run;
   FleetAnalysis analysis;
   analysis.registry = options.registry;
-  analysis.groups = comparison_groups(run);
+  analysis.groups = comparison_groups(run, options);
   Gathered all;
   for_each_turn(source, options.registry,
                 [&](const Turn& turn, const std::vector<Metric>& metrics) {
@@ -263,6 +271,7 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
                 });
   sort_by_registry(all.of_maps, options.registry);
   sort_by_registry(all.structure.findings, options.registry);
+  sort_by_registry(all.of_references, options.registry);
   const auto look_again = [&](FleetAnalysis& first) {
     const std::vector<Metric> doubted = doubted_metrics(first, run);
     if (doubted.empty()) return;

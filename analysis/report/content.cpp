@@ -27,6 +27,7 @@ constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structu
 constexpr EnumName<Better> better_names[] = {
     {Better::neither, ""}, {Better::lower, "lower"}, {Better::higher, "higher"}};
 
+constexpr std::size_t most_named_groups = 4;
 constexpr std::size_t most_named_jobs = 6;       // on a line of 100 columns
 constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
 
@@ -86,6 +87,26 @@ std::string remark_of(const Finding& finding, const std::string& unit) {
   return shape + (shape.empty() || status.empty() ? "" : "; ") + status;
 }
 
+std::string few_peers_line(const ComparisonGroup& group) {
+  const std::size_t n = group.devices.size();
+  return fmt::format(
+      "{}: {}, {}", group.label, n == 1 ? "a GPU without peers" : "two GPUs, no group",
+      group.reference_gpus > 0
+          ? fmt::format("held against {} others of this model, measured before",
+                        group.reference_gpus)
+          : "and no reference values of this model: judged by what it says of itself");
+}
+
+std::string left_out_line(std::vector<std::string> jobs) {
+  if (jobs.empty()) return "";
+  const std::size_t more = jobs.size() - std::min(jobs.size(), most_named_jobs);
+  jobs.resize(jobs.size() - more);
+  const std::string rest =
+      more > 0 ? fmt::format(" and {} more {}", more, more == 1 ? "job" : "jobs") : "";
+  return fmt::format("Not looked at: {}{} (what each is for: sonde list jobs)",
+                     fmt::join(jobs, ", "), rest);
+}
+
 }  // namespace
 
 std::string_view to_text(MetricKind kind) { return name_of(kind_names, kind); }
@@ -125,14 +146,19 @@ std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Met
   return left_out;
 }
 
-std::string left_out_line(const RunResult& run, std::span<const Metric> registry) {
-  std::vector<std::string> jobs = jobs_left_out(run, registry);
-  if (jobs.empty()) return "";
-  const std::size_t more = jobs.size() - std::min(jobs.size(), most_named_jobs);
-  jobs.resize(jobs.size() - more);
-  const std::string rest =
-      more > 0 ? fmt::format(" and {} more {}", more, more == 1 ? "job" : "jobs") : "";
-  return fmt::format("Not looked at: {}{}", fmt::join(jobs, ", "), rest);
+std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<std::string> lines;
+  if (run.provenance.axes.empty()) {  // else there is a group for each setting
+    for (const ComparisonGroup& group : analysis.groups) {
+      if (group.devices.size() < least_group) lines.push_back(few_peers_line(group));
+    }
+  }
+  if (lines.size() > most_named_groups) {
+    lines = {fmt::format("{} groups have too few GPUs to be compared", lines.size())};
+  }
+  const std::string left_out = left_out_line(jobs_left_out(run, analysis.registry));
+  if (!left_out.empty()) lines.push_back(left_out);
+  return lines;
 }
 
 Headline headline(const RunResult& run, const FleetAnalysis& analysis) {

@@ -10,8 +10,9 @@ namespace sonde {
 std::string origin_line(const RunResult& run);
 /// Jobs of the registry that no device ran, in its order: what this run did not look at.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
-/// "Not looked at: tlb, topology and 3 more jobs"; empty if each job was run.
-std::string left_out_line(const RunResult& run, std::span<const Metric> registry);
+/// How far the verdict goes: whom GPUs were held against that have too few peers, and "Not looked
+/// at: tlb, topology and 3 more jobs". Empty if all have peers and each job was run.
+std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis);
 /// What every report starts with.
 struct Headline {
   std::string verdict;  // "Of 4 GPUs: 1 FAILED, ..."

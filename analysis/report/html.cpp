@@ -186,9 +186,10 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
-  const std::string left_out = left_out_line(run, analysis.registry);
-  std::string body =
-      left_out.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escape_markup(left_out));
+  std::string body;
+  for (const std::string& scope : scope_lines(run, analysis)) {
+    body += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(scope));
+  }
   body += problem_links(wrong) + drawings_section(run, analysis);
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)

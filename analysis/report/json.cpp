@@ -259,6 +259,7 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   member("provenance", provenance_json(run.provenance), ",\n");
   member("points", points_json(run.provenance), ",\n");
   member("counts", counts_json(analysis.counts), ",\n");
+  member("scope", scope_lines(run, analysis), ",\n");
   member("jobs_left_out", jobs_left_out(run, analysis.registry), ",\n");
   write_devices(out, run.provenance, analysis, devices);
   member("unaudited", std::move(unaudited), ",\n");

@@ -39,8 +39,9 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   const Headline head = headline(run, analysis);
   std::string text = fmt::format("# {}\n\n{}\n\n{}\n", head.verdict, head.counts,
                                  escape_markdown(origin_line(run)));
-  const std::string left_out = left_out_line(run, analysis.registry);
-  if (!left_out.empty()) text += "\n" + escape_markdown(left_out) + "\n";
+  for (const std::string& scope : scope_lines(run, analysis)) {
+    text += "\n" + escape_markdown(scope) + "\n";
+  }
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += "\n## What is wrong\n\n";
   for (const Problem& problem : wrong) text += problem_markdown(problem);

@@ -86,9 +86,8 @@ std::string heading_of(const JobResult& job) {
 std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
   const DeviceResult& device = run.devices.front();
-  std::string text =
-      title(colour, fmt::format("{}  {}  ({}, no peers to compare with)", device.info.name,
-                                device.info.uuid, place_of(device)));
+  std::string text = title(
+      colour, fmt::format("{}  {}  ({})", device.info.name, device.info.uuid, place_of(device)));
   for (const JobResult& job : device.jobs) {
     text += title(colour, heading_of(job));
     if (!job.findings.empty())
@@ -132,8 +131,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   const Headline head = headline(run, analysis);
   std::string text = fmt::format("{}\n{}\n{}", paint(colour, well ? "1;32" : "1;31", head.verdict),
                                  head.counts, line("", origin_line(run)));
-  const std::string left_out = left_out_line(run, analysis.registry);
-  if (!left_out.empty()) text += line("", left_out);
+  for (const std::string& scope : scope_lines(run, analysis)) text += line("", scope);
   const std::vector<Problem> wrong = problems(run, analysis);
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);

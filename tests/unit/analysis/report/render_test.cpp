@@ -85,16 +85,19 @@ TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
   run.devices[2].jobs.emplace_back().job = "ran_on_one";
   std::vector<Metric> registry{metric_of("ran_on_one"), metric_of("one"), metric_of("one")};
   analysis.registry = registry;
-  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("\nNot looked at: one\n"));
-  EXPECT_THAT(render_markdown(run, analysis), HasSubstr("\nNot looked at: one\n"));
-  EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one<"));
+  EXPECT_THAT(render_terminal(run, analysis),
+              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
+  EXPECT_THAT(render_markdown(run, analysis),
+              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one ("));
 
   for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
     registry.push_back(metric_of(job));
   }
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more jobs\n"));
+              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more jobs (what "
+                        "each is for: sonde list jobs)\n"));
   analysis.registry = {registry.data(), 1};
   EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
 }
@@ -166,7 +169,7 @@ TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   const std::string text = render_terminal(run, analysis);
 
   EXPECT_THAT(text, StartsWith("ALL WELL: 1 GPU passed\n"));
-  EXPECT_THAT(text, HasSubstr("no peers to compare with"));
+  EXPECT_THAT(text, HasSubstr("a GPU without peers, and no reference values of this model"));
   EXPECT_THAT(text, ::testing::ContainsRegex("latency.dram_cycles +6[0-9]+ cycle +8 cycle +512"));
   EXPECT_THAT(text, ::testing::ContainsRegex("cache.l1.replacement +not resolvable .*3 policies"));
 }

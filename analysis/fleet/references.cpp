@@ -1,0 +1,154 @@
+// Reference values of GPU models, for a GPU that has no peers in its run.
+#include "analysis/fleet/references.hpp"
+
+#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+constexpr double memory_fraction = 0.001;        // drivers differ in what they keep for themselves
+constexpr double least_confidence = 0.5;         // as for a verdict among peers
+constexpr double least_difference_cycles = 1.5;  // clocks count whole cycles
+
+bool has_usual_settings(const RunResult& run) {
+  if (!run.provenance.axes.empty()) return false;
+  const auto config = nlohmann::json::parse(run.provenance.config_json, nullptr, false);
+  return std::ranges::none_of(std::array{"set", "sms"}, [&](const char* option) {
+    return config.is_object() && config.contains(option) && !config[option].empty();
+  });
+}
+
+/// By which fraction the value lies outside of the reference: above 0, or below it.
+double fraction_outside(double value, const ReferenceValue& reference) {
+  if (value > reference.high) return value / reference.high - 1;
+  return value < reference.low ? value / reference.low - 1 : 0;
+}
+
+bool is_judged(const Metric& metric, double fraction) {
+  const bool is_size = metric.kind == MetricKind::structural || metric.kind == MetricKind::capacity;
+  return is_size ? fraction != 0 : is_worse(metric.better, fraction);
+}
+
+/// More than the value's own scatter and the step of the clock explain.
+bool is_resolved(const Finding& finding, const Metric& metric, double difference,
+                 const ReduceOptions& options) {
+  const double step = metric.unit == "cycle" ? least_difference_cycles : 0;
+  return std::abs(difference) >= std::max(step, options.within_factor * repeat_deviation(finding));
+}
+
+std::string band_text(const ReferenceValue& reference, std::string_view unit) {
+  const std::string low = format_quantity(reference.low, unit);
+  const std::string high = format_quantity(reference.high, unit);
+  return low == high ? low : fmt::format("{} to {}", low, high);
+}
+
+FleetFinding finding_for(const ModelReference& model, const ReferenceValue& reference,
+                         const Metric& metric, double value, double fraction, double warn) {
+  FleetFinding finding;
+  finding.metric = reference.metric;
+  finding.severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn;
+  finding.value = format_quantity(value, metric.unit);
+  finding.reference = band_text(reference, metric.unit);
+  finding.deviation_fraction = fraction;
+  finding.n = model.gpus + 1;
+  finding.reason = fmt::format(
+      "{} is {} {} what {} other GPUs of this model had, {} (no peers in this run)", finding.value,
+      percent_text(fraction), fraction > 0 ? "above" : "below", model.gpus, finding.reference);
+  finding.evidence =
+      fmt::format("{:.1f} x the {:g} % that are granted without peers; reference: {}",
+                  std::abs(fraction) / warn, 100 * warn, fmt::join(model.sources, ", "));
+  return finding;
+}
+
+void judge_device(const RunResult& run, std::size_t device, const ModelReference& model,
+                  const ReduceOptions& options, std::vector<FleetFinding>& findings) {
+  for (const ReferenceValue& reference : model.values) {
+    const Metric* metric = find_metric(reference.metric, options.registry);
+    const Finding* found =
+        metric == nullptr ? nullptr : find_finding(run.devices[device], reference.metric);
+    const auto value = found == nullptr ? std::nullopt : number_of(*found);
+    if (!value || found->confidence < least_confidence) continue;
+    const double fraction = fraction_outside(*value, reference);
+    const double warn = tolerance_for(reference.metric, options).fail;
+    const double nearest = fraction > 0 ? reference.high : reference.low;
+    if (!is_judged(*metric, fraction) || std::abs(fraction) < warn ||
+        !is_resolved(*found, *metric, *value - nearest, options)) {
+      continue;
+    }
+    FleetFinding finding = finding_for(model, reference, *metric, *value, fraction, warn);
+    finding.device = device;
+    finding.node = run.devices[device].node;
+    findings.push_back(std::move(finding));
+  }
+}
+
+std::vector<ModelReference> parse_all() {
+  std::vector<ModelReference> all;
+  for (const EmbeddedFile& file : reference_files()) all.push_back(parse_reference(file.text));
+  return all;
+}
+
+}  // namespace
+
+ModelReference parse_reference(std::string_view json) try {
+  const auto read = nlohmann::ordered_json::parse(json);
+  ModelReference model{.name = read.at("name").get<std::string>(),
+                       .memory_bytes = read.at("memory_bytes").get<std::uint64_t>(),
+                       .gpus = read.at("gpus").get<std::size_t>(),
+                       .runs = read.at("runs").get<std::size_t>(),
+                       .sources = read.at("sources").get<std::vector<std::string>>()};
+  for (const auto& [metric, band] : read.at("values").items()) {
+    model.values.push_back(
+        {.metric = metric, .low = band.at(0).get<double>(), .high = band.at(1).get<double>()});
+  }
+  return model;
+} catch (const nlohmann::json::exception& problem) {
+  throw Error(fmt::format("a reference cannot be read: {}", problem.what()));
+}
+
+std::span<const ModelReference> shipped_references() {
+  static const std::vector<ModelReference> all = parse_all();
+  return all;
+}
+
+const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& group,
+                                   const ReduceOptions& options) {
+  if (group.devices.empty() || group.devices.size() >= least_group || !has_usual_settings(run)) {
+    return nullptr;
+  }
+  const DeviceInfo& info = run.devices[group.devices.front()].info;
+  const auto is_same = [&](const ModelReference& model) {
+    const double memory = static_cast<double>(model.memory_bytes);
+    return model.name == info.name &&
+           std::abs(static_cast<double>(info.memory_bytes) - memory) <= memory_fraction * memory;
+  };
+  const auto found = std::ranges::find_if(options.references, is_same);
+  return found == options.references.end() ? nullptr : &*found;
+}
+
+std::vector<FleetFinding> reference_findings(const RunResult& run,
+                                             const std::vector<ComparisonGroup>& groups,
+                                             const ReduceOptions& options) {
+  std::vector<FleetFinding> findings;
+  for (const ComparisonGroup& group : groups) {
+    const ModelReference* model = reference_of(run, group, options);
+    if (model == nullptr) continue;
+    for (std::size_t device : group.devices) {
+      judge_device(run, device, *model, options, findings);
+    }
+  }
+  return findings;
+}
+
+}  // namespace sonde
