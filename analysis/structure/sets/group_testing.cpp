@@ -158,8 +158,12 @@ Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
   return drop_groups(std::move(others), Lines(glimpsed.begin(), glimpsed.end()), ask);
 }
 
+/// How to ask which of some lists overflow: `overflow_once` or `overflow_twice`.
+using Question = std::vector<bool> (*)(const std::vector<Lines>& lists, const MissOracle& ask);
+
 /// Of `count` lines, evenly chosen, those without which the others overflow as well.
-Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask) {
+Lines find_needless(const Lines& lines, std::size_t count, Question overflow,
+                    const MissOracle& ask) {
   Lines left_out;
   std::vector<Lines> lists;
   for (std::size_t i = 0; i < count; ++i) {
@@ -168,7 +172,7 @@ Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask
     lists.push_back(lines);
     lists.back().erase(lists.back().begin() + static_cast<std::ptrdiff_t>(place));
   }
-  const std::vector<bool> overflowing = overflow_once(lists, ask);
+  const std::vector<bool> overflowing = overflow(lists, ask);
   Lines needless;
   for (std::size_t i = 0; i < count; ++i) {
     if (overflowing[i]) needless.push_back(left_out[i]);
@@ -178,11 +182,11 @@ Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask
 
 /// Drops every line without which the others overflow as well. Empty if that does not end in a set
 /// all of whose lines are needed, twice.
-Lines drop_single_lines(Lines lines, const MissOracle& ask) {
+Lines drop_single_lines(Lines lines, Question overflow, const MissOracle& ask) {
   if (lines.size() > most_ways) return {};
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
-    Lines needless = find_needless(lines, lines.size(), ask);
-    if (needless.empty()) needless = find_needless(lines, lines.size(), ask);
+    Lines needless = find_needless(lines, lines.size(), overflow, ask);
+    if (needless.empty()) needless = find_needless(lines, lines.size(), overflow, ask);
     if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
     // Two sets may be overfull, or one by two lines: then not all of these can go at once.
     Lines kept = lines;
@@ -197,12 +201,19 @@ Lines drop_single_lines(Lines lines, const MissOracle& ask) {
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
   constexpr std::size_t samples = 48;
-  if (lines.size() > most_ways && find_needless(lines, samples, ask).empty()) return lines;
+  // With so few lines each list can be asked twice: where a miss costs little, one in ten that fit
+  // seems to overflow.
+  constexpr std::size_t few_lines = 64;
+  if (lines.size() > most_ways && find_needless(lines, samples, overflow_once, ask).empty()) {
+    return lines;
+  }
   if (const auto missing = collect_missing(lines, ask)) {
-    Lines set = drop_single_lines(*missing, ask);
+    Lines set = drop_single_lines(*missing, overflow_once, ask);
     if (set.size() > 1) return set;
   }
-  return drop_single_lines(narrow_down(lines, ask), ask);
+  Lines set = drop_single_lines(narrow_down(lines, ask), overflow_once, ask);
+  if (set.size() > 1 || lines.size() > few_lines) return set;
+  return drop_single_lines(lines, overflow_twice, ask);
 }
 
 }  // namespace sonde
