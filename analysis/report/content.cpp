@@ -94,7 +94,7 @@ std::string few_peers_line(const ComparisonGroup& group) {
       group.reference_gpus > 0
           ? fmt::format("held against {} others of this model, measured before",
                         group.reference_gpus)
-          : "and no reference values of this model: judged by what it says of itself");
+          : "and no reference values of this model: judged by its health and its own SMs");
 }
 
 std::string left_out_line(std::vector<std::string> jobs) {

@@ -16,12 +16,16 @@ namespace sonde {
 
 enum class Colour { off, on };
 
+/// What a log gets: the devices as a drawing in words, or all values and the metrics of each group.
+enum class Detail { summary, values };
+
 /// The table of a log, a pipe or a terminal: what is wrong, where, how sure, what to do; then the
-/// devices and the metrics. A single device gets its values. Without colour it is plain ASCII.
+/// devices, and what each group is like. Without colour it is plain ASCII.
 /// @param width of the terminal, to which remarks are wrapped; 0: logs are searched line by line,
 /// so tables and notes keep theirs
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
-                            Colour colour = Colour::off, std::size_t width = 0);
+                            Colour colour = Colour::off, std::size_t width = 0,
+                            Detail detail = Detail::values);
 
 /// Calls its argument with each device of a run, its place and all its findings, in order. Those of
 /// a large fleet come from its file.

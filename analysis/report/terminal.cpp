@@ -1,5 +1,7 @@
 // The report as plain text for a log, a pipe or a terminal.
+#include "analysis/report/consensus.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/drawing_text.hpp"
 #include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
@@ -7,7 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <ranges>
 #include <sstream>
 
 namespace sonde {
@@ -83,6 +88,26 @@ std::string heading_of(const JobResult& job) {
   return text;
 }
 
+/// Of each group, the largest first, what most of its devices say.
+std::string drawings_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                          std::size_t width) {
+  constexpr std::size_t most_groups = 8;
+  std::vector<const ComparisonGroup*> groups;
+  for (const ComparisonGroup& group : analysis.groups) groups.push_back(&group);
+  std::ranges::stable_sort(groups, std::ranges::greater{},
+                           [](const ComparisonGroup* group) { return group->devices.size(); });
+  std::string text;
+  for (const ComparisonGroup* group : groups | std::views::take(most_groups)) {
+    const std::string drawn = drawing_text(draw_device(consensus_of(run, group->devices)), width);
+    if (drawn.empty()) continue;
+    const std::size_t n = group->devices.size();
+    text += title(colour,
+                  n == 1 ? group->label : fmt::format("{}: what most of {} say", group->label, n));
+    text += drawn;
+  }
+  return text;
+}
+
 std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
   const DeviceResult& device = run.devices.front();
@@ -125,7 +150,7 @@ std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colo
 }  // namespace
 
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
-                            std::size_t width) {
+                            std::size_t width, Detail detail) {
   const bool well = analysis.counts.passed == analysis.counts.seen && run.unaudited.empty() &&
                     analysis.counts.expected <= analysis.counts.seen;
   const Headline head = headline(run, analysis);
@@ -140,10 +165,12 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   if (!drifts.rows.empty()) {
     text += title(colour, "DRIFT over the repeats") + plain_table(drifts, "  ", width);
   }
-  if (run.devices.size() == 1) {
+  if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
+  if (detail == Detail::summary) {
+    text += drawings_text(run, analysis, colour, width);
+  } else if (run.devices.size() == 1) {
     text += single_device(run, analysis, colour, width);
   } else if (!run.devices.empty()) {
-    text += title(colour, "DEVICES") + devices_text(run, analysis, width);
     text += fleet_tables(run, analysis, colour, width);
   }
   const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);

@@ -104,8 +104,9 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
 ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline) {
   const auto [run, analysis] = read_fleet(path, baseline);
   append_analysis(path, make_analysis_record(run, analysis));
-  std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width())
-            << describe_unconfirmed(run, analysis, path);
+  std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width(), Detail::summary)
+            << describe_unconfirmed(run, analysis, path)
+            << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here, too: at the end of a run a worker process prints
   return exit_status(analysis);
 }

@@ -174,6 +174,15 @@ TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   EXPECT_THAT(text, ::testing::ContainsRegex("cache.l1.replacement +not resolvable .*3 policies"));
 }
 
+TEST(TerminalTest, a_summary_draws_the_devices_in_words_and_leaves_values_to_the_export) {
+  const auto [run, analysis] = rendered(maker::healthy_fleet(4, 7));
+  const std::string text = render_terminal(run, analysis, Colour::off, 0, Detail::summary);
+  EXPECT_THAT(text, HasSubstr(": what most of 4 say\n"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("    L2 +[0-9.]+ MiB"));
+  EXPECT_THAT(text, Not(HasSubstr("METRICS of")));
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("METRICS of"));
+}
+
 TEST(TerminalTest, lost_and_unmeasured_devices_are_in_the_headline) {
   RunResult gaps = maker::healthy_fleet(4, 7);
   gaps.devices[1].status = DeviceOutcome::lost;
