@@ -148,25 +148,23 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   return rare;
 }
 
-/// Asks for the ways of these sets again, each alone and three times, in other orders of their
-/// lines, and takes the middle answer: a miss that one order repeats in every pass (a line lost to
-/// another cache) looks like a way less.
+/// Asks for the ways of these sets again, each alone and several times, in other orders of their
+/// lines, and takes the largest answer: more lines than ways miss in every pass whatever the order,
+/// while lines that would fit miss for other reasons, too (a line lost to another cache, a page of
+/// the program itself that takes a way of a TLB's set).
 Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
                      std::vector<Lines> lines_by_set, std::uint32_t first, const MissOracle& ask) {
-  constexpr std::uint64_t rounds = 3;
-  std::map<std::size_t, std::vector<std::uint32_t>> answers;
+  constexpr std::uint64_t rounds = 6;
+  std::map<std::size_t, std::uint32_t> most;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (const std::size_t set : sets) {
       searches[set] = {.lines = first};
       if (round > 0) lines_by_set[set] = shuffled(std::move(lines_by_set[set]), round);
     }
     if (settle_ways(searches, lines_by_set, first, ask) == Outcome::unseen) return Outcome::unseen;
-    for (const std::size_t set : sets) answers[set].push_back(searches[set].ways);
+    for (const std::size_t set : sets) most[set] = std::max(most[set], searches[set].ways);
   }
-  for (auto& [set, ways] : answers) {
-    std::ranges::sort(ways);
-    searches[set].ways = ways[ways.size() / 2];
-  }
+  for (const auto& [set, ways] : most) searches[set].ways = ways;
   return Outcome::settled;
 }
 

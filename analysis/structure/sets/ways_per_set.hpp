@@ -15,9 +15,9 @@
 namespace sonde {
 
 /// Ways by number of the set, from those of one of them. The few sets that differ from the others
-/// are asked again, each alone, in three orders of its lines: a miss that one order repeats makes a
-/// set look smaller than it is. Empty if some set has too few lines, or ways too many or too few
-/// for it to be seen.
+/// are asked again, each alone, in six orders of its lines, and the largest answer counts: other
+/// misses make a set look smaller than it is, and nothing makes it look larger. Empty if some set
+/// has too few lines, or ways too many or too few for it to be seen.
 /// @pre can_number_sets(index)
 std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
                                         const EvictionSet& conflict, const MissOracle& ask);

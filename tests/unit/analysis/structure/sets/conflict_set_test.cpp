@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace sonde {
@@ -233,40 +234,69 @@ TEST(GroupTestingTest, goes_on_when_only_one_line_can_go_at_a_time) {
   EXPECT_EQ(set.front(), lines - needed);
 }
 
+/// A level of 128 sets of four ways.
+class WaysPerSetTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t line_bytes = 128;
+  static constexpr std::uint32_t set_ways = 4;
+  /// Whether a line is lost although the lines of its set fit.
+  using IsLost = std::function<bool(const Lines& of_set, std::uint64_t set, std::uint64_t line)>;
+
+  WaysPerSetTest() {
+    index.kind = IndexKind::bit_field;
+    for (int bit = 7; bit < 14; ++bit) index.masks.push_back(std::uint64_t{1} << bit);
+    index.sets = 128;
+  }
+
+  std::vector<std::uint32_t> measure(const IsLost& is_lost) {
+    const MissOracle ask = [&](std::span<const Lines> lists) {
+      std::vector<MissCounts> answers;
+      for (const Lines& list : lists) answers.push_back(answer(list, is_lost));
+      return answers;
+    };
+    const LinePool space{.line_bytes = line_bytes,
+                         .span_bytes = std::uint64_t{128} * 64 * line_bytes,
+                         .cached_lines = std::uint64_t{128} * set_ways,
+                         .seed = 3};
+    const EvictionSet conflict{.lines = Lines{0, 16384, 32768, 49152, 65536}, .fitting_lines = 512};
+    return measure_ways(index, space, conflict, ask);
+  }
+
+  MissCounts answer(const Lines& list, const IsLost& is_lost) {
+    MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
+    std::vector<Lines> by_set(index.sets);
+    for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      const std::uint64_t set = set_of(index, list[at]);
+      const bool misses = by_set[set].size() > set_ways || is_lost(by_set[set], set, list[at]);
+      if (misses) counts.misses[at] = passes;
+    }
+    return counts;
+  }
+
+  IndexFunction index;
+};
+
 /// One of the four lines of the fifth set that are asked for first misses in that order, whatever
 /// room there is: some other cache has lost it. In other orders it does not.
-TEST(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
-  constexpr std::uint64_t line_bytes = 128;
-  constexpr std::uint32_t set_ways = 4;
-  IndexFunction index;
-  index.kind = IndexKind::bit_field;
-  for (int bit = 7; bit < 14; ++bit) index.masks.push_back(std::uint64_t{1} << bit);
-  index.sets = 128;
-  const LinePool space{.line_bytes = line_bytes,
-                       .span_bytes = std::uint64_t{128} * 64 * line_bytes,
-                       .cached_lines = std::uint64_t{128} * set_ways,
-                       .seed = 3};
+TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
   Lines first_order;  // of the fifth set
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& list : lists) {
-      MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
-      std::vector<Lines> by_set(index.sets);
-      for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
-      if (by_set[5].size() == set_ways && first_order.empty()) first_order = by_set[5];
-      for (std::size_t at = 0; at < list.size(); ++at) {
-        const Lines& of_set = by_set[set_of(index, list[at])];
-        const bool lost = of_set == first_order && of_set.front() == list[at];
-        if (of_set.size() > set_ways || lost) counts.misses[at] = passes;
-      }
-      answers.push_back(std::move(counts));
-    }
-    return answers;
-  };
-  const EvictionSet conflict{.lines = Lines{0, 16384, 32768, 49152, 65536}, .fitting_lines = 512};
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
+    if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
+    return of_set == first_order && of_set.front() == line;
+  });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
 
-  const std::vector<std::uint32_t> found = measure_ways(index, space, conflict, ask);
-
+/// A page of the program's own takes a way of one set of a TLB most of the time (the last set of an
+/// H200's second TLB).
+TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) {
+  int asked = 0;
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
+    if (set != 127 || of_set.size() < set_ways) return false;
+    if (line == of_set.front()) ++asked;
+    return asked % 4 != 0;
+  });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
