@@ -11,6 +11,7 @@
 #include "jobs/cache/carveouts.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -51,6 +52,7 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
+  if (const auto nearer = threshold_before_middle(cache)) cache.threshold_cycles = *nearer;
   return cache;
 }
 

@@ -116,10 +116,12 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
         return;
       }
       geometry.gradual = true;
-      geometry.part_range = range_of_draws(settled, geometry, bound, [&](const CacheUnderTest& at) {
-        return measure_exact_bound(at, coarse, line_bytes);
-      });
-      geometry.first_miss_range = geometry.part_range;
+      geometry.first_miss_range = range_of_draws(
+          settled, geometry, bound,
+          [&](const CacheUnderTest& at) { return measure_exact_bound(at, coarse, line_bytes); });
+      const CapacityBound half = measure_half_lost(settled, bound, line_bytes);
+      geometry.part_range = {geometry.first_miss_range.low,
+                             static_cast<double>(half.overflowing_bytes)};
       return;
     }
     geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);

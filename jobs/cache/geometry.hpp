@@ -17,7 +17,7 @@ struct CacheGeometry {
   CapacityBound bound;                // first misses; to one line, or coarse if `gradual`
   bool gradual = false;               // no order of accesses finds the bound of another to one line
   std::uint64_t half_lost_bytes = 0;  // if gradual and large: half of all lines are lost there
-  Interval part_range = {};           // if gradual: where part_bytes() lay in all draws
+  Interval part_range = {};  // if gradual: where part_bytes() lay in all draws, or its bracket
   Interval first_miss_range = {};     // likewise the bound
   std::uint64_t replicates = 1;       // draws
   std::uint64_t residents_bytes = 0;  // found again on the return pass after a fill
@@ -55,11 +55,18 @@ struct CacheGeometry {
     const std::uint64_t bytes = std::max({bound.fitting_bytes, half_lost_bytes, residents_bytes});
     return gradual ? round_gradual_size(bytes) : bytes;
   }
+  /// Whether all that is known of the size is that the first lines are lost below it (random
+  /// replacement loses some long before the cache is full), and half of them beyond it.
+  bool is_bracketed() const {
+    return gradual && filled_bytes == 0 && half_lost_bytes == 0 &&
+           residents_bytes <= bound.fitting_bytes;
+  }
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {
     if (!gradual) return std::nullopt;
     const auto part = static_cast<double>(part_bytes());
-    return Interval{std::min(part, part_range.low), std::max(part, part_range.high)};
+    const Interval& seen = half_lost_bytes > 0 || is_bracketed() ? part_range : first_miss_range;
+    return Interval{std::min(part, seen.low), std::max(part, seen.high)};
   }
   /// The same of the size.
   std::optional<Interval> size_interval() const {

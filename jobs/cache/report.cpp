@@ -43,9 +43,18 @@ std::string explain_size(const CacheGeometry& geometry) {
         format_bytes(first_miss_bytes));
   }
   if (!geometry.gradual) return {};
-  return geometry.half_lost_bytes > 0
-             ? "lines are lost little by little: half of them at this footprint"
-             : "a gradual capacity transition: other orders of accesses find it a few lines away";
+  return geometry.is_bracketed()
+             ? "lines are lost little by little: the first at the lower bound, half of them at the "
+               "upper one"
+             : "lines are lost little by little: half of them at this footprint";
+}
+
+/// Why there is no size; empty if there is one.
+std::string explain_no_size(const CacheGeometry& geometry) {
+  const bool has_end = !geometry.is_bracketed() || geometry.part_range.high > 0;
+  if (!geometry.no_size.empty() || has_end) return geometry.no_size;
+  return fmt::format("lines are lost little by little from {} on, but never half of them",
+                     format_bytes(geometry.bound.fitting_bytes));
 }
 
 void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
@@ -55,7 +64,8 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const double confidence = geometry.gradual ? gradual_confidence : 1;
   const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
   const std::string metric = cache.name + ".size_bytes";
-  if (geometry.no_size.empty()) {
+  const std::string no_size = explain_no_size(geometry);
+  if (no_size.empty()) {
     Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
     size.interval = geometry.size_interval();
     if (!geometry.gradual && !geometry.accesses_are_lines()) {
@@ -65,7 +75,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
     size.replicates = geometry.replicates;
     cache.run.report(std::move(size), join(explain_size(geometry), remark));
   } else {
-    cache.run.report(not_resolvable(metric, geometry.no_size));
+    cache.run.report(not_resolvable(metric, no_size));
   }
   Finding first_miss =
       found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);

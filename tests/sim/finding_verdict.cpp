@@ -115,6 +115,16 @@ bool is_beyond_sight(const Declared& declared) {
   return false;
 }
 
+/// An interval this wide says no more than that the number lies in it: honest, but no answer.
+bool is_within_bracket(const Declared& declared, const Finding& finding) {
+  constexpr double least_width = 1.1;
+  const auto* number = std::get_if<double>(&declared);
+  if (number == nullptr || !finding.interval) return false;
+  const Interval bracket = *finding.interval;
+  return bracket.high > least_width * bracket.low && bracket.low <= *number &&
+         *number <= bracket.high;
+}
+
 std::string in_words(Absent) { return "absent"; }
 std::string in_words(double number) { return fmt::format("{:g}", number); }
 std::string in_words(const std::vector<double>& numbers) {
@@ -154,10 +164,11 @@ Verdict judge(const DeclaredValue& declared, const Finding* finding) {
   switch (finding->status) {
     case Status::ok:
     case Status::unstable:
-      return std::visit([&](const auto& value) { return is_right(value, *finding); },
-                        declared.value)
-                 ? Verdict::right
-                 : Verdict::wrong;
+      if (std::visit([&](const auto& value) { return is_right(value, *finding); },
+                     declared.value)) {
+        return Verdict::right;
+      }
+      return is_within_bracket(declared.value, *finding) ? Verdict::unresolvable : Verdict::wrong;
     case Status::not_present:
       return std::holds_alternative<Absent>(declared.value) ? Verdict::right : Verdict::wrong;
     case Status::not_resolvable:
@@ -174,6 +185,8 @@ std::string describe(const Declared& declared) {
 std::string describe(const Finding& finding) {
   std::string text(to_text(finding.status));
   if (const auto* number = std::get_if<double>(&finding.value)) text = in_words(*number);
+  if (finding.interval)
+    text += fmt::format(" in {:g} to {:g}", finding.interval->low, finding.interval->high);
   if (const auto* words = std::get_if<std::string>(&finding.value)) text = *words;
   if (const auto* list = std::get_if<std::vector<double>>(&finding.value)) text = in_words(*list);
   if (!finding.reason.empty()) text += " (" + finding.reason + ")";

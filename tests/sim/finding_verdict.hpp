@@ -10,7 +10,7 @@ namespace sonde::test {
 
 enum class Verdict {
   right,         // the value, or its absence where there is none
-  unresolvable,  // an honest "not resolvable" of something that is there
+  unresolvable,  // an honest "not resolvable" of something that is there, or a wide interval
   wrong,
 };
 

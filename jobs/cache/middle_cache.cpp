@@ -1,0 +1,59 @@
+// Latency classes of growing footprints below what the L2 takes: the first is the cache's own.
+#include "jobs/cache/middle_cache.hpp"
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t smallest_footprint_bytes = 4_KiB;
+
+std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
+  constexpr std::uint64_t enough = 1024;
+  std::vector<FootprintChase> chases;
+  for (std::uint64_t span_bytes = smallest_footprint_bytes; span_bytes <= 2 * cache.limit_bytes;
+       span_bytes *= 2) {
+    const ChasePlan plan =
+        steady_plan(cache.chase, span_bytes, common_line_bytes, cache.seed, enough);
+    chases.push_back(
+        {span_bytes, measure_chase(cache, fmt::format("levels {}", span_bytes), plan).cycles});
+  }
+  return chases;
+}
+
+/// Share of a few lines, spread over the span and over the sets, that hit within the bounds of the
+/// class.
+double share_of_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                          const LatencyClass& hits) {
+  constexpr std::uint64_t lines = 32;
+  ChasePlan plan{.warmup_passes = 2, .passes = 16};
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    plan.offsets.push_back(line * (span_bytes / lines) + line * common_line_bytes);
+  }
+  const ChaseLatencies chase = measure_chase(cache, fmt::format("few lines {}", span_bytes), plan);
+  const auto in_class = std::ranges::count_if(chase.cycles, [&](double cycles) {
+    return cycles <= hits.high_cycles + least_first_cache_gap_cycles / 2;
+  });
+  return static_cast<double>(in_class) / static_cast<double>(chase.cycles.size());
+}
+
+}  // namespace
+
+std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
+  constexpr double most = 0.8;  // a few of the lines may share a set
+  const std::vector<LatencyClass> classes =
+      find_latency_classes(chase_footprints(cache), least_first_cache_gap_cycles);
+  if (classes.size() < 2 || median(classes[1].cycles) >= cache.threshold_cycles) return {};
+  if (share_of_few_lines(cache, classes[1].first_span_bytes, classes[0]) < most) return {};
+  return threshold_between(classes[0], classes[1]);
+}
+
+}  // namespace sonde

@@ -1,0 +1,17 @@
+// Whether the misses of a path's first cache go to the L2, or to a cache between the two.
+#pragma once
+
+#include "jobs/chase/cache_under_test.hpp"
+
+#include <optional>
+
+namespace sonde {
+
+/// Half way between hits of the first cache and those of a cache that lies between it and the L2
+/// (RDNA's GL1, the L1.5 of some GPUs): such hits are misses of the first. nullopt if there is none
+/// below the threshold of `cache`, which is that between hits and the L2. Slow translations look
+/// alike as footprints grow; a few lines, spread over as many pages, tell them apart.
+/// @throws DeviceError, DeviceLostError
+std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
+
+}  // namespace sonde
