@@ -52,7 +52,7 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
-  if (const auto nearer = threshold_before_middle(cache)) cache.threshold_cycles = *nearer;
+  cache.threshold_cycles = threshold_before_middle(cache).value_or(cache.threshold_cycles);
   return cache;
 }
 
