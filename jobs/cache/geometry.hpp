@@ -55,11 +55,20 @@ struct CacheGeometry {
     const std::uint64_t bytes = std::max({bound.fitting_bytes, half_lost_bytes, residents_bytes});
     return gradual ? round_gradual_size(bytes) : bytes;
   }
+  /// Whether all draws lost their first lines within a few lines of each other, as where sets are
+  /// filled a little unevenly, and not by chance.
+  bool is_nearly_a_step() const {
+    constexpr double few_lines = 4;
+    const double width = first_miss_range.high - first_miss_range.low;
+    const double narrow =
+        std::max(first_miss_range.low / 64, few_lines * static_cast<double>(line_bytes));
+    return width <= std::min(narrow, first_miss_range.low / 16);
+  }
   /// Whether all that is known of the size is that the first lines are lost below it (random
   /// replacement loses some long before the cache is full), and half of them beyond it.
   bool is_bracketed() const {
     return gradual && filled_bytes == 0 && half_lost_bytes == 0 &&
-           residents_bytes <= bound.fitting_bytes;
+           residents_bytes <= bound.fitting_bytes && !is_nearly_a_step();
   }
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {

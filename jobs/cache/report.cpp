@@ -43,10 +43,12 @@ std::string explain_size(const CacheGeometry& geometry) {
         format_bytes(first_miss_bytes));
   }
   if (!geometry.gradual) return {};
+  if (geometry.half_lost_bytes > 0)
+    return "lines are lost little by little: half of them at this footprint";
   return geometry.is_bracketed()
              ? "lines are lost little by little: the first at the lower bound, half of them at the "
                "upper one"
-             : "lines are lost little by little: half of them at this footprint";
+             : "a gradual capacity transition: other orders of accesses find it a few lines away";
 }
 
 /// Why there is no size; empty if there is one.
