@@ -55,10 +55,12 @@ struct CacheGeometry {
     const std::uint64_t bytes = std::max({bound.fitting_bytes, half_lost_bytes, residents_bytes});
     return gradual ? round_gradual_size(bytes) : bytes;
   }
-  /// Whether all draws lost their first lines within a few lines of each other, as where sets are
-  /// filled a little unevenly, and not by chance.
+  /// Whether all draws lost their first lines within a few lines of each other and half of them
+  /// soon after, as where sets are filled a little unevenly, and not by chance.
   bool is_nearly_a_step() const {
     constexpr double few_lines = 4;
+    constexpr double soon = 1.5;
+    if (part_range.high > soon * first_miss_range.low) return false;
     const double width = first_miss_range.high - first_miss_range.low;
     const double narrow =
         std::max(first_miss_range.low / 64, few_lines * static_cast<double>(line_bytes));

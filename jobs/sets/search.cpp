@@ -13,15 +13,26 @@
 namespace sonde {
 namespace {
 
+/// Excludes the lines outside of a part of the span.
+void exclude_outside(const LinePool& pool, const SpanPart& part, Lines& excluded) {
+  for (std::uint64_t line = 0; line < part.begin_bytes; line += pool.line_bytes)
+    excluded.push_back(line);
+  for (std::uint64_t line = part.end_bytes; line < pool.span_bytes; line += pool.line_bytes)
+    excluded.push_back(line);
+  std::ranges::sort(excluded);
+}
+
 /// The lists to search behind, and which lines they leave. Tells whether there are any.
 bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
-  auto evictors = probe.find_pass_evictors(found.pool.span_bytes);
+  const SpanPart part = part_of_seen_bits(found.pool);
+  auto evictors = probe.find_pass_evictors(part.end_bytes);
   if (!evictors) {
     found.reason =
         "no compact region of lines pushes others out of the inner levels and leaves most of this "
         "one free";
     return false;
   }
+  exclude_outside(found.pool, part, evictors->excluded);
   found.pool.co_resident = evictors->co_resident;
   found.pool.excluded = evictors->excluded;
   found.pass_evictors = std::move(*evictors);

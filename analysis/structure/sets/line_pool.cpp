@@ -4,9 +4,24 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace sonde {
+
+SpanPart part_of_seen_bits(const LinePool& space) {
+  constexpr std::uint64_t short_end = 16;  // lines with a known set are some 250: 15 of them there
+  SpanPart part{0, space.span_bytes};
+  if (space.buffer_address == 0) return part;
+  const std::uint64_t multiple = std::bit_floor(space.span_bytes);
+  const std::uint64_t head = (multiple - space.buffer_address % multiple) % multiple;
+  const std::uint64_t tail = (space.buffer_address + space.span_bytes) % multiple;
+  if (head < space.span_bytes / short_end)
+    part.begin_bytes = (head + space.line_bytes - 1) / space.line_bytes * space.line_bytes;
+  if (tail < space.span_bytes / short_end)
+    part.end_bytes = (space.span_bytes - tail) / space.line_bytes * space.line_bytes;
+  return part;
+}
 
 bool is_taken(const LinePool& space, std::uint64_t line) {
   return std::binary_search(space.co_resident.begin(), space.co_resident.end(), line) ||

@@ -19,6 +19,17 @@ struct LinePool {
   std::uint64_t buffer_address = 0;
 };
 
+/// Part of a span, in offsets.
+struct SpanPart {
+  std::uint64_t begin_bytes = 0;
+  std::uint64_t end_bytes = 0;
+};
+
+/// The span without a short end (less than a sixteenth) beyond a multiple of its size among the
+/// addresses: lines there differ from all others in an address bit that so few of them do not show,
+/// and a function of the bits that are seen gives them wrong sets.
+SpanPart part_of_seen_bits(const LinePool& space);
+
 /// Whether no list may access the line.
 bool is_taken(const LinePool& space, std::uint64_t line);
 

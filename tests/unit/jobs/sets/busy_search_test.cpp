@@ -16,15 +16,10 @@ namespace {
 
 constexpr std::uint64_t entry_bytes = 32_MiB;
 constexpr std::uint64_t entries = 4096;
-constexpr std::uint64_t first_entry = 0x3FB4A37;  // where the buffer begins
+constexpr std::uint64_t usual_first_entry = 0x3FB4A37;  // where the buffer begins
 constexpr std::uint32_t ways = 8;
 constexpr std::uint32_t room = 8;
 constexpr std::uint32_t passes = 4;
-
-std::uint64_t set_of_entry(std::uint64_t offset) {
-  const std::uint64_t number = first_entry + offset / entry_bytes;
-  return (number ^ number >> 8 ^ number >> 16 ^ number >> 24) & 255;
-}
 
 class IdleDevice final : public Device {
  public:
@@ -42,15 +37,20 @@ class IdleDevice final : public Device {
 /// more, all miss.
 class RoomProbe final : public SetsProbe {
  public:
-  explicit RoomProbe(JobRun& run)
+  explicit RoomProbe(JobRun& run, std::uint64_t first_entry = usual_first_entry)
       : SetsProbe(run, {.name = "tlb.l2",
                         .pool = {.line_bytes = entry_bytes,
                                  .span_bytes = entries * entry_bytes,
                                  .cached_lines = 2048,
                                  .seed = 5,
                                  .buffer_address = first_entry * entry_bytes},
-                        .answers_in_part = true}) {}
+                        .answers_in_part = true}),
+        first_entry_(first_entry) {}
 
+  std::uint64_t set_of_entry(std::uint64_t offset) const {
+    const std::uint64_t number = first_entry_ + offset / entry_bytes;
+    return (number ^ number >> 8 ^ number >> 16 ^ number >> 24) & 255;
+  }
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override {
     PassEvictors evictors;
     for (std::uint64_t i = 16; i > 0; --i) {
@@ -103,6 +103,7 @@ class RoomProbe final : public SetsProbe {
     return counts;
   }
 
+  std::uint64_t first_entry_ = 0;
   Random random_{17};
 };
 
@@ -124,6 +125,17 @@ TEST_F(BusySearchTest, room_that_any_set_may_take_hides_no_sets) {
   EXPECT_EQ(found.replacement->policy, Policy::lru);
 }
 
+TEST_F(BusySearchTest, few_lines_beyond_a_multiple_of_the_span_do_not_move_ways_from_set_to_set) {
+  for (const std::uint64_t first_entry : {0x3FC5000 + 18, 0x3FC5000 + 7, 0x3FC5000 - 9}) {
+    RoomProbe probe(run, first_entry);
+
+    const SetFindings found = find_sets(probe);
+
+    EXPECT_TRUE(found.confirmed()) << found.layout.reason;
+    EXPECT_EQ(found.layout.ways_per_set, std::vector<std::uint32_t>(256, ways)) << first_entry;
+  }
+}
+
 TEST_F(BusySearchTest, busy_lines_miss_in_every_order_and_their_sets_are_known) {
   RoomProbe probe(run);
   const MissOracle ask = ask_behind(probe, {});
@@ -133,10 +145,10 @@ TEST_F(BusySearchTest, busy_lines_miss_in_every_order_and_their_sets_are_known) 
 
   ASSERT_FALSE(busy.lines.empty()) << busy.reason;
   std::map<std::uint64_t, std::uint32_t> members;
-  for (const std::uint64_t line : busy.lines) ++members[set_of_entry(line)];
+  for (const std::uint64_t line : busy.lines) ++members[probe.set_of_entry(line)];
   EXPECT_GE(members.size(), 3u);
   std::uint64_t of_these_sets = 0;
-  for (const std::uint64_t line : pool) of_these_sets += members.contains(set_of_entry(line));
+  for (const std::uint64_t line : pool) of_these_sets += members.contains(probe.set_of_entry(line));
   EXPECT_EQ(busy.others.size(), of_these_sets - busy.lines.size());
 }
 
