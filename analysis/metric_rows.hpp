@@ -126,7 +126,9 @@ inline constexpr Factor caches[] = {
     {"cache.instruction_l1", "second cache of code", "cache.instruction"},
     {"cache.instruction_l2", "third cache of code", "cache.instruction"},
     {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
+    {"cache.l1_5", "cache between the first one of plain loads and the L2"},
     {"cache.l2", "L2"},
+    {"cache.l3", "cache on the side of the memory"},
 };
 inline constexpr Row cache_rows[] = {
     {"{}.size_bytes", edge, "size ({})", mei_4_2},

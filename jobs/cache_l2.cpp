@@ -251,19 +251,10 @@ bool is_beyond_l2(const CacheUnderTest& cache, const CacheGeometry& geometry, co
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
-/// The memory is an order of magnitude slower than an L1: sets of an L2 with very many lines would
-/// take minutes to look for.
 /// @param cache its near partition, where it has two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
-  constexpr std::uint64_t most_lines = 1 << 17;
-  const std::uint64_t lines = geometry.part_bytes() / geometry.line_bytes;
-  if (lines > most_lines) {
-    return fmt::format(
-        "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases "
-        "take minutes; physical addresses hide the index (cache.l2.slice_ways and slice_sets tell "
-        "of "
-        "one slice)",
-        lines);
+  if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
+    return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
   CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
   const SetFindings sets = characterize_sets_of_lines(probe, geometry);

@@ -149,4 +149,14 @@ void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   });
 }
 
+std::string why_too_many_lines(const CacheGeometry& geometry) {
+  constexpr std::uint64_t most_lines = 1 << 17;
+  const std::uint64_t lines = geometry.part_bytes() / geometry.line_bytes;
+  if (lines <= most_lines) return {};
+  return fmt::format(
+      "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases take "
+      "minutes; physical addresses hide the index",
+      lines);
+}
+
 }  // namespace sonde

@@ -100,4 +100,8 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
 /// capacity transition is gradual.
 void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry);
 
+/// Why sets of so many lines are not looked for: beyond the L2 each miss takes an order of
+/// magnitude longer than one of an L1, and the search minutes. Empty: they are.
+std::string why_too_many_lines(const CacheGeometry& geometry);
+
 }  // namespace sonde

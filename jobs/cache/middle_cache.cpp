@@ -2,7 +2,6 @@
 #include "jobs/cache/middle_cache.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
@@ -29,11 +28,20 @@ std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
   return chases;
 }
 
-/// Share of a few lines, spread over the span and over the sets, that hit within the bounds of the
-/// class.
-double share_of_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                          const LatencyClass& hits) {
+}  // namespace
+
+std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
+  const std::vector<LatencyClass> classes =
+      find_latency_classes(chase_footprints(cache), least_first_cache_gap_cycles);
+  if (classes.size() < 2 || median(classes[1].cycles) >= cache.threshold_cycles) return {};
+  if (!holds_few_lines(cache, classes[1].first_span_bytes, classes[0])) return {};
+  return threshold_between(classes[0], classes[1]);
+}
+
+bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                     const LatencyClass& hits) {
   constexpr std::uint64_t lines = 32;
+  constexpr double most = 0.8;  // a few of the lines may share a set
   ChasePlan plan{.warmup_passes = 2, .passes = 16};
   for (std::uint64_t line = 0; line < lines; ++line) {
     plan.offsets.push_back(line * (span_bytes / lines) + line * common_line_bytes);
@@ -42,18 +50,7 @@ double share_of_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
   const auto in_class = std::ranges::count_if(chase.cycles, [&](double cycles) {
     return cycles <= hits.high_cycles + least_first_cache_gap_cycles / 2;
   });
-  return static_cast<double>(in_class) / static_cast<double>(chase.cycles.size());
-}
-
-}  // namespace
-
-std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
-  constexpr double most = 0.8;  // a few of the lines may share a set
-  const std::vector<LatencyClass> classes =
-      find_latency_classes(chase_footprints(cache), least_first_cache_gap_cycles);
-  if (classes.size() < 2 || median(classes[1].cycles) >= cache.threshold_cycles) return {};
-  if (share_of_few_lines(cache, classes[1].first_span_bytes, classes[0]) < most) return {};
-  return threshold_between(classes[0], classes[1]);
+  return static_cast<double>(in_class) >= most * static_cast<double>(chase.cycles.size());
 }
 
 }  // namespace sonde

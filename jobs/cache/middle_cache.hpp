@@ -1,6 +1,7 @@
 // Whether the misses of a path's first cache go to the L2, or to a cache between the two.
 #pragma once
 
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 #include <optional>
@@ -13,5 +14,11 @@ namespace sonde {
 /// alike as footprints grow; a few lines, spread over as many pages, tell them apart.
 /// @throws DeviceError, DeviceLostError
 std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
+
+/// Whether a few lines, spread over the span and over as many pages, hit within the bounds of the
+/// class: then larger footprints that do not have overflowed a cache. Else translations are slow.
+/// @throws DeviceError, DeviceLostError
+bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                     const LatencyClass& hits);
 
 }  // namespace sonde

@@ -97,10 +97,6 @@ bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const La
   return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
 }
 
-LatencyClass class_of(const std::vector<double>& cycles) {
-  return {0, quantile(cycles, 0.02), quantile(cycles, 0.98), cycles};
-}
-
 /// Share of the loads of the largest footprint that came from this class.
 double share_at_last(const std::vector<FootprintChase>& chases, const LatencyClass& found) {
   const std::vector<double>& cycles = chases.back().cycles;
@@ -232,6 +228,11 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
     return {Status::not_resolvable,
             "code is executed in blocks of 128 bytes, which are several lines or may be: their "
             "sets are not those of single lines"};
+  }
+  if (const std::string too_many = why_too_many_lines(*geometry); !too_many.empty()) {
+    report_geometry(cache, *geometry, {.inner_cache = inner_cache});
+    report_behaviour(cache, *geometry);
+    return {Status::not_resolvable, too_many};
   }
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());

@@ -53,6 +53,10 @@ std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>
   return classes;
 }
 
+LatencyClass class_of(const std::vector<double>& cycles) {
+  return {0, quantile(cycles, 0.02), quantile(cycles, 0.98), cycles};
+}
+
 double threshold_between(const LatencyClass& inner, const LatencyClass& outer) {
   return (inner.high_cycles + outer.low_cycles) / 2;
 }

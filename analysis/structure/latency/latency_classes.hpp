@@ -27,6 +27,9 @@ struct LatencyClass {
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles);
 
+/// Loads of which one place served nearly all.
+LatencyClass class_of(const std::vector<double>& cycles);
+
 /// Halfway between the latencies of two neighbouring classes.
 double threshold_between(const LatencyClass& inner, const LatencyClass& outer);
 

@@ -1,0 +1,75 @@
+// Jobs cache.l1_5 and cache.l3 on drawn GPUs: a cache between the first one and the L2, and one on
+// the side of the memory, are found where they are declared, and nowhere else.
+#include "sim/hierarchy_truth.hpp"
+#include "support/random_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace sonde::test {
+namespace {
+
+class FurtherCachesTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  void SetUp() override {
+    const std::string path = fmt::format("{}/further_{}.json", testing::TempDir(), GetParam());
+    std::ofstream(path) << draw_gpu(GetParam());
+    sim_ = std::make_unique<JobOnSim>(path, 1);
+  }
+
+  /// Of a cache that the model declares by this name.
+  void expect_cache(const std::string& metrics, const std::string& declared) {
+    const sim::CacheModel* cache = sim_->truth().find_cache(declared);
+    ASSERT_NE(cache, nullptr);
+    const double size_bytes = size_of(*cache, chosen_carveout(*sim_));
+    const Finding& size = sim_->find(metrics + ".size_bytes");
+    EXPECT_EQ(size.status, Status::ok) << size.reason;
+    EXPECT_NEAR(sim_->number(metrics + ".size_bytes"), size_bytes, size_bytes / 8);
+    EXPECT_EQ(sim_->number(metrics + ".fetch_bytes"), static_cast<double>(cache->fetch_bytes));
+  }
+
+  std::unique_ptr<JobOnSim> sim_;
+};
+
+class MiddleFoundTest : public FurtherCachesTest {};
+
+TEST_P(MiddleFoundTest, with_its_size_and_fetch) {
+  sim_->run("cache.l1");
+  sim_->run("cache.l2");
+  sim_->run("cache.l1_5");
+
+  expect_cache("cache.l1_5", "middle");
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, MiddleFoundTest, testing::Values(9, 28));
+
+class MemorySideFoundTest : public FurtherCachesTest {};
+
+TEST_P(MemorySideFoundTest, with_its_size_and_fetch) {
+  sim_->run("cache.l2");
+  sim_->run("cache.l3");
+
+  expect_cache("cache.l3", "memory_side");
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, MemorySideFoundTest, testing::Values(6));
+
+class NoFurtherCacheTest : public FurtherCachesTest {};
+
+TEST_P(NoFurtherCacheTest, is_found_where_there_is_none) {
+  ASSERT_EQ(sim_->truth().find_cache("middle"), nullptr);
+  ASSERT_EQ(sim_->truth().find_cache("memory_side"), nullptr);
+  sim_->run("cache.l1");
+  sim_->run("cache.l2");
+  sim_->run("cache.l1_5");
+  sim_->run("cache.l3");
+
+  EXPECT_EQ(sim_->status("cache.l1_5.size_bytes"), Status::not_present);
+  EXPECT_EQ(sim_->status("cache.l3.size_bytes"), Status::not_present);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, NoFurtherCacheTest, testing::Values(1, 2, 3));
+
+}  // namespace
+}  // namespace sonde::test
