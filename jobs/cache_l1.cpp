@@ -41,18 +41,25 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
     run.report_rest("", Status::not_present, *refusal);
     return std::nullopt;
   }
+  cache.limit_bytes = largest_l1_bytes;
+  cache.seed = derive_seed(run.seed(), name);
   const auto classes = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
-  if (!classes) {
+  std::optional<double> threshold_cycles;
+  if (classes) {
+    cache.threshold_cycles = classes->threshold_cycles;
+    threshold_cycles = threshold_before_middle(cache).value_or(cache.threshold_cycles);
+  } else {
+    threshold_cycles = threshold_of_common_cache(
+        cache, measure_memory_latencies(run, passing, name + " memory", run.seed()));
+  }
+  if (!threshold_cycles) {
     run.report_rest("", Status::not_present,
                     fmt::format("{} loads take {:.0f} cycles at best, loads that pass the L1 by "
                                 "{:.0f}: no cache serves them",
                                 to_text(path), median(hits), median(l2_latencies)));
     return std::nullopt;
   }
-  cache.threshold_cycles = classes->threshold_cycles;
-  cache.limit_bytes = largest_l1_bytes;
-  cache.seed = derive_seed(run.seed(), name);
-  cache.threshold_cycles = threshold_before_middle(cache).value_or(cache.threshold_cycles);
+  cache.threshold_cycles = *threshold_cycles;
   return cache;
 }
 

@@ -1,34 +1,16 @@
 // Job `cache.l1_5`: a cache between the first one and the L2 on the way of plain loads (RDNA's
-// GL1). Where misses of the first cache take as long as hits of the L2, there is none. Method:
-// docs/methods/cache-levels.md.
-#include "analysis/structure/latency/latency_gaps.hpp"
+// GL1). Method: docs/methods/cache-levels.md.
 #include "base/units.hpp"
 #include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/path_levels.hpp"
 
-#include <fmt/format.h>
-
 namespace sonde {
-namespace {
-
-/// Why there is no such cache, as far as earlier jobs tell; empty if there may be one.
-std::string why_none(const JobRun& run) {
-  const auto misses = run.number("cache.l1.miss_latency_cycles");
-  const auto l2_hits = run.number("cache.l2.hit_latency_cycles");
-  if (!misses || !l2_hits || *misses < *l2_hits - least_level_gap_cycles) return {};
-  return fmt::format("misses of the L1 take {:.0f} cycles, hits of the L2 {:.0f}: nothing between",
-                     *misses, *l2_hits);
-}
-
-}  // namespace
 
 void run_cache_l1_5(JobRun& run) {
   const Finding* first = run.answer("cache.l1.size_bytes");
   if (first != nullptr && first->status == Status::not_present) {
     return run.report_rest("", Status::not_present, "the cache before it is there only with an L1");
   }
-  const std::string none = why_none(run);
-  if (!none.empty()) return run.report_rest("", Status::not_present, none);
   // Sixteen times the largest such cache known (RDNA3: 256 KiB).
   constexpr std::uint64_t largest_footprint_bytes = 4_MiB;
   const CachePath path{.path = LoadPath::all_levels,

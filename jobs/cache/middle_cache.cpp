@@ -38,6 +38,17 @@ std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
   return threshold_between(classes[0], classes[1]);
 }
 
+std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
+                                                const std::vector<double>& memory_cycles) {
+  const std::vector<LatencyClass> classes =
+      find_latency_classes(chase_footprints(cache), least_level_gap_cycles);
+  if (classes.size() < 2) return {};
+  const double soonest_memory = quantile(memory_cycles, 0.1) - least_memory_gap_cycles;
+  if (median(classes[1].cycles) >= soonest_memory) return {};
+  if (!holds_few_lines(cache, classes[1].first_span_bytes, classes[0])) return {};
+  return threshold_between(classes[0], classes[1]);
+}
+
 bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
                      const LatencyClass& hits) {
   constexpr std::uint64_t lines = 32;

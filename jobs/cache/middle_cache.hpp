@@ -15,6 +15,14 @@ namespace sonde {
 /// @throws DeviceError, DeviceLostError
 std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
 
+/// Half way between hits of a cache that all loads meet, those past the L1, too, and what lies
+/// behind it; nullopt if few lines take as long as many, or if that is the memory, so that it is
+/// the L2.
+/// @param memory_cycles latencies of lines that only the memory can serve
+/// @throws DeviceError, DeviceLostError
+std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
+                                                const std::vector<double>& memory_cycles);
+
 /// Whether a few lines, spread over the span and over as many pages, hit within the bounds of the
 /// class: then larger footprints that do not have overflowed a cache. Else translations are slow.
 /// @throws DeviceError, DeviceLostError

@@ -109,8 +109,8 @@ double share_at_last(const std::vector<FootprintChase>& chases, const LatencyCla
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
 /// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
 /// lies behind may be slow translations, or a cache on the memory's side. In a space of its own,
-/// whose caches may be nearly as slow, it is the last to come as footprints grow: others serve
-/// hardly any load of the largest one.
+/// whose caches may be nearly as slow, it is the last to come as footprints grow, with its other
+/// partition, if it has one: others serve hardly any load of the largest one.
 std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                     const std::vector<FootprintChase>& chases,
                     const std::vector<LatencyClass>& classes, std::size_t served) {
@@ -120,9 +120,11 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
     while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
     return first;
   }
+  const bool is_divided = run.number("cache.l2.far_hit_latency_cycles").has_value() ||
+                          run.number("cache.l2.atomic_far_cycles").has_value();
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1]) &&
-         (l2 == served || share_at_last(chases, classes[l2 - 1]) >= hardly_any)) {
+         (l2 == served || (is_divided && share_at_last(chases, classes[l2 - 1]) >= hardly_any))) {
     --l2;
   }
   return l2;

@@ -53,6 +53,9 @@ class JobRun {
   /// @throws DeviceError, DeviceLostError
   Trace ask(std::string label, const ProbeSpec& spec);
 
+  /// Seconds that the device was at work on probes of this job so far.
+  double device_s() const { return device_s_; }
+
   /// Probes of this job so far that ran while heat or power held clocks down.
   std::uint64_t throttled_probes() const { return throttled_probes_; }
 

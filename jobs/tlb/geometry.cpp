@@ -141,7 +141,9 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 }  // namespace
 
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
-  const std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
+  std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
+  // Entries of an inner level may be shorter, and lie at the end of the buffer.
+  if (tlb.inner.step_bytes > 0) spread_bytes = std::min(spread_bytes, tlb.inner.step_bytes);
   // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
   // 32-bit numbers of them.
   const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);

@@ -128,13 +128,21 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
   return reach;
 }
 
+/// When a search that begins now has to end, by JobRun::device_s(): three searches of the second
+/// level of an H200 take 2 to 4 s, and one of an H100 once took 120 s, as its memory has hardly
+/// more entries than the level.
+double end_of_search(const JobRun& run) {
+  constexpr double most_search_s = 10;
+  return run.device_s() + most_search_s;
+}
+
 /// The entry of a level, if it is smaller than that of an inner one, which answers for its
 /// neighbours: two places lie in one entry if they take the place of one in a full set. Page-stride
 /// chases cannot show it. nullopt if no set was found to overflow.
 /// @param tlb as if its entries were those of the inner level
 std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   constexpr double least_agreement = 0.75;
-  TlbProbe probe(tlb);
+  TlbProbe probe(tlb, end_of_search(tlb.run));
   const LinePool& space = probe.pool();
   const auto evictors = probe.find_pass_evictors(space.span_bytes);
   if (!evictors) return std::nullopt;
@@ -143,11 +151,15 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   pool.resize(std::min<std::size_t>(pool.size(), 4 * tlb.entries));
   const MissOracle ask = ask_behind(probe, *evictors);
   std::string reason;
-  const auto conflict = find_eviction_set(pool, ask, reason);
-  if (!conflict) return std::nullopt;
-  const LineByConflicts entry = find_line(*conflict, tlb.granularity_bytes, tlb.entry_bytes, ask);
-  if (entry.agreement < least_agreement) return std::nullopt;
-  return entry.bytes;
+  try {
+    const auto conflict = find_eviction_set(pool, ask, reason);
+    if (!conflict) return std::nullopt;
+    const LineByConflicts entry = find_line(*conflict, tlb.granularity_bytes, tlb.entry_bytes, ask);
+    if (entry.agreement < least_agreement) return std::nullopt;
+    return entry.bytes;
+  } catch (const SearchOverTime&) {
+    return std::nullopt;
+  }
 }
 
 /// In what units the level fills its entries. @return false if entries may be smaller than those of
@@ -202,10 +214,17 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
 }
 
-/// Sets, policy and all.
+/// Whether memory has enough entries of a set for chases over it alone, which tell policies apart.
+bool may_tell_policy(const SetFindings& found) {
+  const std::uint64_t entries = found.pool.span_bytes / found.pool.line_bytes;
+  return entries / found.layout.ways_per_set.size() >= policy_trace_lines(found.layout.home_ways);
+}
+
+/// Sets, policy and all, as far as there is anything to be had.
 bool is_whole(const SetFindings& found) {
-  return found.confirmed() && found.replacement && found.replacement->policy &&
-         found.replacement->alike.empty();
+  if (!found.confirmed()) return false;
+  if (!may_tell_policy(found)) return true;
+  return found.replacement && found.replacement->policy && found.replacement->alike.empty();
 }
 
 /// Which of several searches to believe: one that found all; or one whose sets another one found,
@@ -234,13 +253,20 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
 /// SM and at another place.
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
   constexpr std::size_t most_draws = 3;
-  TlbProbe probe(tlb);
-  std::vector<SetFindings> draws{find_sets(probe)};
-  TlbUnderTest elsewhere = tlb;
-  while (draws.size() < most_draws && !is_whole(draws.back())) {
-    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
-    TlbProbe other(elsewhere);
-    draws.push_back(find_sets(other));
+  const double end_device_s = end_of_search(tlb.run);
+  TlbProbe probe(tlb, end_device_s);
+  std::vector<SetFindings> draws;
+  try {
+    draws.push_back(find_sets(probe));
+    TlbUnderTest elsewhere = tlb;
+    while (draws.size() < most_draws && !is_whole(draws.back())) {
+      elsewhere.chase =
+          at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
+      TlbProbe other(elsewhere, end_device_s);
+      draws.push_back(find_sets(other));
+    }
+  } catch (const SearchOverTime& error) {
+    if (draws.empty()) draws.push_back({.pool = probe.pool(), .reason = error.what()});
   }
   SetFindings chosen = choose_sets(std::move(draws));
   report_sets(probe, chosen);

@@ -75,7 +75,8 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
 
 }  // namespace
 
-TlbProbe::TlbProbe(const TlbUnderTest& tlb) : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb) {
+TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
+    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
 }
@@ -221,7 +222,12 @@ MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_e
 std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) {
   std::vector<MissCounts> answers;
-  for (const Lines& list : lists) answers.push_back(count_misses(list, pass_evictors));
+  for (const Lines& list : lists) {
+    if (tlb_.run.device_s() > end_device_s_)
+      throw SearchOverTime(
+          "the search for sets took too long: chases overflow now here, now there");
+    answers.push_back(count_misses(list, pass_evictors));
+  }
   return answers;
 }
 

@@ -2,15 +2,22 @@
 // accessed. Chases lists of entries and counts which of their translations missed the level.
 #pragma once
 
+#include "base/error.hpp"
 #include "jobs/sets/sets_probe.hpp"
 #include "jobs/tlb/geometry.hpp"
 
 namespace sonde {
 
+/// The device has been at work on a search for longer than it may.
+class SearchOverTime : public Error {
+  using Error::Error;
+};
+
 class TlbProbe final : public SetsProbe {
  public:
   /// Measures the noise of a translation's cost. @pre granularity, entry and entries are known
-  explicit TlbProbe(const TlbUnderTest& tlb);
+  /// @param end_device_s of JobRun::device_s(): beyond it `ask` throws SearchOverTime
+  TlbProbe(const TlbUnderTest& tlb, double end_device_s);
 
   /// Entries in a row, each under an inner entry of its own.
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
@@ -45,7 +52,8 @@ class TlbProbe final : public SetsProbe {
 
   TlbUnderTest tlb_;           // in one buffer that stays in its place
   std::uint64_t repeats_ = 1;  // passes whose median is taken
-  double outlier_share_ = 0;   // hits that look like misses in one pass
+  double end_device_s_;
+  double outlier_share_ = 0;  // hits that look like misses in one pass
 };
 
 }  // namespace sonde

@@ -63,9 +63,11 @@ void declare_texture_tlbs(Values& values, const sim::Model& model) {
   }
 }
 
-/// A cache that every line of the way to memory passes, behind or before the L2.
+/// The second cache of plain loads before the L2, and the one behind it.
 void declare_further_levels(Values& values, const sim::Model& model, std::uint64_t carveout_bytes) {
-  declare_cache(values, "cache.l1_5", model.find_cache("middle"), carveout_bytes);
+  const std::vector<std::size_t> first = before_l2(model, LoadPath::all_levels);
+  declare_cache(values, "cache.l1_5", first.size() > 1 ? &model.caches[first[1]] : nullptr,
+                carveout_bytes);
   declare_cache(values, "cache.l3", model.find_cache("memory_side"), carveout_bytes);
 }
 

@@ -239,8 +239,9 @@ class WaysPerSetTest : public testing::Test {
  protected:
   static constexpr std::uint64_t line_bytes = 128;
   static constexpr std::uint32_t set_ways = 4;
-  /// Whether a line is lost although the lines of its set fit.
-  using IsLost = std::function<bool(const Lines& of_set, std::uint64_t set, std::uint64_t line)>;
+  /// In how many passes a line is lost although the lines of its set fit.
+  using Lost =
+      std::function<std::uint32_t(const Lines& of_set, std::uint64_t set, std::uint64_t line)>;
 
   WaysPerSetTest() {
     index.kind = IndexKind::bit_field;
@@ -248,10 +249,10 @@ class WaysPerSetTest : public testing::Test {
     index.sets = 128;
   }
 
-  std::vector<std::uint32_t> measure(const IsLost& is_lost) {
+  std::vector<std::uint32_t> measure(const Lost& lost) {
     const MissOracle ask = [&](std::span<const Lines> lists) {
       std::vector<MissCounts> answers;
-      for (const Lines& list : lists) answers.push_back(answer(list, is_lost));
+      for (const Lines& list : lists) answers.push_back(answer(list, lost));
       return answers;
     };
     const LinePool space{.line_bytes = line_bytes,
@@ -262,14 +263,13 @@ class WaysPerSetTest : public testing::Test {
     return measure_ways(index, space, conflict, ask);
   }
 
-  MissCounts answer(const Lines& list, const IsLost& is_lost) {
+  MissCounts answer(const Lines& list, const Lost& lost) {
     MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
     std::vector<Lines> by_set(index.sets);
     for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
     for (std::size_t at = 0; at < list.size(); ++at) {
       const std::uint64_t set = set_of(index, list[at]);
-      const bool misses = by_set[set].size() > set_ways || is_lost(by_set[set], set, list[at]);
-      if (misses) counts.misses[at] = passes;
+      counts.misses[at] = by_set[set].size() > set_ways ? passes : lost(by_set[set], set, list[at]);
     }
     return counts;
   }
@@ -281,10 +281,11 @@ class WaysPerSetTest : public testing::Test {
 /// room there is: some other cache has lost it. In other orders it does not.
 TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
   Lines first_order;  // of the fifth set
-  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
-    if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
-    return of_set == first_order && of_set.front() == line;
-  });
+  const auto found =
+      measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) -> std::uint32_t {
+        if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
+        return of_set == first_order && of_set.front() == line ? passes : 0;
+      });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
@@ -293,9 +294,18 @@ TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
 TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) {
   int asked = 0;
   const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
-    if (set != 127 || of_set.size() < set_ways) return false;
+    if (set != 127 || of_set.size() < set_ways) return 0u;
     if (line == of_set.front()) ++asked;
-    return asked % 4 != 0;
+    return asked % 4 != 0 ? passes : 0u;
+  });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// The code that a chase goes on with takes a way of one set once, whenever that set is asked for:
+/// its lines, as many as it has ways, push each other out in that pass and stay in all others.
+TEST_F(WaysPerSetTest, a_single_pass_that_was_disturbed_makes_no_set_smaller) {
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
+    return set == 127 && of_set.size() == set_ways ? 1u : 0u;
   });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
