@@ -35,11 +35,11 @@ void add_number(std::string& row, double value) {
 }
 
 /// Separated by blanks: several numbers are a text, and may not begin like a formula.
-void add_modes(std::string& row, const std::vector<double>& modes) {
+void add_numbers(std::string& row, const std::vector<double>& numbers) {
   std::string text;
-  for (const double mode : modes) {
+  for (const double number : numbers) {
     if (!text.empty()) text += ' ';
-    add_number(text, mode);
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), number);
   }
   add_cell(row, text);
 }
@@ -55,7 +55,7 @@ std::string end_of_row(const Finding& finding, std::string_view unit) {
   row += ',';
   add_number(row, finding.reproducibility);
   fmt::format_to(std::back_inserter(row), FMT_COMPILE(",{},"), finding.replicates);
-  add_modes(row, finding.modes);
+  add_numbers(row, finding.modes);
   row += ',';
   if (finding.interval) add_number(row, finding.interval->low);
   row += ',';
@@ -65,15 +65,19 @@ std::string end_of_row(const Finding& finding, std::string_view unit) {
   return row += '\n';
 }
 
-/// One row; a row for each element if the value is a vector. Numbers need no quotes.
+/// Where the elements of a vector stand: together, or each in a row with its index.
+enum class Elements { in_one_cell, in_rows };
+
+/// One row, or a row for each element. Numbers need no quotes.
 /// @param device its cells, quoted, each with a comma behind it
 void add_rows(std::string& rows, std::string_view device, const Finding& finding,
-              std::string_view unit) {
+              std::string_view unit, Elements elements) {
   std::string before(device);
   add_cell(before, finding.metric);
   before += ',';
   const std::string after = end_of_row(finding, unit);
-  if (const auto* values = std::get_if<std::vector<double>>(&finding.value)) {
+  const auto* values = std::get_if<std::vector<double>>(&finding.value);
+  if (values != nullptr && elements == Elements::in_rows) {
     for (std::size_t i = 0; i < values->size(); ++i) {
       rows += before;
       fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},"), i);
@@ -82,21 +86,21 @@ void add_rows(std::string& rows, std::string_view device, const Finding& finding
     }
     return;
   }
-  rows.append(before).append(",");
+  rows += before;
+  if (elements == Elements::in_rows) rows += ',';
+  if (values != nullptr) add_numbers(rows, *values);
   if (const auto* value = std::get_if<double>(&finding.value)) add_number(rows, *value);
   if (const auto* words = std::get_if<std::string>(&finding.value)) add_cell(rows, *words);
   rows += after;
 }
 
-}  // namespace
-
-void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                    const DeviceStream& devices) {
+void write_table(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                 const DeviceStream& devices, Elements elements) {
   out << "started_utc,uuid,name,node,rank,verdict,";
   for (const Axis& axis : run.provenance.axes) out << escape_csv(axis.option) << ",";
-  out << "metric,index,value,unit,status,confidence,samples,repeatability,reproducibility,"
-         "replicates,"
-         "modes,interval_low,interval_high,reason\n";
+  out << (elements == Elements::in_rows ? "metric,index," : "metric,")
+      << "value,unit,status,confidence,samples,repeatability,reproducibility,replicates,modes,"
+         "interval_low,interval_high,reason\n";
   const std::vector<Point> points = points_of(run.provenance);
   std::string rows;  // of one device
   devices([&](std::size_t i, const DeviceResult& device) {
@@ -115,11 +119,23 @@ void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis
     rows.clear();
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        add_rows(rows, own, finding, unit_of(analysis.registry, finding.metric));
+        add_rows(rows, own, finding, unit_of(analysis.registry, finding.metric), elements);
       }
     }
     out << rows;
   });
+}
+
+}  // namespace
+
+void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+               const DeviceStream& devices) {
+  write_table(out, run, analysis, devices, Elements::in_one_cell);
+}
+
+void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                    const DeviceStream& devices) {
+  write_table(out, run, analysis, devices, Elements::in_rows);
 }
 
 }  // namespace sonde

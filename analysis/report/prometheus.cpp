@@ -2,15 +2,20 @@
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <iomanip>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde {
@@ -84,7 +89,7 @@ std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
 void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                       const DeviceStream& devices) {
   out << verdict_lines(run, analysis) << info_lines(run);
-  std::map<std::string, std::vector<Sample>> samples;  // of a metric, as the format wants them
+  std::unordered_map<std::string, std::vector<Sample>> samples;  // of each metric
   devices([&](std::size_t i, const DeviceResult& device) {
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
@@ -96,13 +101,19 @@ void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalys
   });
   std::vector<std::string> labels;
   for (const DeviceResult& device : run.devices) labels.push_back(labels_of(run, device));
-  for (const auto& [metric, of_metric] : samples) {
+  std::vector<std::string_view> metrics;
+  for (const auto& [metric, of_metric] : samples) metrics.push_back(metric);
+  std::ranges::sort(metrics);
+  std::string lines;  // of a metric, which the format wants together
+  for (const std::string_view metric : metrics) {
     const Metric* known = find_metric(metric, analysis.registry);
     const std::string name = exposed_name(metric);
-    out << head(name, known != nullptr ? known->meaning : "-");
-    for (const Sample& sample : of_metric) {
-      out << fmt::format("{}{{{}}} {}\n", name, labels[sample.device], sample.value);
+    lines = head(name, known != nullptr ? known->meaning : "-");
+    for (const Sample& sample : samples.at(std::string(metric))) {
+      fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}{{{}}} {}\n"), name,
+                     labels[sample.device], sample.value);
     }
+    out << lines;
   }
   if (const auto seconds = unix_seconds(run.provenance.started_utc)) {
     const char* name = "sonde_last_run_timestamp_seconds";

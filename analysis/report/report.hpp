@@ -42,7 +42,11 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
                 const DeviceStream& devices);
 std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
 
-/// One row per device, metric and element of a vector.
+/// One row per device and metric; the elements of a vector stand in one cell, separated by blanks.
+void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+               const DeviceStream& devices);
+std::string render_csv(const RunResult& run, const FleetAnalysis& analysis);
+/// One row per device, metric and element of a vector: some five times as much.
 void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                     const DeviceStream& devices);
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis);
@@ -87,7 +91,8 @@ inline constexpr ExportFormat export_formats[]{
        return render_terminal(run, analysis);
      }},
     {"json", write_json, nullptr},
-    {"csv", write_csv_long, nullptr},
+    {"csv", write_csv, nullptr},
+    {"csv-long", write_csv_long, nullptr},
     {"markdown", nullptr, render_markdown},
     {"prometheus", write_prometheus, nullptr},
     {"junit", nullptr, render_junit},

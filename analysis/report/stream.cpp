@@ -26,6 +26,10 @@ std::string render_json(const RunResult& run, const FleetAnalysis& analysis) {
   return text_of(write_json, run, analysis);
 }
 
+std::string render_csv(const RunResult& run, const FleetAnalysis& analysis) {
+  return text_of(write_csv, run, analysis);
+}
+
 std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis) {
   return text_of(write_csv_long, run, analysis);
 }

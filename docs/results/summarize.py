@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Table of several runs on one GPU, as the folders here and references.py have them.
 
-summarize.py <run.csv>...     # each made by: sonde export run.h5 --format csv
+summarize.py <run.csv>...     # each made by: sonde export run.h5 --format csv-long
 
 A line for each number that any run gave: `<metric> n=<runs> median=<value> spread=<largest less smallest in percent of
 it>`. Then the answers that are no number (texts, vectors, not resolvable, ...) with the runs that gave each; a vector is

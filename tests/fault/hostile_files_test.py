@@ -90,7 +90,7 @@ def check_html(text):
         raise ValueError("foreign tags in HTML")
 
 
-CHECKS = {"json": json.loads, "csv": check_csv, "markdown": check_markdown,
+CHECKS = {"json": json.loads, "csv": check_csv, "csv-long": check_csv, "markdown": check_markdown,
           "prometheus": check_prometheus, "junit": xml.etree.ElementTree.fromstring,
           "table": lambda text: None}
 

@@ -19,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const ExportFormat& format : export_formats) {
       if (format.render != nullptr) test::check_printable(format.render(run, analysis));
     }
+    test::check_printable(render_csv(run, analysis));
     test::check_printable(render_csv_long(run, analysis));
     test::check_printable(render_prometheus(run, analysis));
     test::check_printable(render_html(run, analysis));

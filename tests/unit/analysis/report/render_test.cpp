@@ -311,6 +311,18 @@ TEST(CsvTest, long_has_a_row_per_element_and_escapes_quotes) {
   EXPECT_THAT(text, HasSubstr("\"3 policies fit, \"\"lru\"\" among them\""));
 }
 
+TEST(CsvTest, has_a_row_per_finding_with_the_elements_of_a_vector_in_a_cell) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  maker::finding_of(lone.devices[0], "placement.l1_latency_cycles").value =
+      std::vector<double>{-31.5, 32, std::nan("")};
+  const auto [run, analysis] = rendered(lone);
+
+  const std::string text = render_csv(run, analysis);
+
+  EXPECT_THAT(text, HasSubstr(",metric,value,unit,"));
+  EXPECT_THAT(text, HasSubstr(",placement.l1_latency_cycles,'-31.5 32 nan,cycle,"));
+}
+
 TEST(MarkdownTest, escapes_what_would_break_a_table) {
   RunResult run = maker::healthy_fleet(1, 7);
   maker::finding_of(run.devices[0], "cache.l1.replacement").value = std::string("a|b");
