@@ -24,6 +24,7 @@ import h5py
 import numpy
 
 GPUS_PER_NODE = 8
+CHUNK_BYTES = 512 << 10
 NOISE = 0.003  # of a value: the usual scatter between healthy GPUs of one model
 FAULT_EVERY = 400
 NOISY_NODES = 16
@@ -41,12 +42,37 @@ def kinds_of_metrics(sonde):
     return {row.split()[0]: row[at:].split(" ")[0] for row in rows}
 
 
+def open_file(path, mode):
+    """With the indexes of chunks that sonde's files have."""
+    return h5py.File(path, mode, track_order=True, libver=("v110", "v110"))
+
+
+def create_column(group, name, values, dtype):
+    """As sonde writes them: constants as such, of the rest chunks with checksums, packed from 1 KiB on."""
+    if len(values) > 0 and (values == values[0]).all():
+        return group.create_dataset(name, values.shape, dtype, fillvalue=values[0])
+    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if len(values) > 0:
+        layout.set_chunk((min(len(values), CHUNK_BYTES // dtype.itemsize),))
+        layout.set_fletcher32()
+        if len(values) * dtype.itemsize >= 1024:
+            if dtype.kind != "S" and dtype.itemsize > 1:
+                layout.set_shuffle()
+            layout.set_deflate(6 if dtype.kind == "S" else 1)
+    kind = h5py.h5t.py_create(dtype, logical=True)
+    space = h5py.h5s.create_simple((len(values),))
+    column = h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, layout))
+    if len(values) > 0:
+        column[:] = values
+    return column
+
+
 def put(group, name, values):
-    """Puts other values in the place of a column, as sonde would have written them."""
+    """Puts other values in the place of a column."""
     old = group[name]
     units, meaning = old.attrs["units"], old.attrs["long_name"]
     del group[name]
-    new = group.create_dataset(name, data=values)
+    new = create_column(group, name, values, values.dtype)
     new.attrs["units"], new.attrs["long_name"] = units, meaning
 
 
@@ -63,10 +89,7 @@ def repeat_rows(values, times, step):
 
 
 def write_column(group, name, dataset, values):
-    if len(values) > 0 and (values == values[0]).all():  # one value for all rows: kept as such
-        column = group.create_dataset(name, values.shape, dataset.dtype, fillvalue=values[0])
-    else:
-        column = group.create_dataset(name, data=values, dtype=dataset.dtype)
+    column = create_column(group, name, values, dataset.dtype)
     for attribute in ("units", "long_name"):
         if attribute in dataset.attrs:
             column.attrs[attribute] = dataset.attrs[attribute]
@@ -109,7 +132,7 @@ def rows_of_first(outcomes, findings):
 
 def write_node_template(source, target):
     """A node of equal GPUs without probes and traces."""
-    with h5py.File(source) as old, h5py.File(target, "w", track_order=True) as new:
+    with h5py.File(source) as old, open_file(target, "w") as new:
         for name in old.attrs:
             new.attrs.create(name, old.attrs[name], dtype=old.attrs.get_id(name).dtype)
         old.copy("provenance", new)
@@ -148,7 +171,7 @@ def disturb(findings, kinds, draw):
 def write_noisy_template(template, target, seed, kinds):
     shutil.copyfile(template, target)
     draw = numpy.random.default_rng(seed)
-    with h5py.File(target, "r+") as file:
+    with open_file(target, "r+") as file:
         for job in file["jobs"].values():
             disturb(job["findings"], kinds, draw)
 
@@ -159,7 +182,7 @@ def write_node(target, node, template, kinds):
     draw = numpy.random.default_rng([1, node])
     names = [f"GPU-{uuid.UUID(bytes=draw.bytes(16))}" for _ in range(GPUS_PER_NODE)]
     first = node * GPUS_PER_NODE
-    with h5py.File(target, "r+") as file:
+    with open_file(target, "r+") as file:
         devices = file["devices"]
         put(devices, "uuid", texts(names))
         put(devices, "node", texts([f"node{node:05}"] * GPUS_PER_NODE))
