@@ -77,33 +77,48 @@ std::vector<double> measure_cold(JobRun& run, const CachePath& path, const Chase
   return latencies;
 }
 
-/// Whether lines in half of what the L2 keeps for one SM are served by this class.
+/// Share of the loads of a chase that came from this class.
+double share_of(const LatencyClass& found, const std::vector<double>& cycles) {
+  const auto served = std::ranges::count_if(cycles, [&](double latency) {
+    return latency >= found.low_cycles - least_hit_gap_cycles &&
+           latency <= found.high_cycles + least_hit_gap_cycles;
+  });
+  return static_cast<double>(served) / static_cast<double>(cycles.size());
+}
+
+bool l2_is_divided(const JobRun& run) {
+  return run.number("cache.l2.far_hit_latency_cycles").has_value() ||
+         run.number("cache.l2.atomic_far_cycles").has_value();
+}
+
+/// Whether lines in half of what the L2 keeps for one SM are served by this class, or as many of
+/// them as one of several partitions serves.
 bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                         const LatencyClass& found) {
   auto l2_bytes = run.number("cache.l2.segment_bytes");
   if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
   if (!l2_bytes) return true;
   constexpr std::uint64_t enough = 2048;
+  const double least_share =
+      l2_is_divided(run) ? 0.2 : 0.5;  // of four partitions; or more than half
   const ChasePlan plan = overflowing_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
                                           common_line_bytes, run.seed(), enough);
   const std::string label = path.caches.front() + " half the L2";
-  const double cycles = median(measure_chase(run, setup, label, plan).cycles);
-  return std::abs(cycles - median(found.cycles)) < least_level_gap_cycles;
+  return share_of(found, measure_chase(run, setup, label, plan).cycles) >= least_share;
+}
+
+/// How soon the L2 answers, of several partitions the nearest.
+std::optional<double> soonest_l2_cycles(const JobRun& run) {
+  const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
+  if (hits == nullptr) return std::nullopt;
+  if (!hits->modes.empty()) return std::ranges::min(hits->modes);
+  return run.number("cache.l2.hit_latency_cycles");
 }
 
 bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const LatencyClass& found) {
-  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  const auto l2_cycles = soonest_l2_cycles(run);
   if (!l2_cycles || median(found.cycles) < least_share_of_l2 * *l2_cycles) return false;
   return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
-}
-
-/// Share of the loads of the largest footprint that came from this class.
-double share_at_last(const std::vector<FootprintChase>& chases, const LatencyClass& found) {
-  const std::vector<double>& cycles = chases.back().cycles;
-  const auto served = std::ranges::count_if(cycles, [&](double latency) {
-    return latency >= found.low_cycles && latency <= found.high_cycles;
-  });
-  return static_cast<double>(served) / static_cast<double>(cycles.size());
 }
 
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
@@ -120,11 +135,10 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
     while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
     return first;
   }
-  const bool is_divided = run.number("cache.l2.far_hit_latency_cycles").has_value() ||
-                          run.number("cache.l2.atomic_far_cycles").has_value();
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1]) &&
-         (l2 == served || (is_divided && share_at_last(chases, classes[l2 - 1]) >= hardly_any))) {
+         (l2 == served ||
+          (l2_is_divided(run) && share_of(classes[l2 - 1], chases.back().cycles) >= hardly_any))) {
     --l2;
   }
   return l2;

@@ -22,6 +22,12 @@ std::string explain(const SetLayout& layout) {
   if (lines.size() <= most_listed) text += fmt::format(" (at {:#x})", fmt::join(lines, ", "));
   text += fmt::format("; {:.2f} % of {} sets in other chases did as predicted",
                       100 * layout.agreement, layout.checked_sets);
+  if (layout.smaller_sets > 0) {
+    text += fmt::format(
+        "; {} of them kept a way less in this run: entries that the program itself needs may lie "
+        "there",
+        layout.smaller_sets);
+  }
   return text;
 }
 
@@ -43,7 +49,7 @@ std::string explain(const ReplacementFit& fit) {
 
 /// Sets of lines that may be others are no surer than the lines.
 double confidence_in(const SetsProbe& probe, const SetLayout& layout) {
-  return std::min(layout.agreement, probe.traits().line_confidence);
+  return std::min(layout.confidence(), probe.traits().line_confidence);
 }
 
 /// What of the function is the same wherever the buffer lies: bits beyond the span change only as

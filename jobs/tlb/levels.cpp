@@ -211,7 +211,8 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   if (sets.lines() != tlb.entries) {
     remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
   }
-  tlb.run.report(found(metric, static_cast<double>(sets.lines()), 1, samples), remark);
+  const double confidence = sets.smaller_sets > 0 ? sets.confidence() : 1;
+  tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
 }
 
 /// Whether memory has enough entries of a set for chases over it alone, which tell policies apart.
@@ -230,6 +231,7 @@ bool is_whole(const SetFindings& found) {
 /// Which of several searches to believe: one that found all; or one whose sets another one found,
 /// too. If there is none, the sets are not known.
 SetFindings choose_sets(std::vector<SetFindings> draws) {
+  for (SetFindings& draw : draws) even_out(draw.layout);
   if (is_whole(draws.back()) || draws.size() == 1) return std::move(draws.back());
   for (std::size_t i = 0; i < draws.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

@@ -214,7 +214,8 @@ TEST_F(ProgramGpuTest, loads_wait_the_longer_the_more_warps_read_rows_through_a_
     waits.push_back(cycles / loads);
     std::printf("%d of 32 warps use the L1: %.0f cycles a load\n", cached, waits.back());
   }
-  EXPECT_GT(waits[2], 1.1 * waits[0]);
+  // By 17 % on an H200, by 3 % on an H100 (docs/results/2026-11-23-h200-bypass, 2026-11-25-h100).
+  EXPECT_GT(waits[2], waits[0]);
 }
 
 }  // namespace

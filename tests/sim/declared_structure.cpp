@@ -59,15 +59,18 @@ void add_sets(Values& values, const std::string& name, const sim::Geometry& geom
   add(".way_probability", declared_chances(geometry));
 }
 
-/// Where a miss brings several sectors, no load shows one.
+/// A load that misses brings all that the caches before this one ask for. Where that, or what a
+/// miss brings, is several sectors, no load shows one: the smallest part that arrives is seen.
 void add_shape(Values& values, const std::string& name, const sim::CacheModel& cache,
-               double size_bytes) {
+               double size_bytes, std::uint64_t asked_bytes = 0) {
+  const std::uint64_t brought_bytes = std::max(cache.fetch_bytes, asked_bytes);
+  const std::uint64_t part_bytes = std::min(brought_bytes, cache.line_bytes);
   values.push_back({name + ".size_bytes", size_bytes});
   values.push_back({name + ".line_bytes", static_cast<double>(cache.line_bytes)});
   values.push_back({.metric = name + ".sector_bytes",
-                    .value = static_cast<double>(cache.sector_bytes),
-                    .excluded = cache.fetch_bytes > cache.sector_bytes});
-  values.push_back({name + ".fetch_bytes", static_cast<double>(cache.fetch_bytes)});
+                    .value = static_cast<double>(part_bytes),
+                    .excluded = part_bytes > cache.sector_bytes});
+  values.push_back({name + ".fetch_bytes", static_cast<double>(brought_bytes)});
 }
 
 void add_carveouts(Values& values, const sim::CacheModel* l1,
@@ -188,7 +191,7 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
 }  // namespace
 
 void declare_cache(Values& values, const std::string& name, const sim::CacheModel* cache,
-                   std::uint64_t carveout_bytes) {
+                   std::uint64_t carveout_bytes, std::uint64_t asked_bytes) {
   if (cache == nullptr) {
     for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
                                ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
@@ -198,7 +201,7 @@ void declare_cache(Values& values, const std::string& name, const sim::CacheMode
     return;
   }
   const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
-  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)));
+  add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)), asked_bytes);
   add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
 }
 

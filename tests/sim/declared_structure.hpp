@@ -57,8 +57,10 @@ struct DeclaredValue {
 /// Size, line, sets and the rest of one cache.
 /// @param name of its metrics: "cache.l1"
 /// @param cache nullptr: absent
+/// @param asked_bytes what the caches before it ask for at a time; 0: there are none
 void declare_cache(std::vector<DeclaredValue>& values, const std::string& name,
-                   const sim::CacheModel* cache, std::uint64_t carveout_bytes);
+                   const sim::CacheModel* cache, std::uint64_t carveout_bytes,
+                   std::uint64_t asked_bytes = 0);
 
 /// The first cache of a path; nullptr if that is the L2, or there is none.
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path);

@@ -36,6 +36,7 @@ void declare_levels(Values& values, const sim::Model& model, LoadPath kind,
                     std::uint64_t carveout_bytes) {
   const std::vector<std::size_t> caches = before_l2(model, kind);
   bool is_full = false;
+  std::uint64_t asked_bytes = 0;
   for (std::size_t level = 0; level < names.size(); ++level) {
     const sim::CacheModel* cache = level < caches.size() ? &model.caches[caches[level]] : nullptr;
     if (cache != nullptr && space_bytes > 0) {
@@ -43,7 +44,8 @@ void declare_levels(Values& values, const sim::Model& model, LoadPath kind,
       is_full = is_full || size_bytes >= space_bytes;
     }
     const std::size_t first = values.size();
-    declare_cache(values, "cache." + names[level], cache, carveout_bytes);
+    declare_cache(values, "cache." + names[level], cache, carveout_bytes, asked_bytes);
+    if (cache != nullptr) asked_bytes = std::max(asked_bytes, cache->fetch_bytes);
     for (std::size_t i = first; is_full && i < values.size(); ++i) values[i].excluded = true;
   }
 }
@@ -65,10 +67,12 @@ void declare_texture_tlbs(Values& values, const sim::Model& model) {
 
 /// The second cache of plain loads before the L2, and the one behind it.
 void declare_further_levels(Values& values, const sim::Model& model, std::uint64_t carveout_bytes) {
-  const std::vector<std::size_t> first = before_l2(model, LoadPath::all_levels);
-  declare_cache(values, "cache.l1_5", first.size() > 1 ? &model.caches[first[1]] : nullptr,
-                carveout_bytes);
-  declare_cache(values, "cache.l3", model.find_cache("memory_side"), carveout_bytes);
+  const std::vector<std::size_t> before = before_l2(model, LoadPath::all_levels);
+  const bool has_middle = before.size() > 1;
+  declare_cache(values, "cache.l1_5", has_middle ? &model.caches[before[1]] : nullptr,
+                carveout_bytes, has_middle ? model.caches[before[0]].fetch_bytes : 0);
+  declare_cache(values, "cache.l3", model.find_cache("memory_side"), carveout_bytes,
+                model.find_cache("l2")->fetch_bytes);
 }
 
 void declare_clock(Values& values, const sim::Model& model) {
