@@ -81,32 +81,6 @@ constexpr Job with_options(Job job, const JobOption (&options)[count]) {
 }
 
 constexpr JobOption of_chases[]{options::carveout_bytes};
-constexpr std::string_view chase_orders[]{"random", "ascending"};
-constexpr std::string_view chase_paths[]{"ca", "cg", "nc", "cv"};
-constexpr JobOption of_one_chase[]{
-    options::carveout_bytes,
-    {.name = "footprint_bytes",
-     .unit = "byte",
-     .least = 128,
-     .most = 1ULL << 40,
-     .usual = "16384",
-     .help = "span of memory that is chased over and over"},
-    {.name = "stride_bytes",
-     .unit = "byte",
-     .least = 8,
-     .most = 1ULL << 30,
-     .usual = "128",
-     .help = "distance of the addresses"},
-    {.name = "order",
-     .unit = "",
-     .choices = chase_orders,
-     .usual = "random",
-     .help = "in which they are accessed"},
-    {.name = "path",
-     .unit = "",
-     .choices = chase_paths,
-     .usual = "ca",
-     .help = "load path: all levels, past the L1, read-only, uncached"}};
 constexpr JobOption of_streams[]{options::block_threads, options::blocks_per_sm, options::ilp};
 
 constexpr JobOption of_a_soak[]{
@@ -152,7 +126,7 @@ constexpr std::array jobs{
         make_job("chase", full, run_chase,
                  "one chase of the footprint, stride, order, load path and carve-out that are set",
                  "clock"),
-        of_one_chase),
+        options::of_one_chase),
     over_all_sms(
         make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
     over_all_sms(make_job("placement", quick, run_placement,

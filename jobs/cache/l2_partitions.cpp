@@ -20,7 +20,7 @@ namespace {
 // Published hashes choose the partition by blocks of 4 KiB; an eighth of that shows it.
 constexpr std::uint64_t step_bytes = 512;
 constexpr std::uint64_t passes = 3;
-// All over the chip: SMs of one GPU lie up to a tenth nearer to the L2 than others.
+// All over the chip: the way from an SM to the L2 differs by up to a tenth.
 constexpr int asked_sms = 16;
 
 /// Latencies of atomics to every step of one large page, by one SM: physical memory is contiguous

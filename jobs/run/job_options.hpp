@@ -57,6 +57,34 @@ inline constexpr JobOption ilp{.name = "ilp",
                                .most = 8,
                                .usual = "1 to 8",
                                .help = "loads or stores of a thread under way at once"};
+/// Of the job `chase`.
+inline constexpr std::string_view chase_orders[]{"random", "ascending"};
+inline constexpr std::string_view chase_paths[]{"ca", "cg", "nc", "cv"};
+inline constexpr JobOption of_one_chase[]{
+    carveout_bytes,
+    {.name = "footprint_bytes",
+     .unit = "byte",
+     .least = 128,
+     .most = 1ULL << 40,
+     .usual = "16384",
+     .help = "span of memory that is chased over and over"},
+    {.name = "stride_bytes",
+     .unit = "byte",
+     .least = 8,
+     .most = 1ULL << 30,
+     .usual = "128",
+     .help = "distance of the addresses"},
+    {.name = "order",
+     .unit = "",
+     .choices = chase_orders,
+     .usual = "random",
+     .help = "in which they are accessed"},
+    {.name = "path",
+     .unit = "",
+     .choices = chase_paths,
+     .usual = "ca",
+     .help = "load path: all levels, past the L1, read-only, uncached"}};
+
 }  // namespace options
 
 /// Values of the options of one job that are set: numbers as plain digits.

@@ -9,6 +9,7 @@
 #include "jobs/run/replicates.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
+#include "jobs/tlb/level_sets.hpp"
 #include "jobs/tlb/scope.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
@@ -128,14 +129,6 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
   return reach;
 }
 
-/// When a search that begins now has to end, by JobRun::device_s(): three searches of the second
-/// level of an H200 take 2 to 4 s, and one of an H100 once took 120 s, as its memory has hardly
-/// more entries than the level.
-double end_of_search(const JobRun& run) {
-  constexpr double most_search_s = 10;
-  return run.device_s() + most_search_s;
-}
-
 /// The entry of a level, if it is smaller than that of an inner one, which answers for its
 /// neighbours: two places lie in one entry if they take the place of one in a full set. Page-stride
 /// chases cannot show it. nullopt if no set was found to overflow.
@@ -213,66 +206,6 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   }
   const double confidence = sets.smaller_sets > 0 ? sets.confidence() : 1;
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
-}
-
-/// Whether memory has enough entries of a set for chases over it alone, which tell policies apart.
-bool may_tell_policy(const SetFindings& found) {
-  const std::uint64_t entries = found.pool.span_bytes / found.pool.line_bytes;
-  return entries / found.layout.ways_per_set.size() >= policy_trace_lines(found.layout.home_ways);
-}
-
-/// Sets, policy and all, as far as there is anything to be had.
-bool is_whole(const SetFindings& found) {
-  if (!found.confirmed()) return false;
-  if (!may_tell_policy(found)) return true;
-  return found.replacement && found.replacement->policy && found.replacement->alike.empty();
-}
-
-/// Which of several searches to believe: one that found all; or one whose sets another one found,
-/// too. If there is none, the sets are not known.
-SetFindings choose_sets(std::vector<SetFindings> draws) {
-  for (SetFindings& draw : draws) even_out(draw.layout);
-  if (is_whole(draws.back()) || draws.size() == 1) return std::move(draws.back());
-  for (std::size_t i = 0; i < draws.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const bool same = draws[i].layout.ways_per_set == draws[j].layout.ways_per_set;
-      if (draws[i].confirmed() && draws[j].confirmed() && same) return std::move(draws[i]);
-    }
-  }
-  SetFindings& first = draws.front();
-  if (first.confirmed()) {
-    first.layout.ways_per_set.clear();
-    first.layout.reason = fmt::format(
-        "{} searches, each from another place on another SM, found "
-        "different sets, or none",
-        draws.size());
-    first.reason = first.layout.reason;
-  }
-  return std::move(first);
-}
-
-/// The sets of a level. Where sets or policy do not come out, they are looked for again on another
-/// SM and at another place.
-SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
-  constexpr std::size_t most_draws = 3;
-  const double end_device_s = end_of_search(tlb.run);
-  TlbProbe probe(tlb, end_device_s);
-  std::vector<SetFindings> draws;
-  try {
-    draws.push_back(find_sets(probe));
-    TlbUnderTest elsewhere = tlb;
-    while (draws.size() < most_draws && !is_whole(draws.back())) {
-      elsewhere.chase =
-          at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
-      TlbProbe other(elsewhere, end_device_s);
-      draws.push_back(find_sets(other));
-    }
-  } catch (const SearchOverTime& error) {
-    if (draws.empty()) draws.push_back({.pool = probe.pool(), .reason = error.what()});
-  }
-  SetFindings chosen = choose_sets(std::move(draws));
-  report_sets(probe, chosen);
-  return chosen;
 }
 
 /// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.

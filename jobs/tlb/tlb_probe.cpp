@@ -75,6 +75,11 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
 
 }  // namespace
 
+double end_of_search(const JobRun& run) {
+  constexpr double most_search_s = 10;
+  return run.device_s() + most_search_s;
+}
+
 TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
     : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s) {
   tlb_.chase.buffer_bytes = pool().span_bytes;

@@ -13,6 +13,11 @@ class SearchOverTime : public Error {
   using Error::Error;
 };
 
+/// When a search that begins now has to end, by JobRun::device_s(): three searches of the second
+/// level of an H200 take 2 to 4 s, and one of an H100 once took 120 s, as its memory has hardly
+/// more entries than the level.
+double end_of_search(const JobRun& run);
+
 class TlbProbe final : public SetsProbe {
  public:
   /// Measures the noise of a translation's cost. @pre granularity, entry and entries are known

@@ -1,0 +1,76 @@
+// Up to three searches, each from another place on another SM, within the time that they have
+// together; then which of them to believe.
+#include "jobs/tlb/level_sets.hpp"
+
+#include "analysis/structure/replacement/policy_trace.hpp"
+#include "jobs/sets/report.hpp"
+#include "jobs/sets/search.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace sonde {
+namespace {
+
+/// Whether memory has enough entries of a set for chases over it alone, which tell policies apart.
+bool may_tell_policy(const SetFindings& found) {
+  const std::uint64_t entries = found.pool.span_bytes / found.pool.line_bytes;
+  return entries / found.layout.ways_per_set.size() >= policy_trace_lines(found.layout.home_ways);
+}
+
+/// Sets, policy and all, as far as there is anything to be had.
+bool is_whole(const SetFindings& found) {
+  if (!found.confirmed()) return false;
+  if (!may_tell_policy(found)) return true;
+  return found.replacement && found.replacement->policy && found.replacement->alike.empty();
+}
+
+/// Which of several searches to believe: one that found all; or one whose sets another one found,
+/// too. If there is none, the sets are not known.
+SetFindings choose_sets(std::vector<SetFindings> draws) {
+  for (SetFindings& draw : draws) even_out(draw.layout);
+  if (is_whole(draws.back()) || draws.size() == 1) return std::move(draws.back());
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same = draws[i].layout.ways_per_set == draws[j].layout.ways_per_set;
+      if (draws[i].confirmed() && draws[j].confirmed() && same) return std::move(draws[i]);
+    }
+  }
+  SetFindings& first = draws.front();
+  if (first.confirmed()) {
+    first.layout.ways_per_set.clear();
+    first.layout.reason = fmt::format(
+        "{} searches, each from another place on another SM, found "
+        "different sets, or none",
+        draws.size());
+    first.reason = first.layout.reason;
+  }
+  return std::move(first);
+}
+
+}  // namespace
+
+SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
+  constexpr std::size_t most_draws = 3;
+  const double end_device_s = end_of_search(tlb.run);
+  TlbProbe probe(tlb, end_device_s);
+  std::vector<SetFindings> draws;
+  try {
+    draws.push_back(find_sets(probe));
+    TlbUnderTest elsewhere = tlb;
+    while (draws.size() < most_draws && !is_whole(draws.back())) {
+      elsewhere.chase =
+          at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
+      TlbProbe other(elsewhere, end_device_s);
+      draws.push_back(find_sets(other));
+    }
+  } catch (const SearchOverTime& error) {
+    if (draws.empty()) draws.push_back({.pool = probe.pool(), .reason = error.what()});
+  }
+  SetFindings chosen = choose_sets(std::move(draws));
+  report_sets(probe, chosen);
+  return chosen;
+}
+
+}  // namespace sonde
