@@ -1,5 +1,7 @@
 // Job `cache.l1_5`: a cache between the first one and the L2 on the way of plain loads (RDNA's
 // GL1). Method: docs/methods/cache-levels.md.
+#include "analysis/structure/latency/latency_gaps.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/path_levels.hpp"
@@ -18,9 +20,12 @@ void run_cache_l1_5(JobRun& run) {
                        .caches = {"cache.l1", "cache.l1_5"},
                        .survey_bytes = largest_footprint_bytes};
   const PathSurvey survey = survey_path(run, path);
-  const CacheUnderTest first_cache{.run = run, .name = "cache.l1_5", .chase = survey.chase};
-  if (survey.caches.size() > 1 &&
-      !holds_few_lines(first_cache, survey.caches[1].first_span_bytes, survey.caches.front())) {
+  CacheUnderTest first_cache{.run = run, .name = "cache.l1_5", .chase = survey.chase};
+  first_cache.limit_bytes = largest_l1_bytes;
+  first_cache.seed = run.seed();
+  if (survey.caches.size() > 1)
+    first_cache.threshold_cycles = survey.caches[1].high_cycles + least_first_cache_gap_cycles;
+  if (survey.caches.size() > 1 && !threshold_before_middle(first_cache)) {
     return run.report_rest("", Status::not_present,
                            "a few lines take as long as many: slow translations, no cache");
   }

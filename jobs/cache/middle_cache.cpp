@@ -2,6 +2,7 @@
 #include "jobs/cache/middle_cache.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
@@ -28,6 +29,23 @@ std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
   return chases;
 }
 
+/// Whether a few lines, spread over the span and over as many pages, hit within the bounds of the
+/// class: then larger footprints that do not have overflowed a cache. Else translations are slow.
+bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                     const LatencyClass& hits) {
+  constexpr std::uint64_t lines = 32;
+  constexpr double most = 0.8;  // a few of the lines may share a set
+  ChasePlan plan{.warmup_passes = 2, .passes = 16};
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    plan.offsets.push_back(line * (span_bytes / lines) + line * common_line_bytes);
+  }
+  const ChaseLatencies chase = measure_chase(cache, fmt::format("few lines {}", span_bytes), plan);
+  const auto in_class = std::ranges::count_if(chase.cycles, [&](double cycles) {
+    return cycles <= hits.high_cycles + least_first_cache_gap_cycles / 2;
+  });
+  return static_cast<double>(in_class) >= most * static_cast<double>(chase.cycles.size());
+}
+
 }  // namespace
 
 std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
@@ -47,21 +65,6 @@ std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
   if (median(classes[1].cycles) >= soonest_memory) return {};
   if (!holds_few_lines(cache, classes[1].first_span_bytes, classes[0])) return {};
   return threshold_between(classes[0], classes[1]);
-}
-
-bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                     const LatencyClass& hits) {
-  constexpr std::uint64_t lines = 32;
-  constexpr double most = 0.8;  // a few of the lines may share a set
-  ChasePlan plan{.warmup_passes = 2, .passes = 16};
-  for (std::uint64_t line = 0; line < lines; ++line) {
-    plan.offsets.push_back(line * (span_bytes / lines) + line * common_line_bytes);
-  }
-  const ChaseLatencies chase = measure_chase(cache, fmt::format("few lines {}", span_bytes), plan);
-  const auto in_class = std::ranges::count_if(chase.cycles, [&](double cycles) {
-    return cycles <= hits.high_cycles + least_first_cache_gap_cycles / 2;
-  });
-  return static_cast<double>(in_class) >= most * static_cast<double>(chase.cycles.size());
 }
 
 }  // namespace sonde

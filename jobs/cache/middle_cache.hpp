@@ -1,7 +1,6 @@
 // Whether the misses of a path's first cache go to the L2, or to a cache between the two.
 #pragma once
 
-#include "analysis/structure/latency/latency_classes.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 #include <optional>
@@ -22,11 +21,5 @@ std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
 /// @throws DeviceError, DeviceLostError
 std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
                                                 const std::vector<double>& memory_cycles);
-
-/// Whether a few lines, spread over the span and over as many pages, hit within the bounds of the
-/// class: then larger footprints that do not have overflowed a cache. Else translations are slow.
-/// @throws DeviceError, DeviceLostError
-bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                     const LatencyClass& hits);
 
 }  // namespace sonde
