@@ -215,7 +215,10 @@ class OvernightTest(SweepTest):
                            "--seed", seed, "--resume", "-o", output, *more])
 
     def whole_points(self, output):
-        return len(list((self.folder / f"{output}.parts").rglob("*.h5")))
+        try:
+            return len(list((self.folder / f"{output}.parts").rglob("*.h5")))
+        except FileNotFoundError:  # the run removes folders that it no longer needs while this looks
+            return 0
 
     def test_a_disturbed_night_ends_as_a_calm_one(self):
         for seed in ("1", "2"):
