@@ -26,8 +26,10 @@ void run_cache_l1_5(JobRun& run) {
   if (survey.caches.size() > 1)
     first_cache.threshold_cycles = survey.caches[1].high_cycles + least_first_cache_gap_cycles;
   if (survey.caches.size() > 1 && !threshold_before_middle(first_cache)) {
-    return run.report_rest("", Status::not_present,
-                           "a few lines take as long as many: slow translations, no cache");
+    return run.report_rest("", Status::not_resolvable,
+                           "some loads take longer than hits of the L1 and shorter than those of "
+                           "the L2, but so do a few lines on many pages: slow translations, or "
+                           "lines that share a set");
   }
   report_unanswered(run, "cache.l1_5", characterize_level(run, path, survey, 1));
 }

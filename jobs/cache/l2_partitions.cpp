@@ -4,6 +4,7 @@
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/index/index_search.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
@@ -70,7 +71,9 @@ void report_l2_partitions(JobRun& run) {
   };
   if (refusal) return report_none(Status::not_resolvable, *refusal);
   const auto partitions = split_near_far(latencies);
-  if (!partitions) {
+  // Steps of the clock and slices of one partition part latencies, too.
+  if (!partitions ||
+      partitions->far_cycles - partitions->near_cycles < least_partition_gap_cycles) {
     return report_none(Status::not_present,
                        "atomics to all lines of a page take one time: one partition");
   }

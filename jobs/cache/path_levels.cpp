@@ -111,8 +111,7 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
   if (!l2_bytes) return true;
   constexpr std::uint64_t enough = 2048;
-  // Four partitions serve a quarter each, but then there are classes of all of them; random
-  // replacement loses some lines, and slow translations move others.
+  // Each of two partitions serves half, less what random replacement loses and translations delay.
   constexpr double least_share = 0.3;
   ChasePlan plan = overflowing_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
                                     common_line_bytes, run.seed(), enough);

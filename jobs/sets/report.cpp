@@ -23,10 +23,9 @@ std::string explain(const SetLayout& layout) {
   text += fmt::format("; {:.2f} % of {} sets in other chases did as predicted",
                       100 * layout.agreement, layout.checked_sets);
   if (layout.smaller_sets > 0) {
-    text += fmt::format(
-        "; {} of them kept a way less in this run: entries that the program itself needs may lie "
-        "there",
-        layout.smaller_sets);
+    text +=
+        fmt::format("; {} of them kept a way less in this run, and {} taken to be like the others",
+                    layout.smaller_sets, layout.smaller_sets == 1 ? "is" : "are");
   }
   return text;
 }

@@ -13,9 +13,9 @@ class SearchOverTime : public Error {
   using Error::Error;
 };
 
-/// When a search that begins now has to end, by JobRun::device_s(): three searches of the second
-/// level of an H200 take 2 to 4 s, and one of an H100 once took 120 s, as its memory has hardly
-/// more entries than the level.
+/// When a search that begins now has to end, by JobRun::device_s(). One on an H100, whose memory
+/// has hardly more entries than the level, made the job take 197 s once, where others took 8
+/// (docs/results/2026-11-25-h100).
 double end_of_search(const JobRun& run);
 
 class TlbProbe final : public SetsProbe {

@@ -82,6 +82,23 @@ TEST_P(MiddleCacheTest, is_not_taken_for_the_first) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, MiddleCacheTest, testing::Values(9, 28));
 
+/// GPUs without an L1 of plain loads alone: what lies before the L2 answers loads past the L1, too.
+class CommonCacheTest : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(CommonCacheTest, is_found_though_no_load_passes_it) {
+  const std::string path = fmt::format("{}/common_{}.json", testing::TempDir(), GetParam());
+  std::ofstream(path) << draw_gpu(GetParam());
+  JobOnSim sim(path, GetParam());
+  const sim::CacheModel* first = first_cache(sim.truth(), LoadPath::past_l1);
+  ASSERT_NE(first, nullptr);
+
+  sim.run("cache.l1");
+
+  EXPECT_EQ(sim.number("cache.l1.size_bytes"), size_of(*first, chosen_carveout(sim)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, CommonCacheTest, testing::Values(116));
+
 /// One SM has a way less, in all sets or in one: it is named, and what the others have is found
 /// all the same, whichever SM the search begins with.
 class OddSmTest : public testing::TestWithParam<const char*> {};

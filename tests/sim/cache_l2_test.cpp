@@ -1,11 +1,13 @@
 // The job cache.l2 gives back the L2 of every shipped model, with its partitions.
 #include "device/sim/model/model_files.hpp"
 #include "sim/hierarchy_truth.hpp"
+#include "support/random_gpu.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 
 namespace sonde::test {
 namespace {
@@ -69,6 +71,34 @@ TEST(CacheL2SmallPagesTest, the_reach_of_a_tlb_is_not_the_size) {
   EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 << 20);
   EXPECT_EQ(sim.find("cache.l2.size_bytes").confidence, 1);
   EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_present);
+}
+
+/// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
+class ClockStepsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string path = testing::TempDir() + "/clock_steps.json";
+    std::ofstream(path) << draw_gpu(105);
+    sim_ = std::make_unique<JobOnSim>(path, 105);
+    ASSERT_EQ(sim_->truth().partitions.count, 1);
+    ASSERT_EQ(sim_->truth().clock.granularity_cycles, 4);
+    sim_->run("cache.l2");
+  }
+
+  std::unique_ptr<JobOnSim> sim_;
+};
+
+TEST_F(ClockStepsTest, are_no_partitions) {
+  EXPECT_EQ(sim_->status("cache.l2.atomic_near_cycles"), Status::not_present);
+  EXPECT_EQ(sim_->status("cache.l2.home_function"), Status::not_present);
+}
+
+/// 128 cycles where the L2 takes 162: of a divided L2 that might be the near part.
+TEST_F(ClockStepsTest, let_a_slow_cache_of_constants_be_seen) {
+  sim_->run("cache.constant_l1");
+  sim_->run("cache.constant_l2");
+
+  EXPECT_EQ(sim_->number("cache.constant_l2.size_bytes"), 487 * 64);
 }
 
 }  // namespace

@@ -48,6 +48,20 @@ TEST_P(MiddleFoundTest, with_its_size_and_fetch) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, MiddleFoundTest, testing::Values(9));
 
+/// Where its few lines share sets it looks like slow translations: then it is not said to be
+/// absent.
+TEST(MiddleOpenTest, is_not_called_absent) {
+  const std::string path = fmt::format("{}/middle_open.json", testing::TempDir());
+  std::ofstream(path) << draw_gpu(28);
+  JobOnSim sim(path, 1);
+  ASSERT_NE(sim.truth().find_cache("middle"), nullptr);
+  sim.run("cache.l1");
+  sim.run("cache.l2");
+  sim.run("cache.l1_5");
+
+  EXPECT_NE(sim.status("cache.l1_5.size_bytes"), Status::not_present);
+}
+
 class MemorySideFoundTest : public FurtherCachesTest {};
 
 TEST_P(MemorySideFoundTest, with_its_size_and_fetch) {

@@ -1,7 +1,9 @@
 // TLBs that no shipped model has: an H200 whose second level hashes addresses of a buffer that is
 // not aligned, as on the real one, and one that replaces in the order of filling.
 #include "device/sim/model/model_files.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 #include "sim/job_on_sim.hpp"
+#include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -126,6 +128,41 @@ TEST(TlbStructureTest, finds_the_reach_of_random_replacement_to_the_entry) {
     EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
     EXPECT_EQ(sim.number("tlb.l1.reach_bytes"), 16.0 * (16 << 20)) << seed;
   }
+}
+
+/// Entries that seem shorter than a page lie at the end of the buffer (its loads meet a cache whose
+/// misses pass for a level): the job asked for lines beyond it, and was lost.
+TEST(TlbStructureTest, stays_in_the_buffer_with_entries_shorter_than_a_page) {
+  const std::string path = testing::TempDir() + "short_entries.json";
+  std::ofstream(path) << draw_gpu(116);
+  JobOnSim sim(path, 116);
+
+  EXPECT_NO_THROW(sim.run("tlb"));
+}
+
+/// A second level of 256 entries of 32 MiB, which has been found.
+TlbUnderTest known_level(JobRun& run) {
+  TlbUnderTest tlb{set_up_page_chases(run)};
+  tlb.name = "tlb.l2";
+  tlb.level = {.penalty_cycles = 100,
+               .threshold_cycles = 50,
+               .fitting_bytes = 256 * 32_MiB,
+               .overflowing_bytes = 257 * 32_MiB};
+  tlb.granularity_bytes = tlb.entry_bytes = 32_MiB;
+  tlb.entries = 256;
+  return tlb;
+}
+
+TEST(TlbStructureTest, a_search_ends_when_the_device_was_at_work_for_too_long) {
+  JobOnSim sim(write_model("ended", second_level(hash_of_entries(), "lru")));
+  sim.run_part("tlb", [](JobRun& run) {
+    const TlbUnderTest tlb = known_level(run);
+    const std::vector<Lines> lists{{0, 32_MiB}};
+    TlbProbe in_time(tlb, end_of_search(run));
+    EXPECT_NO_THROW(in_time.ask(lists, {}));
+    TlbProbe over_time(tlb, run.device_s() / 2);
+    EXPECT_THROW(over_time.ask(lists, {}), SearchOverTime);
+  });
 }
 
 }  // namespace

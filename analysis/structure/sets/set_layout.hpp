@@ -60,9 +60,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other = {});
 
 /// One or two sets of very many (64 or more) that keep a way less than all others are taken to be
-/// like them, and counted in `smaller_sets`: of a TLB, whose entries the program itself needs, too,
-/// for its code or what the driver placed. (On H100s 5 of 14 runs saw one such set of 256, the
-/// others none: docs/results/2026-11-25-h100.)
+/// like them, and counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
 void even_out(SetLayout& layout);
 
 /// At most `count` lines of set number `set`, in a random order.

@@ -48,9 +48,8 @@ struct SetMisses {
 };
 
 /// Whether lines of one set that missed so often overflow it: that costs at least one miss in a
-/// pass. Where something else takes a way once (the code that a chase goes on with, whose page lies
-/// in a set of a TLB), an LRU set of as many lines as ways loses them one after the other in that
-/// pass, and none in the next: then nearly all of them miss, each once.
+/// pass. Where something else takes a way once, an LRU set of as many lines as ways loses them one
+/// after the other in that pass, and none in the next: then nearly all of them miss, each once.
 bool set_overflows(const SetMisses& seen, std::uint32_t passes) {
   constexpr std::uint32_t fewest_lines = 4;
   const bool once = seen.most_of_a_line == 1 && passes > 1 && seen.lines >= fewest_lines &&

@@ -301,7 +301,7 @@ TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) 
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
-/// The code that a chase goes on with takes a way of one set once, whenever that set is asked for:
+/// Something else takes a way of one set once, whenever that set is asked for:
 /// its lines, as many as it has ways, push each other out in that pass and stay in all others.
 TEST_F(WaysPerSetTest, a_single_pass_that_was_disturbed_makes_no_set_smaller) {
   const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
