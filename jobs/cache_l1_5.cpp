@@ -1,9 +1,6 @@
 // Job `cache.l1_5`: a cache between the first one and the L2 on the way of plain loads (RDNA's
 // GL1). Method: docs/methods/cache-levels.md.
-#include "analysis/structure/latency/latency_gaps.hpp"
-#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/path_levels.hpp"
 
 namespace sonde {
@@ -20,17 +17,6 @@ void run_cache_l1_5(JobRun& run) {
                        .caches = {"cache.l1", "cache.l1_5"},
                        .survey_bytes = largest_footprint_bytes};
   const PathSurvey survey = survey_path(run, path);
-  CacheUnderTest first_cache{.run = run, .name = "cache.l1_5", .chase = survey.chase};
-  first_cache.limit_bytes = largest_l1_bytes;
-  first_cache.seed = run.seed();
-  if (survey.caches.size() > 1)
-    first_cache.threshold_cycles = survey.caches[1].high_cycles + least_first_cache_gap_cycles;
-  if (survey.caches.size() > 1 && !threshold_before_middle(first_cache)) {
-    return run.report_rest("", Status::not_resolvable,
-                           "some loads take longer than hits of the L1 and shorter than those of "
-                           "the L2, but so do a few lines on many pages: slow translations, or "
-                           "lines that share a set");
-  }
   report_unanswered(run, "cache.l1_5", characterize_level(run, path, survey, 1));
 }
 

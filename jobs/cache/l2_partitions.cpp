@@ -21,8 +21,6 @@ namespace {
 // Published hashes choose the partition by blocks of 4 KiB; an eighth of that shows it.
 constexpr std::uint64_t step_bytes = 512;
 constexpr std::uint64_t passes = 3;
-// All over the chip: the way from an SM to the L2 differs by up to a tenth.
-constexpr int asked_sms = 16;
 
 /// Latencies of atomics to every step of one large page, by one SM: physical memory is contiguous
 /// within it, beyond it the function of the virtual address ends.
@@ -58,12 +56,19 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
 
 }  // namespace
 
+std::vector<int> sms_all_over(const JobRun& run) {
+  // The way from an SM to the L2 differs by up to a tenth.
+  constexpr int asked_sms = 16;
+  const int sm_count = run.info().sm_count;
+  std::vector<int> sms;
+  for (int sm = 0; sm < sm_count; sm += std::max(1, sm_count / asked_sms)) sms.push_back(sm);
+  return sms;
+}
+
 void report_l2_partitions(JobRun& run) {
   std::vector<std::vector<double>> latencies;
   const auto refusal = refusal_of([&] {
-    for (int sm = 0; sm < run.info().sm_count; sm += std::max(1, run.info().sm_count / asked_sms)) {
-      latencies.push_back(measure_atomics(run, sm));
-    }
+    for (const int sm : sms_all_over(run)) latencies.push_back(measure_atomics(run, sm));
   });
   const auto report_none = [&run](Status status, const std::string& reason) {
     run.report_rest("cache.l2.atomic_", status, reason);

@@ -4,7 +4,12 @@
 
 #include "jobs/run/job_run.hpp"
 
+#include <vector>
+
 namespace sonde {
+
+/// Some sixteen SMs all over the chip, on both sides of a divided one.
+std::vector<int> sms_all_over(const JobRun& run);
 
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.
 /// Method: docs/methods/l2-partitions.md.

@@ -21,29 +21,12 @@ std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
   std::vector<FootprintChase> chases;
   for (std::uint64_t span_bytes = smallest_footprint_bytes; span_bytes <= 2 * cache.limit_bytes;
        span_bytes *= 2) {
-    const ChasePlan plan =
-        steady_plan(cache.chase, span_bytes, common_line_bytes, cache.seed, enough);
+    ChasePlan plan = steady_plan(cache.chase, span_bytes, common_line_bytes, cache.seed, enough);
+    plan.offsets = page_by_page(std::move(plan.offsets));
     chases.push_back(
         {span_bytes, measure_chase(cache, fmt::format("levels {}", span_bytes), plan).cycles});
   }
   return chases;
-}
-
-/// Whether a few lines, spread over the span and over as many pages, hit within the bounds of the
-/// class: then larger footprints that do not have overflowed a cache. Else translations are slow.
-bool holds_few_lines(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                     const LatencyClass& hits) {
-  constexpr std::uint64_t lines = 32;
-  constexpr double most = 0.8;  // a few of the lines may share a set
-  ChasePlan plan{.warmup_passes = 2, .passes = 16};
-  for (std::uint64_t line = 0; line < lines; ++line) {
-    plan.offsets.push_back(line * (span_bytes / lines) + line * common_line_bytes);
-  }
-  const ChaseLatencies chase = measure_chase(cache, fmt::format("few lines {}", span_bytes), plan);
-  const auto in_class = std::ranges::count_if(chase.cycles, [&](double cycles) {
-    return cycles <= hits.high_cycles + least_first_cache_gap_cycles / 2;
-  });
-  return static_cast<double>(in_class) >= most * static_cast<double>(chase.cycles.size());
 }
 
 }  // namespace
@@ -52,7 +35,6 @@ std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
   const std::vector<LatencyClass> classes =
       find_latency_classes(chase_footprints(cache), least_first_cache_gap_cycles);
   if (classes.size() < 2 || median(classes[1].cycles) >= cache.threshold_cycles) return {};
-  if (!holds_few_lines(cache, classes[1].first_span_bytes, classes[0])) return {};
   return threshold_between(classes[0], classes[1]);
 }
 
@@ -63,7 +45,6 @@ std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
   if (classes.size() < 2) return {};
   const double soonest_memory = quantile(memory_cycles, 0.1) - least_memory_gap_cycles;
   if (median(classes[1].cycles) >= soonest_memory) return {};
-  if (!holds_few_lines(cache, classes[1].first_span_bytes, classes[0])) return {};
   return threshold_between(classes[0], classes[1]);
 }
 

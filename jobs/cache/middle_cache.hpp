@@ -9,13 +9,13 @@ namespace sonde {
 
 /// Half way between hits of the first cache and those of a cache that lies between it and the L2
 /// (RDNA's GL1, the L1.5 of some GPUs): such hits are misses of the first. nullopt if there is none
-/// below the threshold of `cache`, which is that between hits and the L2. Slow translations look
-/// alike as footprints grow; a few lines, spread over as many pages, tell them apart.
+/// below the threshold of `cache`, which is that between hits and the L2. Loads go page by page: in
+/// any order slow translations look alike as footprints grow.
 /// @throws DeviceError, DeviceLostError
 std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
 
 /// Half way between hits of a cache that all loads meet, those past the L1, too, and what lies
-/// behind it; nullopt if few lines take as long as many, or if that is the memory, so that it is
+/// behind it; nullopt if nothing does, or if it is the memory, so that it is
 /// the L2.
 /// @param memory_cycles latencies of lines that only the memory can serve
 /// @throws DeviceError, DeviceLostError

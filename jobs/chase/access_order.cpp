@@ -3,11 +3,14 @@
 #include "jobs/chase/access_order.hpp"
 
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 namespace sonde {
 
@@ -43,6 +46,17 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
   Random random(seed);
   for (std::uint64_t& offset : offsets) offset += random.below(2) * block_bytes / 2;
   shuffle(offsets, random);
+  return offsets;
+}
+
+Offsets page_by_page(Offsets offsets) {
+  constexpr std::uint64_t longest_fetch_bytes = 512;
+  std::unordered_map<std::uint64_t, std::size_t> rank_of_page;
+  for (std::uint64_t offset : offsets)
+    rank_of_page.try_emplace(offset / smallest_page_bytes, rank_of_page.size());
+  std::ranges::stable_sort(offsets, {}, [&](std::uint64_t offset) {
+    return std::pair(offset % longest_fetch_bytes, rank_of_page[offset / smallest_page_bytes]);
+  });
   return offsets;
 }
 

@@ -24,6 +24,12 @@ Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed);
 
+/// The same offsets page by page (the smallest page of any GPU), so that all but the first of a page
+/// have their translation at hand, in rounds over all pages: no two of a round lie within 512
+/// bytes, so that what one fetch brings along is asked for a round later. Pages, and the offsets of
+/// each, in the order in which they came.
+Offsets page_by_page(Offsets offsets);
+
 /// Up over `fill_bytes`, then a return pass down over its last `return_bytes`, each line once:
 /// under LRU and FIFO the return pass meets exactly the resident lines before the first it evicts.
 Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,

@@ -203,7 +203,13 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
   const char* one_partition = "one latency only: no near and far partition";
   const Finding* far_hits = run.finding("cache.l2.far_hit_latency_cycles");
   if (far_hits != nullptr && !cg.l2.samples.empty()) {
-    report_hits(run, "latency.l2_near_cycles", cg.l2);
+    // Without copies near and far hits are mixed.
+    const MemorySummary hits = summarize_memory_replicates(cg.l2.samples);
+    if (hits.partitions) {
+      run.report(found_replicated("latency.l2_near_cycles", hits.partitions->near));
+    } else {
+      report_hits(run, "latency.l2_near_cycles", cg.l2);
+    }
     Finding far = *far_hits;
     far.metric = "latency.l2_far_cycles";
     run.report(std::move(far));

@@ -1,4 +1,4 @@
-// Latency of memory from replicates. Where a device has two partitions, a replicate meets any mix
+// Latency of memory, or of a divided L2, from replicates. Where a device has two partitions, a replicate meets any mix
 // of them: each is a value of its own, and the mix is none.
 #pragma once
 
@@ -25,7 +25,7 @@ struct MemorySummary {
 /// values and deviations are those of the groups. @pre at least one replicate, each with a sample
 MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> samples);
 
-/// The finding of a metric of memory, with the partitions as modes.
+/// The finding of its metric, with the partitions as modes.
 Finding found_memory(std::string metric, const MemorySummary& memory);
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 #include "analysis/structure/latency/near_far.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,6 +145,21 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
                  .sms = 1};
 }
 
+/// Whether most lines that are near to one SM are far from the other. False if either sees one
+/// group: its bound is NaN.
+bool are_on_two_sides(const std::vector<double>& one, double bound_of_one,
+                      const std::vector<double>& other, double bound_of_other) {
+  constexpr double most_lines = 0.8;
+  double near = 0;
+  double swapped = 0;
+  for (std::size_t line = 0; line < one.size(); ++line) {
+    if (!(one[line] < bound_of_one)) continue;
+    ++near;
+    if (other[line] > bound_of_other) ++swapped;
+  }
+  return near > 0 && swapped >= most_lines * near;
+}
+
 }  // namespace
 
 std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm) {
@@ -166,6 +182,21 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   result.near_fraction = median(near_fractions);
   result.sms = static_cast<int>(near_cycles.size());
   return result;
+}
+
+std::optional<NearFar> split_sides(std::span<const std::vector<double>> latencies_of_sm) {
+  auto groups = split_near_far(latencies_of_sm);
+  if (!groups || groups->far_cycles - groups->near_cycles < least_partition_gap_cycles) return {};
+  const auto bound = [&](std::size_t sm) {
+    return (groups->near_by_sm[sm] + groups->far_by_sm[sm]) / 2;
+  };
+  for (std::size_t one = 0; one < latencies_of_sm.size(); ++one) {
+    for (std::size_t other = 0; other < latencies_of_sm.size(); ++other) {
+      if (are_on_two_sides(latencies_of_sm[one], bound(one), latencies_of_sm[other], bound(other)))
+        return groups;
+    }
+  }
+  return {};
 }
 
 }  // namespace sonde

@@ -24,4 +24,9 @@ struct NearFar {
 /// @return nullopt if less than a quarter of the SMs see two groups
 std::optional<NearFar> split_near_far(std::span<const std::vector<double>> latencies_of_sm);
 
+/// The same where the groups are partitions of the chip: least_partition_gap_cycles apart, and most
+/// lines near to one SM are far from another. Slow translations part latencies, too, but alike for
+/// all SMs.
+std::optional<NearFar> split_sides(std::span<const std::vector<double>> latencies_of_sm);
+
 }  // namespace sonde
