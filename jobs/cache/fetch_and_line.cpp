@@ -167,14 +167,13 @@ std::optional<LineLength> measure_line_within_block(const CacheUnderTest& cache,
 
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
   constexpr std::uint64_t accessed_bytes = 4 * longest_line_bytes;
-  constexpr std::uint64_t shortest_line_bytes = 64;  // of constants and code
   ChasePlan plan;
   plan.passes = 3;
   plan.offsets = descending_order(accessed_bytes, entry_bytes(cache.chase.path));
   if (cache.space_bytes > accessed_bytes) {
     ChasePlan pushed_out = plan;
     pushed_out.offsets.clear();
-    const std::uint64_t step_bytes = std::max(shortest_line_bytes, access_bytes(cache.chase.path));
+    const std::uint64_t step_bytes = std::max(smallest_line_bytes, access_bytes(cache.chase.path));
     for (std::uint64_t offset = accessed_bytes; offset < cache.space_bytes; offset += step_bytes) {
       pushed_out.offsets.push_back(offset);
     }

@@ -7,6 +7,7 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/beside_data.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
@@ -136,7 +137,8 @@ bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const La
 /// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
 /// lies behind may be slow translations, or a cache on the memory's side. In a space of its own,
 /// whose caches may be nearly as slow, it is the last to come as footprints grow, with its other
-/// partition, if it has one: others serve hardly any load of the largest one.
+/// partition, if it has one: others serve hardly any load of the largest one; and it loses lines to
+/// data, as a cache that holds all of the space does not.
 std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                     const std::vector<FootprintChase>& chases,
                     const std::vector<LatencyClass>& classes, std::size_t served) {
@@ -152,6 +154,7 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
           (l2_is_divided(run) && share_of(classes[l2 - 1], chases.back().cycles) >= hardly_any))) {
     --l2;
   }
+  if (l2 < served && stays_beside_data(run, setup, path.caches.front(), classes[l2])) return served;
   return l2;
 }
 

@@ -1,0 +1,18 @@
+// Whether lines of constants lie in the L2 or in a cache of their own that is as slow: only the L2
+// loses them to data. A part of the surveys of jobs/cache/path_levels.
+#pragma once
+
+#include "analysis/structure/latency/latency_classes.hpp"
+#include "jobs/chase/pointer_chase.hpp"
+
+namespace sonde {
+
+/// A chase through lines that this class serves, while all other SMs read several times what the L2
+/// holds between two accesses to a line: whether the class serves most of them all the same.
+/// false, too, if the GPU has too few SMs for that, or runs no two paths at once.
+/// @param path_name names the chases
+/// @throws DeviceLostError
+bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
+                       const LatencyClass& found);
+
+}  // namespace sonde
