@@ -306,6 +306,8 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   cache.seed = derive_seed(run.seed(), cache.name);
   cache.space_bytes = path.space_bytes;
   if (survey.last_is_full && level + 1 == survey.caches.size()) {
+    // What lies behind was seen cold alone: the L2 may answer sooner than the memory did.
+    cache.threshold_cycles = hits.high_cycles + least_level_gap_cycles;
     return report_full(cache, path, hits);
   }
   report_latencies(run, cache.name, {.samples = {hits.cycles}}, {.samples = {misses.cycles}});
