@@ -177,7 +177,8 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
        fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
     const auto distance =
         miss_distance(find_fresh_misses(tlb, fresh_translations(tlb, step)), step);
-    if (!distance || !std::has_single_bit(distance->bytes)) continue;
+    // Misses all along, though not in shorter steps, are none of translations: a cache loses lines.
+    if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
     const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
     const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
     if (distance->observations >= least_distances &&
