@@ -80,7 +80,7 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   };
   const bool no_cache = equal(p4, p1);
   const bool no_tlb = equal(p5, p4);
-  const bool hits_need_no_translation = equal(p2, p1);
+  const bool hits_need_no_translation = equal(p2, p1) || equal(p3, p1);
   const bool no_outer_level = equal(p3, p2);
   if (equal(p6, p5))
     remove(p6, "a first access beyond the page-table window costs no more than P5");
