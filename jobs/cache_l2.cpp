@@ -223,8 +223,9 @@ void report_no_segments(const CacheUnderTest& cache) {
   }
   const auto sides = split_sides(hits_of_sm);
   if (!sides) {
-    return report_one_part(run, "no latency between hit and memory appears beyond the size, and "
-                                "all SMs are as near to the same lines: one part");
+    return report_one_part(run,
+                           "no latency between hit and memory appears beyond the size, and "
+                           "all SMs are as near to the same lines: one part");
   }
   run.report(not_present("cache.l2.segment_bytes",
                          "each line is in one partition, for all SMs: there are no copies"));
@@ -235,8 +236,8 @@ void report_no_segments(const CacheUnderTest& cache) {
     std::erase_if(hits_of_sm[sm], [&](double cycles) { return cycles < bound_cycles; });
     far_hits_of_sm.push_back(std::move(hits_of_sm[sm]));
   }
-  run.report(found_replicated("cache.l2.far_hit_latency_cycles",
-                              summarize_replicates(far_hits_of_sm)));
+  run.report(
+      found_replicated("cache.l2.far_hit_latency_cycles", summarize_replicates(far_hits_of_sm)));
 }
 
 /// Size, segment and latency of far hits; gives back a remark on how the size was seen.

@@ -33,8 +33,8 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, const ChaseSetup& setup,
                                   std::uint64_t accesses) {
   const auto l2_bytes = static_cast<std::uint64_t>(
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
-  const std::uint64_t l2_line_bytes = static_cast<std::uint64_t>(
-      run.number("cache.l2.line_bytes").value_or(common_line_bytes));
+  const std::uint64_t l2_line_bytes =
+      static_cast<std::uint64_t>(run.number("cache.l2.line_bytes").value_or(common_line_bytes));
   const auto sms = static_cast<std::uint64_t>(run.info().sm_count - 1);
   const std::uint64_t lane_count = sms * lanes_per_sm;
   if (lane_count * accesses < turnovers_of_l2 * l2_bytes / l2_line_bytes) return {};
@@ -62,8 +62,7 @@ bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& 
                                      derive_seed(run.seed(), "beside data"));
   std::vector<ChaseLane> lanes = data_lanes(run, setup, plan.offsets.size());
   if (lanes.empty()) return false;
-  lanes.insert(lanes.begin(),
-               {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
+  lanes.insert(lanes.begin(), {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
   LaneChases chases{.lanes = std::move(lanes),
                     .warmup_accesses = 2 * plan.offsets.size(),
                     .recorded_accesses = std::min<std::uint64_t>(recorded, plan.offsets.size())};
@@ -74,12 +73,10 @@ bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& 
   });
   if (refusal) return false;
   // What inner caches hold is no matter.
-  std::erase_if(cycles, [&](double of_load) {
-    return of_load < found.low_cycles - least_hit_gap_cycles;
-  });
-  const auto served = std::ranges::count_if(cycles, [&](double of_load) {
-    return of_load <= found.high_cycles + least_hit_gap_cycles;
-  });
+  std::erase_if(cycles,
+                [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });
+  const auto served = std::ranges::count_if(
+      cycles, [&](double of_load) { return of_load <= found.high_cycles + least_hit_gap_cycles; });
   return !cycles.empty() &&
          static_cast<double>(served) >= least_share * static_cast<double>(cycles.size());
 }

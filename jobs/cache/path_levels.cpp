@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/beside_data.hpp"
 #include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/code_sets.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
@@ -112,9 +113,8 @@ bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& se
   std::vector<double> cycles =
       measure_chase(run, setup, path.caches.front() + " half the L2", plan).cycles;
   const auto all = static_cast<double>(cycles.size());
-  std::erase_if(cycles, [&](double of_load) {
-    return of_load < found.low_cycles - least_hit_gap_cycles;
-  });
+  std::erase_if(cycles,
+                [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });
   if (static_cast<double>(cycles.size()) < least_left * all) return true;
   return share_of(found, cycles) >= least_share;
 }
@@ -255,6 +255,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   if (!geometry->accesses_are_lines()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     report_behaviour(cache, *geometry);
+    if (geometry->line_is_known())
+      return {Status::not_resolvable, report_sets_of_last_lines(cache, *geometry)};
     return {Status::not_resolvable,
             "code is executed in blocks of 128 bytes, which are several lines or may be: their "
             "sets are not those of single lines"};

@@ -24,8 +24,8 @@ Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed);
 
-/// The same offsets page by page (the smallest page of any GPU), so that all but the first of a page
-/// have their translation at hand, in rounds over all pages: no two of a round lie within 512
+/// The same offsets page by page (the smallest page of any GPU), so that all but the first of a
+/// page have their translation at hand, in rounds over all pages: no two of a round lie within 512
 /// bytes, so that what one fetch brings along is asked for a round later. Pages, and the offsets of
 /// each, in the order in which they came.
 Offsets page_by_page(Offsets offsets);

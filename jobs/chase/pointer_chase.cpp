@@ -25,11 +25,15 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   probe.place = setup.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.co_runners = setup.co_runners;
+  for (ChaseLane& lane : lanes)
+    for (std::uint64_t& offset : lane.offsets_bytes) offset += setup.entered_at_bytes;
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
     for (const ChaseLane& lane : lanes) {
       const auto last = std::max_element(lane.offsets_bytes.begin(), lane.offsets_bytes.end());
-      probe.buffer_bytes = std::max(probe.buffer_bytes, *last + access_bytes(lane.path));
+      const std::uint64_t unit_bytes = access_bytes(lane.path);
+      probe.buffer_bytes =
+          std::max(probe.buffer_bytes, *last / unit_bytes * unit_bytes + unit_bytes);
     }
   }
   probe.lanes = std::move(lanes);

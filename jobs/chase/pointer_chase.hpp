@@ -27,6 +27,7 @@ struct ChaseSetup {
   std::optional<std::uint64_t> shared_carveout_bytes;
   std::uint64_t recordable_accesses = 0;
   std::vector<CoRunner> co_runners = {};
+  std::uint64_t entered_at_bytes = 0;  // added to each offset: blocks of code are entered there
 };
 
 /// What one access covers: a word, or a block of code.

@@ -75,18 +75,33 @@ void report_index(const SetsProbe& probe, const SetLayout& layout) {
       found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
 }
 
-void report_layout(const SetsProbe& probe, const SetLayout& layout) {
-  const auto set_count = static_cast<double>(layout.ways_per_set.size());
+/// All about the sets but their index function.
+void report_ways(const SetsProbe& probe, const SetLayout& layout, const PartsOfBlocks& parts) {
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
     probe.run().report(found(probe.name() + metric, std::move(value), confidence_in(probe, layout),
                              layout.checked_sets),
                        std::move(reason));
   };
-  report(".sets", set_count, explain(layout));
-  report(".ways", static_cast<double>(layout.lines()) / set_count);
-  report(".ways_per_set",
-         std::vector<double>(layout.ways_per_set.begin(), layout.ways_per_set.end()));
-  report(".tag_reach_bytes", static_cast<double>(layout.lines() * probe.pool().line_bytes));
+  std::vector<double> ways_per_set;
+  for (const std::uint32_t ways : layout.ways_per_set)
+    ways_per_set.insert(ways_per_set.end(), parts.multiple, ways);
+  const auto set_count = static_cast<double>(ways_per_set.size());
+  const std::uint64_t lines = parts.multiple * layout.lines();
+  std::string remark = explain(layout);
+  if (parts.multiple > 1) {
+    remark += fmt::format(
+        "; the last lines of blocks lie in one of {} sets, the others are taken to "
+        "be like those",
+        parts.multiple);
+  }
+  report(".sets", set_count, std::move(remark));
+  report(".ways", static_cast<double>(lines) / set_count);
+  report(".ways_per_set", std::move(ways_per_set));
+  report(".tag_reach_bytes", static_cast<double>(lines * parts.line_bytes));
+}
+
+void report_layout(const SetsProbe& probe, const SetLayout& layout) {
+  report_ways(probe, layout, {.multiple = 1, .line_bytes = probe.pool().line_bytes});
   report_index(probe, layout);
 }
 
@@ -177,6 +192,13 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
       report_seen_sets(probe, layout);
     }
   }
+  if (found.replacement) report_replacement(probe, *found.replacement);
+}
+
+void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {
+  report_ways(probe, found.layout, parts);
+  found.reason =
+      "the last lines of blocks alone are accessed: what the bits below a block choose is not seen";
   if (found.replacement) report_replacement(probe, *found.replacement);
 }
 

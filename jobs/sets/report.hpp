@@ -8,4 +8,14 @@ namespace sonde {
 /// Reports what was found, and gives the reason for the rest in `found.reason`.
 void report_sets(const SetsProbe& probe, SetFindings& found);
 
+/// The sets found are those of one line of each block of several.
+struct PartsOfBlocks {
+  std::uint64_t multiple = 1;    // so many times these sets are all of the cache
+  std::uint64_t line_bytes = 0;  // what a way holds
+};
+
+/// The same for a search with such lines; the index function is left without a finding.
+/// @pre the sets are confirmed
+void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts);
+
 }  // namespace sonde

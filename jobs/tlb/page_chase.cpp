@@ -2,8 +2,11 @@
 // Medians over passes and lines go to the inference of levels, reach and sets.
 #include "jobs/tlb/page_chase.hpp"
 
+#include "analysis/statistics.hpp"
+#include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/chase/known_latencies.hpp"
 #include "jobs/chase/usable_memory.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -82,6 +85,18 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   return setup;
 }
 
+/// Size of the first cache, if loads that should pass it by are served as soon as its hits are;
+/// else 0. One access to a line would then find it there, and another not.
+std::uint64_t cache_that_all_meet(const PageChaseSetup& setup) {
+  const auto hit_cycles = setup.run.number("cache.l1.hit_latency_cycles");
+  const auto size_bytes = setup.run.number("cache.l1.size_bytes");
+  if (!hit_cycles || !size_bytes) return 0;
+  const double passing_cycles =
+      median(measure_resident_latencies(setup.run, setup.chase, "tlb passing"));
+  if (passing_cycles > *hit_cycles + least_first_cache_gap_cycles) return 0;
+  return static_cast<std::uint64_t>(*size_bytes);
+}
+
 PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
   const std::uint64_t step_bytes =
       std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
@@ -90,8 +105,24 @@ PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t sp
 
 }  // namespace
 
+Offsets sweep_lines(std::uint64_t bytes) {
+  // Caches with shorter lines than 128 bytes are no larger (Mei and Chu 2016: 24 KB of textures).
+  constexpr std::uint64_t finely_bytes = 48_KiB;
+  Offsets swept;
+  for (std::uint64_t at = 0; at < bytes;) {
+    swept.insert(swept.end(), 2, sweep_start_bytes + at);
+    at += at < finely_bytes ? smallest_line_bytes : common_line_bytes;
+  }
+  return swept;
+}
+
 PageChaseSetup set_up_page_chases(JobRun& run) {
-  return set_up_chases_through(run, LoadPath::past_l1);
+  PageChaseSetup setup = set_up_chases_through(run, LoadPath::past_l1);
+  if (const std::uint64_t met_bytes = cache_that_all_meet(setup); met_bytes > 0) {
+    setup.second_access = SecondAccess::next_block;
+    setup.swept = sweep_lines(2 * met_bytes);
+  }
+  return setup;
 }
 
 PageChaseSetup set_up_texture_chases(JobRun& run) {

@@ -10,9 +10,9 @@
 
 namespace sonde {
 
-/// What the second access of a pair loads: the same line; or, where a virtually addressed cache
-/// would then answer before any TLB, the block next to it. The accesses then also go the other way
-/// round, so that what the two blocks take cancels.
+/// What the second access of a pair loads: the same line; or, where a cache before the L2 would
+/// then answer it, the block next to it. The accesses then also go the other way round, so that
+/// what the two blocks take cancels.
 enum class SecondAccess { same_line, next_block };
 
 /// What all page-stride chases of one load path have in common.
@@ -25,7 +25,14 @@ struct PageChaseSetup {
   Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
 };
 
-/// Past the L1, so that no L1 answers before a translation.
+inline constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
+
+/// Lines that empty a cache of half as many bytes: of one page, if it is large enough. Each is
+/// accessed twice, since some policies protect lines that were hit from those accessed once.
+Offsets sweep_lines(std::uint64_t bytes);
+
+/// Past the L1, so that no L1 answers before a translation; by pairs of blocks where a cache is met
+/// all the same.
 PageChaseSetup set_up_page_chases(JobRun& run);
 
 /// The same through a linear texture.

@@ -20,23 +20,15 @@ namespace {
 constexpr std::array texture_names{"tlb.texture_l1", "tlb.texture_l2"};
 constexpr std::string_view both_levels = "tlb.texture_";
 
-// Texture caches up to Maxwell hold 24 KB in lines of 32 bytes (Mei and Chu 2016), later ones up to
-// 256 KB in lines of 128: twice as much pushes everything out.
+// Texture caches up to Maxwell hold 24 KB (Mei and Chu 2016), later ones up to 256 KB: twice as
+// much pushes everything out.
 constexpr std::uint64_t narrow_sweep_bytes = 48_KiB;
 constexpr std::uint64_t widest_sweep_bytes = 512_KiB;
-constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
 
-/// Lines that empty any texture cache: of one page, if it is large enough. Each is accessed twice,
-/// since some policies protect lines that were hit from those that are accessed once.
+/// Lines that empty any texture cache. GPUs with large texture caches have large L2s; a small one
+/// must still hold what is chased.
 Offsets sweep_texture_caches(std::uint64_t l2_bytes) {
-  Offsets swept;
-  // GPUs with large texture caches have large L2s; a small one must still hold what is chased.
-  const std::uint64_t end_bytes = std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes);
-  for (std::uint64_t at = 0; at < end_bytes;) {
-    swept.insert(swept.end(), 2, sweep_start_bytes + at);
-    at += at < narrow_sweep_bytes ? smallest_line_bytes : common_line_bytes;
-  }
-  return swept;
+  return sweep_lines(std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes));
 }
 
 /// Costs above the threshold: how many, and the usual one.

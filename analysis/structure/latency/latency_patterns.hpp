@@ -40,11 +40,11 @@ struct PatternFinding {
 enum class KnownTlb { none, some };
 
 /// A pattern that costs no more than the one it was built to exceed does not exist: no data cache
-/// (P1 as slow as P4), hits that need no translation (P2 or P3 as fast as P1), no TLB (P5 as fast as P4,
-/// unless one is known). Hits (P1 to P3) take the commonest group of latencies: a few of their
-/// pages may have kept their translation. Where those of memory (P4 to P6) fall into two groups,
-/// the partitions of a device with two, the value is that of the near one and the reason names the
-/// other.
+/// (P1 as slow as P4), hits that need no translation (P2 or P3 as fast as P1), no TLB (P5 as fast
+/// as P4, unless one is known). Hits (P1 to P3) take the commonest group of latencies: a few of
+/// their pages may have kept their translation. Where those of memory (P4 to P6) fall into two
+/// groups, the partitions of a device with two, the value is that of the near one and the reason
+/// names the other.
 /// @param least_step_cycles smaller differences are noise
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
                                                          double least_step_cycles,

@@ -1,5 +1,5 @@
-// Latency of memory, or of a divided L2, from replicates. Where a device has two partitions, a replicate meets any mix
-// of them: each is a value of its own, and the mix is none.
+// Latency of memory, or of a divided L2, from replicates. Where a device has two partitions, a
+// replicate meets any mix of them: each is a value of its own, and the mix is none.
 #pragma once
 
 #include "analysis/replication.hpp"

@@ -34,6 +34,21 @@ TEST(AccessOrderTest, sparse_order_takes_one_unit_of_each_block_in_both_halves) 
   EXPECT_NEAR(upper, 128, 40);
 }
 
+TEST(AccessOrderTest, page_by_page_asks_for_neighbours_a_round_later) {
+  const Offsets shuffled = shuffled_order(64 * 1024, 64, 3);
+
+  const Offsets ordered = page_by_page(shuffled);
+
+  EXPECT_EQ(std::set(ordered.begin(), ordered.end()), std::set(shuffled.begin(), shuffled.end()));
+  const std::size_t of_round = ordered.size() / 8;  // one line in each 512 bytes
+  std::size_t changes_of_page = 0;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    EXPECT_EQ(ordered[i] % 512, ordered[i / of_round * of_round] % 512);
+    if (i > 0 && ordered[i] / 4096 != ordered[i - 1] / 4096) ++changes_of_page;
+  }
+  EXPECT_EQ(changes_of_page, 8 * 16 - 1U);  // sixteen pages in each round
+}
+
 TEST(AccessOrderTest, the_return_pass_meets_the_newest_lines_first) {
   EXPECT_EQ(fill_and_return(512, 256, 128), (Offsets{0, 128, 256, 384, 384, 256}));
 }

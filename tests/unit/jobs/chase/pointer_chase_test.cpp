@@ -57,6 +57,17 @@ TEST_F(PointerChaseTest, lanes_are_cut_into_launches_that_go_on_where_the_last_o
   }
 }
 
+TEST_F(PointerChaseTest, blocks_of_code_are_entered_where_the_setup_says) {
+  setup.path = LoadPath::instruction;
+  setup.entered_at_bytes = 96;
+
+  measure_chase(run, setup, "test", {.offsets = {0, 256}});
+
+  const ChaseProbe& probe = device.probes.at(0);
+  EXPECT_EQ(probe.lanes.at(0).offsets_bytes, (Offsets{96, 352}));
+  EXPECT_EQ(probe.buffer_bytes, 384U);
+}
+
 TEST_F(PointerChaseTest, only_what_asks_for_it_is_flushed) {
   LaneChases chases{.recorded_accesses = 16, .most_at_once = 10};
   chases.lanes = {{.sm = 0, .offsets_bytes = ascending_order(64, 8)}};

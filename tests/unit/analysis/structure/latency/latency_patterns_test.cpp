@@ -38,6 +38,16 @@ TEST(LatencyPatternsTest, hits_of_a_virtual_l1_have_no_p2_and_p3) {
   EXPECT_EQ(of(found, Pattern::p6).cycles, 2740);
 }
 
+/// With one level of the TLB nothing lies between it and the next, so there is no phase of P2.
+TEST(LatencyPatternsTest, p3_as_fast_as_p1_needs_no_translation) {
+  const auto found = infer_patterns({around(65), {}, around(65), around(589), around(1546), {}}, 3,
+                                    KnownTlb::some);
+
+  EXPECT_EQ(of(found, Pattern::p1).cycles, 65);
+  EXPECT_EQ(of(found, Pattern::p2).status, Status::not_present);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_present);
+}
+
 TEST(LatencyPatternsTest, without_a_data_cache_only_misses_remain) {
   const auto found =
       infer_patterns({around(440), around(487), around(698), around(440), around(698), {}}, 3);

@@ -1,0 +1,51 @@
+// The search of jobs/sets with a list of last lines, and what it says of all lines.
+#include "jobs/cache/code_sets.hpp"
+
+#include "device/code_blocks.hpp"
+#include "jobs/cache/cache_probe.hpp"
+#include "jobs/sets/report.hpp"
+#include "jobs/sets/search.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sonde {
+namespace {
+
+/// How many times the sets of last lines make all sets: once, or as often as a block has lines; 0
+/// if they hold neither all lines of the cache nor their share.
+std::uint64_t multiple_of_sets(const SetLayout& last_lines, const CacheGeometry& geometry) {
+  constexpr double tolerance = 0.1;  // a size in blocks, of which sets may hold one less
+  const std::uint64_t line_bytes = geometry.within_block->bytes;
+  const auto lines = static_cast<double>(geometry.size_bytes() / line_bytes);
+  for (const std::uint64_t multiple : {std::uint64_t{1}, code_block_bytes / line_bytes}) {
+    const auto held = static_cast<double>(multiple * last_lines.lines());
+    if (std::abs(held - lines) <= tolerance * lines) return multiple;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  const LineLength& line = *geometry.within_block;
+  CacheUnderTest entered_last = cache;
+  entered_last.chase.entered_at_bytes = code_block_bytes - line.bytes;
+  CacheProbe probe(entered_last, geometry.size_bytes(), code_block_bytes, line.contrast);
+  SetFindings found = find_sets(probe);
+  if (!found.reason.empty()) return found.reason;
+  if (!found.layout.resolved()) return found.layout.reason;
+  if (!found.confirmed()) return "sets of the last lines of blocks were found, but not confirmed";
+  const std::uint64_t multiple = multiple_of_sets(found.layout, geometry);
+  if (multiple == 0) {
+    return fmt::format(
+        "last lines of blocks lie in {} sets that hold {} of them: neither all lines "
+        "of {} bytes nor those",
+        found.layout.ways_per_set.size(), found.layout.lines(), line.bytes);
+  }
+  report_sets_of_parts(probe, found, {.multiple = multiple, .line_bytes = line.bytes});
+  return found.reason;
+}
+
+}  // namespace sonde
