@@ -1,4 +1,4 @@
-// Lanes that walk through far more memory than the L2 holds, on every SM but that of the chase.
+// Lanes that walk through far more memory than the L2 holds, on every SM.
 #include "jobs/cache/beside_data.hpp"
 
 #include "analysis/structure/latency/latency_gaps.hpp"
@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t lanes_per_sm = 8;     // their records share what an SM has
+constexpr std::uint64_t lanes_per_sm = 12;    // their records share what an SM has
 constexpr std::uint64_t recorded = 512;       // of the chase
 constexpr std::uint64_t spans_of_l2 = 4;      // that lanes read in all
 constexpr std::uint64_t turnovers_of_l2 = 2;  // between two accesses to a line of the chase
@@ -27,22 +27,29 @@ Offsets data_lines(std::uint64_t first_line, std::uint64_t lines, Random& random
   return offsets;
 }
 
-/// Lanes on all SMs but that of the chase; none if they are too few to read the L2's lines twice
-/// while the chase accesses `accesses` lines.
-std::vector<ChaseLane> data_lanes(const JobRun& run, const ChaseSetup& setup,
-                                  std::uint64_t accesses) {
+/// SMs that surely read through the same partition of the L2 as that of the chase, itself included.
+std::uint64_t sms_of_one_side(const JobRun& run) {
+  constexpr std::uint64_t least_share = 4;  // of many SMs half are on each side
+  const auto sms = static_cast<std::uint64_t>(run.info().sm_count);
+  const bool is_divided =
+      run.number("cache.l2.far_hit_latency_cycles") || run.number("cache.l2.atomic_far_cycles");
+  return is_divided ? std::max<std::uint64_t>(1, sms / least_share) : sms;
+}
+
+/// Lanes on all SMs; none if they are too few to read the L2's lines twice while the chase accesses
+/// `accesses` lines.
+std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
   const auto l2_bytes = static_cast<std::uint64_t>(
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
-  const std::uint64_t l2_line_bytes =
-      static_cast<std::uint64_t>(run.number("cache.l2.line_bytes").value_or(common_line_bytes));
-  const auto sms = static_cast<std::uint64_t>(run.info().sm_count - 1);
-  const std::uint64_t lane_count = sms * lanes_per_sm;
-  if (lane_count * accesses < turnovers_of_l2 * l2_bytes / l2_line_bytes) return {};
+  const auto l2_line_bytes = static_cast<std::uint64_t>(
+      run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes)));
+  if (sms_of_one_side(run) * lanes_per_sm * accesses < turnovers_of_l2 * l2_bytes / l2_line_bytes)
+    return {};
+  const std::uint64_t lane_count = static_cast<std::uint64_t>(run.info().sm_count) * lanes_per_sm;
   const std::uint64_t lines = spans_of_l2 * l2_bytes / common_line_bytes / lane_count + 1;
   Random random(derive_seed(run.seed(), "beside data"));
   std::vector<ChaseLane> lanes;
   for (int sm = 0; sm < run.info().sm_count; ++sm) {
-    if (sm == setup.sm) continue;
     for (std::uint64_t i = 0; i < lanes_per_sm; ++i) {
       lanes.push_back({.sm = sm,
                        .offsets_bytes = data_lines(lanes.size() * lines, lines, random),
@@ -60,7 +67,7 @@ bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& 
   const ChasePlan plan = steady_plan(setup, found.first_span_bytes,
                                      std::max(smallest_line_bytes, access_bytes(setup.path)),
                                      derive_seed(run.seed(), "beside data"));
-  std::vector<ChaseLane> lanes = data_lanes(run, setup, plan.offsets.size());
+  std::vector<ChaseLane> lanes = data_lanes(run, plan.offsets.size());
   if (lanes.empty()) return false;
   lanes.insert(lanes.begin(), {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
   LaneChases chases{.lanes = std::move(lanes),

@@ -7,9 +7,9 @@
 
 namespace sonde {
 
-/// A chase through lines that this class serves, while all other SMs read several times what the L2
-/// holds between two accesses to a line: whether the class serves most of them all the same.
-/// false, too, if the GPU has too few SMs for that, or runs no two paths at once.
+/// A chase through lines that this class serves, while all SMs read several times what the L2 holds
+/// between two accesses to a line: whether the class serves most of them all the same. false, too,
+/// if the GPU has too few SMs for that, or runs no two paths at once.
 /// @param path_name names the chases
 /// @throws DeviceLostError
 bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
