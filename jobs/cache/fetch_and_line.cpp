@@ -71,26 +71,55 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
   return line;
 }
 
+/// Lines that may conflict: in a span, so far apart.
+struct ConflictPool {
+  std::uint64_t span_bytes = 0;
+  std::uint64_t distance_bytes = 0;
+};
+
+/// Of global memory longer and longer spans, lines far apart; of a space of its own all of it, and
+/// lines as far apart as lets some of them conflict.
+std::vector<ConflictPool> conflict_pools(const CacheUnderTest& cache,
+                                         std::uint64_t coarse_size_bytes) {
+  constexpr std::uint64_t longest_line_of_spaces = 256;  // Wong 2010: constants
+  std::vector<ConflictPool> pools;
+  if (cache.space_bytes > 0) {
+    const std::uint64_t span_bytes = std::bit_floor(cache.space_bytes);
+    for (std::uint64_t distance : {longest_line_bytes, longest_line_of_spaces})
+      pools.push_back({span_bytes, distance});
+    return pools;
+  }
+  const std::uint64_t limit_bytes =
+      std::min(std::max(large_page_bytes, most_spans_of_cache * coarse_size_bytes),
+               cache.run.info().memory_bytes / 4);
+  for (std::uint64_t span_bytes =
+           std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
+       span_bytes <= limit_bytes; span_bytes *= 4) {
+    pools.push_back({span_bytes, longest_line_bytes});
+  }
+  return pools;
+}
+
 /// nullopt if no set is found to overflow. Asks on one SM only.
 /// @param coarse_size_bytes or less: lines are looked for in a span of many times that
-/// @pre no inner caches; global memory
 std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
                                                  std::uint64_t coarse_size_bytes,
                                                  std::uint64_t fetch_bytes) {
   CacheProbe probe(cache, coarse_size_bytes, fetch_bytes);
-  const MissOracle ask = ask_behind(probe, {});
-  const std::uint64_t limit_bytes =
-      std::min(std::max(large_page_bytes, most_spans_of_cache * coarse_size_bytes),
-               cache.run.info().memory_bytes / 4);
   std::string reason;
-  for (std::uint64_t span_bytes =
-           std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
-       span_bytes <= limit_bytes; span_bytes *= 4) {
-    Lines pool = shuffled_order(span_bytes, longest_line_bytes,
-                                derive_seed(cache.seed, "line by conflicts"));
+  for (const auto& [span_bytes, distance_bytes] : conflict_pools(cache, coarse_size_bytes)) {
+    const auto evictors = probe.find_pass_evictors(span_bytes);
+    if (!evictors) continue;
+    const std::uint64_t end_bytes =
+        evictors->accessed.empty() ? span_bytes : evictors->accessed.front();
+    const std::uint64_t pool_bytes = end_bytes / distance_bytes * distance_bytes;
+    if (pool_bytes == 0) continue;
+    Lines pool =
+        shuffled_order(pool_bytes, distance_bytes, derive_seed(cache.seed, "line by conflicts"));
     pool.resize(std::min(pool.size(), most_lines));
+    const MissOracle ask = ask_behind(probe, *evictors);
     if (const auto conflict = find_eviction_set(pool, ask, reason)) {
-      return find_line(*conflict, fetch_bytes, longest_line_bytes, ask);
+      return find_line(*conflict, fetch_bytes, distance_bytes, ask);
     }
   }
   return std::nullopt;
@@ -191,9 +220,7 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   const LineLength line = line_by_footprint(cache, coarse_size_bytes, fetch_bytes);
   const std::uint64_t lines = coarse_size_bytes / line.bytes;
   const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
-  if (is_clear || cache.inner || cache.space_bytes > 0 || is_large(coarse_size_bytes, line.bytes)) {
-    return line;
-  }
+  if (is_clear || is_large(coarse_size_bytes, line.bytes)) return line;
   const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
   return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;
 }

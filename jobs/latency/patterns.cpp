@@ -113,14 +113,21 @@ std::vector<std::vector<double>> within(const PatternFinding& pattern,
 }
 
 /// The finding of a pattern that its inference says is there: the centre of its replicates, of
-/// memory as in memory_replicates.hpp.
-Finding as_finding(const std::string& metric, const PatternFinding& pattern, Pattern kind,
-                   std::span<const std::vector<double>> replicates) {
+/// memory as in memory_replicates.hpp. Two groups of them are near and far only where the memory
+/// has two partitions.
+Finding as_finding(const JobRun& run, const std::string& metric, const PatternFinding& pattern,
+                   Pattern kind, std::span<const std::vector<double>> replicates) {
   Finding finding = as_finding(metric, pattern);
   finding.reason = pattern.reason;
   if (finding.status != Status::ok) return finding;
   if (kind >= Pattern::p4) {
     Finding of_memory = found_memory(metric, summarize_memory_replicates(replicates));
+    if (!of_memory.modes.empty() && !run.number("latency.dram_far_cycles")) {
+      return not_resolvable(
+          metric, fmt::format("groups of {:.0f} and {:.0f} cycles, though the memory has one "
+                              "partition: the translations of some were at hand",
+                              of_memory.modes.front(), of_memory.modes.back()));
+    }
     of_memory.confidence = finding.confidence;
     return of_memory;
   }
@@ -180,7 +187,8 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     if (open && !knows_tlb && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
-      run.report(as_finding(metric, patterns[i], static_cast<Pattern>(i), replicates.samples[i]));
+      run.report(
+          as_finding(run, metric, patterns[i], static_cast<Pattern>(i), replicates.samples[i]));
     }
   }
 }

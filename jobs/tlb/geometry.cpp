@@ -58,8 +58,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                             std::uint64_t block_bytes, std::uint64_t unit_bytes) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
   constexpr std::uint64_t most_draws = 8;
-  const std::uint64_t lines =
-      std::min(tlb.granularity_bytes, widest_spread_bytes) / smallest_line_bytes;
+  const PageSpread spread = spread_pages(unit_bytes, tlb.granularity_bytes);
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
@@ -72,8 +71,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
     const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
       Offsets pairs;
       for (std::uint64_t page : pages) {
-        pairs.insert(pairs.end(), 2,
-                     page + (page / unit_bytes + shift) % lines * smallest_line_bytes);
+        pairs.insert(pairs.end(), 2, page_line(spread, page / unit_bytes, shift));
       }
       return pairs;
     });

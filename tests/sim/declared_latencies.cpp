@@ -71,7 +71,11 @@ void declare_patterns(Values& values, const sim::Model& model, const sim::PathMo
     hits[0] = truth.hit(0, 0);
     if (row[walk_cached] > row[0]) {
       if (path.tlbs.size() > 1) hits[1] = truth.hit(0, 1);
-      hits[2] = truth.hit(0, walk_cached);
+      // A cache of page tables answers as far as it reaches.
+      const std::size_t soonest_walk = path.tlbs.size();
+      hits[2] =
+          DeclaredRange{std::min(truth.hit(0, soonest_walk).low, truth.hit(0, walk_cached).low),
+                        truth.hit(0, walk_cached).high};
     }
   }
   for (int i = 0; i < 3; ++i)
