@@ -45,10 +45,16 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
 CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes);
 
-/// Lines that are found again on the return pass after a long fill, times line_bytes: the size of
-/// the cache also where its sets are of different size, if it replaces in LRU or FIFO order.
+/// Lines that are found again on the return pass after fills that grow until no more are found,
+/// times line_bytes: the size of the cache also where its sets are of different size or fill
+/// unevenly, if it evicts in order.
 std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
                                 std::uint64_t line_bytes);
+
+/// Whether hardly a line of twice as many as the cache holds is found again in cyclic accesses: LRU
+/// and FIFO leave none. True, too, where no such span can be asked for.
+bool evicts_in_order(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                     std::uint64_t line_bytes);
 
 /// What part of the positions before a bound are hits, and how far before it they are recorded.
 struct ReturnPass {

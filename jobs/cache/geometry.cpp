@@ -76,6 +76,42 @@ bool settle_bound(CacheUnderTest& cache, CacheGeometry& geometry) {
   return holds_in_all_orders(cache, settled, unit_bytes);
 }
 
+/// The bound of first misses says little: those of all draws, and where half of the lines are lost.
+/// @param cache with its settling passes
+void bracket_size(const CacheUnderTest& cache, const CapacityBound& coarse,
+                  CacheGeometry& geometry) {
+  const std::uint64_t line_bytes = geometry.line_bytes;
+  geometry.gradual = true;
+  geometry.first_miss_range = range_of_draws(
+      cache, geometry, geometry.bound,
+      [&](const CacheUnderTest& at) { return measure_exact_bound(at, coarse, line_bytes); });
+  const CapacityBound half = measure_half_lost(cache, geometry.bound, line_bytes);
+  geometry.part_range = {geometry.first_miss_range.low,
+                         static_cast<double>(half.overflowing_bytes)};
+}
+
+/// Footprints are asked for line by line.
+void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
+  const std::uint64_t line_bytes = geometry.line_bytes;
+  CapacityBound& bound = geometry.bound;
+  const CapacityBound coarse = bound;
+  bound = measure_exact_bound(cache, coarse, line_bytes);
+  if (!holds_in_all_orders(cache, bound, line_bytes)) {
+    CacheUnderTest settled = cache;
+    if (!settle_bound(settled, geometry)) return bracket_size(settled, coarse, geometry);
+    geometry.residents_bytes = bound.fitting_bytes;  // no return pass meets what chance leaves
+    return;
+  }
+  geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);
+  // So few of many lines stay by chance, in no set that is larger than others.
+  if (geometry.residents_bytes < bound.fitting_bytes + bound.fitting_bytes / by_chance) {
+    geometry.residents_bytes = bound.fitting_bytes;
+  } else if (!evicts_in_order(cache, geometry.residents_bytes, line_bytes)) {
+    geometry.residents_bytes = bound.fitting_bytes;
+    bracket_size(cache, coarse, geometry);
+  }
+}
+
 }  // namespace
 
 std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::string& reason) {
@@ -104,32 +140,10 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
 }
 
 void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
+  if (!is_large(geometry.bound.fitting_bytes, geometry.line_bytes))
+    return measure_small_size(cache, geometry);
   const std::uint64_t line_bytes = geometry.line_bytes;
   CapacityBound& bound = geometry.bound;
-  if (!is_large(bound.fitting_bytes, line_bytes)) {
-    const CapacityBound coarse = bound;
-    bound = measure_exact_bound(cache, coarse, line_bytes);
-    if (!holds_in_all_orders(cache, bound, line_bytes)) {
-      CacheUnderTest settled = cache;
-      if (settle_bound(settled, geometry)) {
-        geometry.residents_bytes = bound.fitting_bytes;  // no return pass meets what chance leaves
-        return;
-      }
-      geometry.gradual = true;
-      geometry.first_miss_range = range_of_draws(
-          settled, geometry, bound,
-          [&](const CacheUnderTest& at) { return measure_exact_bound(at, coarse, line_bytes); });
-      const CapacityBound half = measure_half_lost(settled, bound, line_bytes);
-      geometry.part_range = {geometry.first_miss_range.low,
-                             static_cast<double>(half.overflowing_bytes)};
-      return;
-    }
-    geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);
-    // So few of many lines stay by chance, in no set that is larger than others.
-    if (geometry.residents_bytes < bound.fitting_bytes + bound.fitting_bytes / by_chance)
-      geometry.residents_bytes = bound.fitting_bytes;
-    return;
-  }
   const HitBoundary boundary = measure_return_boundary(cache, bound, line_bytes, {});
   if (boundary.agreement > step_agreement && holds_elsewhere(cache, bound, line_bytes, boundary)) {
     bound.fitting_bytes = boundary.position * line_bytes;
