@@ -51,6 +51,7 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   } else {
     threshold_cycles = threshold_of_common_cache(
         cache, measure_memory_latencies(run, passing, name + " memory", run.seed()));
+    if (threshold_cycles && is_shared_by_all(cache, *threshold_cycles)) threshold_cycles.reset();
   }
   if (!threshold_cycles) {
     run.report_rest("", Status::not_present,

@@ -4,7 +4,6 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
-#include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -206,40 +205,6 @@ void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<
   cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 
-void report_one_part(JobRun& run, const std::string& reason) {
-  run.report(not_present("cache.l2.segment_bytes", reason));
-  run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
-}
-
-/// No latency beyond the size lies between hits and the memory. An L2 may be divided all the same:
-/// without copies each line is in one partition, and among the hits are far ones from the first.
-void report_no_segments(const CacheUnderTest& cache) {
-  JobRun& run = cache.run;
-  std::vector<std::vector<double>> hits_of_sm;
-  for (const int sm : sms_all_over(run)) {
-    ChaseSetup setup = cache.chase;
-    setup.sm = sm;
-    hits_of_sm.push_back(measure_hits(run, setup, run.seed(), 4));
-  }
-  const auto sides = split_sides(hits_of_sm);
-  if (!sides) {
-    return report_one_part(run,
-                           "no latency between hit and memory appears beyond the size, and "
-                           "all SMs are as near to the same lines: one part");
-  }
-  run.report(not_present("cache.l2.segment_bytes",
-                         "each line is in one partition, for all SMs: there are no copies"));
-  std::vector<std::vector<double>> far_hits_of_sm;
-  for (std::size_t sm = 0; sm < hits_of_sm.size(); ++sm) {
-    const double bound_cycles = (sides->near_by_sm[sm] + sides->far_by_sm[sm]) / 2;
-    if (std::isnan(bound_cycles)) continue;
-    std::erase_if(hits_of_sm[sm], [&](double cycles) { return cycles < bound_cycles; });
-    far_hits_of_sm.push_back(std::move(hits_of_sm[sm]));
-  }
-  run.report(
-      found_replicated("cache.l2.far_hit_latency_cycles", summarize_replicates(far_hits_of_sm)));
-}
-
 /// Size, segment and latency of far hits; gives back a remark on how the size was seen.
 std::string characterize_size(CacheUnderTest& cache, const std::vector<double>& hits,
                               const std::vector<double>& misses, CacheGeometry& geometry) {
@@ -248,7 +213,8 @@ std::string characterize_size(CacheUnderTest& cache, const std::vector<double>& 
   if (far.fraction < least_far_fraction || far.fraction > most_far_fraction) {
     narrow_misses(cache, far, misses);
     measure_size(cache, geometry);
-    report_no_segments(cache);
+    geometry.no_size = report_undivided_size(cache, geometry.part_bytes());
+    geometry.one_side = !geometry.no_size.empty();
     return {};
   }
   cache.threshold_cycles = far.band.low_cycles;
@@ -282,6 +248,7 @@ bool is_beyond_l2(const CacheUnderTest& cache, const CacheGeometry& geometry, co
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
 /// @param cache its near partition, where it has two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
+  if (geometry.one_side) return geometry.no_size;
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }

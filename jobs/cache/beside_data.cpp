@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t lanes_per_sm = 12;    // their records share what an SM has
 constexpr std::uint64_t recorded = 512;       // of the chase
 constexpr std::uint64_t spans_of_l2 = 4;      // that lanes read in all
-constexpr std::uint64_t turnovers_of_l2 = 2;  // between two accesses to a line of the chase
+constexpr std::uint64_t turnovers_of_l2 = 1;  // between two accesses to a line of the chase
 
 /// Lines of the span in any order, in each somewhere: the L2's may be shorter.
 Offsets data_lines(std::uint64_t first_line, std::uint64_t lines, Random& random) {
@@ -36,8 +36,8 @@ std::uint64_t sms_of_one_side(const JobRun& run) {
   return is_divided ? std::max<std::uint64_t>(1, sms / least_share) : sms;
 }
 
-/// Lanes on all SMs; none if they are too few to read the L2's lines twice while the chase accesses
-/// `accesses` lines.
+/// Lanes on all SMs; none if they are too few to read as many lines as the L2 has while the chase
+/// accesses `accesses` lines.
 std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
   const auto l2_bytes = static_cast<std::uint64_t>(
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
@@ -61,14 +61,14 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
 
 }  // namespace
 
-bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
-                       const LatencyClass& found) {
+std::optional<bool> stays_beside_data(JobRun& run, const ChaseSetup& setup,
+                                      const std::string& path_name, const LatencyClass& found) {
   constexpr double least_share = 0.5;
   const ChasePlan plan = steady_plan(setup, found.first_span_bytes,
                                      std::max(smallest_line_bytes, access_bytes(setup.path)),
                                      derive_seed(run.seed(), "beside data"));
   std::vector<ChaseLane> lanes = data_lanes(run, plan.offsets.size());
-  if (lanes.empty()) return false;
+  if (lanes.empty()) return std::nullopt;
   lanes.insert(lanes.begin(), {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
   LaneChases chases{.lanes = std::move(lanes),
                     .warmup_accesses = 2 * plan.offsets.size(),
@@ -78,7 +78,7 @@ bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& 
   const auto refusal = refusal_of([&] {
     cycles = record_lanes(run, setup, path_name + " beside data", std::move(chases)).front();
   });
-  if (refusal) return false;
+  if (refusal) return std::nullopt;
   // What inner caches hold is no matter.
   std::erase_if(cycles,
                 [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });

@@ -5,14 +5,17 @@
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
+#include <optional>
+#include <string>
+
 namespace sonde {
 
 /// A chase through lines that this class serves, while all SMs read several times what the L2 holds
-/// between two accesses to a line: whether the class serves most of them all the same. false, too,
-/// if the GPU has too few SMs for that, or runs no two paths at once.
+/// between two accesses to a line: whether the class serves most of them all the same. nullopt if
+/// the GPU has too few SMs for that, or runs no two paths at once.
 /// @param path_name names the chases
 /// @throws DeviceLostError
-bool stays_beside_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
-                       const LatencyClass& found);
+std::optional<bool> stays_beside_data(JobRun& run, const ChaseSetup& setup,
+                                      const std::string& path_name, const LatencyClass& found);
 
 }  // namespace sonde

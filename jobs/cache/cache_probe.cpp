@@ -139,6 +139,12 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
   return answers;
 }
 
+void CacheProbe::limit_search() {
+  // Of an H100's L1 it takes 2 s. Behind an L2 each chase goes through most of that.
+  constexpr double most_search_s = 8;
+  end_device_s_ = run().device_s() + most_search_s;
+}
+
 std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
                                         const PassEvictors& pass_evictors) {
   std::map<std::size_t, std::vector<std::size_t>> by_length;
@@ -152,6 +158,7 @@ std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
     }
     in_groups(cache_.chase.path, sms_, chases,
               [&](std::vector<ChaseLane> lanes, std::size_t first) {
+                if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
                 const std::uint64_t passes = passes_over(lanes.front().offsets_bytes.size());
                 for (MissCounts& counts : count_misses(std::move(lanes), length, passes)) {
                   answers[numbers[first++]] = std::move(counts);

@@ -20,6 +20,7 @@ class CacheProbe final : public SetsProbe {
   /// filling most of it from all of them at once. The pass evictors lie above all other lines.
   void spread_over_sms(const PassEvictors& pass_evictors) override;
 
+  /// @throws SearchOverTime while a search is to end in time
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
@@ -37,6 +38,10 @@ class CacheProbe final : public SetsProbe {
   /// The same cache through other memory.
   CacheProbe at_place(Place place) const;
 
+  /// From now on `ask` ends a search that takes the device too long; or no longer does.
+  void limit_search();
+  void unlimit_search() { end_device_s_.reset(); }
+
   /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
   int sharing_sms() const { return sharing_sms_; }
 
@@ -51,6 +56,7 @@ class CacheProbe final : public SetsProbe {
 
   const CacheUnderTest cache_;
   const std::uint64_t size_bytes_;
+  std::optional<double> end_device_s_;  // of JobRun::device_s()
   int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them
 };

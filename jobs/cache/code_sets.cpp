@@ -2,9 +2,8 @@
 #include "jobs/cache/code_sets.hpp"
 
 #include "device/code_blocks.hpp"
-#include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/report.hpp"
 #include "jobs/sets/report.hpp"
-#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +32,7 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGe
   CacheUnderTest entered_last = cache;
   entered_last.chase.entered_at_bytes = code_block_bytes - line.bytes;
   CacheProbe probe(entered_last, geometry.size_bytes(), code_block_bytes, line.contrast);
-  SetFindings found = find_sets(probe);
+  SetFindings found = find_sets_in_time(probe);
   if (!found.reason.empty()) return found.reason;
   if (!found.layout.resolved()) return found.layout.reason;
   if (!found.confirmed()) return "sets of the last lines of blocks were found, but not confirmed";

@@ -100,12 +100,13 @@ std::vector<ConflictPool> conflict_pools(const CacheUnderTest& cache,
   return pools;
 }
 
-/// nullopt if no set is found to overflow. Asks on one SM only.
+/// nullopt if no set is found to overflow. Asks on one SM only. @throws SearchOverTime
 /// @param coarse_size_bytes or less: lines are looked for in a span of many times that
 std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
                                                  std::uint64_t coarse_size_bytes,
                                                  std::uint64_t fetch_bytes) {
   CacheProbe probe(cache, coarse_size_bytes, fetch_bytes);
+  probe.limit_search();
   std::string reason;
   for (const auto& [span_bytes, distance_bytes] : conflict_pools(cache, coarse_size_bytes)) {
     const auto evictors = probe.find_pass_evictors(span_bytes);
@@ -221,8 +222,12 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   const std::uint64_t lines = coarse_size_bytes / line.bytes;
   const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
   if (is_clear || is_large(coarse_size_bytes, line.bytes)) return line;
-  const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
-  return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;
+  try {
+    const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
+    return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;
+  } catch (const SearchOverTime&) {
+    return line;
+  }
 }
 
 }  // namespace sonde

@@ -32,6 +32,7 @@ struct CacheGeometry {
   std::uint64_t filled_bytes = 0;
   bool line_proven = false;  // by sets of such lines, which together are of its size (jobs/sets)
 
+  bool one_side = false;     // all that was asked for lies in one partition of several
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
 
   /// In the line, as far as sets of such lines depend on it: blocks differ clearly, or not.

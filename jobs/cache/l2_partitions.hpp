@@ -2,14 +2,26 @@
 // line lives, never by a near copy. A part of the job cache.l2.
 #pragma once
 
-#include "jobs/run/job_run.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 
+#include <string>
 #include <vector>
 
 namespace sonde {
 
 /// Some sixteen SMs all over the chip, on both sides of a divided one.
 std::vector<int> sms_all_over(const JobRun& run);
+
+/// Reports `.segment_bytes` and `.far_hit_latency_cycles` as absent: one part.
+void report_one_part(JobRun& run, const std::string& reason);
+
+/// Reports them where no latency beyond the size lies between hits and the memory. An L2 may be
+/// divided all the same: without copies each line is in one partition, and among the hits are far
+/// ones from the first.
+/// @param size_bytes of a footprint in a row that fits
+/// @return why that and its sets are not those of the whole L2, where its lines lie in one partition
+///   more than others do; empty otherwise
+std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t size_bytes);
 
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.
 /// Method: docs/methods/l2-partitions.md.

@@ -6,6 +6,7 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/l2_partitions.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,37 @@ std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
   const double soonest_memory = quantile(memory_cycles, 0.1) - least_memory_gap_cycles;
   if (median(classes[1].cycles) >= soonest_memory) return {};
   return threshold_between(classes[0], classes[1]);
+}
+
+bool is_shared_by_all(const CacheUnderTest& cache, double threshold_cycles) {
+  constexpr std::uint64_t lines = 64;
+  constexpr std::uint64_t distance_bytes = 512;  // more than a fetch brings
+  constexpr double least_hits = 0.8;
+  ChaseProbe probe;
+  probe.buffer_bytes = lines * distance_bytes;
+  probe.place = cache.chase.place;
+  probe.timed_accesses = probe.recorded_accesses = lines;
+  probe.concurrency = Concurrency::in_turn;
+  probe.preparation = Preparation::flushed;
+  probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
+  const auto lane_of = [&](int sm) {
+    return ChaseLane{.sm = sm,
+                     .offsets_bytes = descending_order(probe.buffer_bytes, distance_bytes),
+                     .path = cache.chase.path};
+  };
+  std::size_t asked = 0;
+  for (const int sm : sms_all_over(cache.run)) {
+    if (sm == cache.chase.sm) continue;
+    ++asked;
+    probe.lanes = {lane_of(cache.chase.sm), lane_of(sm)};
+    const Trace& trace = cache.run.run(fmt::format("{} shared with SM {}", cache.name, sm), probe);
+    const auto hits =
+        std::ranges::count_if(trace.lanes.back().window_cycles, [&](std::uint32_t window) {
+          return window - cache.chase.overhead_cycles <= threshold_cycles;
+        });
+    if (static_cast<double>(hits) < least_hits * static_cast<double>(lines)) return false;
+  }
+  return asked > 0;
 }
 
 }  // namespace sonde

@@ -22,4 +22,10 @@ std::optional<double> threshold_before_middle(const CacheUnderTest& cache);
 std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
                                                 const std::vector<double>& memory_cycles);
 
+/// Whether lines that one SM loaded are hits of this cache for any other: then it is the device's
+/// L2, and what lies behind it a cache on the side of the memory.
+/// @param threshold_cycles between its hits and what lies behind it
+/// @throws DeviceError, DeviceLostError
+bool is_shared_by_all(const CacheUnderTest& cache, double threshold_cycles);
+
 }  // namespace sonde

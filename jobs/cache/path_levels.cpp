@@ -133,29 +133,47 @@ bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const La
   return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
 }
 
-/// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
-/// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
-/// lies behind may be slow translations, or a cache on the memory's side. In a space of its own,
-/// whose caches may be nearly as slow, it is the last to come as footprints grow, with its other
-/// partition, if it has one: others serve hardly any load of the largest one; and it loses lines to
-/// data, as a cache that holds all of the space does not.
-std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                    const std::vector<FootprintChase>& chases,
-                    const std::vector<LatencyClass>& classes, std::size_t served) {
+/// The last class of a space of its own to come as footprints grow, with its other partition, if it
+/// has one: others serve hardly any load of the largest footprint. `served` if it is too fast.
+std::size_t last_as_slow_as_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                               const std::vector<FootprintChase>& chases,
+                               const std::vector<LatencyClass>& classes, std::size_t served) {
   constexpr double hardly_any = 0.2;
-  if (path.space_bytes == 0) {
-    std::size_t first = 0;
-    while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
-    return first;
-  }
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1]) &&
          (l2 == served ||
           (l2_is_divided(run) && share_of(classes[l2 - 1], chases.back().cycles) >= hardly_any))) {
     --l2;
   }
-  if (l2 < served && stays_beside_data(run, setup, path.caches.front(), classes[l2])) return served;
   return l2;
+}
+
+/// Of a space of its own, whose caches may be as slow as the L2: the innermost of the last classes
+/// that lose their lines to data. Where that cannot be asked, the last.
+std::size_t find_l2_of_space(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                             const std::vector<FootprintChase>& chases,
+                             const std::vector<LatencyClass>& classes, std::size_t served) {
+  std::size_t l2 = served;
+  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
+    const auto stays = stays_beside_data(run, setup, path.caches.front(), classes[l2 - 1]);
+    if (!stays && l2 == served)
+      return last_as_slow_as_l2(run, path, setup, chases, classes, served);
+    if (!stays || *stays) return l2;
+    --l2;
+  }
+  return l2;
+}
+
+/// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
+/// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
+/// lies behind may be slow translations, or a cache on the memory's side.
+std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                    const std::vector<FootprintChase>& chases,
+                    const std::vector<LatencyClass>& classes, std::size_t served) {
+  if (path.space_bytes > 0) return find_l2_of_space(run, path, setup, chases, classes, served);
+  std::size_t first = 0;
+  while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
+  return first;
 }
 
 /// Sorts the classes into caches of the path and what lies behind them.

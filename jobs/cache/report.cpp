@@ -135,18 +135,45 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
 
 }  // namespace
 
-SetFindings characterize_sets_of_lines(SetsProbe& probe, CacheGeometry& geometry) {
+SetFindings find_sets_in_time(CacheProbe& probe) {
+  probe.limit_search();
+  SetFindings found;
+  try {
+    found = find_sets(probe);
+  } catch (const SearchOverTime& error) {
+    found.pool = probe.pool();
+    found.reason = error.what();
+  }
+  probe.unlimit_search();
+  return found;
+}
+
+SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry) {
   // An L1 of 256 KiB of tags keeps 241 KiB of data; under a policy that is not LRU chases miss
   // before a cache is full: 112 of 125 KiB of code on an H200.
   const double most_beyond = geometry.gradual ? 1.2 : 1.1;
-  SetFindings found = find_sets(probe);
+  SetFindings found = find_sets_in_time(probe);
   const double reach_bytes =
       static_cast<double>(found.layout.lines()) * static_cast<double>(geometry.line_bytes);
   const auto size_bytes = static_cast<double>(geometry.part_bytes());
   geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
                          reach_bytes <= most_beyond * size_bytes &&
                          size_bytes <= most_beyond * reach_bytes;
-  if (geometry.line_is_known()) {
+  if (found.confirmed() && !geometry.gradual && found.filled_bytes == 0 &&
+      reach_bytes > most_beyond * size_bytes) {
+    found.layout.ways_per_set.clear();
+    found.reason = fmt::format("sets were found that hold {}, but the cache holds {}",
+                               format_bytes(reach_bytes), format_bytes(size_bytes));
+  } else if (found.confirmed() && !found.pool.co_resident.empty() &&
+             found.layout.ways_per_set.front() != found.layout.ways_per_set.back()) {
+    // Of 60 drawn GPUs four had such sets, none of them in truth.
+    found.reason = fmt::format(
+        "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
+        "ways those took is not sure",
+        found.layout.ways_per_set.size(), found.layout.ways_per_set.back(),
+        found.layout.ways_per_set.front());
+    found.layout.ways_per_set.clear();
+  } else if (geometry.line_is_known()) {
     report_sets(probe, found);
   } else if (found.reason.empty()) {
     found.reason = "the line is not known: sets of longer blocks look like sets, too";

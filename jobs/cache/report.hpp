@@ -2,6 +2,7 @@
 // like. What they leave without a finding the job reports by JobRun::report_rest.
 #pragma once
 
+#include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/sets/sets_probe.hpp"
 
@@ -28,8 +29,11 @@ void report_latencies(JobRun& run, const std::string& cache, const Replicates& h
 /// The first of these alone.
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
 
+/// find_sets, ended with a reason if it takes the device too long.
+SetFindings find_sets_in_time(CacheProbe& probe);
+
 /// Looks for the sets, judges by them whether the line is right (a direct-mapped cache has sets of
 /// one line of whatever length, so those prove nothing), and reports them if the line is known.
-SetFindings characterize_sets_of_lines(SetsProbe& probe, CacheGeometry& geometry);
+SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry);
 
 }  // namespace sonde

@@ -34,8 +34,24 @@ void report_hits(JobRun& run, const std::string& metric, const Replicates& hits)
   run.report(found_replicated(metric, summarize_replicates(hits.samples)));
 }
 
+/// A memory of two partitions lies behind an L2 of two: else the slower group of its latencies
+/// waited for translations, and the faster one is its latency.
+MemorySummary summarize_memory(const JobRun& run, const Replicates& cold) {
+  const auto is_absent = [&](const char* metric) {
+    const Finding* answer = run.answer(metric);
+    return answer != nullptr && answer->status == Status::not_present;
+  };
+  MemorySummary memory = summarize_memory_replicates(cold.samples);
+  if (memory.partitions && is_absent("cache.l2.far_hit_latency_cycles") &&
+      is_absent("cache.l2.atomic_far_cycles")) {
+    memory.all = memory.partitions->near;
+    memory.partitions.reset();
+  }
+  return memory;
+}
+
 void report_memory(JobRun& run, const std::string& metric, const Replicates& cold) {
-  run.report(found_memory(metric, summarize_memory_replicates(cold.samples)));
+  run.report(found_memory(metric, summarize_memory(run, cold)));
 }
 
 /// Of the largest first-level cache; 0 if none is known.
@@ -136,7 +152,9 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
     return cycles;
   });
   if (!separate_hits(hits.pooled(), dram.pooled(), least_first_cache_gap_cycles)) {
-    path.run.report_rest(prefix, Status::not_present,
+    // Loads past the L1 go first.
+    const bool is_there = path.run.number("latency.cg.l2_cycles").has_value();
+    path.run.report_rest(prefix, is_there ? Status::not_resolvable : Status::not_present,
                          "a second load of a line is as slow as a first one");
     return {};
   }
@@ -216,7 +234,7 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
   } else {
     run.report_rest("latency.l2_", Status::not_present, one_partition);
   }
-  const MemorySummary memory = summarize_memory_replicates(cg.dram.samples);
+  const MemorySummary memory = summarize_memory(run, cg.dram);
   if (memory.partitions) {
     run.report(found_replicated("latency.dram_near_cycles", memory.partitions->near));
     run.report(found_replicated("latency.dram_far_cycles", memory.partitions->far));

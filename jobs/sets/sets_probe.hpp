@@ -6,12 +6,20 @@
 #include "analysis/structure/replacement/access_record.hpp"
 #include "analysis/structure/replacement/match.hpp"
 #include "analysis/structure/sets/set_layout.hpp"
+#include "base/error.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <optional>
 #include <string>
 
 namespace sonde {
+
+/// The device has been at work on a search for longer than it may.
+class SearchOverTime : public Error {
+ public:
+  SearchOverTime()
+      : Error("the search for sets was ended: the GPU was at work on it for too long") {}
+};
 
 /// The inner-level eviction list per pass: accessed in every pass behind each list that a search
 /// asks about, it pushes the list's lines out of the inner levels, which would else answer for

@@ -104,11 +104,12 @@ Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_
           .replicates = reach_replicates};
 }
 
-/// To the entry, or, where the transition is gradual, less exactly.
+/// To the entry, or, where the transition is gradual, less exactly. 0 bytes if no span overflows
+/// it.
 Reach measure_checked_reach(const TlbUnderTest& tlb) {
   const std::uint64_t step_bytes = tlb.step_bytes();
   const CapacityBound bound = measure_reach(tlb, step_bytes);
-  if (bound.overflowing_bytes == 0) return {.bytes = bound.fitting_bytes};
+  if (bound.overflowing_bytes == 0) return {};
   const ReachCheck check = check_reach(tlb, bound, step_bytes);
   if (!check.is_steady) return measure_gradual_reach(tlb, bound);
   Reach reach{.bytes = bound.fitting_bytes, .replicates = reach_replicates};
@@ -226,6 +227,14 @@ void characterize_level(TlbUnderTest& tlb, const Granularity& granularity) {
   }
   const bool shows_entries = measure_units(tlb, *granularity.bytes);
   const Reach reach = measure_checked_reach(tlb);
+  if (reach.bytes == 0) {
+    return tlb.run.report_rest(
+        tlb.name + ".", Status::not_resolvable,
+        fmt::format(
+            "chases in steps of {} do not overflow it in {}: what larger steps met may be a "
+            "cache of page tables",
+            format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
+  }
   tlb.entries = reach.bytes / tlb.entry_bytes;
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
   report_reach(tlb, reach, samples);

@@ -228,8 +228,7 @@ std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) {
   std::vector<MissCounts> answers;
   for (const Lines& list : lists) {
-    if (tlb_.run.device_s() > end_device_s_)
-      throw SearchOverTime("the search for sets was ended: the GPU was at work on it for too long");
+    if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
     answers.push_back(count_misses(list, pass_evictors));
   }
   return answers;

@@ -2,16 +2,10 @@
 // accessed. Chases lists of entries and counts which of their translations missed the level.
 #pragma once
 
-#include "base/error.hpp"
 #include "jobs/sets/sets_probe.hpp"
 #include "jobs/tlb/geometry.hpp"
 
 namespace sonde {
-
-/// The device has been at work on a search for longer than it may.
-class SearchOverTime : public Error {
-  using Error::Error;
-};
 
 /// When a search that begins now has to end, by JobRun::device_s(). One on an H100, whose memory
 /// has hardly more entries than the level, made the job take 197 s once, where others took 8

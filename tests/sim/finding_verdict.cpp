@@ -47,9 +47,17 @@ std::vector<sonde::Policy> twins_of(sonde::Policy policy, std::uint32_t ways) {
 
 bool is_right(Absent, const Finding&) { return false; }
 
+/// An interval so narrow is an answer.
+bool is_within_narrow(double declared, const Finding& finding) {
+  constexpr double most_width = 1.02;
+  if (!finding.interval) return false;
+  const Interval seen = *finding.interval;
+  return seen.high <= most_width * seen.low && seen.low <= declared && declared <= seen.high;
+}
+
 bool is_right(double declared, const Finding& finding) {
   const auto* number = std::get_if<double>(&finding.value);
-  return number != nullptr && *number == declared;
+  return number != nullptr && (*number == declared || is_within_narrow(declared, finding));
 }
 
 bool is_right(const std::vector<double>& declared, const Finding& finding) {
