@@ -99,7 +99,7 @@ std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t siz
   const auto hits_on = [&](int sm, const ChasePlan& lines) {
     ChaseSetup setup = cache.chase;
     setup.sm = sm;
-    return position_medians(measure_chase(run, setup, "cache.l2 sides", lines));
+    return position_medians(measure_chase(run, setup, "cache.l2 partition hits", lines));
   };
   for (const int sm : sms) hits_of_sm.push_back(hits_on(sm, plan));
   const auto sides = split_sides(hits_of_sm);

@@ -7,9 +7,9 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/beside_data.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/code_sets.hpp"
+#include "jobs/cache/data_pressure.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
@@ -155,10 +155,10 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path, const ChaseSetu
                              const std::vector<LatencyClass>& classes, std::size_t served) {
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
-    const auto stays = stays_beside_data(run, setup, path.caches.front(), classes[l2 - 1]);
-    if (!stays && l2 == served)
+    const auto survives = survives_data(run, setup, path.caches.front(), classes[l2 - 1]);
+    if (!survives && l2 == served)
       return last_as_slow_as_l2(run, path, setup, chases, classes, served);
-    if (!stays || *stays) return l2;
+    if (!survives || *survives) return l2;
     --l2;
   }
   return l2;

@@ -75,11 +75,11 @@ TEST(CodeLinesTest, within_a_block_come_back_with_what_a_miss_brings) {
 
     EXPECT_EQ(sim.number("cache.instruction_l0.line_bytes"), cache.line_bytes) << text;
     EXPECT_EQ(sim.number("cache.instruction_l0.fetch_bytes"), cache.fetch_bytes) << text;
+    EXPECT_EQ(sim.number("cache.instruction_l0.sets"), cache.sets) << text;
+    EXPECT_EQ(sim.number("cache.instruction_l0.ways"), cache.ways) << text;
     if (cache.line_bytes < block_bytes) {
       ++within;
-      EXPECT_EQ(sim.status("cache.instruction_l0.sets"), Status::not_resolvable) << text;
-    } else {
-      EXPECT_EQ(sim.number("cache.instruction_l0.sets"), cache.sets) << text;
+      EXPECT_EQ(sim.status("cache.instruction_l0.index_function"), Status::not_resolvable) << text;
     }
   }
   EXPECT_GE(within, 4u);

@@ -15,7 +15,7 @@ namespace sonde {
 /// the GPU has too few SMs for that, or runs no two paths at once.
 /// @param path_name names the chases
 /// @throws DeviceLostError
-std::optional<bool> stays_beside_data(JobRun& run, const ChaseSetup& setup,
-                                      const std::string& path_name, const LatencyClass& found);
+std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,
+                                  const std::string& path_name, const LatencyClass& found);
 
 }  // namespace sonde

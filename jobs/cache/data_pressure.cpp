@@ -1,5 +1,5 @@
-// Lanes that walk through far more memory than the L2 holds, on every SM.
-#include "jobs/cache/beside_data.hpp"
+// Lanes that chase through far more memory than the L2 holds, on every SM.
+#include "jobs/cache/data_pressure.hpp"
 
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
@@ -47,7 +47,7 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
     return {};
   const std::uint64_t lane_count = static_cast<std::uint64_t>(run.info().sm_count) * lanes_per_sm;
   const std::uint64_t lines = spans_of_l2 * l2_bytes / common_line_bytes / lane_count + 1;
-  Random random(derive_seed(run.seed(), "beside data"));
+  Random random(derive_seed(run.seed(), "under data"));
   std::vector<ChaseLane> lanes;
   for (int sm = 0; sm < run.info().sm_count; ++sm) {
     for (std::uint64_t i = 0; i < lanes_per_sm; ++i) {
@@ -61,12 +61,12 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
 
 }  // namespace
 
-std::optional<bool> stays_beside_data(JobRun& run, const ChaseSetup& setup,
-                                      const std::string& path_name, const LatencyClass& found) {
+std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,
+                                  const std::string& path_name, const LatencyClass& found) {
   constexpr double least_share = 0.5;
   const ChasePlan plan = steady_plan(setup, found.first_span_bytes,
                                      std::max(smallest_line_bytes, access_bytes(setup.path)),
-                                     derive_seed(run.seed(), "beside data"));
+                                     derive_seed(run.seed(), "under data"));
   std::vector<ChaseLane> lanes = data_lanes(run, plan.offsets.size());
   if (lanes.empty()) return std::nullopt;
   lanes.insert(lanes.begin(), {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
@@ -76,7 +76,7 @@ std::optional<bool> stays_beside_data(JobRun& run, const ChaseSetup& setup,
   chases.most_at_once = chases.recorded_accesses;
   std::vector<double> cycles;
   const auto refusal = refusal_of([&] {
-    cycles = record_lanes(run, setup, path_name + " beside data", std::move(chases)).front();
+    cycles = record_lanes(run, setup, path_name + " under data", std::move(chases)).front();
   });
   if (refusal) return std::nullopt;
   // What inner caches hold is no matter.
