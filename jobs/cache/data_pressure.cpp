@@ -59,33 +59,64 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
   return lanes;
 }
 
+/// Latencies of a chase over the list while all SMs read. nullopt if they are too few for that, or
+/// the device runs no two paths at once.
+std::optional<std::vector<double>> chase_under_data(JobRun& run, const ChaseSetup& setup,
+                                                    const std::string& label, Offsets list) {
+  const std::uint64_t length = list.size();
+  std::vector<ChaseLane> lanes = data_lanes(run, length);
+  if (lanes.empty()) return std::nullopt;
+  lanes.insert(lanes.begin(),
+               {.sm = setup.sm, .offsets_bytes = std::move(list), .path = setup.path});
+  LaneChases chases{.lanes = std::move(lanes),
+                    .warmup_accesses = 2 * length,
+                    .recorded_accesses = std::min(recorded, length),
+                    .most_at_once = std::min(recorded, length)};
+  std::optional<std::vector<double>> cycles;
+  refusal_of([&] { cycles = record_lanes(run, setup, label, std::move(chases)).front(); });
+  return cycles;
+}
+
+double share_up_to(const std::vector<double>& cycles, double bound_cycles) {
+  const auto sooner =
+      std::ranges::count_if(cycles, [&](double of_load) { return of_load <= bound_cycles; });
+  return static_cast<double>(sooner) / static_cast<double>(cycles.size());
+}
+
+constexpr double least_share = 0.5;
+
+/// Whether the L2 loses lines of data, as many as those of the list, that are chased in the same
+/// way: some policies keep what is asked for again and again.
+bool l2_loses_data(JobRun& run, const std::string& path_name, Offsets list) {
+  const auto hit_cycles = run.number("cache.l2.hit_latency_cycles");
+  const auto miss_cycles = run.number("cache.l2.miss_latency_cycles");
+  if (!hit_cycles || !miss_cycles) return false;
+  std::uint64_t end_bytes = 0;
+  for (const ChaseLane& lane : data_lanes(run, list.size())) {
+    end_bytes = std::max(end_bytes, std::ranges::max(lane.offsets_bytes) + common_line_bytes);
+  }
+  for (std::uint64_t& offset : list) offset += end_bytes;
+  const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
+  const auto cycles = chase_under_data(run, setup, path_name + " data under data", std::move(list));
+  return cycles && share_up_to(*cycles, (*hit_cycles + *miss_cycles) / 2) < least_share;
+}
+
 }  // namespace
 
 std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,
                                   const std::string& path_name, const LatencyClass& found) {
-  constexpr double least_share = 0.5;
-  const ChasePlan plan = steady_plan(setup, found.first_span_bytes,
-                                     std::max(smallest_line_bytes, access_bytes(setup.path)),
-                                     derive_seed(run.seed(), "under data"));
-  std::vector<ChaseLane> lanes = data_lanes(run, plan.offsets.size());
-  if (lanes.empty()) return std::nullopt;
-  lanes.insert(lanes.begin(), {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path});
-  LaneChases chases{.lanes = std::move(lanes),
-                    .warmup_accesses = 2 * plan.offsets.size(),
-                    .recorded_accesses = std::min<std::uint64_t>(recorded, plan.offsets.size())};
-  chases.most_at_once = chases.recorded_accesses;
-  std::vector<double> cycles;
-  const auto refusal = refusal_of([&] {
-    cycles = record_lanes(run, setup, path_name + " under data", std::move(chases)).front();
-  });
-  if (refusal) return std::nullopt;
+  const Offsets list = shuffled_order(found.first_span_bytes,
+                                      std::max(smallest_line_bytes, access_bytes(setup.path)),
+                                      derive_seed(run.seed(), "under data"));
+  auto cycles = chase_under_data(run, setup, path_name + " under data", list);
+  if (!cycles) return std::nullopt;
   // What inner caches hold is no matter.
-  std::erase_if(cycles,
+  std::erase_if(*cycles,
                 [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });
-  const auto served = std::ranges::count_if(
-      cycles, [&](double of_load) { return of_load <= found.high_cycles + least_hit_gap_cycles; });
-  return !cycles.empty() &&
-         static_cast<double>(served) >= least_share * static_cast<double>(cycles.size());
+  if (cycles->empty()) return std::nullopt;
+  if (share_up_to(*cycles, found.high_cycles + least_hit_gap_cycles) < least_share) return false;
+  if (!l2_loses_data(run, path_name, list)) return std::nullopt;
+  return true;
 }
 
 }  // namespace sonde

@@ -12,7 +12,8 @@ namespace sonde {
 
 /// A chase through lines that this class serves, while all SMs read several times what the L2 holds
 /// between two accesses to a line: whether the class serves most of them all the same. nullopt if
-/// the GPU has too few SMs for that, or runs no two paths at once.
+/// the GPU has too few SMs for that, runs no two paths at once, or its L2 keeps lines of data that
+/// are chased in the same way, too.
 /// @param path_name names the chases
 /// @throws DeviceLostError
 std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,

@@ -69,6 +69,24 @@ TEST_P(MendedCausesTest, contradicts_nothing_that_is_known) {
   }
 }
 
+/// Their L2s protect lines that are asked for again and again: constants stay there under data.
+TEST(MendedWrittenTest, constants_kept_by_the_l2_lie_in_no_cache_of_their_own) {
+  const std::vector<std::string> jobs{"cache.l2", "cache.constant_l1", "cache.constant_l2"};
+  const ScoreOptions options{.jobs = select_jobs(SuiteLevel::standard, jobs)};
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  for (const std::string name : {"12-middle-cache-step-4", "14-unequal-floor-swept"}) {
+    const GpuScore score = score_gpu(
+        {.model = folder / (name + ".json"), .truths = folder / (name + ".truth.json")}, options);
+    std::size_t judged = 0;
+    for (const ScoredValue& value : score.values) {
+      if (!value.metric.starts_with("cache.constant_l2")) continue;
+      ++judged;
+      EXPECT_NE(value.verdict, Verdict::wrong) << value.line;
+    }
+    EXPECT_GT(judged, 0u) << name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, MendedCausesTest, testing::ValuesIn(causes()),
                          [](const auto& test) { return test.param.name; });
 
