@@ -122,6 +122,12 @@ void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
   const double longest = *std::max_element(runs_bytes.begin(), runs_bytes.end());
   const auto alike = static_cast<double>(std::count_if(
       runs_bytes.begin(), runs_bytes.end(), [&](double bytes) { return bytes > 0.98 * longest; }));
+  if (alike < 2 && cache.space_bytes > 0) {
+    // A cyclic chase: what random replacement left of the pass before may lie in a row once.
+    return cache.run.report(
+        not_resolvable(metric, fmt::format("of {} runs of hits behind a miss one is as long as {}",
+                                           runs_bytes.size(), format_bytes(longest))));
+  }
   cache.run.report(found(metric, longest, alike >= 2 ? 1 : 0.8, runs_bytes.size()),
                    fmt::format("{} of {} runs of hits behind a cold miss are as long", alike,
                                runs_bytes.size()));
