@@ -11,6 +11,7 @@
 #include "jobs/cache/carveouts.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
@@ -51,7 +52,15 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   } else {
     threshold_cycles = threshold_of_common_cache(
         cache, measure_memory_latencies(run, passing, name + " memory", run.seed()));
-    if (threshold_cycles && is_shared_by_all(cache, *threshold_cycles)) threshold_cycles.reset();
+    if (threshold_cycles && is_shared_by_all(cache, *threshold_cycles)) {
+      threshold_cycles.reset();
+    } else if (threshold_cycles && l2_is_divided(run)) {
+      run.report_rest(
+          "", Status::not_resolvable,
+          "loads that should pass it by meet it, too: a cache of this kind, or the near "
+          "partition of the L2");
+      return std::nullopt;
+    }
   }
   if (!threshold_cycles) {
     run.report_rest("", Status::not_present,

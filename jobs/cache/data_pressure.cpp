@@ -4,6 +4,7 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "jobs/cache/l2_partitions.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <algorithm>
@@ -31,9 +32,7 @@ Offsets data_lines(std::uint64_t first_line, std::uint64_t lines, Random& random
 std::uint64_t sms_of_one_side(const JobRun& run) {
   constexpr std::uint64_t least_share = 4;  // of many SMs half are on each side
   const auto sms = static_cast<std::uint64_t>(run.info().sm_count);
-  const bool is_divided =
-      run.number("cache.l2.far_hit_latency_cycles") || run.number("cache.l2.atomic_far_cycles");
-  return is_divided ? std::max<std::uint64_t>(1, sms / least_share) : sms;
+  return l2_is_divided(run) ? std::max<std::uint64_t>(1, sms / least_share) : sms;
 }
 
 /// Lanes on all SMs; none if they are too few to read as many lines as the L2 has while the chase
@@ -61,8 +60,8 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
 
 /// Latencies of a chase over the list while all SMs read. nullopt if they are too few for that, or
 /// the device runs no two paths at once.
-std::optional<std::vector<double>> chase_under_data(JobRun& run, const ChaseSetup& setup,
-                                                    const std::string& label, Offsets list) {
+std::optional<std::vector<double>> chase_list_under_data(JobRun& run, const ChaseSetup& setup,
+                                                         const std::string& label, Offsets list) {
   const std::uint64_t length = list.size();
   std::vector<ChaseLane> lanes = data_lanes(run, length);
   if (lanes.empty()) return std::nullopt;
@@ -83,7 +82,9 @@ double share_up_to(const std::vector<double>& cycles, double bound_cycles) {
   return static_cast<double>(sooner) / static_cast<double>(cycles.size());
 }
 
-constexpr double least_share = 0.5;
+// Of a cache that is not the L2 all lines stay, of an LRU one that is none.
+constexpr double most_stay = 0.8;
+constexpr double most_leave = 0.2;
 
 /// Whether the L2 loses lines of data, as many as those of the list, that are chased in the same
 /// way: some policies keep what is asked for again and again.
@@ -97,26 +98,28 @@ bool l2_loses_data(JobRun& run, const std::string& path_name, Offsets list) {
   }
   for (std::uint64_t& offset : list) offset += end_bytes;
   const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
-  const auto cycles = chase_under_data(run, setup, path_name + " data under data", std::move(list));
-  return cycles && share_up_to(*cycles, (*hit_cycles + *miss_cycles) / 2) < least_share;
+  const auto cycles =
+      chase_list_under_data(run, setup, path_name + " data under data", std::move(list));
+  return cycles && share_up_to(*cycles, (*hit_cycles + *miss_cycles) / 2) <= most_leave;
 }
 
 }  // namespace
 
-std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,
-                                  const std::string& path_name, const LatencyClass& found) {
+UnderData chase_under_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
+                           const LatencyClass& found) {
   const Offsets list = shuffled_order(found.first_span_bytes,
                                       std::max(smallest_line_bytes, access_bytes(setup.path)),
                                       derive_seed(run.seed(), "under data"));
-  auto cycles = chase_under_data(run, setup, path_name + " under data", list);
-  if (!cycles) return std::nullopt;
+  auto cycles = chase_list_under_data(run, setup, path_name + " under data", list);
+  if (!cycles) return UnderData::not_asked;
   // What inner caches hold is no matter.
   std::erase_if(*cycles,
                 [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });
-  if (cycles->empty()) return std::nullopt;
-  if (share_up_to(*cycles, found.high_cycles + least_hit_gap_cycles) < least_share) return false;
-  if (!l2_loses_data(run, path_name, list)) return std::nullopt;
-  return true;
+  if (cycles->empty()) return UnderData::not_asked;
+  const double staying = share_up_to(*cycles, found.high_cycles + least_hit_gap_cycles);
+  if (staying <= most_leave) return UnderData::leaves;
+  const bool is_clear = staying >= most_stay && l2_loses_data(run, path_name, list);
+  return is_clear ? UnderData::survives : UnderData::not_told;
 }
 
 }  // namespace sonde

@@ -5,18 +5,23 @@
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
-#include <optional>
 #include <string>
 
 namespace sonde {
 
-/// A chase through lines that this class serves, while all SMs read several times what the L2 holds
-/// between two accesses to a line: whether the class serves most of them all the same. nullopt if
-/// the GPU has too few SMs for that, runs no two paths at once, or its L2 keeps lines of data that
-/// are chased in the same way, too.
+/// What becomes of lines that are chased while all SMs read several times what the L2 holds between
+/// two accesses to a line.
+enum class UnderData {
+  leaves,     // most are no longer served by their class: it is the L2's
+  survives,   // most are, and lines of data that are chased in the same way are not: no L2's
+  not_told,   // both are: some policies keep what is asked for again and again
+  not_asked,  // the GPU has too few SMs for that, or runs no two paths at once
+};
+
+/// @param found the class of a space of constants or code whose lines are chased
 /// @param path_name names the chases
 /// @throws DeviceLostError
-std::optional<bool> survives_data(JobRun& run, const ChaseSetup& setup,
-                                  const std::string& path_name, const LatencyClass& found);
+UnderData chase_under_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
+                           const LatencyClass& found);
 
 }  // namespace sonde

@@ -85,6 +85,11 @@ std::vector<int> sms_all_over(const JobRun& run) {
   return sms;
 }
 
+bool l2_is_divided(const JobRun& run) {
+  return run.number("cache.l2.far_hit_latency_cycles").has_value() ||
+         run.number("cache.l2.atomic_far_cycles").has_value();
+}
+
 void report_one_part(JobRun& run, const std::string& reason) {
   run.report(not_present("cache.l2.segment_bytes", reason));
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));

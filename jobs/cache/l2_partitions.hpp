@@ -12,6 +12,9 @@ namespace sonde {
 /// Some sixteen SMs all over the chip, on both sides of a divided one.
 std::vector<int> sms_all_over(const JobRun& run);
 
+/// Whether the job cache.l2 saw partitions, by loads or by atomics.
+bool l2_is_divided(const JobRun& run);
+
 /// Reports `.segment_bytes` and `.far_hit_latency_cycles` as absent: one part.
 void report_one_part(JobRun& run, const std::string& reason);
 

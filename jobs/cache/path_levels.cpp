@@ -13,6 +13,7 @@
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -91,11 +92,6 @@ double share_of(const LatencyClass& found, const std::vector<double>& cycles) {
   return static_cast<double>(served) / static_cast<double>(cycles.size());
 }
 
-bool l2_is_divided(const JobRun& run) {
-  return run.number("cache.l2.far_hit_latency_cycles").has_value() ||
-         run.number("cache.l2.atomic_far_cycles").has_value();
-}
-
 /// Whether lines in half of what the L2 keeps for one SM are served by this class, or as many of
 /// them as one of several partitions serves, of those that no inner cache holds.
 bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
@@ -150,15 +146,20 @@ std::size_t last_as_slow_as_l2(JobRun& run, const CachePath& path, const ChaseSe
 
 /// Of a space of its own, whose caches may be as slow as the L2: the innermost of the last classes
 /// that lose their lines to data. Where that cannot be asked, the last.
-std::size_t find_l2_of_space(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+/// @param survey says that nothing is known behind its caches, if the L2 keeps data, too
+std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
                              const std::vector<FootprintChase>& chases,
-                             const std::vector<LatencyClass>& classes, std::size_t served) {
+                             const std::vector<LatencyClass>& classes, std::size_t served,
+                             PathSurvey& survey) {
+  const ChaseSetup& setup = survey.chase;
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
-    const auto survives = survives_data(run, setup, path.caches.front(), classes[l2 - 1]);
-    if (!survives && l2 == served)
-      return last_as_slow_as_l2(run, path, setup, chases, classes, served);
-    if (!survives || *survives) return l2;
+    const UnderData under = chase_under_data(run, setup, path.caches.front(), classes[l2 - 1]);
+    if (under == UnderData::survives) return l2;
+    if (under == UnderData::not_told) survey.may_be_cache = l2 == served;
+    if (under != UnderData::leaves) {
+      return l2 == served ? last_as_slow_as_l2(run, path, setup, chases, classes, served) : l2;
+    }
     --l2;
   }
   return l2;
@@ -167,12 +168,12 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path, const ChaseSetu
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
 /// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
 /// lies behind may be slow translations, or a cache on the memory's side.
-std::size_t find_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                    const std::vector<FootprintChase>& chases,
-                    const std::vector<LatencyClass>& classes, std::size_t served) {
-  if (path.space_bytes > 0) return find_l2_of_space(run, path, setup, chases, classes, served);
+std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
+                    const std::vector<LatencyClass>& classes, std::size_t served,
+                    PathSurvey& survey) {
+  if (path.space_bytes > 0) return find_l2_of_space(run, path, chases, classes, served, survey);
   std::size_t first = 0;
-  while (first < served && !is_l2(run, path, setup, classes[first])) ++first;
+  while (first < served && !is_l2(run, path, survey.chase, classes[first])) ++first;
   return first;
 }
 
@@ -189,11 +190,12 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
          soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
-  const std::size_t l2 = find_l2(run, path, survey.chase, chases, classes, served);
+  const std::size_t l2 = find_l2(run, path, chases, classes, served, survey);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     survey.no_more = fmt::format(
-        "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
+        "misses are served by the L2{}: after {:.0f} cycles, plain loads by it after {:.0f}",
+        survey.may_be_cache ? ", or by a cache as slow that holds all" : "",
         median(classes[l2].cycles), *run.number("cache.l2.hit_latency_cycles"));
     survey.behind = std::move(classes[l2]);
   } else if (served < classes.size()) {
@@ -316,7 +318,8 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
                               std::size_t level) {
   if (level >= survey.caches.size()) {
     // Behind a cache that holds every footprint there may be others.
-    return {survey.last_is_full ? Status::not_resolvable : Status::not_present, survey.no_more};
+    const bool may_be_more = survey.last_is_full || survey.may_be_cache;
+    return {may_be_more ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
   const LatencyClass& hits = survey.caches[level];
   const LatencyClass& misses = survey.misses_of(level);

@@ -25,8 +25,10 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   probe.place = setup.place;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.co_runners = setup.co_runners;
-  for (ChaseLane& lane : lanes)
+  for (ChaseLane& lane : lanes) {
+    require(!lane.offsets_bytes.empty(), "a chase needs at least one offset");
     for (std::uint64_t& offset : lane.offsets_bytes) offset += setup.entered_at_bytes;
+  }
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
     for (const ChaseLane& lane : lanes) {

@@ -185,7 +185,7 @@ Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::s
   return Outcome::settled;
 }
 
-/// Random lines of known sets, a quarter more than what fits at least.
+/// Random lines of known sets, a quarter more than what fits at least. No list if none is of one.
 std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
                                 std::size_t fitting_lines) {
   constexpr std::uint64_t chases = 6;
@@ -197,7 +197,7 @@ std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_l
         choose_lines(space, 4 * length, derive_seed(space.seed, "check " + std::to_string(chase)));
     std::erase_if(lines, [&](std::uint64_t line) { return !set_of_line(line); });
     lines.resize(std::min<std::size_t>(length, lines.size()));
-    lists.push_back(std::move(lines));
+    if (!lines.empty()) lists.push_back(std::move(lines));
   }
   return lists;
 }
