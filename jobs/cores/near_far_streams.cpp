@@ -45,6 +45,9 @@ struct NoSides {
 
 /// Chunks by the time that an SM's atomics to them take.
 NoSides find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
+  if (footprint_bytes < 2 * stream_chunk_bytes) {
+    return {Status::not_resolvable, "what the L2 is said to hold is less than two blocks of 4 KiB"};
+  }
   ChaseSetup setup = at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw);
   setup.buffer_bytes = footprint_bytes;
   const ChasePlan plan{.offsets = shuffled_order(footprint_bytes, step_bytes, draw.seed),
