@@ -17,7 +17,7 @@ namespace {
 std::uint64_t multiple_of_sets(const SetLayout& last_lines, const CacheGeometry& geometry) {
   constexpr double tolerance = 0.1;  // a size in blocks, of which sets may hold one less
   const std::uint64_t line_bytes = geometry.within_block->bytes;
-  const auto lines = static_cast<double>(geometry.size_bytes() / line_bytes);
+  const double lines = static_cast<double>(geometry.size_bytes()) / static_cast<double>(line_bytes);
   for (const std::uint64_t multiple : {std::uint64_t{1}, code_block_bytes / line_bytes}) {
     const auto held = static_cast<double>(multiple * last_lines.lines());
     if (std::abs(held - lines) <= tolerance * lines) return multiple;
