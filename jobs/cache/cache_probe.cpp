@@ -140,7 +140,8 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
 }
 
 void CacheProbe::limit_search() {
-  // Of an H100's L1 it takes 2 s. Behind an L2 each chase goes through most of that.
+  // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
+  // (docs/results/2026-11-25-hopper-again). Behind an L2 each chase goes through most of that.
   constexpr double most_search_s = 8;
   end_device_s_ = run().device_s() + most_search_s;
 }

@@ -22,9 +22,8 @@ void report_one_part(JobRun& run, const std::string& reason);
 /// divided all the same: without copies each line is in one partition, and among the hits are far
 /// ones from the first.
 /// @param size_bytes of a footprint in a row that fits
-/// @return why that and its sets are not those of the whole L2, where its lines lie in one
-/// partition
-///   more than others do; empty otherwise
+/// @return why that and its sets are not those of the whole L2, if its lines lie in one partition
+/// more than others do; empty otherwise
 std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t size_bytes);
 
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.

@@ -166,7 +166,8 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
                                format_bytes(reach_bytes), format_bytes(size_bytes));
   } else if (found.confirmed() && !found.pool.co_resident.empty() &&
              found.layout.ways_per_set.front() != found.layout.ways_per_set.back()) {
-    // Of 60 drawn GPUs four had such sets, none of them in truth.
+    // Of 90 drawn GPUs (seeds 101 to 128, 201 to 232, 301 to 330) 14 caches were reported so, and
+    // had sets of one size.
     found.reason = fmt::format(
         "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
         "ways those took is not sure",

@@ -47,6 +47,15 @@ const std::vector<Cause>& causes() {
        {109, 122},
        {"cache.l2", "cache.l1", "tlb", "latency"},
        "latency."},
+      {"an_l2_before_a_cache_of_the_memory_is_no_l1", {304}, {"cache.l2", "cache.l1"}, "cache.l1."},
+      {"homes_by_page_leave_the_size_of_the_l2_open", {98, 308}, {"cache.l2"}, "cache.l2."},
+      {"sets_that_fill_unevenly", {211, 217}, {"cache.l2", "cache.l1", "cache.readonly"}, "cache."},
+      {"a_lasting_search_for_sets_ends", {305}, {"cache.l2", "cache.l3"}, "cache.l3.sets"},
+      {"page_tables_are_no_tlb", {115}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l3"},
+      {"slow_translations_are_no_partition",
+       {216, 223},
+       {"cache.l2", "cache.l1", "tlb", "latency"},
+       "latency."},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
