@@ -138,16 +138,6 @@ Finding as_finding(const JobRun& run, const std::string& metric, const PatternFi
   return with_replicates(std::move(finding), summary);
 }
 
-/// Some cold pages in a row lie behind the border of a page-table window: P6, not P5.
-void leave_switches_to_p6(const PatternFinding& p5, const PatternFinding& p6,
-                          std::vector<std::vector<double>>& replicates) {
-  if (p5.status != Status::ok || p6.status != Status::ok) return;
-  const double bound_cycles = (p5.cycles + p6.cycles) / 2;
-  for (std::vector<double>& samples : replicates)
-    std::erase_if(samples, [&](double cycles) { return cycles > bound_cycles; });
-  std::erase_if(replicates, [](const std::vector<double>& samples) { return samples.empty(); });
-}
-
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const PatternRequest request = request_patterns(run, path);
   const PatternChase chase = plan_patterns(request);
@@ -178,8 +168,6 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     p6.status = Status::not_present;
     p6.reason = "the job tlb saw no page-table window";
   }
-  constexpr auto at_p5 = static_cast<std::size_t>(Pattern::p5);
-  leave_switches_to_p6(patterns[at_p5], p6, replicates.samples[at_p5]);
   constexpr std::array names{"p1", "p2", "p3", "p4", "p5", "p6"};
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const std::string metric = prefix + names[i] + "_cycles";
