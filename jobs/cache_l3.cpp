@@ -25,7 +25,7 @@ std::vector<double> chase_span(JobRun& run, const ChaseSetup& setup, std::uint64
   return measure_chase(run, setup, fmt::format("cache.l3 span {}", span_bytes), plan).cycles;
 }
 
-/// Who serves half of the loads of more than the L2 holds, if it is neither the L2 nor the memory.
+/// Who serves half of the loads of twice the L2 and more, if it is neither the L2 nor the memory.
 std::optional<LatencyClass> find_behind_l2(const LatencyClass& l2, const LatencyClass& memory,
                                            const std::vector<double>& beyond,
                                            std::uint64_t span_bytes) {
@@ -65,16 +65,9 @@ void run_cache_l3(JobRun& run) {
   const LatencyClass memory =
       class_of(measure_memory_latencies(run, survey.chase, "cache.l3 memory", run.seed()));
   const LatencyClass l2 = class_of(chase_span(run, survey.chase, *l2_bytes / 4, step_bytes));
-  std::vector<double> beyond;
-  std::optional<LatencyClass> side;
-  // One that is hardly larger than the L2 keeps little of twice as much.
-  for (const double factor : {2.0, 1.5, 1.25}) {
-    const auto span_bytes = static_cast<std::uint64_t>(factor * static_cast<double>(*l2_bytes));
-    std::vector<double> cycles = chase_span(run, survey.chase, span_bytes, step_bytes);
-    side = find_behind_l2(l2, memory, cycles, span_bytes);
-    if (side) break;
-    if (beyond.empty()) beyond = std::move(cycles);
-  }
+  const std::uint64_t beyond_bytes = 2 * *l2_bytes;
+  const std::vector<double> beyond = chase_span(run, survey.chase, beyond_bytes, step_bytes);
+  auto side = find_behind_l2(l2, memory, beyond, beyond_bytes);
   if (!side) {
     return run.report_rest(
         "", Status::not_present,

@@ -120,14 +120,6 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
     reason = "a first access to every word of some lines missed fewer than twice";
     return std::nullopt;
   }
-  constexpr double least_agreement = 0.5;
-  if (fetch->agreement < least_agreement) {
-    reason = fmt::format(
-        "first accesses to every word of some lines miss at many distances, {} in "
-        "{:.2f} of them: what a miss brings is not seen",
-        format_bytes(fetch->bytes), fetch->agreement);
-    return std::nullopt;
-  }
   const std::uint64_t unit_bytes = std::max(fetch->bytes, access_bytes(cache.chase.path));
   const CapacityBound coarse = measure_coarse_bound(cache, unit_bytes);
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {

@@ -57,6 +57,8 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "cache.readonly"},
        "cache.l1.size",
        true},
+      {"sets_that_fill_late", {325}, {"cache.l2"}, "cache.l2.size", true},
+      {"lines_that_do_not_leave_in_order", {206}, {"cache.l1"}, "cache.l1.size"},
       {"a_lasting_search_for_sets_ends", {305}, {"cache.l2", "cache.l3"}, "cache.l3.sets"},
       {"page_tables_are_no_tlb", {115}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l3"},
       {"slow_translations_are_no_partition",
