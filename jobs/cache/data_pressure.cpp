@@ -77,9 +77,7 @@ std::optional<std::vector<double>> chase_list_under_data(JobRun& run, const Chas
 }
 
 double share_up_to(const std::vector<double>& cycles, double bound_cycles) {
-  const auto sooner =
-      std::ranges::count_if(cycles, [&](double of_load) { return of_load <= bound_cycles; });
-  return static_cast<double>(sooner) / static_cast<double>(cycles.size());
+  return 1 - fraction_above({cycles.size(), cycles}, bound_cycles);
 }
 
 // Of a cache that is not the L2 all lines stay, of an LRU one that is none.

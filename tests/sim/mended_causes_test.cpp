@@ -4,6 +4,7 @@
 #include "sim/random_gpu_score.hpp"
 #include "support/random_gpu.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -59,7 +60,6 @@ const std::vector<Cause>& causes() {
        true},
       {"sets_that_fill_late", {325}, {"cache.l2"}, "cache.l2.size", true},
       {"lines_that_do_not_leave_in_order", {206}, {"cache.l1"}, "cache.l1.size"},
-      {"a_lasting_search_for_sets_ends", {305}, {"cache.l2", "cache.l3"}, "cache.l3.sets"},
       {"page_tables_are_no_tlb", {115}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l3"},
       {"slow_translations_are_no_partition",
        {216, 223},
@@ -138,6 +138,19 @@ TEST(SlowTranslationsTest, of_hits_are_no_second_cache) {
 
   EXPECT_EQ(sim.number("cache.texture_l1.size_bytes"), 256 * 12 * 128);
   EXPECT_EQ(sim.status("cache.texture_l2.size_bytes"), Status::not_present);
+}
+
+/// 16384 sets behind an L2: each question of the search goes through most of that.
+TEST(LastingSearchTest, for_sets_of_a_cache_ends_with_a_reason) {
+  const std::string path = testing::TempDir() + "/lasting_search.json";
+  std::ofstream(path) << draw_gpu(305);
+  JobOnSim sim(path, 305);
+  sim.run("cache.l2");
+
+  sim.run("cache.l3");
+
+  EXPECT_EQ(sim.status("cache.l3.sets"), Status::not_resolvable);
+  EXPECT_THAT(sim.find("cache.l3.sets").reason, testing::HasSubstr("at work on it for too long"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MendedCausesTest, testing::ValuesIn(causes()),
