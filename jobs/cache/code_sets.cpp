@@ -12,13 +12,13 @@
 namespace sonde {
 namespace {
 
-/// How many times the sets of last lines make all sets: once, or as often as a block has lines; 0
-/// if they hold neither all lines of the cache nor their share.
+/// How many times the sets of last lines make all sets: once, or up to as often as a block has
+/// lines, a power of two; 0 if they hold no such share of the cache.
 std::uint64_t multiple_of_sets(const SetLayout& last_lines, const CacheGeometry& geometry) {
   constexpr double tolerance = 0.1;  // a size in blocks, of which sets may hold one less
   const std::uint64_t line_bytes = geometry.within_block->bytes;
   const double lines = static_cast<double>(geometry.size_bytes()) / static_cast<double>(line_bytes);
-  for (const std::uint64_t multiple : {std::uint64_t{1}, code_block_bytes / line_bytes}) {
+  for (std::uint64_t multiple = 1; multiple <= code_block_bytes / line_bytes; multiple *= 2) {
     const auto held = static_cast<double>(multiple * last_lines.lines());
     if (std::abs(held - lines) <= tolerance * lines) return multiple;
   }
@@ -28,10 +28,11 @@ std::uint64_t multiple_of_sets(const SetLayout& last_lines, const CacheGeometry&
 }  // namespace
 
 std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  const LineLength& line = *geometry.within_block;
+  const LineWithinBlock& line = *geometry.within_block;
   CacheUnderTest entered_last = cache;
   entered_last.chase.entered_at_bytes = code_block_bytes - line.bytes;
-  CacheProbe probe(entered_last, geometry.size_bytes(), code_block_bytes, line.contrast);
+  CacheProbe probe(entered_last, line.last_lines * geometry.size_bytes(), code_block_bytes,
+                   line.contrast);
   SetFindings found = find_sets_in_time(probe);
   if (!found.reason.empty()) return found.reason;
   if (!found.layout.resolved()) return found.layout.reason;
@@ -39,11 +40,14 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGe
   const std::uint64_t multiple = multiple_of_sets(found.layout, geometry);
   if (multiple == 0) {
     return fmt::format(
-        "last lines of blocks lie in {} sets that hold {} of them: neither all lines "
-        "of {} bytes nor those",
+        "last lines of blocks lie in {} sets that hold {} of them: no such share of all lines of "
+        "{} bytes",
         found.layout.ways_per_set.size(), found.layout.lines(), line.bytes);
   }
-  report_sets_of_parts(probe, found, {.multiple = multiple, .line_bytes = line.bytes});
+  report_sets_of_parts(probe, found,
+                       {.multiple = multiple,
+                        .line_bytes = line.bytes,
+                        .are_of_one_line = multiple == code_block_bytes / line.bytes});
   return found.reason;
 }
 

@@ -22,19 +22,6 @@ namespace {
 constexpr double clear_contrast = 0.5;
 constexpr std::uint64_t few_lines = 64;
 
-// A span of 1.4 times the size: one line for each block thrashes, half as many leave space in every
-// set even if they fall unevenly.
-constexpr double sparse_span = 1.4;
-constexpr double one_line_miss_fraction = 0.25;
-// In six random orders of so few blocks the share of misses varies by a quarter of that limit.
-constexpr std::uint64_t few_blocks = 128;
-
-/// Small caches have few sets: one order may fall badly.
-std::uint64_t orders_for(std::uint64_t blocks) {
-  if (blocks < few_blocks) return 24;
-  return blocks < coarse_samples ? 6 : 1;
-}
-
 // Spans that are tried: from one large page, which small pages and TLBs do not disturb, to one in
 // which lines of 32 bytes at the longest distance overfill every set twice.
 constexpr std::uint64_t least_spans_of_cache = 4;
@@ -54,18 +41,11 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
     const std::uint64_t span_bytes =
         std::min(scale_span(coarse_size_bytes, sparse_span, block), cache.end_bytes());
-    const std::uint64_t orders = orders_for(span_bytes / block);
-    double sum = 0;
-    for (std::uint64_t order = 0; order < orders; ++order) {
-      const ChasePlan plan{
-          .offsets = sparse_order(span_bytes, block, fetch_bytes, cache.seed + order),
-          .warmup_passes = 2};
-      sum += measure_miss_fraction(cache, fmt::format("line {}", block), plan);
-    }
-    const double missing = sum / static_cast<double>(orders);
-    line.contrast = std::min(line.contrast,
-                             std::abs(missing - one_line_miss_fraction) / one_line_miss_fraction);
-    if (missing < one_line_miss_fraction) break;
+    const SparseBlocks blocks = chase_sparse_blocks(
+        cache, fmt::format("line {}", block), span_bytes / block,
+        [&](std::uint64_t order) { return sparse_order(span_bytes, block, fetch_bytes, order); });
+    line.contrast = std::min(line.contrast, blocks.contrast);
+    if (blocks.stay) break;
     line.bytes = block;
   }
   return line;
@@ -126,73 +106,24 @@ std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
   return std::nullopt;
 }
 
-/// Some blocks of code that are entered at several places, one after the other, and others that are
-/// entered at the last of these only.
-struct BlockChase {
-  ChasePlan plan;
-  std::size_t first = 0;   // position of the first block's access at the last place, ...
-  std::size_t blocks = 0;  // ... and as many behind it; then the same at each place before
-};
-
-BlockChase plan_entries(std::uint64_t coarse_size_bytes, const std::vector<std::uint64_t>& places,
-                        std::uint64_t seed) {
-  constexpr double entered_everywhere = 0.4;  // of the cache: stay if their parts are lines
-  constexpr double others = 0.75;             // with those: overfill it if they are not
-  const auto span_of = [&](double share) {
-    return scale_span(coarse_size_bytes, share, code_block_bytes);
-  };
-  const Offsets blocks = shuffled_order(span_of(entered_everywhere), code_block_bytes, seed);
-  BlockChase chase{.plan = {.warmup_passes = 2, .passes = 4}, .blocks = blocks.size()};
-  for (std::uint64_t other : shuffled_order(span_of(others), code_block_bytes, seed + 1))
-    chase.plan.offsets.push_back(span_of(entered_everywhere) + other + places.front());
-  chase.first = chase.plan.offsets.size();
-  for (std::uint64_t place : places)
-    for (std::uint64_t block : blocks) chase.plan.offsets.push_back(block + place);
-  return chase;
-}
-
-/// Of the blocks that missed at the last place, so that their line had left: the share that then
-/// misses at place number `at`, too, where a line that begins there left with it. nullopt with too
-/// few of them.
-std::optional<double> share_gone_with_last(const CacheUnderTest& cache, const BlockChase& chase,
-                                           const ChaseLatencies& seen, std::size_t at) {
-  constexpr std::size_t fewest = 16;
-  const double inner_cycles = cache.inner ? cache.inner->threshold_cycles : 0;
-  std::size_t missed = 0;
-  std::size_t gone = 0;
-  for (std::size_t pass = 0; pass < seen.passes(); ++pass) {
-    const double* of_pass = &seen.cycles[pass * seen.positions + chase.first];
-    for (std::size_t block = 0; block < chase.blocks; ++block) {
-      const double cycles = of_pass[at * chase.blocks + block];
-      if (of_pass[block] <= cache.threshold_cycles || cycles <= inner_cycles) continue;
-      ++missed;
-      gone += cycles > cache.threshold_cycles;
-    }
-  }
-  if (missed < fewest) return std::nullopt;
-  return static_cast<double>(gone) / static_cast<double>(missed);
-}
-
 }  // namespace
 
-std::optional<LineLength> measure_line_within_block(const CacheUnderTest& cache,
-                                                    std::uint64_t coarse_size_bytes,
-                                                    std::uint64_t fetch_bytes) {
-  std::vector<std::uint64_t> places;  // the last one first; a line may begin at each
-  for (std::uint64_t bytes = fetch_bytes; bytes <= code_block_bytes; bytes *= 2)
-    places.push_back(code_block_bytes - bytes);
-  const BlockChase chase = plan_entries(coarse_size_bytes, places, cache.seed);
-  if (*std::ranges::max_element(chase.plan.offsets) >= cache.end_bytes()) return std::nullopt;
-  const ChaseLatencies seen = measure_chase(cache, "line within a block", chase.plan);
-  LineLength line{.bytes = fetch_bytes, .contrast = 1};
-  for (std::size_t at = 1; at < places.size(); ++at) {
-    const auto gone = share_gone_with_last(cache, chase, seen, at);
-    if (!gone) return std::nullopt;
-    line.contrast = std::min(line.contrast, std::abs(2 * *gone - 1));
-    if (*gone < 0.5) break;
-    line.bytes = code_block_bytes - places[at];
+SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
+                                 std::uint64_t blocks,
+                                 const std::function<Offsets(std::uint64_t seed)>& order) {
+  constexpr double one_line_miss_fraction = 0.25;
+  // Small caches have few sets: one order may fall badly. In six random orders of so few blocks the
+  // share of misses varies by a quarter of that limit.
+  constexpr std::uint64_t few_blocks = 128;
+  const std::uint64_t orders = blocks < few_blocks ? 24 : blocks < coarse_samples ? 6 : 1;
+  double sum = 0;
+  for (std::uint64_t number = 0; number < orders; ++number) {
+    const ChasePlan plan{.offsets = order(cache.seed + number), .warmup_passes = 2};
+    sum += measure_miss_fraction(cache, label, plan);
   }
-  return line;
+  const double missing = sum / static_cast<double>(orders);
+  const double apart = std::abs(missing - one_line_miss_fraction) / one_line_miss_fraction;
+  return {missing < one_line_miss_fraction, std::min(1.0, apart)};
 }
 
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {

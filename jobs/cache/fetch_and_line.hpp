@@ -5,6 +5,8 @@
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
+#include <functional>
+
 namespace sonde {
 
 /// Bytes that one miss brings: a first access in steps of 8 bytes, from the top down. In a space of
@@ -18,20 +20,25 @@ struct LineLength {
   double contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
 };
 
+/// A span of so many times the size: one line for each block thrashes, half as many leave space in
+/// every set even if they fall unevenly.
+inline constexpr double sparse_span = 1.4;
+
+struct SparseBlocks {
+  bool stay = false;    // less than a quarter of them miss
+  double contrast = 0;  // 0..1: how far from that quarter
+};
+
+/// Whether one access to each of so many blocks stays, over several orders where they are few.
+SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
+                                 std::uint64_t blocks,
+                                 const std::function<Offsets(std::uint64_t seed)>& order);
+
 /// The largest block of which one fetched unit takes the capacity of the whole: spans of 1.4 times
 /// the size are touched with one unit in each block; they stay if a block is more than one line.
 /// Where that leaves it open, by conflicts in one set.
 /// @param coarse_size_bytes of the cache, to some per cent
 LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                         std::uint64_t fetch_bytes);
-
-/// The line of a cache of code that fetches less than a block, if it is shorter than that: some
-/// blocks are entered at their last part, then further and further before it, and others at their
-/// last part alone, so that the lines of last parts leave and are filled again. What lies before
-/// them misses then only if it was in the same line. nullopt if too few lines leave.
-/// @pre the line is no longer than a block
-std::optional<LineLength> measure_line_within_block(const CacheUnderTest& cache,
-                                                    std::uint64_t coarse_size_bytes,
-                                                    std::uint64_t fetch_bytes);
 
 }  // namespace sonde

@@ -132,7 +132,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
   CacheGeometry geometry{
       .bound = coarse, .line_bytes = line.bytes, .fetch = *fetch, .line_contrast = line.contrast};
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
-    geometry.within_block = LineLength{};
+    geometry.within_block = LineWithinBlock{};
     if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))
       geometry.within_block = *within;
   }

@@ -5,7 +5,7 @@
 #include "analysis/results.hpp"
 #include "analysis/structure/capacity/capacity_search.hpp"
 #include "analysis/structure/capacity/miss_blocks.hpp"
-#include "jobs/cache/fetch_and_line.hpp"
+#include "jobs/cache/code_line.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct CacheGeometry {
   double line_contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
   /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
   /// asked for apart. 0 bytes: not known.
-  std::optional<LineLength> within_block = {};
+  std::optional<LineWithinBlock> within_block = {};
   std::uint64_t whole_bytes = 0;  // if `bound` is that of one partition only
   /// Lines of every set that stay together (jobs/sets); 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;

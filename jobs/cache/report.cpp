@@ -91,7 +91,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
 /// Of code, between a fetch and a block.
 void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const std::string metric = cache.name + ".line_bytes";
-  const LineLength& line = *geometry.within_block;
+  const LineWithinBlock& line = *geometry.within_block;
   if (geometry.line_is_known()) {
     return cache.run.report(found_bytes(metric, line.bytes, line.contrast,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));

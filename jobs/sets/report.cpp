@@ -62,9 +62,8 @@ IndexFunction within_span(IndexFunction index, const LinePool& pool) {
   return index;
 }
 
-void report_index(const SetsProbe& probe, const SetLayout& layout) {
+void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFunction& index) {
   const std::string metric = probe.name() + ".index_function";
-  const IndexFunction index = within_span(layout.index, probe.pool());
   if (index.kind == IndexKind::unresolved) {
     return probe.run().report(not_resolvable(metric, index.reason));
   }
@@ -102,7 +101,25 @@ void report_ways(const SetsProbe& probe, const SetLayout& layout, const PartsOfB
 
 void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   report_ways(probe, layout, {.multiple = 1, .line_bytes = probe.pool().line_bytes});
-  report_index(probe, layout);
+  report_index(probe, layout, within_span(layout.index, probe.pool()));
+}
+
+/// With each bit below a block as a set bit of its own: where those of last lines are one of as
+/// many as a block has lines, so many combinations of the function's parities hold such bits alone.
+IndexFunction with_bits_below_block(IndexFunction index, const PartsOfBlocks& parts) {
+  const std::uint64_t bits = (parts.multiple - 1) * parts.line_bytes;
+  std::vector<std::uint64_t> masks;
+  for (std::uint64_t bit = parts.line_bytes; bit <= bits; bit *= 2) masks.push_back(bit);
+  masks.insert(masks.end(), index.masks.begin(), index.masks.end());
+  index.masks = std::move(masks);
+  index.known_bits |= bits;
+  if (index.kind == IndexKind::one_set) index.kind = IndexKind::bit_field;
+  return index;
+}
+
+bool has_parities(const IndexFunction& index) {
+  return index.kind == IndexKind::one_set || index.kind == IndexKind::bit_field ||
+         index.kind == IndexKind::xor_masks;
 }
 
 /// The commonest associativity among the sets seen, and how many have it.
@@ -197,8 +214,14 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
 
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {
   report_ways(probe, found.layout, parts);
-  found.reason =
-      "the last lines of blocks alone are accessed: what the bits below a block choose is not seen";
+  const IndexFunction index = within_span(found.layout.index, probe.pool());
+  if (parts.are_of_one_line && has_parities(index)) {
+    report_index(probe, found.layout, with_bits_below_block(index, parts));
+  } else {
+    found.reason =
+        "the last lines of blocks alone are accessed: what the bits below a block choose is not "
+        "seen";
+  }
   if (found.replacement) report_replacement(probe, *found.replacement);
 }
 

@@ -12,9 +12,11 @@ void report_sets(const SetsProbe& probe, SetFindings& found);
 struct PartsOfBlocks {
   std::uint64_t multiple = 1;    // so many times these sets are all of the cache
   std::uint64_t line_bytes = 0;  // what a way holds
+  bool are_of_one_line = false;  // of several in a block: no other line of it lies in these sets
 };
 
-/// The same for a search with such lines; the index function is left without a finding.
+/// The same for a search with such lines; the index function is left without a finding where lines
+/// of one block share sets.
 /// @pre the sets are confirmed
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts);
 
