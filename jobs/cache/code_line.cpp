@@ -5,6 +5,7 @@
 #include "device/code_blocks.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
+#include "jobs/cache/line_by_pairs.hpp"
 
 #include <fmt/format.h>
 
@@ -112,13 +113,12 @@ std::vector<LastParts> count_last_parts(const CacheUnderTest& cache,
   return parts;
 }
 
-}  // namespace
-
-std::optional<LineWithinBlock> measure_line_within_block(const CacheUnderTest& cache,
-                                                         std::uint64_t coarse_size_bytes,
-                                                         std::uint64_t fetch_bytes) {
-  LineWithinBlock line{.bytes = fetch_bytes, .contrast = 1};
-  for (const LastParts& parts : count_last_parts(cache, coarse_size_bytes, fetch_bytes)) {
+/// By what stays of how many, and by what leaves together.
+std::optional<LineWithinBlock> line_by_parts(const CacheUnderTest& cache,
+                                             std::uint64_t coarse_size_bytes,
+                                             const std::vector<LastParts>& all_parts) {
+  LineWithinBlock line{.bytes = all_parts.front().bytes, .contrast = 1};
+  for (const LastParts& parts : all_parts) {
     line.contrast = std::min(line.contrast, parts.contrast);
     line.last_lines = parts.multiple;
     if (parts.is_doubled) break;
@@ -130,6 +130,41 @@ std::optional<LineWithinBlock> measure_line_within_block(const CacheUnderTest& c
     line.last_lines = 1;
   }
   return line;
+}
+
+/// By pairs of places at which blocks are entered; the others are entered at the later one, too, so
+/// that what lies before it leaves with it or by chance.
+std::optional<LineWithinBlock> line_by_entries(const CacheUnderTest& cache,
+                                               const std::vector<LastParts>& all_parts) {
+  LineWithinBlock line{.bytes = all_parts.front().bytes, .contrast = 1};
+  for (const LastParts& parts : all_parts) {
+    const std::uint64_t later = code_block_bytes - parts.bytes;
+    const auto answer = ask_pair(cache, {.block_bytes = code_block_bytes,
+                                         .first_bytes = later,
+                                         .second_bytes = later - parts.bytes,
+                                         .others_step_bytes = code_block_bytes,
+                                         .others_at_bytes = later});
+    if (!answer) return std::nullopt;
+    line.contrast = std::min(line.contrast, answer->contrast);
+    line.last_lines = parts.multiple;
+    if (!answer->one_line) break;
+    line.bytes = 2 * parts.bytes;
+    line.last_lines = 1;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::optional<LineWithinBlock> measure_line_within_block(const CacheUnderTest& cache,
+                                                         std::uint64_t coarse_size_bytes,
+                                                         std::uint64_t fetch_bytes) {
+  constexpr double clear_contrast = 0.5;
+  const auto all_parts = count_last_parts(cache, coarse_size_bytes, fetch_bytes);
+  const auto by_parts = line_by_parts(cache, coarse_size_bytes, all_parts);
+  if (by_parts && by_parts->contrast >= clear_contrast) return by_parts;
+  const auto by_entries = line_by_entries(cache, all_parts);
+  return by_entries ? by_entries : by_parts;
 }
 
 }  // namespace sonde

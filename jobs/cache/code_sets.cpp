@@ -37,6 +37,7 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGe
   if (!found.reason.empty()) return found.reason;
   if (!found.layout.resolved()) return found.layout.reason;
   if (!found.confirmed()) return "sets of the last lines of blocks were found, but not confirmed";
+  if (const std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
   const std::uint64_t multiple = multiple_of_sets(found.layout, geometry);
   if (multiple == 0) {
     return fmt::format(

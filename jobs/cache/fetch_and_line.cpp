@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
+#include "jobs/cache/line_by_pairs.hpp"
 
 #include <fmt/format.h>
 
@@ -155,7 +156,12 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   // Code is fetched ahead and evicted by other SMs: on an H200 pairs of places were of one line up
   // to 256 bytes in one run and up to 1024 in the next.
   const bool is_code = cache.chase.path == LoadPath::instruction;
-  if (is_clear || is_code || is_large(coarse_size_bytes, line.bytes)) return line;
+  if (is_clear || is_large(coarse_size_bytes, line.bytes)) return line;
+  if (cache.space_bytes > 0) {
+    const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
+    if (by_pairs && by_pairs->contrast > line.contrast) return *by_pairs;
+  }
+  if (is_code) return line;
   try {
     const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
     return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;

@@ -148,6 +148,19 @@ SetFindings find_sets_in_time(CacheProbe& probe) {
   return found;
 }
 
+std::string explain_unequal_ways(const SetFindings& found) {
+  if (!found.confirmed() || found.pool.co_resident.empty()) return {};
+  const auto& ways = found.layout.ways_per_set;
+  if (ways.front() == ways.back()) return {};
+  // Of 90 drawn GPUs (seeds 101 to 128, 201 to 232, 301 to 330) 14 caches were reported so, and had
+  // sets of one size.
+  return fmt::format(
+      "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
+      "ways "
+      "those took is not sure",
+      ways.size(), ways.back(), ways.front());
+}
+
 SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry) {
   // An L1 of 256 KiB of tags keeps 241 KiB of data; under a policy that is not LRU chases miss
   // before a cache is full: 112 of 125 KiB of code on an H200.
@@ -159,15 +172,8 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
   geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
                          reach_bytes <= most_beyond * size_bytes &&
                          size_bytes <= most_beyond * reach_bytes;
-  if (found.confirmed() && !found.pool.co_resident.empty() &&
-      found.layout.ways_per_set.front() != found.layout.ways_per_set.back()) {
-    // Of 90 drawn GPUs (seeds 101 to 128, 201 to 232, 301 to 330) 14 caches were reported so, and
-    // had sets of one size.
-    found.reason = fmt::format(
-        "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
-        "ways those took is not sure",
-        found.layout.ways_per_set.size(), found.layout.ways_per_set.back(),
-        found.layout.ways_per_set.front());
+  if (const std::string unequal = explain_unequal_ways(found); !unequal.empty()) {
+    found.reason = unequal;
     found.layout.ways_per_set.clear();
   } else if (geometry.line_is_known()) {
     report_sets(probe, found);

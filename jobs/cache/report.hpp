@@ -32,6 +32,10 @@ void report_hit_latency(JobRun& run, const std::string& cache, const Replicates&
 /// find_sets, ended with a reason if it takes the device too long.
 SetFindings find_sets_in_time(CacheProbe& probe);
 
+/// Why sets of a cache behind others are not believed, though confirmed: their ways differ. Empty
+/// if they do not.
+std::string explain_unequal_ways(const SetFindings& found);
+
 /// Looks for the sets, judges by them whether the line is right (a direct-mapped cache has sets of
 /// one line of whatever length, so those prove nothing), and reports them if the line is known.
 SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry);
