@@ -91,6 +91,13 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   return cache;
 }
 
+/// What missed a cache may have come from the memory, where the L2 hardly holds more; next time the
+/// L2 answers.
+double soonest_miss(const JobRun& run, double hit_cycles, double miss_cycles) {
+  const double l2_cycles = run.number("cache.l2.hit_latency_cycles").value_or(miss_cycles);
+  return l2_cycles > hit_cycles ? std::min(miss_cycles, l2_cycles) : miss_cycles;
+}
+
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto size_bytes = run.number(name + ".size_bytes");
@@ -114,7 +121,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   cache.size_bytes = *size_bytes;
   cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
   cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
-  cache.miss_cycles = (*hit_cycles + *miss_cycles) / 2;
+  cache.miss_cycles = (*hit_cycles + soonest_miss(run, *hit_cycles, *miss_cycles)) / 2;
   return {.cache = std::move(cache)};
 }
 
@@ -129,16 +136,22 @@ void report_scope(JobRun& run, const std::string& name, const CacheSharing& shar
     return run.report_rest(prefix, Status::not_resolvable, sharing.reason);
   }
   constexpr double confidence = 0.99;
+  constexpr double confidence_by_numbers = 0.8;  // a GPC of so few SMs would look the same
   const int sm_count = run.info().sm_count;
-  const auto report = [&](const char* metric, Value value, std::string remark) {
-    Finding finding = found(prefix + metric, std::move(value), confidence, sharing.probes);
+  const auto report = [&](const char* metric, Value value, double sure, std::string remark) {
+    Finding finding = found(prefix + metric, std::move(value), sure, sharing.probes);
     finding.replicates = 2;
     run.report(std::move(finding), std::move(remark));
   };
-  report("sms", static_cast<double>(sharing.sms.size()),
+  report("sms", static_cast<double>(sharing.sms.size()), confidence,
          fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1));
-  const auto scope = name_scope(sharing.sms, sm_count, known_groups(run));
-  if (scope) return report("scope", *scope, "");
+  const KnownGroups groups = known_groups(run);
+  const auto scope = name_scope(sharing.sms, sm_count, groups);
+  if (scope == "tpc" && groups.tpc_of_sm.empty()) {
+    return report("scope", *scope, confidence_by_numbers,
+                  "which SMs form a TPC is not known: these have numbers in a row");
+  }
+  if (scope) return report("scope", *scope, confidence, "");
   run.report(not_resolvable(
       prefix + "scope",
       fmt::format("{} of {} SMs share it, and which SMs form a TPC or a GPC is not known",

@@ -4,6 +4,7 @@
 
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "device/code_blocks.hpp"
 #include "jobs/cache/cache_evictors.hpp"
 
 #include <algorithm>
@@ -272,7 +273,9 @@ std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& ac
   return record_on(sms_, lines, access_evictors, std::move(orders));
 }
 
-/// Each order on one of the SMs, as many at once as there are.
+/// Each order on one of the SMs, as many at once as there are. Blocks of code are entered at their
+/// last fetch: one that is executed as a whole asks for its line several times in a row, and
+/// policies that tell new lines from those that were hit since (RRIP) then see none of them as new.
 std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
                                                 const Lines& access_evictors,
                                                 std::vector<std::vector<std::uint16_t>> orders) {
@@ -284,8 +287,11 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
       chase.insert(chase.end(), access_evictors.begin(), access_evictors.end());
     }
   }
+  ChaseSetup setup = cache_.chase;
+  if (setup.path == LoadPath::instruction)
+    setup.entered_at_bytes = code_block_bytes - code_entry_bytes;
   std::vector<AccessRecord> records;
-  in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+  in_groups(setup.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),
@@ -293,7 +299,7 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
                     .most_at_once = length,
                     .preparation = Preparation::flushed};
     for (const std::vector<double>& cycles :
-         record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
+         record_lanes(run(), setup, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.

@@ -12,9 +12,11 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t lanes_per_sm = 12;    // their records share what an SM has
-constexpr std::uint64_t recorded = 512;       // of the chase
-constexpr std::uint64_t spans_of_l2 = 4;      // that lanes read in all
+constexpr std::uint64_t recorded = 512;                  // of the chase
+constexpr std::uint64_t fewest_lanes = 12;               // of an SM
+constexpr std::uint64_t most_lanes = 30;                 // with the chase one block each
+constexpr std::uint64_t records_per_sm = 12 * recorded;  // of all lanes of an SM
+constexpr std::uint64_t spans_of_l2 = 4;                 // that lanes read in all
 constexpr std::uint64_t turnovers_of_l2 = 1;  // between two accesses to a line of the chase
 
 /// Lines of the span in any order, in each somewhere: the L2's may be shorter.
@@ -42,6 +44,8 @@ std::vector<ChaseLane> data_lanes(const JobRun& run, std::uint64_t accesses) {
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
   const auto l2_line_bytes = static_cast<std::uint64_t>(
       run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes)));
+  const std::uint64_t lanes_per_sm =
+      std::clamp(records_per_sm / std::min(recorded, accesses), fewest_lanes, most_lanes);
   if (sms_of_one_side(run) * lanes_per_sm * accesses < turnovers_of_l2 * l2_bytes / l2_line_bytes)
     return {};
   const std::uint64_t lane_count = static_cast<std::uint64_t>(run.info().sm_count) * lanes_per_sm;

@@ -137,7 +137,8 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
     pushed_out.offsets.clear();
     const std::uint64_t step_bytes = std::max(smallest_line_bytes, access_bytes(cache.chase.path));
     for (std::uint64_t offset = accessed_bytes; offset < cache.space_bytes; offset += step_bytes) {
-      pushed_out.offsets.push_back(offset);
+      // Twice in a row: some policies replace no line that was hit by one that was not.
+      pushed_out.offsets.insert(pushed_out.offsets.end(), 2, offset);
     }
     pushed_out.skipped = pushed_out.offsets.size();
     pushed_out.offsets.insert(pushed_out.offsets.end(), plan.offsets.begin(), plan.offsets.end());

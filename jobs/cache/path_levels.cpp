@@ -35,13 +35,14 @@ constexpr std::uint64_t shortest_line_bytes = 64;  // of caches in front of the 
 // cycles (texture filters, calls of code), on GPUs known by up to a third.
 constexpr double least_share_of_l2 = 0.75;
 
-/// Steady chases through footprints in half octaves; once in every 64 bytes, the shortest line of
-/// such caches but for textures', and once in 256, the longest.
+/// Steady chases through footprints in half octaves; once in every line, of the shortest that such
+/// caches have (those of textures have shorter ones), and once in 256 bytes, the longest.
 std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
                                              const ChaseSetup& setup) {
   constexpr std::uint64_t enough = 1024;
   std::vector<FootprintChase> chases;
-  const std::uint64_t dense_step = std::max<std::uint64_t>(64, access_bytes(path.path));
+  const std::uint64_t shortest = path.space_bytes > 0 ? smallest_line_bytes : shortest_line_bytes;
+  const std::uint64_t dense_step = std::max(shortest, access_bytes(path.path));
   for (std::uint64_t octave = smallest_footprint_bytes; octave <= path.survey_bytes; octave *= 2) {
     for (std::uint64_t span_bytes : {octave, octave / 2 * 3}) {
       if (span_bytes > path.survey_bytes) continue;
@@ -129,18 +130,19 @@ bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const La
   return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
 }
 
-/// The last class of a space of its own to come as footprints grow, with its other partition, if it
-/// has one: others serve hardly any load of the largest footprint. `served` if it is too fast.
-std::size_t last_as_slow_as_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                               const std::vector<FootprintChase>& chases,
-                               const std::vector<LatencyClass>& classes, std::size_t served) {
-  constexpr double hardly_any = 0.2;
-  std::size_t l2 = served;
-  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1]) &&
-         (l2 == served ||
-          (l2_is_divided(run) && share_of(classes[l2 - 1], chases.back().cycles) >= hardly_any))) {
-    --l2;
-  }
+/// Whether the memory's side answers so late, if the job cache.l3 found a cache there.
+bool is_memory_side(const JobRun& run, const LatencyClass& found) {
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  const auto side_cycles = run.number("cache.l3.hit_latency_cycles");
+  return l2_cycles && side_cycles && 2 * median(found.cycles) > *l2_cycles + *side_cycles;
+}
+
+/// Of the first `l2` classes of a space of its own, without those that may be a nearer partition of
+/// an L2 that is divided.
+std::size_t leave_partitions(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                             const std::vector<LatencyClass>& classes, std::size_t l2) {
+  if (!l2_is_divided(run)) return l2;
+  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) --l2;
   return l2;
 }
 
@@ -148,17 +150,18 @@ std::size_t last_as_slow_as_l2(JobRun& run, const CachePath& path, const ChaseSe
 /// that lose their lines to data. Where that cannot be asked, the last.
 /// @param survey says that nothing is known behind its caches, if the L2 keeps data, too
 std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
-                             const std::vector<FootprintChase>& chases,
                              const std::vector<LatencyClass>& classes, std::size_t served,
                              PathSurvey& survey) {
   const ChaseSetup& setup = survey.chase;
+  while (served > 1 && is_memory_side(run, classes[served - 1])) --served;
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
     const UnderData under = chase_under_data(run, setup, path.caches.front(), classes[l2 - 1]);
     if (under == UnderData::survives) return l2;
-    if (under == UnderData::not_told) survey.may_be_cache = l2 == served;
     if (under != UnderData::leaves) {
-      return l2 == served ? last_as_slow_as_l2(run, path, setup, chases, classes, served) : l2;
+      if (under == UnderData::not_told) survey.may_be_cache = l2 == served;
+      // The last of all is the L2, for want of another.
+      return leave_partitions(run, path, setup, classes, l2 == served ? l2 - 1 : l2);
     }
     --l2;
   }
@@ -168,19 +171,41 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
 /// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
 /// lies behind may be slow translations, or a cache on the memory's side.
-std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
-                    const std::vector<LatencyClass>& classes, std::size_t served,
-                    PathSurvey& survey) {
-  if (path.space_bytes > 0) return find_l2_of_space(run, path, chases, classes, served, survey);
+std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<LatencyClass>& classes,
+                    std::size_t served, PathSurvey& survey) {
+  if (path.space_bytes > 0) return find_l2_of_space(run, path, classes, served, survey);
   std::size_t first = 0;
   while (first < served && !is_l2(run, path, survey.chase, classes[first])) ++first;
   return first;
+}
+
+/// Who serves what the last class does not, of the largest footprints: some policies keep most of
+/// what is asked for again and again, so that no chase has half of its loads from there.
+std::optional<LatencyClass> find_behind_last(const std::vector<FootprintChase>& chases,
+                                             const LatencyClass& last) {
+  constexpr double least_share = 0.05;  // outliers are a few in a thousand
+  FootprintChase late{.span_bytes = chases.back().span_bytes, .cycles = {}};
+  double loads = 0;
+  for (const FootprintChase& chase : chases) {
+    if (chase.span_bytes < late.span_bytes) continue;
+    loads += static_cast<double>(chase.cycles.size());
+    for (double cycles : chase.cycles)
+      if (cycles > last.high_cycles + least_level_gap_cycles) late.cycles.push_back(cycles);
+  }
+  if (static_cast<double>(late.cycles.size()) < least_share * loads) return std::nullopt;
+  auto classes = find_latency_classes({late}, least_level_gap_cycles);
+  if (classes.empty()) return std::nullopt;
+  return std::move(classes.front());
 }
 
 /// Sorts the classes into caches of the path and what lies behind them.
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
   std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
+  if (path.space_bytes > 0 && !classes.empty()) {
+    if (auto behind = find_behind_last(chases, classes.back()))
+      classes.push_back(*std::move(behind));
+  }
   std::size_t served = classes.size();  // by caches; the others by the memory, near or far
   const double soonest_cold = quantile(cold, 0.1);
   // What answers sooner than the L2 is no memory: a cache of code that holds all of the space.
@@ -190,7 +215,7 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
          soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
-  const std::size_t l2 = find_l2(run, path, chases, classes, served, survey);
+  const std::size_t l2 = find_l2(run, path, classes, served, survey);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     survey.no_more = fmt::format(
@@ -251,10 +276,7 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
 /// A cache that no footprint overflows: its hits, and what one miss brings.
 Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
                        const LatencyClass& hits) {
-  if (const auto fetch = measure_fetch(cache)) {
-    cache.run.report(found(cache.name + ".fetch_bytes", static_cast<double>(fetch->bytes),
-                           fetch->agreement, fetch->observations));
-  }
+  if (const auto fetch = measure_fetch(cache)) report_fetch(cache, *fetch);
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
   const bool constant = path.path == LoadPath::constant;
   return {Status::not_resolvable, fmt::format("holds {}: {} or more",
@@ -270,7 +292,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
-  const bool every_sm = !cache.inner && cache.chase.path != LoadPath::instruction;
+  const bool is_code = cache.chase.path == LoadPath::instruction;
+  const bool every_sm = !cache.inner && !is_code;
   if (every_sm) leave_odd_sms(cache, *geometry);
   if (!geometry->accesses_are_lines()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});

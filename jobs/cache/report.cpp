@@ -116,11 +116,22 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
                   format_bytes(geometry.line_bytes), geometry.line_contrast)));
 }
 
+/// Of misses at all distances the commonest is a guess.
+std::string explain_no_fetch(const BlockSize& fetch) {
+  constexpr double least_agreement = 0.6;
+  if (fetch.agreement >= least_agreement) return {};
+  return fmt::format("misses of a first access lie {} apart in {:.0f} % of {} cases only",
+                     format_bytes(static_cast<double>(fetch.bytes)), 100 * fetch.agreement,
+                     fetch.observations);
+}
+
 /// A fill shows the sector, unless it brings more than the cache before it asked for: then several
 /// smaller sectors may have come together.
 void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
                    const std::string& inner_cache) {
   const std::string metric = cache.name + ".sector_bytes";
+  if (const std::string none = explain_no_fetch(geometry.fetch); !none.empty())
+    return cache.run.report(not_resolvable(metric, none));
   const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
@@ -188,8 +199,15 @@ void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
   report_size(cache, geometry, remarks.size);
   report_line(cache, geometry);
   report_sector(cache, geometry, remarks.inner_cache);
-  cache.run.report(found_bytes(cache.name + ".fetch_bytes", geometry.fetch.bytes,
-                               geometry.fetch.agreement, geometry.fetch.observations));
+  report_fetch(cache, geometry.fetch);
+}
+
+void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch) {
+  const std::string metric = cache.name + ".fetch_bytes";
+  const std::string none = explain_no_fetch(fetch);
+  cache.run.report(none.empty()
+                       ? found_bytes(metric, fetch.bytes, fetch.agreement, fetch.observations)
+                       : not_resolvable(metric, none));
 }
 
 void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,

@@ -20,6 +20,9 @@ struct GeometryRemarks {
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                      const GeometryRemarks& remarks);
 
+/// Reports `.fetch_bytes`: not resolvable where misses lie apart now so and now so.
+void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch);
+
 /// Reports `.hit_latency_cycles` and `.miss_latency_cycles` by replicates.
 /// @param cache as metrics name it
 /// @pre both have samples

@@ -118,7 +118,7 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
   constants.line_bytes = code.line_bytes;  // each line of the array once
   CoRunCache blocks = code;
   const double held = static_cast<double>(constants.list_bytes()) / code.size_bytes;
-  blocks.filling = std::clamp(overfilling - held, code.filling, most_filled);
+  blocks.filling = std::clamp(overfilling - held, std::min(code.filling, most_filled), most_filled);
   ArrayVerdict verdict;
   if (blocks.filling + held < least_overfilling) {
     verdict.reason = fmt::format("of {}: the constant bank and code that fits do not overfill it",

@@ -8,12 +8,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace sonde {
 namespace {
 
 // Of longer lists a chase of every SM would take seconds: 64 Ki loads of an L2 last 10 ms.
 constexpr std::uint64_t longest_list = 65536;
+
+/// Where the second of two lists begins: at a power of two, so that an index of XORs spreads it
+/// over as many sets as the first one, if there is room.
+std::uint64_t second_list_bytes(const CoRunCache& cache) {
+  const std::uint64_t aligned_bytes = std::bit_ceil(cache.list_bytes());
+  const bool fits =
+      cache.space_bytes == 0 || aligned_bytes + cache.list_bytes() <= cache.space_bytes;
+  return fits ? aligned_bytes : cache.list_bytes();
+}
+
+/// What two chases on SM 0 missed.
+struct Trial {
+  double held_before = 0;
+  double alone = 0;  // the more of the two
+  double both = 0;   // the less of the two
+  bool both_lose = false;
+
+  /// Why chases cannot tell who shares this cache; empty if they can.
+  std::string obstacle() const {
+    if (held_before > most_held_before) {
+      return fmt::format("caches before it answer {:.0f} % of a chase that is to fill it",
+                         100 * held_before);
+    }
+    if (both_lose) return {};
+    return fmt::format(
+        "a chase that is to fill it misses {:.0f} % alone and {:.0f} % beside a second one on the "
+        "same SM",
+        100 * alone, 100 * both);
+  }
+};
 
 /// One try: SM 0 chases one list, others the other one.
 class ScopeSearch {
@@ -22,27 +53,24 @@ class ScopeSearch {
       : run_(run),
         cache_(cache),
         draw_(draw_co_run(run, cache.name + " scope", number)),
-        own_base_bytes_(number % 2 == 0 ? 0 : cache.list_bytes()),
-        other_base_bytes_(number % 2 == 0 ? cache.list_bytes() : 0) {}
+        own_base_bytes_(number % 2 == 0 ? 0 : second_list_bytes(cache)),
+        other_base_bytes_(number % 2 == 0 ? second_list_bytes(cache) : 0) {}
 
   std::uint64_t probes() const { return probes_; }
 
-  /// Why chases cannot tell who shares this cache; empty if they can.
-  std::string find_obstacle() {
+  /// Asks whether two chases on SM 0 disturb each other and one alone stays.
+  Trial try_two() {
     const AccessShares own = ask({own_chase()}).front();
     const AccessShares other = ask({other_chase(0)}).front();
     own_alone_ = own.missed;
     other_alone_ = other.missed;
-    if (std::max(own.held_before, other.held_before) > most_held_before) {
-      return fmt::format("caches before it answer {:.0f} % of a chase that fills 0.7 of it",
-                         100 * std::max(own.held_before, other.held_before));
-    }
+    Trial trial{.held_before = std::max(own.held_before, other.held_before),
+                .alone = std::max(own.missed, other.missed)};
+    if (trial.held_before > most_held_before) return trial;
     const auto both = ask({own_chase(), other_chase(0)});
-    if (both_lose(both)) return {};
-    return fmt::format(
-        "a chase that fills 0.7 of it misses {:.0f} % alone and {:.0f} % beside a second one on "
-        "the same SM",
-        100 * std::max(own.missed, other.missed), 100 * std::min(both[0].missed, both[1].missed));
+    trial.both = std::min(both[0].missed, both[1].missed);
+    trial.both_lose = both_lose(both);
+    return trial;
   }
 
   /// What SM 0 loses beside all of these; of a single SM, whether both lose.
@@ -81,22 +109,60 @@ class ScopeSearch {
 /// Whether a second try sees the same: all sharers together disturb, all others together do not.
 bool is_confirmed(ScopeSearch& again, const std::vector<int>& sharers,
                   const std::vector<int>& others) {
-  if (!again.find_obstacle().empty()) return false;
+  if (!again.try_two().obstacle().empty()) return false;
   const bool shared = sharers.empty() || again.disturbance_by(sharers) == Loss::some;
   return shared && (others.empty() || again.disturbance_by(others) == Loss::none);
 }
 
-void search(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
-  ScopeSearch first(run, cache, 0);
-  sharing.reason = first.find_obstacle();
-  sharing.overfills = sharing.reason.empty();
-  sharing.probes = first.probes();
-  if (!sharing.overfills) return;
+/// Why lists of this length cannot be asked; empty if they can.
+std::string explain_length(const CoRunCache& cache) {
+  if (cache.listed_lines() > longest_list) {
+    return fmt::format("it holds {} lines: chases of each SM would take seconds",
+                       cache.listed_lines());
+  }
+  if (cache.space_bytes > 0 && 2 * cache.list_bytes() > cache.space_bytes) {
+    return fmt::format("two chases cannot overfill it with {} of constants or code",
+                       format_bytes(static_cast<double>(cache.space_bytes)));
+  }
+  return {};
+}
+
+/// The first try with lists of which two disturb each other and one alone stays. They are made
+/// longer or shorter for it: a size may be a bracket, and hashed sets fill unevenly. nullopt, with
+/// the obstacle that the first lists met as reason, if there are none.
+std::optional<ScopeSearch> fit_lists(JobRun& run, CoRunCache& cache, CacheSharing& sharing) {
+  constexpr double step = 1.5;
+  constexpr int most_steps = 8;
+  constexpr double much_missed = 0.15;
+  const double first_filling = cache.filling;
+  bool longer = true;
+  for (int i = 0; i <= most_steps && explain_length(cache).empty(); ++i) {
+    ScopeSearch search(run, cache, 0);
+    const Trial trial = search.try_two();
+    sharing.overfills = trial.obstacle().empty();
+    if (sharing.overfills) return search;
+    sharing.probes += search.probes();
+    const bool stays = trial.alone <= much_missed;
+    if (i == 0) {
+      sharing.reason = trial.obstacle();
+      longer = stays;
+    }
+    if (longer != stays) break;
+    cache.filling *= longer ? step : 1 / step;
+  }
+  cache.filling = first_filling;
+  return std::nullopt;
+}
+
+void search(JobRun& run, CoRunCache& cache, CacheSharing& sharing) {
+  auto first = fit_lists(run, cache, sharing);
+  if (!first) return;
+  sharing.reason.clear();
   std::vector<int> others;
   for (int sm = 1; sm < run.info().sm_count; ++sm) others.push_back(sm);
   const Sharers sharers =
-      find_sharers(others, [&](const std::vector<int>& sms) { return first.disturbance_by(sms); });
-  sharing.probes = first.probes();
+      find_sharers(others, [&](const std::vector<int>& sms) { return first->disturbance_by(sms); });
+  sharing.probes += first->probes();
   if (!sharers.unclear.empty()) {
     sharing.reason = fmt::format("{} of {} SMs neither disturb SM 0 clearly nor leave it alone",
                                  sharers.unclear.size(), others.size());
@@ -117,17 +183,9 @@ void search(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
 
 }  // namespace
 
-CacheSharing find_cache_sharing(JobRun& run, const CoRunCache& cache) {
+CacheSharing find_cache_sharing(JobRun& run, CoRunCache& cache) {
   CacheSharing sharing;
-  if (run.info().sm_count < 2) {
-    sharing.reason = "there is one SM";
-  } else if (cache.listed_lines() > longest_list) {
-    sharing.reason = fmt::format("it holds {} lines: chases of each SM would take seconds",
-                                 cache.listed_lines());
-  } else if (cache.space_bytes > 0 && 2 * cache.list_bytes() > cache.space_bytes) {
-    sharing.reason = fmt::format("two chases cannot overfill it with {} of constants or code",
-                                 format_bytes(static_cast<double>(cache.space_bytes)));
-  }
+  sharing.reason = run.info().sm_count < 2 ? "there is one SM" : explain_length(cache);
   if (!sharing.reason.empty()) return sharing;
   const auto refusal = refusal_of([&] { search(run, cache, sharing); });
   if (refusal) sharing.reason = *refusal;

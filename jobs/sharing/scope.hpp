@@ -15,7 +15,8 @@ struct CacheSharing {
 };
 
 /// Chases of SM 0 beside those of other SMs, in halves; twice, with other lists at another place.
+/// What a list fills of the cache becomes so much that two of them disturb each other.
 /// @throws DeviceLostError; what the device refuses is a reason
-CacheSharing find_cache_sharing(JobRun& run, const CoRunCache& cache);
+CacheSharing find_cache_sharing(JobRun& run, CoRunCache& cache);
 
 }  // namespace sonde

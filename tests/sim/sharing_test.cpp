@@ -111,18 +111,28 @@ TEST(SharingReasonTest, a_divided_l2_is_not_judged) {
   EXPECT_THAT(sim.find("sharing.l2.scope").reason, HasSubstr("partitions"));
 }
 
-TEST(SharingReasonTest, caches_of_wrong_size_are_not_judged) {
-  for (const double size_bytes : {512.0, 65536.0}) {
-    JobOnSim sim("gtx280");
-    sim.assume("cache.constant_l1.size_bytes", size_bytes);  // the first one counts
-    assume_caches(sim, declared_caches(sim.truth()));
+/// Runs the job with another size of the first cache of constants: what is assumed first counts.
+JobOnSim share_with_size(double size_bytes) {
+  JobOnSim sim("gtx280");
+  sim.assume("cache.constant_l1.size_bytes", size_bytes);
+  assume_caches(sim, declared_caches(sim.truth()));
+  sim.run("sharing");
+  return sim;
+}
 
-    sim.run("sharing");
+/// 2 KiB: two lists of a quarter fit, so they are made longer until they do not.
+TEST(SharingReasonTest, lists_are_lengthened_until_two_overfill_a_cache) {
+  const JobOnSim sim = share_with_size(512);
+  EXPECT_EQ(sim.text("sharing.constant_l1.scope"), "sm");
+  EXPECT_EQ(sim.number("sharing.constant_l1.sms"), 1);
+  EXPECT_EQ(sim.text("sharing.constant_l1_code"), "no");
+}
 
-    EXPECT_EQ(sim.status("sharing.constant_l1.scope"), Status::not_resolvable) << size_bytes;
-    EXPECT_EQ(sim.status("sharing.constant_l1_code"), Status::not_resolvable) << size_bytes;
-    EXPECT_EQ(sim.text("sharing.constant_l3.scope"), "device");
-  }
+TEST(SharingReasonTest, a_cache_of_more_than_can_be_asked_for_is_not_judged) {
+  const JobOnSim sim = share_with_size(65536);
+  EXPECT_EQ(sim.status("sharing.constant_l1.scope"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("sharing.constant_l1_code"), Status::not_resolvable);
+  EXPECT_EQ(sim.text("sharing.constant_l3.scope"), "device");
 }
 
 /// What the jobs on caches find of an H200: its second constant cache holds the whole bank.

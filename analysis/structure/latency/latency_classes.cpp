@@ -14,13 +14,13 @@ constexpr double steady_share = 0.5;
 std::vector<LatencyClass> main_class(const FootprintChase& chase, double gap_cycles) {
   std::vector<LatencyClass> classes;
   for (const Mode& mode : find_modes(chase.cycles, gap_cycles, steady_share)) {
-    LatencyClass found{.first_span_bytes = chase.span_bytes,
-                       .low_cycles = mode.low,
-                       .high_cycles = mode.high,
-                       .cycles = {}};
+    std::vector<double> served;
     for (double cycles : chase.cycles) {
-      if (cycles >= mode.low && cycles <= mode.high) found.cycles.push_back(cycles);
+      if (cycles >= mode.low && cycles <= mode.high) served.push_back(cycles);
     }
+    // Single loads that were late bridge no gap.
+    LatencyClass found = class_of(served);
+    found.first_span_bytes = chase.span_bytes;
     classes.push_back(std::move(found));
   }
   return classes;
