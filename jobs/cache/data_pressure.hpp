@@ -1,5 +1,5 @@
 // Whether lines of constants lie in the L2 or in a cache of their own that is as slow: only the L2
-// loses them to data. A part of the surveys of jobs/cache/path_levels.
+// loses them to data. A part of the surveys of jobs/cache/path_survey.
 #pragma once
 
 #include "analysis/structure/latency/latency_classes.hpp"

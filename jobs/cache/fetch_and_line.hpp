@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/structure/capacity/miss_blocks.hpp"
+#include "jobs/cache/line_length.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 #include <functional>
@@ -14,11 +15,6 @@ namespace sonde {
 /// which nothing empties can be asked, too. nullopt with fewer than two misses.
 /// Source: Mei and Chu 2016, section 4.2.
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache);
-
-struct LineLength {
-  std::uint64_t bytes = 0;
-  double contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
-};
 
 /// A span of so many times the size: one line for each block thrashes, half as many leave space in
 /// every set even if they fall unevenly.

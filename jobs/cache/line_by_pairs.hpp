@@ -2,7 +2,8 @@
 // capacity that is sharp: sets of one way, hashed or replaced at random, do as well.
 #pragma once
 
-#include "jobs/cache/fetch_and_line.hpp"
+#include "jobs/cache/line_length.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 
 #include <optional>
 
