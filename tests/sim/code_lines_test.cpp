@@ -22,6 +22,7 @@ struct CodeCache {
   std::uint32_t sets = 0;
   std::uint32_t ways = 0;
   bool is_folded = false;  // each bit of the set is XORed with one above all of them
+  std::string replacement = "lru";
 };
 
 /// 4 to 24 KiB, so that the L1 of code behind it is far larger.
@@ -63,6 +64,7 @@ std::string write_model(const CodeCache& cache, std::uint64_t seed) {
     declared["sets"] = cache.sets;
     declared["ways"] = cache.ways;
     declared["index"] = write_index(cache);
+    declared["replacement"] = cache.replacement;
   }
   const std::string path = testing::TempDir() + fmt::format("code_lines_{}.json", seed);
   std::ofstream(path) << model;
@@ -125,6 +127,32 @@ TEST(CodeLinesTest, within_a_block_come_back_where_the_index_is_folded) {
     EXPECT_EQ(sim.status("cache.instruction_l0.index_function"), Status::not_resolvable) << text;
   }
   EXPECT_GE(within, 3u);
+}
+
+/// Sets of one way, folded: half of the cache's lines already push each other out, so that no
+/// footprint tells a line from a part of it.
+TEST(CodeLinesTest, come_back_where_no_footprint_is_sharp) {
+  for (std::uint64_t seed = 21; seed <= 23; ++seed) {
+    Random random(seed);
+    CodeCache cache = draw_cache(random);
+    cache.is_folded = true;
+    cache.ways = 1;
+    cache.sets =
+        static_cast<std::uint32_t>((std::uint64_t{8192} << random.below(2)) / cache.line_bytes);
+    EXPECT_EQ(measure(cache, seed).number("cache.instruction_l0.line_bytes"), cache.line_bytes)
+        << in_words(cache, seed);
+  }
+}
+
+/// A block that is executed as a whole asks for a line of four fetches four times: SRRIP would see
+/// a hit of each new line, and be called NRU. Blocks are entered at the last fetch, so it is not;
+/// what the cache held before still hides which policy it is.
+TEST(CodeLinesTest, of_several_fetches_pass_for_no_other_policy) {
+  const CodeCache cache{
+      .line_bytes = 128, .fetch_bytes = 32, .sets = 16, .ways = 6, .replacement = "srrip"};
+  const JobOnSim sim = measure(cache, 31);
+  expect_lines_and_sets(sim, cache, in_words(cache, 31));
+  EXPECT_EQ(sim.status("cache.instruction_l0.replacement"), Status::not_resolvable);
 }
 
 /// The L1 of code takes as long as plain loads from the L2; code from the L2 takes longer still.

@@ -60,7 +60,8 @@ void add_sets(Values& values, const std::string& name, const sim::Geometry& geom
 }
 
 /// A load that misses brings all that the caches before this one ask for. Where that, or what a
-/// miss brings, is several sectors, no load shows one: the smallest part that arrives is seen.
+/// miss brings, is several sectors, no load shows one: the smallest part that arrives is seen. Nor
+/// does any show that it is one, where a miss brings more than those caches ever ask for.
 void add_shape(Values& values, const std::string& name, const sim::CacheModel& cache,
                double size_bytes, std::uint64_t asked_bytes = 0) {
   const std::uint64_t brought_bytes = std::max(cache.fetch_bytes, asked_bytes);
@@ -69,7 +70,8 @@ void add_shape(Values& values, const std::string& name, const sim::CacheModel& c
   values.push_back({name + ".line_bytes", static_cast<double>(cache.line_bytes)});
   values.push_back({.metric = name + ".sector_bytes",
                     .value = static_cast<double>(part_bytes),
-                    .excluded = part_bytes > cache.sector_bytes});
+                    .excluded = part_bytes > cache.sector_bytes ||
+                                (asked_bytes > 0 && cache.fetch_bytes > asked_bytes)});
   values.push_back({name + ".fetch_bytes", static_cast<double>(brought_bytes)});
 }
 
