@@ -56,8 +56,11 @@ bool knows_last_level(const JobRun& run) {
 
 PatternRequest request_patterns(const JobRun& run, LoadPath path) {
   PatternRequest request;
-  request.granularity_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
-  request.page_step_bytes = request.granularity_bytes;
+  request.page_step_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
+  // Pages may be of any size where none was found, or of several: lines of one lie close then.
+  const bool knows_page = run.number("tlb.page_bytes").has_value();
+  const bool asked = run.answer("tlb.page_bytes") != nullptr;
+  request.granularity_bytes = knows_page || !asked ? request.page_step_bytes : smallest_page_bytes;
   const DataCache cache = data_cache(run, path);
   request.line_step_bytes = std::max(common_line_bytes, cache.line_bytes);
   request.most_lines = cache.lines;

@@ -176,5 +176,20 @@ TEST(StreamWaysTest, far_lines_come_through_the_way_between_partitions_unless_co
   EXPECT_NEAR(crossing.far, 2 * 1000 * 1.98e9, 0.05 * 2000 * 1.98e9);
 }
 
+/// The homes of lines are asked through a path whose first cache has a size for each carve-out.
+TEST(StreamWaysTest, homes_are_found_where_no_carve_out_is_empty) {
+  nlohmann::json model = quiet_json("h200");
+  for (auto& cache : model["caches"]) {
+    if (cache.contains("by_carveout")) cache["by_carveout"].erase(0);
+  }
+  model["device"]["shared_carveouts_bytes"].erase(0);
+  ASSERT_GT(model["device"]["shared_carveouts_bytes"].at(0), 0);
+  const auto device = open_sim(model);
+  StreamProbe probe = reads(*device, 1024, 1, 4);
+  probe.footprint_bytes = 16 << 20;
+  probe.groups = {{.sms = {0}, .chunk_offsets_bytes = {0, stream_chunk_bytes}}};
+  EXPECT_GT(rate(*device, probe), 0);
+}
+
 }  // namespace
 }  // namespace sonde::sim
