@@ -5,6 +5,7 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/memory_side.hpp"
 #include "jobs/cache/path_levels.hpp"
 #include "jobs/chase/known_latencies.hpp"
 
@@ -15,68 +16,81 @@
 namespace sonde {
 namespace {
 
-/// A steady chase through so much memory, once in every line of the L2.
-std::vector<double> chase_span(JobRun& run, const ChaseSetup& setup, std::uint64_t span_bytes,
-                               std::uint64_t line_bytes) {
-  constexpr std::uint64_t enough = 4096;
-  ChasePlan plan =
-      steady_plan(setup, span_bytes / line_bytes * line_bytes, line_bytes, run.seed(), enough);
-  plan.warmup_passes = 1;
-  return measure_chase(run, setup, fmt::format("cache.l3 span {}", span_bytes), plan).cycles;
-}
-
-/// Who serves half of the loads of twice the L2 and more, if it is neither the L2 nor the memory.
-std::optional<LatencyClass> find_behind_l2(const LatencyClass& l2, const LatencyClass& memory,
-                                           const std::vector<double>& beyond,
-                                           std::uint64_t span_bytes) {
-  for (LatencyClass& found : find_latency_classes({{span_bytes, beyond}}, least_level_gap_cycles)) {
-    if (found.low_cycles > l2.high_cycles + least_level_gap_cycles &&
-        median(found.cycles) < memory.low_cycles - least_memory_gap_cycles) {
-      return std::move(found);
-    }
+/// Where the size of the L2 lies; of a divided one, whose size is not known, as far as one SM fills
+/// it.
+std::optional<Interval> l2_bytes(const JobRun& run) {
+  for (const char* metric : {"cache.l2.size_bytes", "cache.l2.segment_bytes"}) {
+    const Finding* size = run.finding(metric);
+    if (size == nullptr) continue;
+    const double bytes = *run.number(metric);
+    if (!size->interval) return Interval{bytes, bytes};
+    return Interval{std::min(bytes, size->interval->low), std::max(bytes, size->interval->high)};
   }
   return std::nullopt;
 }
 
-/// The L2's size, or what it lies below.
-std::optional<std::uint64_t> most_l2_bytes(const JobRun& run) {
-  const Finding* size = run.finding("cache.l2.size_bytes");
-  if (size == nullptr) return std::nullopt;
-  const double bytes = *run.number("cache.l2.size_bytes");
-  return static_cast<std::uint64_t>(size->interval ? std::max(bytes, size->interval->high) : bytes);
+/// From what the L2 surely holds to four times what it may hold.
+SurveyedSpans spans_around(const Interval& l2_bytes, double line_bytes, double memory_cycles) {
+  return {.from_bytes = static_cast<std::uint64_t>(l2_bytes.low),
+          .to_bytes = static_cast<std::uint64_t>(4 * l2_bytes.high),
+          .step_bytes = std::max(static_cast<std::uint64_t>(line_bytes), common_line_bytes),
+          .memory_cycles = memory_cycles};
+}
+
+/// Lines on the side of the memory may be shorter than what the L2 asks for: 64 B behind 128 B on
+/// RDNA 2.
+std::uint64_t asked_bytes(const JobRun& run) {
+  return static_cast<std::uint64_t>(run.number("cache.l2.fetch_bytes").value_or(0));
+}
+
+/// Hits of the L2, of several partitions of the farthest.
+double highest_l2_cycles(const JobRun& run, const std::vector<double>& hits) {
+  return std::max(quantile(hits, 0.98), run.number("cache.l2.far_hit_latency_cycles").value_or(0));
 }
 
 }  // namespace
 
 void run_cache_l3(JobRun& run) {
-  const auto l2_bytes = most_l2_bytes(run);
+  const auto l2_range = l2_bytes(run);
   const auto line_bytes = run.number("cache.l2.line_bytes");
-  if (!l2_bytes || !line_bytes) {
+  if (!l2_range || !line_bytes) {
     return run.report_rest("", Status::not_resolvable,
                            "the size or the line of the L2 before it is not known");
   }
-  const auto step_bytes = static_cast<std::uint64_t>(*line_bytes);
   const CachePath path{.path = LoadPath::past_l1,
                        .record_space = RecordSpace::longest,
                        .caches = {"cache.l2", "cache.l3"},
-                       .survey_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4)};
+                       .survey_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4),
+                       .asked_bytes = asked_bytes(run)};
   PathSurvey survey;
   survey.chase = set_up_chase(run, path.path, path.record_space);
-  const LatencyClass memory =
-      class_of(measure_memory_latencies(run, survey.chase, "cache.l3 memory", run.seed()));
-  const LatencyClass l2 = class_of(chase_span(run, survey.chase, *l2_bytes / 4, step_bytes));
-  const std::uint64_t beyond_bytes = 2 * *l2_bytes;
-  const std::vector<double> beyond = chase_span(run, survey.chase, beyond_bytes, step_bytes);
-  auto side = find_behind_l2(l2, memory, beyond, beyond_bytes);
+  const std::vector<double> memory = measure_memory_latencies(run, survey.chase, "cache.l3 memory",
+                                                              run.seed(), 3, smallest_page_bytes);
+  const double memory_cycles = quantile(memory, 0.05);
+  const std::vector<double> hits =
+      measure_resident_latencies(run, survey.chase, "cache.l3 L2 hits");
+  const auto chases = survey_spans(run, survey.chase, "cache.l3 span",
+                                   spans_around(*l2_range, *line_bytes, memory_cycles));
+  auto side = find_between(chases, highest_l2_cycles(run, hits), memory_cycles);
   if (!side) {
     return run.report_rest(
         "", Status::not_present,
-        fmt::format("loads of twice what the L2 holds take {:.0f} cycles, those that only the "
-                    "memory can serve {:.0f}",
-                    median(beyond), median(memory.cycles)));
+        fmt::format("no load of {} footprints up to {} takes longer than a hit of the L2 and less "
+                    "than from the memory ({:.0f} cycles), but slow translations",
+                    chases.size(), format_bytes(static_cast<double>(chases.back().span_bytes)),
+                    median(memory)));
   }
-  survey.caches = {l2, *std::move(side)};
-  survey.behind = memory;
+  if (!side->serves_half()) {
+    return run.report_rest(
+        "", Status::not_resolvable,
+        fmt::format(
+            "{:.0f} % of what misses of {} takes {:.0f} cycles, longer than a hit of the L2 "
+            "and less than from the memory, but of no footprint half",
+            100 * side->share, format_bytes(static_cast<double>(side->served.first_span_bytes)),
+            median(side->served.cycles)));
+  }
+  survey.caches = {class_of(hits), std::move(side->served)};
+  survey.behind = class_of(memory);
   report_unanswered(run, "cache.l3", characterize_level(run, path, survey, 1));
 }
 

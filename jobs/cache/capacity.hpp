@@ -45,11 +45,19 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
 CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes);
 
-/// Lines that are found again on the return pass after fills that grow until no more are found,
-/// times line_bytes: the size of the cache also where its sets are of different size or fill
-/// unevenly, if it evicts in order.
-std::uint64_t measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                                std::uint64_t line_bytes);
+/// Lines that are found again on the return pass after fills that grow until no more are found.
+struct Residents {
+  std::uint64_t bytes = 0;
+  /// A longer fill leaves as many, as where the oldest line leaves and all sets are full. Else they
+  /// are not all that the cache holds.
+  bool stay = true;
+  bool are_all_at_once = true;  // the shortest fill left as many as any other
+};
+
+/// The size of the cache also where its sets are of different size or fill unevenly, if it evicts
+/// in order.
+Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                            std::uint64_t line_bytes);
 
 /// Whether hardly a line of twice as many as the cache holds is found again in cyclic accesses: LRU
 /// and FIFO leave none. True, too, where no such span can be asked for.

@@ -36,15 +36,50 @@ std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const C
                        entry_bytes(cache.chase.path));
 }
 
+/// A span to be touched once in each block.
+struct LostSpan {
+  std::uint64_t bytes = 0;
+  double missing = 1;  // share of its fetched units, if all of them are accessed; not asked of code
+                       // and constants, as nothing larger may be there
+};
+
+// Of a span that says something of lines: more than blocks of one line miss at least.
+constexpr double least_lost = 0.28;
+
+/// A cache that evicts in order loses all of 1.4 times its size; another one lost the first lines,
+/// which the coarse size is made of, long before it was full, or keeps some of more than it holds.
+LostSpan find_lost_span(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
+                        std::uint64_t fetch_bytes) {
+  constexpr double growth = 1.2;
+  constexpr double most_growth = 16;
+  const auto span_of = [&](double factor) {
+    return std::min(scale_span(coarse_size_bytes, factor * sparse_span, fetch_bytes),
+                    cache.end_bytes());
+  };
+  if (cache.space_bytes > 0) return {span_of(1)};
+  for (double factor = 1; factor < most_growth; factor *= growth) {
+    const std::uint64_t span_bytes = span_of(factor);
+    const SparseBlocks units = chase_sparse_blocks(
+        cache, fmt::format("line, all of {}", span_bytes), span_bytes / fetch_bytes,
+        [&](std::uint64_t order) { return shuffled_order(span_bytes, fetch_bytes, order); });
+    if (units.missing >= least_lost) return {span_bytes, units.missing};
+  }
+  return {span_of(1), 0};
+}
+
 LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                              std::uint64_t fetch_bytes) {
-  LineLength line{.bytes = fetch_bytes, .contrast = 1};
+  const LostSpan lost = find_lost_span(cache, coarse_size_bytes, fetch_bytes);
+  LineLength line{.bytes = fetch_bytes, .contrast = lost.missing > 0 ? 1.0 : 0.0};
+  // As many lines miss as units of all do, or those of half as many lines.
+  const double miss_limit = lost.missing > 0 ? std::min(one_line_miss_fraction, lost.missing / 2)
+                                             : one_line_miss_fraction;
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
-    const std::uint64_t span_bytes =
-        std::min(scale_span(coarse_size_bytes, sparse_span, block), cache.end_bytes());
+    const std::uint64_t span_bytes = lost.bytes / block * block;
     const SparseBlocks blocks = chase_sparse_blocks(
         cache, fmt::format("line {}", block), span_bytes / block,
-        [&](std::uint64_t order) { return sparse_order(span_bytes, block, fetch_bytes, order); });
+        [&](std::uint64_t order) { return sparse_order(span_bytes, block, fetch_bytes, order); },
+        miss_limit);
     line.contrast = std::min(line.contrast, blocks.contrast);
     if (blocks.stay) break;
     line.bytes = block;
@@ -111,8 +146,8 @@ std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
 
 SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
                                  std::uint64_t blocks,
-                                 const std::function<Offsets(std::uint64_t seed)>& order) {
-  constexpr double one_line_miss_fraction = 0.25;
+                                 const std::function<Offsets(std::uint64_t seed)>& order,
+                                 double miss_limit) {
   // Small caches have few sets: one order may fall badly. In six random orders of so few blocks the
   // share of misses varies by a quarter of that limit.
   constexpr std::uint64_t few_blocks = 128;
@@ -123,8 +158,8 @@ SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string&
     sum += measure_miss_fraction(cache, label, plan);
   }
   const double missing = sum / static_cast<double>(orders);
-  const double apart = std::abs(missing - one_line_miss_fraction) / one_line_miss_fraction;
-  return {missing < one_line_miss_fraction, std::min(1.0, apart)};
+  const double apart = std::abs(missing - miss_limit) / miss_limit;
+  return {missing < miss_limit, std::min(1.0, apart), missing};
 }
 
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {

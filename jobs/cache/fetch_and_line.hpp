@@ -21,14 +21,19 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache);
 inline constexpr double sparse_span = 1.4;
 
 struct SparseBlocks {
-  bool stay = false;    // less than a quarter of them miss
-  double contrast = 0;  // 0..1: how far from that quarter
+  bool stay = false;    // fewer of them miss than the limit
+  double contrast = 0;  // 0..1: how far from that limit
+  double missing = 0;   // share of them, 0..1
 };
+
+/// Blocks of one line each miss in one access of four, and more often.
+inline constexpr double one_line_miss_fraction = 0.25;
 
 /// Whether one access to each of so many blocks stays, over several orders where they are few.
 SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
                                  std::uint64_t blocks,
-                                 const std::function<Offsets(std::uint64_t seed)>& order);
+                                 const std::function<Offsets(std::uint64_t seed)>& order,
+                                 double miss_limit = one_line_miss_fraction);
 
 /// The largest block of which one fetched unit takes the capacity of the whole: spans of 1.4 times
 /// the size are touched with one unit in each block; they stay if a block is more than one line.

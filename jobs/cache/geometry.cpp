@@ -102,13 +102,20 @@ void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
     geometry.residents_bytes = bound.fitting_bytes;  // no return pass meets what chance leaves
     return;
   }
-  geometry.residents_bytes = measure_residents(cache, bound.fitting_bytes, line_bytes);
+  const Residents residents = measure_residents(cache, bound.fitting_bytes, line_bytes);
+  geometry.residents_bytes = residents.bytes;
+  geometry.fills_late = !residents.are_all_at_once;
   // So few of many lines stay by chance, in no set that is larger than others.
   if (geometry.residents_bytes < bound.fitting_bytes + bound.fitting_bytes / by_chance) {
     geometry.residents_bytes = bound.fitting_bytes;
-  } else if (!evicts_in_order(cache, geometry.residents_bytes, line_bytes)) {
+  } else if (!residents.stay || !evicts_in_order(cache, geometry.residents_bytes, line_bytes)) {
     geometry.residents_bytes = bound.fitting_bytes;
     bracket_size(cache, coarse, geometry);
+    // Where some sets are full long before others, half of the lines are lost before those are.
+    if (geometry.part_range.high > 0) {
+      geometry.part_range.high =
+          std::max(geometry.part_range.high, 2 * static_cast<double>(residents.bytes));
+    }
   }
 }
 
@@ -131,6 +138,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
   const LineLength line = measure_line(cache, coarse.fitting_bytes, unit_bytes);
   CacheGeometry geometry{
       .bound = coarse, .line_bytes = line.bytes, .fetch = *fetch, .line_contrast = line.contrast};
+  geometry.may_be_shorter = cache.inner && line.bytes <= cache.inner->asked_bytes;
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
     geometry.within_block = LineWithinBlock{};
     if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))

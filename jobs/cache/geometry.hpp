@@ -21,6 +21,7 @@ struct CacheGeometry {
   Interval first_miss_range = {};     // likewise the bound
   std::uint64_t replicates = 1;       // draws
   std::uint64_t residents_bytes = 0;  // found again on the return pass after a fill
+  bool fills_late = false;            // the longer the fill, the more of them: sets fill unevenly
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
   double line_contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
@@ -30,7 +31,8 @@ struct CacheGeometry {
   std::uint64_t whole_bytes = 0;  // if `bound` is that of one partition only
   /// Lines of every set that stay together (jobs/sets); 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;
-  bool line_proven = false;  // by sets of such lines, which together are of its size (jobs/sets)
+  bool may_be_shorter = false;  // the line: what is asked for at once may be several
+  bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
 
   bool one_side = false;     // all that was asked for lies in one partition of several
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
@@ -47,6 +49,7 @@ struct CacheGeometry {
   /// few lines it may be as little though the line is right, but there sets are found.
   bool line_is_known() const {
     constexpr double least_contrast = 0.4;
+    if (may_be_shorter) return false;
     if (within_block) return within_block->contrast >= least_contrast;
     return line_proven || line_contrast >= least_contrast;
   }
@@ -75,8 +78,12 @@ struct CacheGeometry {
   }
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {
-    if (!gradual) return std::nullopt;
     const auto part = static_cast<double>(part_bytes());
+    if (!gradual && fills_late && filled_bytes == 0 && residents_bytes > bound.fitting_bytes) {
+      constexpr double last_sets = 1.0 / 256;  // that no fill has filled, or outliers
+      return Interval{part * (1 - last_sets), part * (1 + last_sets)};
+    }
+    if (!gradual) return std::nullopt;
     const Interval& seen = half_lost_bytes > 0 || is_bracketed() ? part_range : first_miss_range;
     return Interval{std::min(part, seen.low), std::max(part, seen.high)};
   }

@@ -95,7 +95,8 @@ void report_one_part(JobRun& run, const std::string& reason) {
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
 }
 
-std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t size_bytes) {
+std::optional<std::string> report_parts_without_copies(const CacheUnderTest& cache,
+                                                       std::uint64_t size_bytes) {
   JobRun& run = cache.run;
   constexpr std::uint64_t passes = 5;
   const ChasePlan plan{.offsets = choose_lines_of_pages(run), .warmup_passes = 2, .passes = passes};
@@ -108,12 +109,7 @@ std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t siz
   };
   for (const int sm : sms) hits_of_sm.push_back(hits_on(sm, plan));
   const auto sides = split_sides(hits_of_sm);
-  if (!sides) {
-    report_one_part(run,
-                    "no latency between hit and memory appears beyond the size, and all SMs are as "
-                    "near to the same lines: one part");
-    return {};
-  }
+  if (!sides) return std::nullopt;
   run.report(not_present("cache.l2.segment_bytes",
                          "each line is in one partition, for all SMs: there are no copies"));
   const std::uint64_t step_bytes =
@@ -136,7 +132,7 @@ std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t siz
   }
   run.report(
       found_replicated("cache.l2.far_hit_latency_cycles", summarize_replicates(far_hits_of_sm)));
-  if (!is_uneven) return {};
+  if (!is_uneven) return "";
   return "the lines of a footprint in a row lie in one partition more than others: the home of a "
          "line is that of its page, or of many";
 }

@@ -4,6 +4,7 @@
 
 #include "jobs/chase/cache_under_test.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,14 @@ bool l2_is_divided(const JobRun& run);
 /// Reports `.segment_bytes` and `.far_hit_latency_cycles` as absent: one part.
 void report_one_part(JobRun& run, const std::string& reason);
 
-/// Reports them where no latency beyond the size lies between hits and the memory. An L2 may be
+/// Reports them where no latency beyond the size lies between hits and the memory, if the L2 is
 /// divided all the same: without copies each line is in one partition, and among the hits are far
 /// ones from the first.
 /// @param size_bytes of a footprint in a row that fits
-/// @return why that and its sets are not those of the whole L2, if its lines lie in one partition
-/// more than others do; empty otherwise
-std::string report_undivided_size(const CacheUnderTest& cache, std::uint64_t size_bytes);
+/// @return nullopt if hits of all SMs are as near: nothing is reported. Else why that and its sets
+/// are not those of the whole L2, if its lines lie in one partition more than others do, or empty
+std::optional<std::string> report_parts_without_copies(const CacheUnderTest& cache,
+                                                       std::uint64_t size_bytes);
 
 /// Reports `.atomic_near_cycles .atomic_far_cycles .home_near_fraction .home_function`.
 /// Method: docs/methods/l2-partitions.md.

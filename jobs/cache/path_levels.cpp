@@ -27,6 +27,7 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
                                           std::string& reason) {
   InnerCaches inner;
   inner.threshold_cycles = threshold_between(survey.caches[level - 1], survey.caches[level]);
+  inner.asked_bytes = path.asked_bytes;
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
     auto line_bytes = run.number(path.caches[i] + ".line_bytes");

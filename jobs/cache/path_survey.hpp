@@ -17,6 +17,8 @@ struct CachePath {
   std::vector<std::string> caches;  // as metrics name them, innermost first
   std::uint64_t space_bytes = 0;    // all that the path can reach; 0: global memory
   std::uint64_t survey_bytes = 0;   // the largest footprint that is asked for its latency
+  /// What inner caches ask for at once, if lines behind them may be shorter; 0: they are not.
+  std::uint64_t asked_bytes = 0;
 };
 
 /// Who serves the loads of a path.

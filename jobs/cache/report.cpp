@@ -102,6 +102,11 @@ void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& 
                           format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
 }
 
+std::string shorter_lines(const CacheGeometry& geometry) {
+  return fmt::format("{} or less: the cache before it asks for as much at once",
+                     format_bytes(geometry.line_bytes));
+}
+
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (geometry.within_block) return report_line_within_block(cache, geometry);
   const std::string metric = cache.name + ".line_bytes";
@@ -109,6 +114,8 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
   }
+  if (geometry.may_be_shorter)
+    return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
   cache.run.report(not_resolvable(
       metric,
       fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
@@ -132,6 +139,8 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::string metric = cache.name + ".sector_bytes";
   if (const std::string none = explain_no_fetch(geometry.fetch); !none.empty())
     return cache.run.report(not_resolvable(metric, none));
+  if (geometry.may_be_shorter)
+    return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
   const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {

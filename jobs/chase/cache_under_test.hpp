@@ -13,6 +13,8 @@ struct InnerCaches {
   std::uint64_t size_bytes = 0;  // of the largest
   std::uint64_t line_bytes = 0;  // the shortest of their lines
   double threshold_cycles = 0;   // loads above it missed them all
+  /// What a miss asks for at once, if lines of the cache behind may be shorter; 0: they are not.
+  std::uint64_t asked_bytes = 0;
 };
 
 /// A cache as a chase sees it: loads above the threshold miss it.

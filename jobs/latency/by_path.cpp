@@ -37,13 +37,11 @@ void report_hits(JobRun& run, const std::string& metric, const Replicates& hits)
 /// A memory of two partitions lies behind an L2 of two: else the slower group of its latencies
 /// waited for translations, and the faster one is its latency.
 MemorySummary summarize_memory(const JobRun& run, const Replicates& cold) {
-  const auto is_absent = [&](const char* metric) {
-    const Finding* answer = run.answer(metric);
-    return answer != nullptr && answer->status == Status::not_present;
-  };
+  const Finding* far_hits = run.answer("cache.l2.far_hit_latency_cycles");
+  const bool is_one = far_hits != nullptr && far_hits->status == Status::not_present &&
+                      !run.number("cache.l2.atomic_far_cycles");
   MemorySummary memory = summarize_memory_replicates(cold.samples);
-  if (memory.partitions && is_absent("cache.l2.far_hit_latency_cycles") &&
-      is_absent("cache.l2.atomic_far_cycles")) {
+  if (memory.partitions && is_one) {
     memory.all = memory.partitions->near;
     memory.partitions.reset();
   }

@@ -75,8 +75,11 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   PageChaseSetup setup{.run = run};
   setup.chase = set_up_chase(run, path, RecordSpace::longest);
   setup.limit_bytes = usable_memory_bytes(run.info());
+  // Of several partitions that keep copies one SM fills the near one.
   const double l2_bytes =
-      run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes));
+      run.number("cache.l2.segment_bytes")
+          .value_or(
+              run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
   const double line_bytes = std::max(run.number("cache.l2.line_bytes").value_or(0),
                                      static_cast<double>(common_line_bytes));
   setup.most_pages = static_cast<std::uint64_t>(
