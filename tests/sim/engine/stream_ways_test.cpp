@@ -185,9 +185,11 @@ TEST(StreamWaysTest, homes_are_found_where_no_carve_out_is_empty) {
   model["device"]["shared_carveouts_bytes"].erase(0);
   ASSERT_GT(model["device"]["shared_carveouts_bytes"].at(0), 0);
   const auto device = open_sim(model);
-  StreamProbe probe = reads(*device, 1024, 1, 4);
-  probe.footprint_bytes = 16 << 20;
-  probe.groups = {{.sms = {0}, .chunk_offsets_bytes = {0, stream_chunk_bytes}}};
+  StreamProbe probe = adds(*device, 16 << 20, 128);
+  StreamGroup& group = probe.groups.emplace_back();
+  for (int sm = 0; sm < device->info().sm_count; ++sm) group.sms.push_back(sm);
+  for (std::uint64_t at = 0; at < probe.footprint_bytes; at += stream_chunk_bytes)
+    group.chunk_offsets_bytes.push_back(at);
   EXPECT_GT(rate(*device, probe), 0);
 }
 
