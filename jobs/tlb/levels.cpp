@@ -275,9 +275,10 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
 
 }  // namespace
 
-TlbLevels find_levels(const std::vector<PageChaseCosts>& chases, std::size_t most_levels) {
+TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
+                      std::size_t most_levels) {
   TlbLevels found;
-  found.levels = find_tlb_levels(chases, least_tlb_step_cycles);
+  found.levels = find_tlb_levels(chases, setup.least_step_cycles);
   found.levels.resize(std::min(found.levels.size(), most_levels));
   found.chased_bytes = chases.back().span_bytes;
   return found;

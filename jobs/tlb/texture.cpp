@@ -70,7 +70,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
     if (std::abs(fetches.share - plain.share) > share_tolerance) return true;
     const double apart_cycles = std::abs(fetches.usual_cycles - plain.usual_cycles);
     return std::min(fetches.share, plain.share) > least_missing_share &&
-           apart_cycles > std::max(least_tlb_step_cycles, penalty_tolerance * plain.usual_cycles);
+           apart_cycles > std::max(loads.least_step_cycles, penalty_tolerance * plain.usual_cycles);
   };
   Likeness likeness = Likeness::out_of_memory;
   refusal_of([&] {
@@ -133,7 +133,7 @@ bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level) {
 void characterize(PageChaseSetup setup) {
   setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
-  TlbLevels own = find_levels(chases, texture_names.size());
+  TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
@@ -153,9 +153,10 @@ void characterize(PageChaseSetup setup) {
 
 }  // namespace
 
-void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
+void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
+  JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
-  PageChaseSetup loads = set_up_page_chases(run);
+  setup.most_pages = loads.most_pages;
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run.info().l2_bytes);
   std::size_t compared = 0;
