@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <span>
 
 namespace sonde {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 // one is not. Where one page less of each is accessed, some policies let fewer miss, but not so
 // few.
 constexpr double block_miss_fraction = 0.6;
+// So many times the entries of the inner levels push all of those out.
+constexpr std::uint64_t overfilling_share = 2;
 
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
@@ -52,8 +55,31 @@ std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest r
   return missing;
 }
 
-/// Share of the units that miss of a span of which every block holds one, chosen at random from its
-/// first and its middle one, or of every unit if blocks are no larger.
+/// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
+/// or less where inner levels would answer for all of them.
+std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                             std::uint64_t step_bytes) {
+  std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
+  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
+  return page_step;
+}
+
+/// Units in a row from each of `places` on, as many as inner levels do not answer for.
+Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes,
+                      std::uint64_t unit_bytes) {
+  const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
+  const std::uint64_t in_a_row = std::clamp<std::uint64_t>(
+      wanted / places.size(), 1, std::max<std::uint64_t>(1, block_bytes / 2 / unit_bytes));
+  Offsets all;
+  for (std::uint64_t place : places) {
+    for (std::uint64_t i = 0; i < in_a_row; ++i) all.push_back(place + i * unit_bytes);
+  }
+  return all;
+}
+
+/// Share of the blocks that miss of a span of which each is met somewhere, from its first or its
+/// middle unit on at random; or of all units if blocks are no larger.
 double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                             std::uint64_t block_bytes, std::uint64_t unit_bytes) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
@@ -62,12 +88,14 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
-  ChaseLatencies all;
+  std::size_t blocks = 0;
+  std::size_t missing = 0;
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
-    const Offsets pages = block_bytes == unit_bytes
-                              ? shuffled_order(span_bytes, unit_bytes, seed)
-                              : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
+    const Offsets places = block_bytes == unit_bytes
+                               ? shuffled_order(span_bytes, unit_bytes, seed)
+                               : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
+    const Offsets pages = neighbours_of(tlb, places, block_bytes, unit_bytes);
     const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
       Offsets pairs;
       for (std::uint64_t page : pages) {
@@ -75,20 +103,29 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       }
       return pairs;
     });
-    all.cycles.insert(all.cycles.end(), costs.begin(), costs.end());
+    const std::size_t in_a_row = pages.size() / places.size();
+    for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
+      const auto block = std::span(costs).subspan(first, in_a_row);
+      missing += std::ranges::max(block) > tlb.level.threshold_cycles;
+    }
+    blocks += places.size();
   }
-  return fraction_above(all, tlb.level.threshold_cycles);
+  return static_cast<double>(missing) / static_cast<double>(blocks);
 }
 
-/// Share of the pages of a span that miss. More lines are tried only where few pages seem to.
+/// Share of the steps of a span that miss. More lines are tried only where few pages seem to.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double clear_share = 0.05;
   constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
-  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  // Of several pages of an entry only the first may miss.
+  const double pages_of_step =
+      std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
   const auto share_of = [&](const std::vector<double>& costs) {
-    return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
+    return std::min(
+        1.0, pages_of_step * fraction_above({costs.size(), costs}, tlb.level.threshold_cycles));
   };
   LinesTried lines;
   lines.is_clear = [&](const std::vector<double>& costs) {
@@ -108,23 +145,42 @@ bool tells_single_misses(const TlbUnderTest& tlb) {
 }
 
 /// Misses of a pass over the pages of a span, once random replacement has found a place for each,
-/// if it can.
-double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  constexpr PairPasses passes{.warmup = 24, .timed = 16};
-  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+/// if it can, in so many passes. What costs far more is a line that the data caches had lost.
+double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                      std::uint64_t settling_passes) {
+  constexpr std::uint64_t timed_passes = 16;
+  constexpr double most_ratio = 1.3;  // to the usual miss
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   Offsets places;
   for (std::uint64_t page = 0; page < span_bytes / page_step; ++page) {
     places.push_back(page_line(spread, page));
   }
   const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
-  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}}, passes).front();
-  return static_cast<double>(std::ranges::count_if(
-             costs, [&](double cost) { return cost > tlb.level.threshold_cycles; })) /
-         static_cast<double>(passes.timed);
+  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}},
+                                {.warmup = settling_passes, .timed = timed_passes})
+                         .front();
+  const double most_cycles = most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
+  return static_cast<double>(std::ranges::count_if(costs,
+                                                   [&](double cost) {
+                                                     return cost > tlb.level.threshold_cycles &&
+                                                            cost <= most_cycles;
+                                                   })) /
+         static_cast<double>(timed_passes);
 }
 
 constexpr double overflowing_misses = 0.5;  // of a pass: one page too many misses once at least
+constexpr std::uint64_t settling_passes = 24;
+
+/// Whether pages never come to rest. A set that is just full takes long: each of its pages that
+/// misses pushes out what it does not need with the chance of one way.
+bool never_settles(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  constexpr double few_misses = 16;  // of a pass: of a few sets
+  constexpr std::uint64_t longer = 8;
+  const double misses = settled_misses(tlb, span_bytes, step_bytes, settling_passes);
+  if (misses <= overflowing_misses || misses > few_misses) return misses > overflowing_misses;
+  return settled_misses(tlb, span_bytes, step_bytes, longer * settling_passes) > overflowing_misses;
+}
 
 /// Whether a pass over a span misses somewhere else each time, which medians do not show. Nothing
 /// is said where the costs of half as many pages are above the threshold now and then, too.
@@ -132,8 +188,8 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double few_misses = 0.1;
   return tells_single_misses(tlb) &&
-         settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses &&
-         settled_misses(tlb, span_bytes / 2, step_bytes) < few_misses;
+         settled_misses(tlb, span_bytes, step_bytes, settling_passes) > overflowing_misses &&
+         settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
 
 }  // namespace
@@ -212,8 +268,7 @@ CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
   if (search.is_settled && !tells_single_misses(tlb)) return {};
   const auto ask = [&](std::uint64_t span_bytes) {
     if (search.is_settled) {
-      return settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses ? Fit::overflows
-                                                                              : Fit::fits;
+      return never_settles(tlb, span_bytes, step_bytes) ? Fit::overflows : Fit::fits;
     }
     return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
                                                                                 : Fit::fits;

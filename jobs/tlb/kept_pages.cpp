@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace sonde {
@@ -38,7 +39,7 @@ double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_
 
 std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
   constexpr double most_lost_share = 0.004;  // fewer make no level
-  for (std::uint64_t lines = setup.most_pages; lines > fewest_pages; lines /= 2) {
+  for (std::uint64_t lines = 2 * setup.most_pages; lines > fewest_pages; lines /= 2) {
     bool keeps_all = true;
     const auto ask = [&](std::uint64_t span_bytes) {
       const std::uint64_t step_bytes = std::bit_floor(2 * span_bytes / lines);
@@ -48,7 +49,7 @@ std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
     ask(lines * widest_spread_bytes);
     // A device that cannot give so much memory says nothing.
     refusal_of([&] { ask(setup.limit_bytes); });
-    if (keeps_all) return lines;
+    if (keeps_all) return std::max(fewest_pages, lines / 2);
   }
   return fewest_pages;
 }
