@@ -2,6 +2,8 @@
 // entry, spans that fit the reach; jobs/tlb/levels makes findings of them.
 #include "jobs/tlb/geometry.hpp"
 
+#include "analysis/statistics.hpp"
+#include "analysis/structure/capacity/entry_blocks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 
@@ -15,24 +17,26 @@
 namespace sonde {
 namespace {
 
-// Of the pages that miss where each entry is accessed, fewer than so many miss where every second
-// one is not. Where one page less of each is accessed, some policies let fewer miss, but not so
-// few.
-constexpr double block_miss_fraction = 0.6;
 // So many times the entries of the inner levels push all of those out.
 constexpr std::uint64_t overfilling_share = 2;
 
+/// How targets of fresh translations are met: `kept`, after a pass over all, from the L2; `cold`,
+/// from the memory, so that the pages that evict may be more than the L2 has lines.
+enum class Targets { kept, cold };
+
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
-EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes) {
+EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                                     Targets targets) {
   constexpr std::uint64_t most_targets = 64;
+  constexpr std::uint64_t most_evictors = 16384;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
+  const std::uint64_t evictors = targets == Targets::kept ? tlb.most_pages : most_evictors;
   EntryChaseRequest request;
   request.target_step_bytes = step_bytes;
   request.target_count = std::min(most_targets, end_bytes / 4 / step_bytes);
-  request.evictors =
-      spread_pages(std::max(smallest_page_bytes, std::bit_ceil(end_bytes / tlb.most_pages)),
-                   widest_spread_bytes);
+  request.evictors = spread_pages(
+      std::max(smallest_page_bytes, std::bit_ceil(end_bytes / evictors)), widest_spread_bytes);
   request.evictors_end_bytes = end_bytes;
   if (tlb.inner.step_bytes > 0) {
     request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
@@ -41,28 +45,33 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   return request;
 }
 
-std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request) {
+std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
+                                    Targets targets) {
   constexpr std::uint64_t lines_of_page = 5;  // one pass each: its median drops outliers
+  constexpr double most_hit_share = 0.25;     // at least so many are no fresh translations
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
-  const std::string label = fmt::format("{} granularity {}", tlb.name, request.target_step_bytes);
+  const bool is_cold = targets == Targets::cold;
+  const std::string label = fmt::format("{} {}granularity {}", tlb.name, is_cold ? "cold " : "",
+                                        request.target_step_bytes);
   const auto costs =
       measure_costs(tlb, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
         request.shift = shift;
-        return ChasePlan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+        ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+        if (is_cold) plan.warmup_passes = 0;
+        return plan;
       });
+  // The memory takes its time for all of them.
+  const double memory_cycles = is_cold ? quantile(costs, most_hit_share) : 0;
   std::vector<bool> missing;
-  for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
+  for (double cost : costs) missing.push_back(cost - memory_cycles > tlb.level.threshold_cycles);
   return missing;
 }
 
-/// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
-/// or less where inner levels would answer for all of them.
-std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                             std::uint64_t step_bytes) {
-  std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
-  const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
-  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
-  return page_step;
+/// The span up to the next page, if memory has it: a bound then lies where pages end that fit.
+std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                          std::uint64_t page_step) {
+  const std::uint64_t up_bytes = (span_bytes + page_step - 1) / page_step * page_step;
+  return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
 }
 
 /// Units in a row from each of `places` on, as many as inner levels do not answer for.
@@ -132,7 +141,8 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
     const double share = share_of(costs);
     return costs.size() >= many_pages && (share == 0 || share >= clear_share);
   };
-  return share_of(measure_page_costs(tlb, span_bytes, spread, lines).cost_cycles);
+  return share_of(
+      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
 }
 
 /// Costs of single accesses tell a miss that costs so much: on an H200 the way to its slice takes
@@ -153,7 +163,8 @@ double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::ui
   const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   Offsets places;
-  for (std::uint64_t page = 0; page < span_bytes / page_step; ++page) {
+  const std::uint64_t pages = whole_pages(tlb, span_bytes, page_step) / page_step;
+  for (std::uint64_t page = 0; page < pages; ++page) {
     places.push_back(page_line(spread, page));
   }
   const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
@@ -227,40 +238,50 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
   // Levels translate the same pages, as far as is known: others need more evidence.
   constexpr double least_agreement_if_other = 0.95;
   constexpr std::uint64_t parts_of_page = 8;
-  for (std::uint64_t step = smallest_page_bytes / parts_of_page;
-       fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-    const auto distance =
-        miss_distance(find_fresh_misses(tlb, fresh_translations(tlb, step)), step);
-    // Misses all along, though not in shorter steps, are none of translations: a cache loses lines.
-    if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
-    const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
-    const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
-    if (distance->observations >= least_distances &&
-        distance->agreement >= (is_other ? least_agreement_if_other : least_agreement)) {
-      if (distance->bytes >= smallest_page_bytes) return {distance, true};
-      // Of a first level nothing lies between two targets that could push out the one before.
-      if (tlb.inner.entries > 0) return {{}, false};
+  for (const Targets targets : {Targets::kept, Targets::cold}) {
+    for (std::uint64_t step = smallest_page_bytes / parts_of_page;
+         fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+      const auto distance = miss_distance(
+          find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
+      // Misses all along, though not in shorter steps, are none of translations: a cache loses
+      // lines.
+      if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
+      const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
+      const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
+      const bool needs_more = is_other || targets == Targets::cold;
+      if (distance->observations >= least_distances &&
+          distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
+        if (distance->bytes >= smallest_page_bytes) return {distance, true};
+        // Of a first level nothing lies between two targets that could push out the one before.
+        if (tlb.inner.entries > 0) return {{}, false};
+      }
     }
   }
   return {};
 }
 
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t fewest_blocks = 4;
   const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.step_bytes);
   const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
   const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
-  double last_share = sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes);
-  std::uint64_t entry_bytes = tlb.granularity_bytes;
-  for (std::uint64_t block = 2 * unit_bytes; last_share > 0 && span_bytes / block >= 4;
-       block *= 2) {
-    const double share = sparse_missing_share(tlb, span_bytes, block, unit_bytes);
-    if (share < block_miss_fraction * last_share) break;
-    entry_bytes = block;
-    last_share = share;
+  std::vector<double> shares{sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes)};
+  for (std::uint64_t block = 2 * unit_bytes;
+       shares.back() > 0 && span_bytes / block >= fewest_blocks; block *= 2) {
+    shares.push_back(sparse_missing_share(tlb, span_bytes, block, unit_bytes));
   }
-  return entry_bytes;
+  const std::size_t doublings = doublings_to_entry(shares);
+  return doublings == 0 ? tlb.granularity_bytes : unit_bytes << doublings;
+}
+
+std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                             std::uint64_t step_bytes) {
+  std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
+  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
+  return page_step;
 }
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,

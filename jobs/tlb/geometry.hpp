@@ -75,6 +75,11 @@ struct ReachSearch {
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search = {});
 
+/// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
+/// or less where inner levels would answer for all of them.
+std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                             std::uint64_t step_bytes);
+
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {
   bool is_steady = true;         // it fits and overflows where the bound says
