@@ -262,7 +262,7 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
 
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_blocks = 4;
-  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.step_bytes);
+  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.answered_bytes);
   const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
@@ -280,7 +280,8 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                              std::uint64_t step_bytes) {
   std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
-  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
+  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.answered_bytes)
+    page_step /= 2;
   return page_step;
 }
 

@@ -64,8 +64,8 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
 bool measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
   tlb.granularity_bytes = granularity.bytes;
   tlb.entry_bytes = measure_entry(tlb);
-  if (tlb.entry_bytes >= tlb.inner.step_bytes) return true;
-  tlb.entry_bytes = tlb.inner.step_bytes;
+  if (tlb.entry_bytes >= tlb.inner.answered_bytes) return true;
+  tlb.entry_bytes = tlb.inner.answered_bytes;
   TlbUnderTest as_inner = tlb;
   as_inner.entries = std::max<std::uint64_t>(1, tlb.level.fitting_bytes / as_inner.entry_bytes);
   const auto entry_bytes = find_small_entry(as_inner);
@@ -116,8 +116,7 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
 /// cover 256 and more.
 bool is_of_page_tables(const TlbUnderTest& tlb) {
   constexpr std::uint64_t most_pages_of_entry = 64;
-  return tlb.inner.granularity_bytes > 0 &&
-         tlb.entry_bytes > most_pages_of_entry * tlb.inner.granularity_bytes;
+  return tlb.inner.page_bytes > 0 && tlb.entry_bytes > most_pages_of_entry * tlb.inner.page_bytes;
 }
 
 /// Why the units of a level are not looked for; "" if they are.
@@ -158,12 +157,14 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   tlb.entries = reach.bytes / tlb.entry_bytes;
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
   if (!shows_entries) {
-    report_reach(tlb, account_for_sets(tlb, reach, {}), samples);
+    TlbUnderTest smallest = tlb;
+    smallest.entry_bytes = tlb.granularity_bytes;
+    report_reach(tlb, account_for_sets(smallest, reach, {}), samples);
     return tlb.run.report_rest(
         tlb.name + ".", Status::not_resolvable,
         fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
                     "are",
-                    format_bytes(tlb.inner.step_bytes)));
+                    format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity.bytes);
   const SetFindings sets = find_sets_in_draws(tlb);
@@ -214,14 +215,17 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     if (granularity.bytes) {
       found.granularities.push_back(*granularity.bytes);
       inner.granularity_bytes = granularity.bytes->bytes;
+      inner.page_bytes = std::min(inner.page_bytes > 0 ? inner.page_bytes : inner.granularity_bytes,
+                                  inner.granularity_bytes);
     }
     characterize_level(tlb, chases, granularity);
     if (is_of_page_tables(tlb)) {
       found.steps_bytes.push_back(0);
       continue;
     }
-    inner.step_bytes = tlb.step_bytes();
-    found.steps_bytes.push_back(tlb.entry_bytes > 0 ? inner.step_bytes : 0);
+    inner.step_bytes = std::max(tlb.entry_bytes, inner.step_bytes);
+    inner.answered_bytes = std::max(tlb.granularity_bytes, inner.answered_bytes);
+    found.steps_bytes.push_back(tlb.entry_bytes > 0 ? tlb.step_bytes() : 0);
     inner.entries = std::max(inner.entries, tlb.entries);
     inner.threshold_cycles = tlb.level.threshold_cycles;
     if (inner.step_bytes > 0) {
