@@ -74,15 +74,17 @@ std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
 }
 
-/// Units in a row from each of `places` on, as many as inner levels do not answer for.
+/// Places in a row from each of `places` on, as many as inner levels do not answer for, each under
+/// an inner entry of its own.
 Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes,
                       std::uint64_t unit_bytes) {
   const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
+  const std::uint64_t distance_bytes = std::max(unit_bytes, tlb.inner.step_bytes);
   const std::uint64_t in_a_row = std::clamp<std::uint64_t>(
-      wanted / places.size(), 1, std::max<std::uint64_t>(1, block_bytes / 2 / unit_bytes));
+      wanted / places.size(), 1, std::max<std::uint64_t>(1, block_bytes / 2 / distance_bytes));
   Offsets all;
   for (std::uint64_t place : places) {
-    for (std::uint64_t i = 0; i < in_a_row; ++i) all.push_back(place + i * unit_bytes);
+    for (std::uint64_t i = 0; i < in_a_row; ++i) all.push_back(place + i * distance_bytes);
   }
   return all;
 }
@@ -212,7 +214,11 @@ std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint
   // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
   // 32-bit numbers of them.
   const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);
-  return entry + (mix_bits(entry / tlb.granularity_bytes) + shift) % places * common_line_bytes;
+  // Nor do those of one entry that are accessed to push others out of inner levels.
+  const std::uint64_t page_bytes = tlb.inner.step_bytes > 0
+                                       ? std::min(tlb.granularity_bytes, tlb.inner.step_bytes)
+                                       : tlb.granularity_bytes;
+  return entry + (mix_bits(entry / page_bytes) + shift) % places * common_line_bytes;
 }
 
 std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
@@ -280,8 +286,7 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                              std::uint64_t step_bytes) {
   std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
   const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
-  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.answered_bytes)
-    page_step /= 2;
+  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
   return page_step;
 }
 

@@ -80,8 +80,8 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   // What a chase found may be less, where lines are lost little by little.
   const double l2_bytes = std::max(run.number("cache.l2.size_bytes").value_or(0),
                                    static_cast<double>(run.info().l2_bytes));
-  const double line_bytes = std::max(run.number("cache.l2.line_bytes").value_or(0),
-                                     static_cast<double>(common_line_bytes));
+  const double line_bytes =
+      run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
   setup.most_pages =
       l2_bytes > 0 ? std::clamp(static_cast<std::uint64_t>(most_share * l2_bytes / line_bytes),
                                 fewest_pages, most_pages)
