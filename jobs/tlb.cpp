@@ -2,6 +2,7 @@
 // page-table window that is active at a time. Method: docs/methods/tlb.md.
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/tlb/kept_pages.hpp"
 #include "jobs/tlb/levels.hpp"
 #include "jobs/tlb/texture.hpp"
 
@@ -68,12 +69,13 @@ void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_st
 
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
+  setup.most_pages = pages_kept_by_l2(setup);
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
-  TlbLevels levels = find_levels(chases, level_names.size());
+  TlbLevels levels = find_levels(setup, chases, level_names.size());
   characterize_tlb_levels(setup, chases, level_names, levels);
   report_page(run, levels.granularities);
   report_page_table_window(setup, std::max(levels.largest_entry_bytes, large_page_bytes));
-  report_texture_tlbs(run, levels);
+  report_texture_tlbs(setup, levels);
 }
 
 }  // namespace sonde

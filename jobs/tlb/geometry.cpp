@@ -2,6 +2,8 @@
 // entry, spans that fit the reach; jobs/tlb/levels makes findings of them.
 #include "jobs/tlb/geometry.hpp"
 
+#include "analysis/statistics.hpp"
+#include "analysis/structure/capacity/entry_blocks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 
@@ -10,26 +12,31 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <span>
 
 namespace sonde {
 namespace {
 
-// Of the pages that miss where each entry is accessed, fewer than so many miss where every second
-// one is not. Where one page less of each is accessed, some policies let fewer miss, but not so
-// few.
-constexpr double block_miss_fraction = 0.6;
+// So many times the entries of the inner levels push all of those out.
+constexpr std::uint64_t overfilling_share = 2;
+
+/// How targets of fresh translations are met: `kept`, after a pass over all, from the L2; `cold`,
+/// from the memory, so that the pages that evict may be more than the L2 has lines.
+enum class Targets { kept, cold };
 
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
-EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes) {
+EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                                     Targets targets) {
   constexpr std::uint64_t most_targets = 64;
+  constexpr std::uint64_t most_evictors = 16384;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
+  const std::uint64_t evictors = targets == Targets::kept ? tlb.most_pages : most_evictors;
   EntryChaseRequest request;
   request.target_step_bytes = step_bytes;
   request.target_count = std::min(most_targets, end_bytes / 4 / step_bytes);
-  request.evictors =
-      spread_pages(std::max(smallest_page_bytes, std::bit_ceil(end_bytes / tlb.most_pages)),
-                   widest_spread_bytes);
+  request.evictors = spread_pages(
+      std::max(smallest_page_bytes, std::bit_ceil(end_bytes / evictors)), widest_spread_bytes);
   request.evictors_end_bytes = end_bytes;
   if (tlb.inner.step_bytes > 0) {
     request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
@@ -38,22 +45,52 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   return request;
 }
 
-std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request) {
+std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
+                                    Targets targets) {
   constexpr std::uint64_t lines_of_page = 5;  // one pass each: its median drops outliers
+  constexpr double most_hit_share = 0.25;     // at least so many are no fresh translations
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
-  const std::string label = fmt::format("{} granularity {}", tlb.name, request.target_step_bytes);
+  const bool is_cold = targets == Targets::cold;
+  const std::string label = fmt::format("{} {}granularity {}", tlb.name, is_cold ? "cold " : "",
+                                        request.target_step_bytes);
   const auto costs =
       measure_costs(tlb, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
         request.shift = shift;
-        return ChasePlan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+        ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+        if (is_cold) plan.warmup_passes = 0;
+        return plan;
       });
+  // The memory takes its time for all of them.
+  const double memory_cycles = is_cold ? quantile(costs, most_hit_share) : 0;
   std::vector<bool> missing;
-  for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
+  for (double cost : costs) missing.push_back(cost - memory_cycles > tlb.level.threshold_cycles);
   return missing;
 }
 
-/// Share of the units that miss of a span of which every block holds one, chosen at random from its
-/// first and its middle one, or of every unit if blocks are no larger.
+/// The span up to the next page, if memory has it: a bound then lies where pages end that fit.
+std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                          std::uint64_t page_step) {
+  const std::uint64_t up_bytes = (span_bytes + page_step - 1) / page_step * page_step;
+  return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
+}
+
+/// Places in a row from each of `places` on, as many as inner levels do not answer for, each under
+/// an inner entry of its own.
+Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes,
+                      std::uint64_t unit_bytes) {
+  const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
+  const std::uint64_t distance_bytes = std::max(unit_bytes, tlb.inner.step_bytes);
+  const std::uint64_t in_a_row = std::clamp<std::uint64_t>(
+      wanted / places.size(), 1, std::max<std::uint64_t>(1, block_bytes / 2 / distance_bytes));
+  Offsets all;
+  for (std::uint64_t place : places) {
+    for (std::uint64_t i = 0; i < in_a_row; ++i) all.push_back(place + i * distance_bytes);
+  }
+  return all;
+}
+
+/// Share of the blocks that miss of a span of which each is met somewhere, from its first or its
+/// middle unit on at random; or of all units if blocks are no larger.
 double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                             std::uint64_t block_bytes, std::uint64_t unit_bytes) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
@@ -62,12 +99,14 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
-  ChaseLatencies all;
+  std::size_t blocks = 0;
+  std::size_t missing = 0;
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
-    const Offsets pages = block_bytes == unit_bytes
-                              ? shuffled_order(span_bytes, unit_bytes, seed)
-                              : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
+    const Offsets places = block_bytes == unit_bytes
+                               ? shuffled_order(span_bytes, unit_bytes, seed)
+                               : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
+    const Offsets pages = neighbours_of(tlb, places, block_bytes, unit_bytes);
     const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
       Offsets pairs;
       for (std::uint64_t page : pages) {
@@ -75,27 +114,37 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       }
       return pairs;
     });
-    all.cycles.insert(all.cycles.end(), costs.begin(), costs.end());
+    const std::size_t in_a_row = pages.size() / places.size();
+    for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
+      const auto block = std::span(costs).subspan(first, in_a_row);
+      missing += std::ranges::max(block) > tlb.level.threshold_cycles;
+    }
+    blocks += places.size();
   }
-  return fraction_above(all, tlb.level.threshold_cycles);
+  return static_cast<double>(missing) / static_cast<double>(blocks);
 }
 
-/// Share of the pages of a span that miss. More lines are tried only where few pages seem to.
+/// Share of the steps of a span that miss. More lines are tried only where few pages seem to.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double clear_share = 0.05;
   constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
-  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  // Of several pages of an entry only the first may miss.
+  const double pages_of_step =
+      std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
   const auto share_of = [&](const std::vector<double>& costs) {
-    return fraction_above({costs.size(), costs}, tlb.level.threshold_cycles);
+    return std::min(
+        1.0, pages_of_step * fraction_above({costs.size(), costs}, tlb.level.threshold_cycles));
   };
   LinesTried lines;
   lines.is_clear = [&](const std::vector<double>& costs) {
     const double share = share_of(costs);
     return costs.size() >= many_pages && (share == 0 || share >= clear_share);
   };
-  return share_of(measure_page_costs(tlb, span_bytes, spread, lines).cost_cycles);
+  return share_of(
+      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
 }
 
 /// Costs of single accesses tell a miss that costs so much: on an H200 the way to its slice takes
@@ -108,23 +157,43 @@ bool tells_single_misses(const TlbUnderTest& tlb) {
 }
 
 /// Misses of a pass over the pages of a span, once random replacement has found a place for each,
-/// if it can.
-double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  constexpr PairPasses passes{.warmup = 24, .timed = 16};
-  const std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+/// if it can, in so many passes. What costs far more is a line that the data caches had lost.
+double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                      std::uint64_t settling_passes) {
+  constexpr std::uint64_t timed_passes = 16;
+  constexpr double most_ratio = 1.3;  // to the usual miss
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
   Offsets places;
-  for (std::uint64_t page = 0; page < span_bytes / page_step; ++page) {
+  const std::uint64_t pages = whole_pages(tlb, span_bytes, page_step) / page_step;
+  for (std::uint64_t page = 0; page < pages; ++page) {
     places.push_back(page_line(spread, page));
   }
   const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
-  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}}, passes).front();
-  return static_cast<double>(std::ranges::count_if(
-             costs, [&](double cost) { return cost > tlb.level.threshold_cycles; })) /
-         static_cast<double>(passes.timed);
+  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}},
+                                {.warmup = settling_passes, .timed = timed_passes})
+                         .front();
+  const double most_cycles = most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
+  return static_cast<double>(std::ranges::count_if(costs,
+                                                   [&](double cost) {
+                                                     return cost > tlb.level.threshold_cycles &&
+                                                            cost <= most_cycles;
+                                                   })) /
+         static_cast<double>(timed_passes);
 }
 
 constexpr double overflowing_misses = 0.5;  // of a pass: one page too many misses once at least
+constexpr std::uint64_t settling_passes = 24;
+
+/// Whether pages never come to rest. A set that is just full takes long: each of its pages that
+/// misses pushes out what it does not need with the chance of one way.
+bool never_settles(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+  constexpr double few_misses = 16;  // of a pass: of a few sets
+  constexpr std::uint64_t longer = 8;
+  const double misses = settled_misses(tlb, span_bytes, step_bytes, settling_passes);
+  if (misses <= overflowing_misses || misses > few_misses) return misses > overflowing_misses;
+  return settled_misses(tlb, span_bytes, step_bytes, longer * settling_passes) > overflowing_misses;
+}
 
 /// Whether a pass over a span misses somewhere else each time, which medians do not show. Nothing
 /// is said where the costs of half as many pages are above the threshold now and then, too.
@@ -132,8 +201,8 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double few_misses = 0.1;
   return tells_single_misses(tlb) &&
-         settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses &&
-         settled_misses(tlb, span_bytes / 2, step_bytes) < few_misses;
+         settled_misses(tlb, span_bytes, step_bytes, settling_passes) > overflowing_misses &&
+         settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
 
 }  // namespace
@@ -145,7 +214,11 @@ std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint
   // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
   // 32-bit numbers of them.
   const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);
-  return entry + (mix_bits(entry / tlb.granularity_bytes) + shift) % places * common_line_bytes;
+  // Nor do those of one entry that are accessed to push others out of inner levels.
+  const std::uint64_t page_bytes = tlb.inner.step_bytes > 0
+                                       ? std::min(tlb.granularity_bytes, tlb.inner.step_bytes)
+                                       : tlb.granularity_bytes;
+  return entry + (mix_bits(entry / page_bytes) + shift) % places * common_line_bytes;
 }
 
 std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
@@ -171,40 +244,50 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
   // Levels translate the same pages, as far as is known: others need more evidence.
   constexpr double least_agreement_if_other = 0.95;
   constexpr std::uint64_t parts_of_page = 8;
-  for (std::uint64_t step = smallest_page_bytes / parts_of_page;
-       fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-    const auto distance =
-        miss_distance(find_fresh_misses(tlb, fresh_translations(tlb, step)), step);
-    // Misses all along, though not in shorter steps, are none of translations: a cache loses lines.
-    if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
-    const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
-    const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
-    if (distance->observations >= least_distances &&
-        distance->agreement >= (is_other ? least_agreement_if_other : least_agreement)) {
-      if (distance->bytes >= smallest_page_bytes) return {distance, true};
-      // Of a first level nothing lies between two targets that could push out the one before.
-      if (tlb.inner.entries > 0) return {{}, false};
+  for (const Targets targets : {Targets::kept, Targets::cold}) {
+    for (std::uint64_t step = smallest_page_bytes / parts_of_page;
+         fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+      const auto distance = miss_distance(
+          find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
+      // Misses all along, though not in shorter steps, are none of translations: a cache loses
+      // lines.
+      if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
+      const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
+      const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
+      const bool needs_more = is_other || targets == Targets::cold;
+      if (distance->observations >= least_distances &&
+          distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
+        if (distance->bytes >= smallest_page_bytes) return {distance, true};
+        // Of a first level nothing lies between two targets that could push out the one before.
+        if (tlb.inner.entries > 0) return {{}, false};
+      }
     }
   }
   return {};
 }
 
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
-  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.step_bytes);
+  constexpr std::uint64_t fewest_blocks = 4;
+  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.answered_bytes);
   const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
   const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
-  double last_share = sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes);
-  std::uint64_t entry_bytes = tlb.granularity_bytes;
-  for (std::uint64_t block = 2 * unit_bytes; last_share > 0 && span_bytes / block >= 4;
-       block *= 2) {
-    const double share = sparse_missing_share(tlb, span_bytes, block, unit_bytes);
-    if (share < block_miss_fraction * last_share) break;
-    entry_bytes = block;
-    last_share = share;
+  std::vector<double> shares{sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes)};
+  for (std::uint64_t block = 2 * unit_bytes;
+       shares.back() > 0 && span_bytes / block >= fewest_blocks; block *= 2) {
+    shares.push_back(sparse_missing_share(tlb, span_bytes, block, unit_bytes));
   }
-  return entry_bytes;
+  const std::size_t doublings = doublings_to_entry(shares);
+  return doublings == 0 ? tlb.granularity_bytes : unit_bytes << doublings;
+}
+
+std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                             std::uint64_t step_bytes) {
+  std::uint64_t page_step = std::max(step_bytes, std::bit_ceil(span_bytes / tlb.most_pages));
+  const std::uint64_t fewest = std::min(overfilling_share * tlb.inner.entries, tlb.most_pages);
+  while (span_bytes / page_step < fewest && page_step / 2 >= tlb.inner.step_bytes) page_step /= 2;
+  return page_step;
 }
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
@@ -212,8 +295,7 @@ CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
   if (search.is_settled && !tells_single_misses(tlb)) return {};
   const auto ask = [&](std::uint64_t span_bytes) {
     if (search.is_settled) {
-      return settled_misses(tlb, span_bytes, step_bytes) > overflowing_misses ? Fit::overflows
-                                                                              : Fit::fits;
+      return never_settles(tlb, span_bytes, step_bytes) ? Fit::overflows : Fit::fits;
     }
     return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
                                                                                 : Fit::fits;

@@ -13,10 +13,12 @@ namespace sonde {
 /// The levels that a translation asks before the one under test: what they hold does not reach it.
 struct InnerTlbs {
   std::uint64_t step_bytes = 0;         // their largest entry; 0: there are none
+  std::uint64_t answered_bytes = 0;     // around an access: less, if entries fill part by part
   std::uint64_t pages = 0;              // so many entries of that size push all others out
   std::uint64_t entries = 0;            // of the largest of them
   double threshold_cycles = 0;          // a cost above it misses all of them
-  std::uint64_t granularity_bytes = 0;  // of their translations; 0: not known
+  std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known
+  std::uint64_t page_bytes = 0;         // the smallest of those seen
 };
 
 /// A level of a TLB as page-stride chases see it. What is not known yet is 0.
@@ -29,7 +31,7 @@ struct TlbUnderTest : PageChaseSetup {
   std::uint64_t entries = 0;
 
   /// The smallest distance at which every access asks this level for another entry.
-  std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.step_bytes); }
+  std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.answered_bytes); }
 };
 
 /// A line of the granularity at `entry`, chosen at random, so that entries of one set do not meet
@@ -74,6 +76,11 @@ struct ReachSearch {
 /// the pages are those meant.
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search = {});
+
+/// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
+/// or less where inner levels would answer for all of them.
+std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                             std::uint64_t step_bytes);
 
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {

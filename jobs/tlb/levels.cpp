@@ -10,6 +10,7 @@
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 #include "jobs/tlb/level_sets.hpp"
+#include "jobs/tlb/reach.hpp"
 #include "jobs/tlb/scope.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
@@ -21,21 +22,8 @@
 namespace sonde {
 namespace {
 
-// Where the bound is gradual, chases beyond it miss in whole sets, chases below it here and there.
-constexpr double gradual_missing_share = 0.02;
-constexpr double gradual_confidence = 0.5;
-// A bound at which so few pages miss is that of one set, and depends on where the buffer lies if
-// the index is hashed (seen on H200: 1990 to 2045 entries of 2048).
-constexpr double one_set_share = 0.05;
-constexpr double one_set_confidence = 0.8;
-// Places at which a reach is measured: in each another set may overflow first.
-constexpr std::size_t reach_replicates = 3;
 // Twice as many entries in a row push out all others, also where sets are unequal.
 constexpr std::uint64_t evicting_share = 2;
-// Below this share of sets that behave in other chases as predicted, the number of entries is what
-// the reach says.
-constexpr double sure_agreement = 0.99;
-
 void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases) {
   const auto overflowing = std::find_if(
       chases.begin(), chases.end(),
@@ -43,91 +31,6 @@ void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& 
   std::vector<double> costs = overflowing->cost_cycles;
   std::erase_if(costs, [&](double cost) { return cost <= tlb.level.threshold_cycles; });
   tlb.run.report(found_median(tlb.name + ".miss_penalty_cycles", costs));
-}
-
-struct Reach {
-  std::uint64_t bytes = 0;
-  double confidence = 1;
-  std::string remark = {};
-  std::optional<Interval> interval = {};  // in bytes, where it depends on the place
-  std::uint64_t replicates = 1;
-};
-
-/// The bound from other places on: where the index is hashed, each place fills another set first.
-/// @return from the lowest to the highest place where it was met; `seen` if all have the same
-CapacityBound widen_by_draws(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                             const CapacityBound& seen, ReachSearch search) {
-  constexpr std::size_t draws = reach_replicates - 1;
-  constexpr double relative_precision = 1.0 / 64;
-  CapacityBound widest = seen;
-  TlbUnderTest elsewhere = tlb;
-  search.near = seen;
-  search.relative_precision = relative_precision;
-  for (std::size_t number = 1; number <= draws; ++number) {
-    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " reach", number));
-    const CapacityBound bound = measure_reach(elsewhere, step_bytes, search);
-    if (bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) continue;
-    widest.fitting_bytes = std::min(widest.fitting_bytes, bound.fitting_bytes);
-    widest.overflowing_bytes = std::max(widest.overflowing_bytes, bound.overflowing_bytes);
-  }
-  return widest;
-}
-
-Interval to_interval(const CapacityBound& bound) {
-  return {static_cast<double>(bound.fitting_bytes), static_cast<double>(bound.overflowing_bytes)};
-}
-
-/// Of a level of which single pages are lost now and then, which is what random replacement does:
-/// to the page, if passes that have settled show it; else to a sixteenth of its power of two.
-Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_misses) {
-  const std::uint64_t step_bytes = tlb.step_bytes();
-  const CapacityBound settled =
-      measure_reach(tlb, step_bytes, {.near = first_misses, .is_settled = true});
-  if (settled.fitting_bytes > 0 && settled.overflowing_bytes > 0) {
-    return {.bytes = settled.fitting_bytes,
-            .confidence = one_set_confidence,
-            .remark = "single pages are lost now and then: from the next page on in each pass",
-            .interval = to_interval(widen_by_draws(tlb, step_bytes, settled, {.is_settled = true})),
-            .replicates = reach_replicates};
-  }
-  const CapacityBound gradual =
-      measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
-  const std::uint64_t bytes = round_gradual_size(gradual.fitting_bytes);
-  if (gradual.overflowing_bytes == 0) return {.bytes = bytes, .confidence = gradual_confidence};
-  CapacityBound widest =
-      widen_by_draws(tlb, step_bytes, gradual, {.missing_share = gradual_missing_share});
-  widest.fitting_bytes = std::min({widest.fitting_bytes, first_misses.fitting_bytes, bytes});
-  return {.bytes = bytes,
-          .confidence = gradual_confidence,
-          .remark = "a gradual capacity transition: below it single entries are lost now and then",
-          .interval = to_interval(widest),
-          .replicates = reach_replicates};
-}
-
-/// To the entry, or, where the transition is gradual, less exactly. 0 bytes if no span overflows
-/// it.
-Reach measure_checked_reach(const TlbUnderTest& tlb) {
-  const std::uint64_t step_bytes = tlb.step_bytes();
-  const CapacityBound bound = measure_reach(tlb, step_bytes);
-  if (bound.overflowing_bytes == 0) return {};
-  const ReachCheck check = check_reach(tlb, bound, step_bytes);
-  if (!check.is_steady) return measure_gradual_reach(tlb, bound);
-  Reach reach{.bytes = bound.fitting_bytes, .replicates = reach_replicates};
-  const CapacityBound widest = widen_by_draws(tlb, step_bytes, bound, {});
-  if (widest != bound) {
-    reach.interval = to_interval(widest);
-    reach.confidence = one_set_confidence;
-    reach.remark = "first misses, elsewhere from each place on: the index is hashed";
-  }
-  if (check.overflowing_share < one_set_share) {
-    reach.interval = to_interval(widest);
-    reach.confidence = one_set_confidence;
-    reach.remark = fmt::format(
-        "first misses: at one entry more {:.1f} % of the pages miss, one set of many; where the "
-        "index is hashed, others overflow a little later",
-        100 * check.overflowing_share);
-  }
-  return reach;
 }
 
 /// The entry of a level, if it is smaller than that of an inner one, which answers for its
@@ -161,8 +64,8 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
 bool measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
   tlb.granularity_bytes = granularity.bytes;
   tlb.entry_bytes = measure_entry(tlb);
-  if (tlb.entry_bytes >= tlb.inner.step_bytes) return true;
-  tlb.entry_bytes = tlb.inner.step_bytes;
+  if (tlb.entry_bytes >= tlb.inner.answered_bytes) return true;
+  tlb.entry_bytes = tlb.inner.answered_bytes;
   TlbUnderTest as_inner = tlb;
   as_inner.entries = std::max<std::uint64_t>(1, tlb.level.fitting_bytes / as_inner.entry_bytes);
   const auto entry_bytes = find_small_entry(as_inner);
@@ -209,7 +112,13 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
 }
 
-/// Everything about a level but its penalty. Leaves its entries at 0 if they are not resolved.
+/// Whether an entry covers more pages than any TLB's (16 since Turing): those of a page directory
+/// cover 256 and more.
+bool is_of_page_tables(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t most_pages_of_entry = 64;
+  return tlb.inner.page_bytes > 0 && tlb.entry_bytes > most_pages_of_entry * tlb.inner.page_bytes;
+}
+
 /// Why the units of a level are not looked for; "" if they are.
 std::string unknown_units(const TlbUnderTest& tlb, const Granularity& granularity) {
   if (!granularity.keeps_new) return "it throws out first what was asked for last";
@@ -217,8 +126,11 @@ std::string unknown_units(const TlbUnderTest& tlb, const Granularity& granularit
   return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
-void characterize_level(TlbUnderTest& tlb, const Granularity& granularity) {
+/// Everything about a level. Leaves its entries at 0 if they are not resolved.
+void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
+                        const Granularity& granularity) {
   if (const std::string reason = unknown_units(tlb, granularity); !reason.empty()) {
+    report_penalty(tlb, chases);
     tlb.run.report(
         not_resolvable(tlb.name + ".reach_bytes",
                        fmt::format("between {} and {}: {}", format_bytes(tlb.level.fitting_bytes),
@@ -226,6 +138,13 @@ void characterize_level(TlbUnderTest& tlb, const Granularity& granularity) {
     return tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
   }
   const bool shows_entries = measure_units(tlb, *granularity.bytes);
+  if (is_of_page_tables(tlb)) {
+    return tlb.run.report_rest(
+        tlb.name + ".", Status::not_present,
+        fmt::format("what costs more from {} on is a cache of page tables: one entry covers {}",
+                    format_bytes(tlb.level.overflowing_bytes), format_bytes(tlb.entry_bytes)));
+  }
+  report_penalty(tlb, chases);
   const Reach reach = measure_checked_reach(tlb);
   if (reach.bytes == 0) {
     return tlb.run.report_rest(
@@ -237,16 +156,19 @@ void characterize_level(TlbUnderTest& tlb, const Granularity& granularity) {
   }
   tlb.entries = reach.bytes / tlb.entry_bytes;
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
-  report_reach(tlb, reach, samples);
   if (!shows_entries) {
+    TlbUnderTest smallest = tlb;
+    smallest.entry_bytes = tlb.granularity_bytes;
+    report_reach(tlb, account_for_sets(smallest, reach, {}), samples);
     return tlb.run.report_rest(
         tlb.name + ".", Status::not_resolvable,
         fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
                     "are",
-                    format_bytes(tlb.inner.step_bytes)));
+                    format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity.bytes);
   const SetFindings sets = find_sets_in_draws(tlb);
+  report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);
@@ -275,9 +197,10 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
 
 }  // namespace
 
-TlbLevels find_levels(const std::vector<PageChaseCosts>& chases, std::size_t most_levels) {
+TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
+                      std::size_t most_levels) {
   TlbLevels found;
-  found.levels = find_tlb_levels(chases, least_tlb_step_cycles);
+  found.levels = find_tlb_levels(chases, setup.least_step_cycles);
   found.levels.resize(std::min(found.levels.size(), most_levels));
   found.chased_bytes = chases.back().span_bytes;
   return found;
@@ -288,15 +211,21 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   InnerTlbs inner;
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
-    report_penalty(tlb, chases);
     const Granularity granularity = measure_granularity(tlb);
     if (granularity.bytes) {
       found.granularities.push_back(*granularity.bytes);
       inner.granularity_bytes = granularity.bytes->bytes;
+      inner.page_bytes = std::min(inner.page_bytes > 0 ? inner.page_bytes : inner.granularity_bytes,
+                                  inner.granularity_bytes);
     }
-    characterize_level(tlb, granularity);
-    inner.step_bytes = tlb.step_bytes();
-    found.steps_bytes.push_back(tlb.entry_bytes > 0 ? inner.step_bytes : 0);
+    characterize_level(tlb, chases, granularity);
+    if (is_of_page_tables(tlb)) {
+      found.steps_bytes.push_back(0);
+      continue;
+    }
+    inner.step_bytes = std::max(tlb.entry_bytes, inner.step_bytes);
+    inner.answered_bytes = std::max(tlb.granularity_bytes, inner.answered_bytes);
+    found.steps_bytes.push_back(tlb.entry_bytes > 0 ? tlb.step_bytes() : 0);
     inner.entries = std::max(inner.entries, tlb.entries);
     inner.threshold_cycles = tlb.level.threshold_cycles;
     if (inner.step_bytes > 0) {

@@ -17,11 +17,9 @@ struct TlbLevels {
   std::uint64_t chased_bytes = 0;
 };
 
-/// Smallest rise of a cost that makes a level.
-inline constexpr double least_tlb_step_cycles = 3;
-
 /// Levels among chases over growing spans, inner ones first, as many as there are names.
-TlbLevels find_levels(const std::vector<PageChaseCosts>& chases, std::size_t most_levels);
+TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
+                      std::size_t most_levels);
 
 /// Measures and reports every metric of each level found, and those of the other names as not
 /// present. Fills in all but `levels` and `chased_bytes`.

@@ -68,23 +68,26 @@ std::vector<double> measure_differences(const PageChaseSetup& setup, const std::
 }
 
 PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
-  // A quarter of the lines of the L2: none is lost, whatever the index does.
+  // A quarter of the lines of the L2: twice as many it may still keep.
   constexpr double most_share = 1.0 / 4;
-  constexpr double fewest_pages = 64;
-  constexpr double most_pages = 16384;
+  constexpr std::uint64_t most_pages = 16384;
   PageChaseSetup setup{.run = run};
   setup.chase = set_up_chase(run, path, RecordSpace::longest);
   setup.limit_bytes = usable_memory_bytes(run.info());
+  setup.least_step_cycles =
+      std::max(least_tlb_step_cycles,
+               run.number("clock.granularity_cycles").value_or(least_tlb_step_cycles));
+  // What a chase found may be less, where lines are lost little by little.
+  const double whole_bytes = std::max(run.number("cache.l2.size_bytes").value_or(0),
+                                      static_cast<double>(run.info().l2_bytes));
   // Of several partitions that keep copies one SM fills the near one.
-  const double l2_bytes =
-      run.number("cache.l2.segment_bytes")
-          .value_or(
-              run.number("cache.l2.size_bytes").value_or(static_cast<double>(run.info().l2_bytes)));
-  const double line_bytes = std::max(run.number("cache.l2.line_bytes").value_or(0),
-                                     static_cast<double>(common_line_bytes));
-  setup.most_pages = static_cast<std::uint64_t>(
-      l2_bytes > 0 ? std::clamp(most_share * l2_bytes / line_bytes, fewest_pages, most_pages)
-                   : most_pages);
+  const double l2_bytes = run.number("cache.l2.segment_bytes").value_or(whole_bytes);
+  const double line_bytes =
+      run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
+  setup.most_pages =
+      l2_bytes > 0 ? std::clamp(static_cast<std::uint64_t>(most_share * l2_bytes / line_bytes),
+                                fewest_pages, most_pages)
+                   : most_pages;
   return setup;
 }
 

@@ -20,10 +20,17 @@ struct PageChaseSetup {
   JobRun& run;
   ChaseSetup chase = {};
   std::uint64_t limit_bytes = 0;  // memory that may be accessed
-  std::uint64_t most_pages = 0;   // so many lines stay in the L2 for sure
+  std::uint64_t most_pages = 0;   // so many lines stay in the L2
+  double least_step_cycles = 0;   // smallest rise of a cost that makes a level
   SecondAccess second_access = SecondAccess::same_line;
   Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
 };
+
+/// Any L2 keeps a line of so many pages.
+inline constexpr std::uint64_t fewest_pages = 64;
+
+/// Smallest rise of a cost that makes a level, where the clock shows every cycle.
+inline constexpr double least_tlb_step_cycles = 3;
 
 inline constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
 

@@ -27,8 +27,13 @@ constexpr std::uint64_t widest_sweep_bytes = 512_KiB;
 
 /// Lines that empty any texture cache. GPUs with large texture caches have large L2s; a small one
 /// must still hold what is chased.
-Offsets sweep_texture_caches(std::uint64_t l2_bytes) {
-  return sweep_lines(std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes));
+Offsets sweep_texture_caches(const JobRun& run) {
+  const std::uint64_t l2_bytes = run.info().l2_bytes;
+  const std::uint64_t usual_bytes =
+      std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes);
+  const auto known_bytes =
+      static_cast<std::uint64_t>(run.number("cache.texture_l1.size_bytes").value_or(0));
+  return sweep_lines(std::max(usual_bytes, std::min(2 * known_bytes, l2_bytes / 2)));
 }
 
 /// Costs above the threshold: how many, and the usual one.
@@ -70,7 +75,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
     if (std::abs(fetches.share - plain.share) > share_tolerance) return true;
     const double apart_cycles = std::abs(fetches.usual_cycles - plain.usual_cycles);
     return std::min(fetches.share, plain.share) > least_missing_share &&
-           apart_cycles > std::max(least_tlb_step_cycles, penalty_tolerance * plain.usual_cycles);
+           apart_cycles > std::max(loads.least_step_cycles, penalty_tolerance * plain.usual_cycles);
   };
   Likeness likeness = Likeness::out_of_memory;
   refusal_of([&] {
@@ -107,7 +112,9 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
 
 /// Whether the pages that fit a level still fit with several lines of each: translations do, but
 /// not the lines of a virtually addressed cache, which would pass for a level.
-bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level) {
+/// @param threshold_cycles a cost above it is that of a translation
+bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level,
+                        double threshold_cycles) {
   constexpr std::uint64_t lines_of_page = 4;  // chases grow by a factor of two
   constexpr std::uint64_t line_distance_bytes = smallest_page_bytes / lines_of_page;
   constexpr double most_missing = 0.1;
@@ -127,19 +134,24 @@ bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level) {
     }
     return pairs;
   });
-  return fraction_above({costs.size(), costs}, level.threshold_cycles) <= most_missing;
+  return fraction_above({costs.size(), costs}, threshold_cycles) <= most_missing;
 }
 
-void characterize(PageChaseSetup setup) {
+void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
-  TlbLevels own = find_levels(chases, texture_names.size());
+  TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
   }
   for (const TlbLevel& level : own.levels) {
-    if (holds_translations(setup, level)) continue;
+    // What the first level of textures holds costs less than misses of any level of plain loads.
+    const bool is_first = &level == &own.levels.front();
+    const double threshold_cycles =
+        is_first ? std::min(level.threshold_cycles, plain.levels.front().threshold_cycles)
+                 : level.threshold_cycles;
+    if (holds_translations(setup, level, threshold_cycles)) continue;
     return setup.run.report_rest(
         both_levels, Status::not_resolvable,
         fmt::format("a virtually addressed texture cache answers before any TLB: pages of {} cost "
@@ -153,11 +165,12 @@ void characterize(PageChaseSetup setup) {
 
 }  // namespace
 
-void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
+void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
+  JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
-  PageChaseSetup loads = set_up_page_chases(run);
+  setup.most_pages = loads.most_pages;
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
-  setup.swept = loads.swept = sweep_texture_caches(run.info().l2_bytes);
+  setup.swept = loads.swept = sweep_texture_caches(run);
   std::size_t compared = 0;
   // As many levels as textures may have; what loads show beyond is nothing that textures lack.
   const std::size_t levels = std::min(plain.levels.size(), texture_names.size());
@@ -165,7 +178,7 @@ void report_texture_tlbs(JobRun& run, const TlbLevels& plain) {
     if (plain.steps_bytes[i] == 0) continue;
     switch (compare_at_draws(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
-      case Likeness::different: characterize(setup); return;
+      case Likeness::different: characterize(setup, plain); return;
       case Likeness::out_of_memory: break;
     }
   }

@@ -8,6 +8,7 @@ namespace sonde {
 /// Chases the pages through a linear texture: where each level of plain loads fits and overflows,
 /// it must cost the same. If it does not, reports the levels `tlb.texture_l1` and `tlb.texture_l2`;
 /// else reports them as not present.
-void report_texture_tlbs(JobRun& run, const TlbLevels& plain);
+/// @param loads the setup of the chases that found the levels of plain loads
+void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain);
 
 }  // namespace sonde

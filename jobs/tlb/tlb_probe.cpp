@@ -178,7 +178,8 @@ std::optional<PassEvictors> TlbProbe::find_pass_evictors(std::uint64_t end_bytes
 
 std::optional<PassEvictors> TlbProbe::find_other_pass_evictors(const PassEvictors& first) {
   if (first.accessed.empty()) return std::nullopt;
-  return find_pass_evictors(first.accessed.front() / tlb_.step_bytes() * tlb_.step_bytes());
+  const std::uint64_t step_bytes = std::max(tlb_.step_bytes(), tlb_.inner.step_bytes);
+  return find_pass_evictors(first.accessed.front() / step_bytes * step_bytes);
 }
 
 std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& found) {

@@ -83,6 +83,20 @@ const std::vector<Cause>& causes() {
       {"sets_that_fill_very_late", {319, 702}, {"cache.l2"}, "cache.l2.size", true},
       {"sets_that_fill_late_and_do_not_evict_in_order", {114, 229}, {"cache.l2"}, "cache.l2.size"},
       {"lines_shorter_than_what_the_l2_asks_for", {808}, {"cache.l2", "cache.l3"}, "cache.l3."},
+      // Wrong, or not one level of them seen, before.
+      {"pages_that_an_l2_of_any_policy_keeps",
+       {701, 704, 711},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l2.e",
+       true},
+      {"entries_as_large_as_windows", {705}, {"cache.l2", "cache.l1", "tlb"}, "tlb."},
+      {"clocks_in_steps_of_four", {710, 812}, {"cache.l2", "cache.l1", "tlb"}, "tlb."},
+      {"evictors_beyond_the_l2", {708}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2.", true},
+      {"entries_of_brrip_of_many_pages", {811}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2.e", true},
+      {"page_directories_are_no_third_level",
+       {705, 802},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l3"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;

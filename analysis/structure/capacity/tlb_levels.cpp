@@ -13,7 +13,7 @@ namespace {
 // Dense chases meet a new entry of 16 MiB in one place of 64.
 constexpr double least_share = 0.004;
 // Misses as rare as this may be switches between page-table windows (512 MiB on Kepler
-// and Maxwell). No entry known covers more than 32 MiB.
+// and Maxwell).
 constexpr std::uint64_t rarest_miss_bytes = 128ULL << 20;
 constexpr double common_quantile = 0.97;
 // So many pages, nearly always within the reach of a first level, show the noise.
@@ -29,6 +29,11 @@ std::vector<double> costs_above(const std::vector<double>& costs, double thresho
   std::ranges::copy_if(costs, std::back_inserter(above),
                        [=](double cost) { return cost > threshold_cycles; });
   return above;
+}
+
+std::size_t costs_below(const std::vector<double>& costs, double threshold_cycles) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(costs, [=](double cost) { return cost < threshold_cycles; }));
 }
 
 /// How far noise takes the costs of a chase up: as far as down, where nothing else takes them. It
@@ -69,6 +74,21 @@ bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<doubl
   });
 }
 
+/// Whether the last of these chases may cross page-table windows where it pays so much: rarely, and
+/// the one before did so at the same distances, as the pages of a level do not that it still holds.
+bool may_cross_windows(std::span<const PageChaseCosts> chases, std::size_t above,
+                       double least_cycles) {
+  constexpr double few_switches = 2;  // where a chase begins anew, and where its end is cut off
+  const PageChaseCosts& last = chases.back();
+  if (above > last.span_bytes / rarest_miss_bytes + 1) return false;
+  if (chases.size() == 1) return true;
+  const PageChaseCosts& before = chases[chases.size() - 2];
+  const double expected = static_cast<double>(above) * static_cast<double>(before.span_bytes) /
+                          static_cast<double>(last.span_bytes);
+  const auto seen = static_cast<double>(costs_above(before.cost_cycles, least_cycles).size());
+  return seen + few_switches >= expected / 2;
+}
+
 /// The top of a level's costs, without those of lines that the data caches had lost.
 double find_plateau(std::vector<double> above, double penalty_cycles, double least_step_cycles) {
   std::erase_if(
@@ -100,8 +120,9 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     const std::vector<double> above = costs_above(chases[i].cost_cycles, least_cycles);
     const auto pages = static_cast<double>(chases[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
-    // One more where the chase begins anew.
-    if (above.size() <= chases[i].span_bytes / rarest_miss_bytes + 1) continue;
+    // Pairs of which either access lost its line.
+    if (above.size() <= costs_below(chases[i].cost_cycles, -least_cycles)) continue;
+    if (may_cross_windows(std::span(chases).first(i + 1), above.size(), least_cycles)) continue;
     if (is_undercut(std::span(chases).subspan(i + 1), above, plateau_cycles * ratio,
                     least_step_cycles)) {
       continue;

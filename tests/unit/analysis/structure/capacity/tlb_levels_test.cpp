@@ -138,6 +138,36 @@ TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
 }
 
+TEST(TlbLevelsTest, entries_as_large_as_page_windows_are_a_level) {
+  std::vector<PageChaseCosts> seen = chases(32, 1 << 20, 2048);
+  for (const std::uint64_t span : {4096U, 8192U, 16384U}) {
+    PageChaseCosts chase{span * mib, std::vector<double>(512, 42)};
+    // 51 entries of 128 MiB overflow: each misses once.
+    const std::uint64_t pages_of_entry = 128 * 512 / span;
+    for (std::size_t page = 0; page < 512; page += pages_of_entry)
+      if (span > 4096) chase.cost_cycles[page] = 114;
+    seen.push_back(std::move(chase));
+  }
+  for (PageChaseCosts& chase : seen)
+    for (double& cost : chase.cost_cycles) cost = cost == 11 ? 42 : cost;
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[1].penalty_cycles, 114);
+  EXPECT_EQ(levels[1].fitting_bytes, 4096 * mib);
+}
+
+TEST(TlbLevelsTest, lines_lost_at_either_access_are_no_level) {
+  auto seen = chases(1 << 20, 1 << 20, 1024);
+  for (std::size_t page = 0; page < 40; page += 2) {
+    seen.back().cost_cycles[page] = 140;
+    seen.back().cost_cycles[page + 1] = -140;
+  }
+
+  EXPECT_TRUE(find_tlb_levels(seen, 3).empty());
+}
+
 TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
   auto seen = chases(32, 1 << 20, 4096);
   for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;

@@ -1,0 +1,30 @@
+// Entries from shares of blocks that miss.
+#include "analysis/structure/capacity/entry_blocks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+TEST(EntryBlocksTest, entries_end_where_blocks_fit) {
+  EXPECT_EQ(doublings_to_entry({1, 0}), 0U);
+  EXPECT_EQ(doublings_to_entry({0.9, 1, 0.95, 0}), 2U);
+}
+
+TEST(EntryBlocksTest, sets_overfilled_by_chance_are_no_entries) {
+  EXPECT_EQ(doublings_to_entry({1, 0.3, 0}), 0U);
+  EXPECT_EQ(doublings_to_entry({0.98, 1, 0.02, 0.05, 0.03, 0.07}), 1U);
+}
+
+/// Pages of an entry that is thrown out at once miss more often than entries do.
+TEST(EntryBlocksTest, fewer_misses_that_stay_are_those_of_entries) {
+  EXPECT_EQ(doublings_to_entry({1, 0.73, 0.36, 0.35, 0}), 3U);
+}
+
+TEST(EntryBlocksTest, without_misses_a_unit_is_all_that_is_known) {
+  EXPECT_EQ(doublings_to_entry({0}), 0U);
+  EXPECT_EQ(doublings_to_entry({}), 0U);
+}
+
+}  // namespace
+}  // namespace sonde
