@@ -72,9 +72,24 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   return sets.reason;
 }
 
+/// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
+/// another SM loaded. All else is hidden.
+void report_hidden_l2(JobRun& run, const std::vector<double>& own,
+                      const std::vector<double>& served) {
+  run.report(found_median("cache.l2.hit_latency_cycles", served));
+  run.report_rest(
+      "", Status::not_resolvable,
+      fmt::format("loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what "
+                  "another SM has just loaded comes after {:.0f}: from the L2 behind it",
+                  median(own), median(served)));
+}
+
 /// @param cache with a threshold between hits and the memory
 void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector<double> misses) {
   JobRun& run = cache.run;
+  const LoadedElsewhere parts = look_for_parts(cache);
+  if (const auto served = later_than_own(parts, hits, misses))
+    return report_hidden_l2(run, hits, *served);
   report_replicated_latencies(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
@@ -84,7 +99,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector
   if (geometry) {
     const std::vector<double> memory = measure_memory_latencies(
         run, cache.chase, "cache.l2 memory at hand", run.seed(), 3, smallest_page_bytes);
-    behind = look_behind_l2(cache, *geometry, plain_hits, memory);
+    behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory);
   }
   if (behind.is_side_cache()) {
     hits = plain_hits;
@@ -94,7 +109,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector
     look_past_translations(cache, hits, misses, geometry, reason);
   }
   if (!geometry) {
-    report_parts_alone(cache);
+    report_parts_alone(cache, parts);
     report_l2_partitions(run);
     return run.report_rest("", Status::not_resolvable, reason);
   }

@@ -12,11 +12,11 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t recorded = 512;                  // of the chase
-constexpr std::uint64_t fewest_lanes = 12;               // of an SM
-constexpr std::uint64_t most_lanes = 30;                 // with the chase one block each
-constexpr std::uint64_t records_per_sm = 12 * recorded;  // of all lanes of an SM
-constexpr std::uint64_t spans_of_l2 = 4;                 // that lanes read in all
+constexpr std::uint64_t recorded = 512;                            // of the chase
+constexpr std::uint64_t fewest_lanes = 14;                         // of an SM
+constexpr std::uint64_t most_lanes = 30;                           // with the chase one block each
+constexpr std::uint64_t records_per_sm = fewest_lanes * recorded;  // of all lanes of an SM
+constexpr std::uint64_t spans_of_l2 = 4;                           // that lanes read in all
 constexpr std::uint64_t turnovers_of_l2 = 1;  // between two accesses to a line of the chase
 
 /// Lines of the span in any order, in each somewhere: the L2's may be shorter.

@@ -215,19 +215,19 @@ std::string BehindL2::explain_open() const {
 }
 
 BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geometry,
-                        const std::vector<double>& hits, const std::vector<double>& memory) {
+                        const LoadedElsewhere& parts, const std::vector<double>& hits,
+                        const std::vector<double>& memory) {
   // Both hold as much at least as the bound, if the cache behind answers sooner than the threshold.
   const SurveyedSpans spans{.from_bytes = geometry.bound.fitting_bytes / 2,
                             .to_bytes = 2 * geometry.bound.fitting_bytes,
                             .step_bytes = std::max(geometry.line_bytes, common_line_bytes),
                             .memory_cycles = quantile(memory, 0.05)};
   const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
-  return {.parts = look_for_parts(cache),
+  return {.parts = parts,
           .between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05))};
 }
 
-void report_parts_alone(const CacheUnderTest& cache) {
-  const LoadedElsewhere parts = look_for_parts(cache);
+void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts) {
   if (parts.kind == L2Parts::several) report_far_hits_of_sms(cache.run, parts);
   if (parts.kind == L2Parts::one) {
     report_one_part(cache.run, "lines that another SM has just loaded are as near to all SMs");

@@ -39,12 +39,14 @@ struct BehindL2 {
 };
 
 /// Chases footprints around the bound at which the memory begins to answer.
+/// @param parts what lines that another SM loaded tell
 /// @param hits with their translation at hand, likewise `memory`
 BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geometry,
-                        const std::vector<double>& hits, const std::vector<double>& memory);
+                        const LoadedElsewhere& parts, const std::vector<double>& hits,
+                        const std::vector<double>& memory);
 
 /// Of an L2 whose geometry is not known whether it has partitions, and the latency of far hits.
-void report_parts_alone(const CacheUnderTest& cache);
+void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts);
 
 /// Size, segment and latency of far hits; gives back a remark on how the size was seen.
 /// @param cache of an L2 before a cache on the side of the memory: with a threshold between the two

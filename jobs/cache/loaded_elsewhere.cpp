@@ -2,6 +2,7 @@
 // finds copies of everything there, so such SMs ask again behind a loader of another one.
 #include "jobs/cache/loaded_elsewhere.hpp"
 
+#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
@@ -79,16 +80,17 @@ LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
   sms.pop_back();
   std::vector<std::vector<double>> latencies;
   for (const int sm : sms) latencies.push_back(measure_loaded(cache, lines, loader, sm));
+  const std::vector<std::vector<double>> of_all = latencies;
   const auto away = std::ranges::find_if(latencies, sees_two);
-  if (away == latencies.end()) return {.kind = L2Parts::one};
+  if (away == latencies.end()) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
   const int other_loader = sms[static_cast<std::size_t>(away - latencies.begin())];
   for (std::size_t i = 0; i < sms.size(); ++i) {
     if (!sees_two(latencies[i])) latencies[i] = measure_loaded(cache, lines, other_loader, sms[i]);
   }
   latencies.push_back(measure_loaded(cache, lines, other_loader, loader));
   const auto sides = split_sides(latencies);
-  if (!sides) return {.kind = L2Parts::one};
-  LoadedElsewhere found{.kind = L2Parts::several};
+  if (!sides) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
+  LoadedElsewhere found{.kind = L2Parts::several, .cycles_of_sm = of_all};
   for (std::size_t i = 0; i < latencies.size(); ++i) {
     const double bound_cycles = (sides->near_by_sm[i] + sides->far_by_sm[i]) / 2;
     if (std::isnan(bound_cycles)) continue;
@@ -96,6 +98,24 @@ LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
     found.far_hits_of_sm.push_back(std::move(latencies[i]));
   }
   return found;
+}
+
+std::optional<std::vector<double>> later_than_own(const LoadedElsewhere& loaded,
+                                                  const std::vector<double>& own,
+                                                  const std::vector<double>& memory) {
+  // Such a cache may keep some of the own lines only. Of an L2 the soonest lines are so soon for
+  // all.
+  const double latest_own = quantile(own, 0.25) + least_level_gap_cycles;
+  const double soonest_memory = quantile(memory, 0.02) - least_memory_gap_cycles;
+  for (const std::vector<double>& cycles : loaded.cycles_of_sm) {
+    const double soonest = quantile(cycles, 0.1);
+    if (quantile(cycles, 0.02) <= latest_own || soonest >= soonest_memory) continue;
+    std::vector<double> served = cycles;
+    std::erase_if(served,
+                  [&](double of_load) { return of_load > soonest + least_level_gap_cycles; });
+    return served;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sonde

@@ -14,7 +14,17 @@ enum class L2Parts { one, several, not_told };
 struct LoadedElsewhere {
   L2Parts kind = L2Parts::not_told;  // not_told: fewer than two SMs could be asked
   std::vector<std::vector<double>> far_hits_of_sm = {};  // of several, of SMs that have any
+  std::vector<std::vector<double>> cycles_of_sm = {};    // of all lines, by SM that was asked
 };
+
+/// The soonest latencies of an SM none of whose lines comes as soon as a line that it has loaded
+/// before, nor as late as from the memory: loads past the L1 then meet a cache that this SM does
+/// not share with the loader, and what serves it is the L2. nullopt if there is no such SM.
+/// @param own latencies of lines that an SM has loaded before  @param memory of lines that no cache
+///   holds
+std::optional<std::vector<double>> later_than_own(const LoadedElsewhere& loaded,
+                                                  const std::vector<double>& own,
+                                                  const std::vector<double>& memory);
 
 /// SMs all over the chip load lines all over the memory that another SM has just loaded, and they
 /// themselves have not. In one L2 all are hits of the same kind. In several partitions those with

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde {
 namespace {
@@ -121,6 +122,13 @@ bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const La
   return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
 }
 
+/// To a twentieth. Paths to the L2 may differ by more, but so may a cache that is as slow.
+bool comes_as_late_as_l2(const JobRun& run, const LatencyClass& found) {
+  constexpr double tolerance = 0.05;
+  const double l2_cycles = run.number("cache.l2.hit_latency_cycles").value_or(0);
+  return std::abs(median(found.cycles) - l2_cycles) <= tolerance * l2_cycles;
+}
+
 /// Whether the memory's side answers so late, if the job cache.l3 found a cache there.
 bool is_memory_side(const JobRun& run, const LatencyClass& found) {
   const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
@@ -150,7 +158,8 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
     const UnderData under = chase_under_data(run, setup, path.caches.front(), classes[l2 - 1]);
     if (under == UnderData::survives) return l2;
     if (under != UnderData::leaves) {
-      if (under == UnderData::not_told) survey.may_be_cache = l2 == served;
+      const bool looks_alike = comes_as_late_as_l2(run, classes[l2 - 1]);
+      if (under == UnderData::not_told || !looks_alike) survey.may_be_cache = l2 == served;
       // The last of all is the L2, for want of another.
       return leave_partitions(run, path, setup, classes, l2 == served ? l2 - 1 : l2);
     }

@@ -2,6 +2,7 @@
 // them, each made to do so by its footprint: no classes of latency are searched for. The findings
 // are the main numbers of the job `latency`.
 #include "analysis/metrics.hpp"
+#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
@@ -120,6 +121,17 @@ void report_l1(const PathChase& path, const Replicates& hits) {
       "l1", [&](std::uint64_t) { return plan; }, 4096);
 }
 
+/// Whether most come sooner than the job cache.l2 knows of the L2: of several partitions, of the
+/// closest.
+bool comes_sooner_than_l2(const JobRun& run, const Replicates& hits) {
+  constexpr double least_share_of_l2 = 0.75;
+  const Finding* l2 = run.finding("cache.l2.hit_latency_cycles");
+  if (l2 == nullptr) return false;
+  const double l2_cycles =
+      l2->modes.empty() ? *run.number("cache.l2.hit_latency_cycles") : std::ranges::min(l2->modes);
+  return median(hits.pooled()) < least_share_of_l2 * l2_cycles;
+}
+
 /// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
 /// is as fast: then none is given back.
 /// @param l1 of the first cache, if the path has one
@@ -154,6 +166,11 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
     const bool is_there = path.run.number("latency.cg.l2_cycles").has_value();
     path.run.report_rest(prefix, is_there ? Status::not_resolvable : Status::not_present,
                          "a second load of a line is as slow as a first one");
+    return {};
+  }
+  if (comes_sooner_than_l2(path.run, hits)) {
+    path.run.report_rest(prefix, Status::not_resolvable,
+                         "a cache between the first one and the L2 answers");
     return {};
   }
   report_hits(path.run, prefix + "cycles", hits);
