@@ -137,6 +137,15 @@ bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level,
   return fraction_above({costs.size(), costs}, threshold_cycles) <= most_missing;
 }
 
+/// Whether some pages cost nothing in a chase that overflows all levels: their lines lie in a cache
+/// that is asked before them.
+bool answers_without_translation(const PageChaseSetup& setup, const PageChaseCosts& longest) {
+  constexpr double most_free = 0.05;
+  const auto free = static_cast<double>(std::ranges::count_if(
+      longest.cost_cycles, [&](double cost) { return cost < setup.least_step_cycles; }));
+  return free > most_free * static_cast<double>(longest.cost_cycles.size());
+}
+
 void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
@@ -144,6 +153,13 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
+  }
+  if (answers_without_translation(setup, chases.back())) {
+    return setup.run.report_rest(
+        both_levels, Status::not_resolvable,
+        fmt::format("a virtually addressed texture cache answers before any TLB: some pages of {} "
+                    "cost nothing",
+                    format_bytes(chases.back().span_bytes)));
   }
   for (const TlbLevel& level : own.levels) {
     // What the first level of textures holds costs less than misses of any level of plain loads.
