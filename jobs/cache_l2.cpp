@@ -73,9 +73,9 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 }
 
 /// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
-/// another SM loaded. All else is hidden.
-void report_hidden_l2(JobRun& run, const std::vector<double>& own,
-                      const std::vector<double>& served) {
+/// another SM loaded. Nothing else is seen of it.
+void report_l2_behind_another(JobRun& run, const std::vector<double>& own,
+                              const std::vector<double>& served) {
   run.report(found_median("cache.l2.hit_latency_cycles", served));
   run.report_rest(
       "", Status::not_resolvable,
@@ -89,7 +89,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector
   JobRun& run = cache.run;
   const LoadedElsewhere parts = look_for_parts(cache);
   if (const auto served = later_than_own(parts, hits, misses))
-    return report_hidden_l2(run, hits, *served);
+    return report_l2_behind_another(run, hits, *served);
   report_replicated_latencies(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
