@@ -124,29 +124,6 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return static_cast<double>(missing) / static_cast<double>(blocks);
 }
 
-/// Share of the steps of a span that miss. More lines are tried only where few pages seem to.
-double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                        std::uint64_t step_bytes) {
-  constexpr double clear_share = 0.05;
-  constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
-  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
-  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
-  // Of several pages of an entry only the first may miss.
-  const double pages_of_step =
-      std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
-  const auto share_of = [&](const std::vector<double>& costs) {
-    return std::min(
-        1.0, pages_of_step * fraction_above({costs.size(), costs}, tlb.level.threshold_cycles));
-  };
-  LinesTried lines;
-  lines.is_clear = [&](const std::vector<double>& costs) {
-    const double share = share_of(costs);
-    return costs.size() >= many_pages && (share == 0 || share >= clear_share);
-  };
-  return share_of(
-      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
-}
-
 /// Costs of single accesses tell a miss that costs so much: on an H200 the way to its slice takes
 /// some loads up to ten cycles more (docs/results/2026-11-24-h200-patterns).
 constexpr double least_single_penalty_cycles = 20;
@@ -207,6 +184,29 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 
 }  // namespace
 
+// More lines are tried only where few pages seem to miss.
+double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                        std::uint64_t step_bytes) {
+  constexpr double clear_share = 0.05;
+  constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
+  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  // Of several pages of an entry only the first may miss.
+  const double pages_of_step =
+      std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
+  const auto share_of = [&](const std::vector<double>& costs) {
+    return std::min(
+        1.0, pages_of_step * fraction_above({costs.size(), costs}, tlb.level.threshold_cycles));
+  };
+  LinesTried lines;
+  lines.is_clear = [&](const std::vector<double>& costs) {
+    const double share = share_of(costs);
+    return costs.size() >= many_pages && (share == 0 || share >= clear_share);
+  };
+  return share_of(
+      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
+}
+
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
   std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
   // Entries of an inner level may be shorter, and lie at the end of the buffer.
@@ -266,13 +266,34 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
   return {};
 }
 
+namespace {
+
+/// Two fifths more than the level holds. Where the bound was asked for with one unit of several,
+/// the level may hold as many units in a row, which reach less far.
+std::uint64_t overflowing_span(const TlbUnderTest& tlb, const CapacityBound& bound,
+                               std::uint64_t unit_bytes) {
+  constexpr double notable_share = 0.2;
+  constexpr std::uint64_t kept_share = 2;  // of so many pages lines are kept, see kept_pages
+  const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
+  for (std::uint64_t parts = page_step_over(tlb, bound.overflowing_bytes, unit_bytes) / unit_bytes;
+       parts > 1; parts /= 2) {
+    const std::uint64_t part_bytes = span_bytes / parts / unit_bytes * unit_bytes;
+    if (part_bytes / unit_bytes > kept_share * tlb.most_pages) break;
+    if (sparse_missing_share(tlb, part_bytes, unit_bytes, unit_bytes) > notable_share)
+      return part_bytes;
+  }
+  return span_bytes;
+}
+
+}  // namespace
+
 std::uint64_t measure_entry(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_blocks = 4;
   const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.answered_bytes);
   const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
   // Only chases in coarse steps met the level.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
-  const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
+  const std::uint64_t span_bytes = overflowing_span(tlb, bound, unit_bytes);
   std::vector<double> shares{sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes)};
   for (std::uint64_t block = 2 * unit_bytes;
        shares.back() > 0 && span_bytes / block >= fewest_blocks; block *= 2) {

@@ -82,6 +82,10 @@ CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
 std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                              std::uint64_t step_bytes);
 
+/// Share of the steps of a span that miss.
+double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                        std::uint64_t step_bytes);
+
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {
   bool is_steady = true;         // it fits and overflows where the bound says

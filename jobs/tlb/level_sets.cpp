@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace sonde {
@@ -49,6 +50,20 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
   return std::move(first);
 }
 
+/// Whether a row of entries, half way between what fits and what the sets are said to hold, misses
+/// about as it would if it lay evenly in those sets: in the smallest of them.
+bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
+  constexpr double uneven_share = 0.25;
+  const std::uint64_t entries = (tlb.entries + layout.lines() + 1) / 2;
+  if (layout.lines() <= tlb.entries + 1 || entries * tlb.entry_bytes > tlb.limit_bytes) return true;
+  const auto sets = static_cast<double>(layout.ways_per_set.size());
+  const double entries_of_set = static_cast<double>(entries) / sets;
+  const auto overfull = static_cast<double>(std::ranges::count_if(
+      layout.ways_per_set, [&](std::uint32_t ways) { return ways < entries_of_set; }));
+  return missing_share_at(tlb, entries * tlb.entry_bytes, tlb.step_bytes()) <=
+         overfull / sets + uneven_share;
+}
+
 }  // namespace
 
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
@@ -69,6 +84,13 @@ SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
     if (draws.empty()) draws.push_back({.pool = probe.pool(), .reason = error.what()});
   }
   SetFindings chosen = choose_sets(std::move(draws));
+  if (chosen.layout.resolved() && !has_room_for(tlb, chosen.layout)) {
+    chosen.reason = fmt::format(
+        "{} entries of all sets are more than the level holds: of a row of fewer too many miss",
+        chosen.layout.lines());
+    chosen.layout.reason = chosen.reason;
+    chosen.layout.ways_per_set.clear();
+  }
   report_sets(probe, chosen);
   return chosen;
 }
