@@ -55,13 +55,15 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
 bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
   constexpr double uneven_share = 0.25;
   const std::uint64_t entries = (tlb.entries + layout.lines() + 1) / 2;
-  if (layout.lines() <= tlb.entries + 1 || entries * tlb.entry_bytes > tlb.limit_bytes) return true;
+  const std::uint64_t span_bytes = entries * tlb.entry_bytes;
+  if (layout.lines() <= tlb.entries + 1 || span_bytes > tlb.limit_bytes) return true;
+  // Entries left out would fill other sets.
+  if (page_step_over(tlb, span_bytes, tlb.step_bytes()) > tlb.entry_bytes) return true;
   const auto sets = static_cast<double>(layout.ways_per_set.size());
   const double entries_of_set = static_cast<double>(entries) / sets;
   const auto overfull = static_cast<double>(std::ranges::count_if(
       layout.ways_per_set, [&](std::uint32_t ways) { return ways < entries_of_set; }));
-  return missing_share_at(tlb, entries * tlb.entry_bytes, tlb.step_bytes()) <=
-         overfull / sets + uneven_share;
+  return missing_share_at(tlb, span_bytes, tlb.step_bytes()) <= overfull / sets + uneven_share;
 }
 
 }  // namespace

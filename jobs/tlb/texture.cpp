@@ -139,8 +139,11 @@ bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level,
 
 /// Whether some pages cost nothing in a chase that overflows all levels: their lines lie in a cache
 /// that is asked before them.
-bool answers_without_translation(const PageChaseSetup& setup, const PageChaseCosts& longest) {
+/// @param entry_bytes of pages closer to each other some have an entry together
+bool answers_without_translation(const PageChaseSetup& setup, const PageChaseCosts& longest,
+                                 std::uint64_t entry_bytes) {
   constexpr double most_free = 0.05;
+  if (longest.span_bytes / longest.cost_cycles.size() < entry_bytes) return false;
   const auto free = static_cast<double>(std::ranges::count_if(
       longest.cost_cycles, [&](double cost) { return cost < setup.least_step_cycles; }));
   return free > most_free * static_cast<double>(longest.cost_cycles.size());
@@ -154,7 +157,7 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
   }
-  if (answers_without_translation(setup, chases.back())) {
+  if (answers_without_translation(setup, chases.back(), plain.largest_entry_bytes)) {
     return setup.run.report_rest(
         both_levels, Status::not_resolvable,
         fmt::format("a virtually addressed texture cache answers before any TLB: some pages of {} "
