@@ -108,10 +108,10 @@ bool l2_loses_data(JobRun& run, const std::string& path_name, Offsets list) {
 }  // namespace
 
 UnderData chase_under_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
-                           const LatencyClass& found) {
-  const Offsets list = shuffled_order(found.first_span_bytes,
-                                      std::max(smallest_line_bytes, access_bytes(setup.path)),
-                                      derive_seed(run.seed(), "under data"));
+                           const LatencyClass& found, std::uint64_t span_bytes) {
+  const Offsets list =
+      shuffled_order(span_bytes, std::max(smallest_line_bytes, access_bytes(setup.path)),
+                     derive_seed(run.seed(), "under data"));
   auto cycles = chase_list_under_data(run, setup, path_name + " under data", list);
   if (!cycles) return UnderData::not_asked;
   // What inner caches hold is no matter.

@@ -19,9 +19,10 @@ enum class UnderData {
 };
 
 /// @param found the class of a space of constants or code whose lines are chased
+/// @param span_bytes a footprint that it serves: the longer, the more is read between two accesses
 /// @param path_name names the chases
 /// @throws DeviceLostError
 UnderData chase_under_data(JobRun& run, const ChaseSetup& setup, const std::string& path_name,
-                           const LatencyClass& found);
+                           const LatencyClass& found, std::uint64_t span_bytes);
 
 }  // namespace sonde

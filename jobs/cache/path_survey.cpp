@@ -155,7 +155,11 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
   while (served > 1 && is_memory_side(run, classes[served - 1])) --served;
   std::size_t l2 = served;
   while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
-    const UnderData under = chase_under_data(run, setup, path.caches.front(), classes[l2 - 1]);
+    // The last class of all serves the largest footprint, too.
+    const std::uint64_t span_bytes =
+        l2 == classes.size() ? path.survey_bytes : classes[l2 - 1].first_span_bytes;
+    const UnderData under =
+        chase_under_data(run, setup, path.caches.front(), classes[l2 - 1], span_bytes);
     if (under == UnderData::survives) return l2;
     if (under != UnderData::leaves) {
       const bool looks_alike = comes_as_late_as_l2(run, classes[l2 - 1]);
