@@ -86,7 +86,7 @@ double share_up_to(const std::vector<double>& cycles, double bound_cycles) {
 
 // Of a cache that is not the L2 all lines stay, of an LRU one that is none.
 constexpr double most_stay = 0.8;
-constexpr double most_leave = 0.2;
+constexpr double most_leave = 0.4;
 
 /// Whether the L2 loses lines of data, as many as those of the list, that are chased in the same
 /// way: some policies keep what is asked for again and again.

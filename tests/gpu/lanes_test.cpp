@@ -103,6 +103,16 @@ TEST_F(LanesGpuTest, constants_run_beside_code) {
   }
 }
 
+TEST_F(LanesGpuTest, code_runs_beside_loads_of_far_more_memory) {
+  const ChaseProbe both = warm_lanes({make_lane(LoadPath::past_l1, 64_KiB, 128, 256_MiB),
+                                      make_lane(LoadPath::instruction, 8_KiB, code_block_bytes)},
+                                     500);
+  const Trace beside = device().run(both);
+  for (std::size_t lane = 0; lane < 2; ++lane)
+    EXPECT_EQ(beside.lanes[lane].window_cycles.size(), 500u) << lane;
+  EXPECT_LT(median(beside.lanes[1].window_cycles), 300);
+}
+
 TEST_F(LanesGpuTest, lanes_lie_on_the_sms_and_in_the_order_that_were_asked_for) {
   const int last = device().info().sm_count - 1;
   ChaseProbe probe = warm_lanes(

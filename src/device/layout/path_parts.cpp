@@ -68,6 +68,14 @@ void check_manner(const ChaseProbe& probe) {
   }
 }
 
+/// Of the blocks up to the last one that is executed: there is far less code than memory.
+std::uint64_t code_bytes_of(const ChaseProbe& probe) {
+  std::uint64_t last = 0;
+  for (const ChaseLane& lane : probe.lanes)
+    last = std::max(last, std::ranges::max(lane.offsets_bytes));
+  return last / code_block_bytes * code_block_bytes + code_block_bytes;
+}
+
 PathPart part_of(const ChaseProbe& probe, LoadPath path, std::uint64_t span_bytes) {
   PathPart part{.probe = probe, .lanes = {}};
   part.probe.lanes.clear();
@@ -77,6 +85,7 @@ PathPart part_of(const ChaseProbe& probe, LoadPath path, std::uint64_t span_byte
     part.lanes.push_back(lane);
   }
   if (has_addresses(path)) part.probe.buffer_bytes = span_bytes;
+  if (path == LoadPath::instruction) part.probe.buffer_bytes = code_bytes_of(part.probe);
   return part;
 }
 

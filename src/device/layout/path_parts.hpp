@@ -16,7 +16,8 @@ struct PathPart {
 };
 
 /// The parts of a chase, code first: what empties the caches for data then leaves their buffer
-/// alone. Parts in global memory span the same buffer, and so lie at the same place.
+/// alone. Parts in global memory span the same buffer, and so lie at the same place; of code it is
+/// no longer than what is executed.
 /// @pre its lanes differ in path
 /// @throws DeviceError if there are more than two paths, or they cannot be played at once: lanes in
 ///   turn, co-runners, a peer's memory, an overlapped warm-up, two kinds of textures, sectors that

@@ -68,6 +68,16 @@ TEST(PathPartsTest, code_comes_first) {
   EXPECT_THAT(parts[1].lanes, ElementsAre(0));
 }
 
+/// There is far less code than memory: a backend refuses a probe that spans more of it.
+TEST(PathPartsTest, code_spans_what_is_executed) {
+  ChaseProbe probe = probe_of({lane_of(LoadPath::past_l1, {0, 1_GiB}),
+                               lane_of(LoadPath::instruction, {0, 3 * code_block_bytes + 96})});
+  probe.buffer_bytes = 1_GiB + 8;
+  const auto parts = split_by_path(probe);
+  EXPECT_EQ(parts[0].probe.buffer_bytes, 4 * code_block_bytes);
+  EXPECT_EQ(parts[1].probe.buffer_bytes, 1_GiB + 8);
+}
+
 TEST(PathPartsTest, a_texture_and_plain_memory_span_the_same_buffer) {
   for (LoadPath texture : {LoadPath::texture_1d, LoadPath::texture_2d}) {
     const auto parts =
