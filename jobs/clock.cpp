@@ -76,7 +76,12 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
     offsets[static_cast<std::size_t>(line.sm)] = line.offset_cycles - lines.front().offset_cycles;
   }
   const double complete = static_cast<double>(lines.size()) / sm_count;
-  run.report(found("clock.scope", std::string(name_clock_scope(groups)), complete, lines.size()));
+  const std::string scope(name_clock_scope(groups));
+  constexpr double confidence_by_size = 0.9;
+  const bool by_size = scope == "tpc";
+  run.report(found("clock.scope", scope,
+                   by_size ? std::min(complete, confidence_by_size) : complete, lines.size()),
+             by_size ? "groups of two or three SMs: a GPC of so few would look the same" : "");
   run.report(found("clock.group_of_sm", std::vector<double>(groups.begin(), groups.end()), complete,
                    lines.size()));
   run.report(found("clock.offset_cycles", std::move(offsets), complete, lines.size()));

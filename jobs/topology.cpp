@@ -28,6 +28,7 @@ constexpr int least_launches = 8;
 // by times.
 constexpr double by_clusters = 0.9;
 constexpr double by_clocks = 0.95;
+constexpr double by_clocks_of_tpcs = 0.9;  // a GPC of two or three SMs looks the same
 constexpr double by_ports = 0.95;
 
 struct ClusterEvidence {
@@ -55,7 +56,7 @@ ClusterEvidence gather_clusters(JobRun& run) {
 /// Groups of SMs that share a clock register, if those are what `scope` says. TPCs of a GPU are of
 /// one size: groups that are not may be small GPCs.
 MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
-  MapEvidence evidence{"clocks", {}, by_clocks};
+  MapEvidence evidence{"clocks", {}, scope == "tpc" ? by_clocks_of_tpcs : by_clocks};
   const auto groups = run.vector("clock.group_of_sm");
   if (!groups) return evidence;
   const std::vector<int> numbers(groups->begin(), groups->end());
