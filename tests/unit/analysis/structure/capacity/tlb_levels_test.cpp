@@ -133,7 +133,13 @@ TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
 TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
   auto seen = chases(32, 130, 1024);
   seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
-  for (std::size_t page = 0; page < 512; page += 32) seen.back().cost_cycles[page] = 2400;
+  // Each chase that is long enough crosses windows of 128 MiB.
+  for (PageChaseCosts& chase : seen) {
+    const std::size_t pages = chase.cost_cycles.size();
+    const std::size_t window = pages * 128 * mib / chase.span_bytes;
+    for (std::size_t page = 0; chase.span_bytes >= 1024 * mib && page < pages; page += window)
+      chase.cost_cycles[page] = 2400;
+  }
 
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
 }
