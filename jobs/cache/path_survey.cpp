@@ -164,8 +164,11 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
     if (under != UnderData::leaves) {
       const bool looks_alike = comes_as_late_as_l2(run, classes[l2 - 1]);
       if (under == UnderData::not_told || !looks_alike) survey.may_be_cache = l2 == served;
-      // The last of all is the L2, for want of another.
-      return leave_partitions(run, path, setup, classes, l2 == served ? l2 - 1 : l2);
+      // The last of all is the L2, for want of another; classes before it may be partitions of it.
+      const std::size_t last = l2 == served ? l2 - 1 : l2;
+      const std::size_t first = leave_partitions(run, path, setup, classes, last);
+      survey.may_be_cache = survey.may_be_cache || first < last;
+      return first;
     }
     --l2;
   }
