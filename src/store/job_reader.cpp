@@ -3,7 +3,7 @@
 
 #include "store/hdf5/owned_rows.hpp"
 #include "store/hdf5/rows.hpp"
-#include "store/hdf5/table_file.hpp"
+#include "store/hdf5/stored_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,12 +29,11 @@ struct JobSpans {
 };
 
 /// Those of some metrics. The outcomes then own them by their places in what was read.
-Span<FindingRow> read_findings_of(hid_t file, const BoundTable<FindingRow>& table,
+Span<FindingRow> read_findings_of(StoredFile& file, const BoundTable<FindingRow>& table,
                                   std::vector<OutcomeRow>& outcomes,
                                   const std::set<std::string>& metrics) {
   const RowRange all = hull(table.key().group, outcomes, &OutcomeRow::findings);
-  const StoredTable stored(file, table.key());
-  std::vector<PackedColumn> packed = stored.read_packed(table.columns(), all);
+  std::vector<PackedColumn> packed = file.table(table.key()).read(table.columns(), all);
   const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
   const PackedColumn& names = packed.at(static_cast<std::size_t>(metric - table.columns().begin()));
   const std::unordered_set<std::string_view> known(metrics.begin(), metrics.end());
@@ -58,7 +57,7 @@ Span<FindingRow> read_findings_of(hid_t file, const BoundTable<FindingRow>& tabl
   return {table.key().group, 0, table.to_rows(packed)};
 }
 
-JobSpans read_spans(hid_t file, const std::string& job, std::vector<OutcomeRow>& outcomes,
+JobSpans read_spans(StoredFile& file, const std::string& job, std::vector<OutcomeRow>& outcomes,
                     Depth depth, const std::set<std::string>* metrics) {
   JobSpans spans;
   spans.depth = depth;
@@ -172,12 +171,12 @@ bool is_job_name(std::string_view name) {
 
 }  // namespace
 
-void collect_job(hid_t file, const std::string& job, RowRange span, Depth depth,
+void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth depth,
                  JobsByPosition& jobs_by_position, const std::set<std::string>* metrics) {
   require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
-  auto outcomes = read_span(file, table, {0, count_rows(file, table.key())}).rows;
-  const std::uint64_t devices = count_rows(file, keys::devices);
+  auto outcomes = read_span(file, table, {0, file.table(table.key()).rows()}).rows;
+  const std::uint64_t devices = file.table(keys::devices).rows();
   std::vector<bool> seen(outcomes.empty() ? 0 : devices);
   for (const OutcomeRow& row : outcomes) {
     require_sound(row.device_index < devices, job + " has an outcome of no device");

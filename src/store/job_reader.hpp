@@ -2,9 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/table.hpp"
-
-#include <hdf5.h>
+#include "store/hdf5/stored_file.hpp"
 
 #include <cstdint>
 #include <map>
@@ -24,7 +22,7 @@ using JobsByPosition = std::vector<std::map<std::uint64_t, JobResult>>;
 /// @param jobs_by_position one entry for each device of the span
 /// @param metrics only their findings; nullptr: all
 /// @throws StoreError if the rows contradict each other
-void collect_job(hid_t file, const std::string& job, RowRange span, Depth depth,
+void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth depth,
                  JobsByPosition& jobs_by_position, const std::set<std::string>* metrics = nullptr);
 
 }  // namespace sonde

@@ -41,6 +41,7 @@ PartSource load(const Candidate& first, std::size_t count) {
 /// A damaged shard must be found before a file is begun. @throws StoreError
 void check_readable(const Candidate& candidate) {
   const PartSource part = load(candidate, 1);
+  part.check();
   for (const TablePlan& table : make_plan({part.shape}).tables) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c, {0, table.rows});
   }

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "store/hdf5/hdf5.hpp"
 #include "store/hdf5/rows.hpp"
-#include "store/hdf5/table_file.hpp"
+#include "store/hdf5/stored_file.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -24,34 +23,40 @@ namespace {
 // Devices that are looked into together before their rows are believed: what opening the tables
 // takes is shared, and the rows of some hundred probes each need little memory.
 constexpr std::uint64_t checked_devices = 64;
+// Of each device: what it takes of a standard suite without traces, so that the columns of 10,000
+// are found once and take some 600 MB.
+constexpr std::uint64_t kept_bytes = 64 << 10;
 
 /// Where the rows of a part lie in each table of its file.
 using Places = std::map<TableKey, RowRange>;
 
 std::vector<std::uint64_t> read_numbers(const StoredTable& stored, const ColumnSpec& column,
                                         RowRange rows) {
-  return std::get<std::vector<std::uint64_t>>(stored.read(column, rows));
+  return std::get<std::vector<std::uint64_t>>(unpack(stored.read(column, rows)));
 }
 
 /// Tables of a file that may have rows, each found once.
-using StoredTables = std::map<TableKey, StoredTable>;
+using StoredTables = std::map<TableKey, StoredTable*>;
 
 /// Columns that say which rows of other tables a row owns.
 bool owns_rows(const ColumnSpec& column) { return column.name.ends_with("_offset"); }
 
 /// What no row owns is not looked at: many jobs have neither probes nor, behind them, traces.
 /// @param tables each behind those that own its rows
-StoredTables find_tables(hid_t file, const std::vector<Table>& tables) {
+StoredTables find_tables(StoredFile& file, const std::vector<Table>& tables) {
   StoredTables found;
   std::set<TableKey> not_owned;
   for (const Table& table : tables) {
     if (!not_owned.contains(table.key)) {
-      StoredTable stored(file, table.key);
-      if (stored.rows() > 0) found.emplace(table.key, std::move(stored));
+      StoredTable& stored = file.table(table.key);
+      if (stored.rows() > 0) found.emplace(table.key, &stored);
     }
-    if (found.contains(table.key)) continue;
-    for (const ColumnSpec& column : table.columns) {
-      if (owns_rows(column)) not_owned.insert(column.counts);
+    const auto own = found.find(table.key);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (!owns_rows(table.columns[c])) continue;
+      const bool owns_none =
+          own == found.end() || own->second->is_all_zero(table.columns.at(c + 1));
+      if (owns_none) not_owned.insert(table.columns[c].counts);
     }
   }
   return found;
@@ -95,9 +100,9 @@ Places place_devices(const StoredTables& stored, const std::vector<Table>& table
     const auto found = stored.find(table.key);
     if (found == stored.end()) continue;
     if (table.key.dimension == keys::outcome_dimension) {
-      places[table.key] = outcomes_of(found->second, table, devices);
+      places[table.key] = outcomes_of(*found->second, table, devices);
     }
-    place_owned(found->second, table, places);
+    place_owned(*found->second, table, places);
   }
   std::erase_if(places, [](const auto& one) { return one.second.length == 0; });
   return places;
@@ -106,7 +111,7 @@ Places place_devices(const StoredTables& stored, const std::vector<Table>& table
 /// Of all tables, with all their rows.
 Places place_all(const StoredTables& stored) {
   Places places;
-  for (const auto& [key, table] : stored) places[key] = {0, table.rows()};
+  for (const auto& [key, table] : stored) places[key] = {0, table->rows()};
   return places;
 }
 
@@ -126,59 +131,82 @@ TableShape shape_at(const StoredTable& stored, const Table& table, const Places&
   return shape;
 }
 
-/// Opens its file when the first column is wanted, and each table when its first is.
-struct FileColumns {
-  std::filesystem::path path;
-  Places places;
-  std::optional<hdf5::Handle> file = {};
-  std::optional<StoredTable> table = {};  // the last one
+/// Of no rows.
+PackedColumn empty_column(ElementType type) {
+  const Values none = empty_values(type);
+  return pack(type, none, element_bytes(type, none), {0, 0});
+}
 
-  Values load(const TablePlan& plan, std::size_t c, RowRange rows) {
+/// Rows as narrow as they can be.
+PackedColumn pack_rows(ElementType type, const Values& values, RowRange rows) {
+  return pack(type, values, element_bytes(type, values), rows);
+}
+
+/// Columns as they lie in a file.
+struct FileColumns {
+  RunReader reader;
+  Places places = {};
+
+  PackedColumn load(const TablePlan& plan, std::size_t c, RowRange rows) {
     const ColumnSpec& column = plan.columns.at(c);
     const auto place = places.find(plan.key);
-    if (place == places.end()) return empty_values(column.type);
-    if (!file) file.emplace(hdf5::open_to_read(path));
-    if (!table || table->key() != plan.key) table.emplace(*file, plan.key);
-    Values values = table->read(column, {place->second.offset + rows.offset, rows.length});
+    if (place == places.end()) return empty_column(column.type);
+    PackedColumn packed = reader.file().table(plan.key).read(
+        column, {place->second.offset + rows.offset, rows.length});
     const auto counted = places.find(column.counts);
-    if (counted != places.end() && counted->second.offset > 0) {
-      for (std::uint64_t& row : std::get<std::vector<std::uint64_t>>(values)) {
-        row -= counted->second.offset;
-      }
-    }
-    return values;
+    if (counted == places.end()) return packed;
+    return fit(std::move(packed), sizeof(std::uint64_t), 0 - counted->second.offset);
   }
 };
 
-PartSource read_part(const RunReader& reader, const std::filesystem::path& path, RowRange devices) {
-  const hdf5::Handle file = hdf5::open_to_read(path);
+/// Where the rows of those devices lie, and what they look like.
+PartShape find_part(FileColumns& columns, const std::filesystem::path& path, RowRange devices) {
+  const RunReader& reader = columns.reader;
   PartShape shape{.jobs = reader.job_names(), .tables = {}, .shard = path};
   std::vector<Table> tables = flatten_device(nullptr);
   for (const std::string& job : shape.jobs) {
     std::ranges::move(flatten_job(job, nullptr, 0), std::back_inserter(tables));
   }
-  const StoredTables stored = find_tables(file, tables);
-  Places places = devices.length == reader.device_count() ? place_all(stored)
-                                                          : place_devices(stored, tables, devices);
+  const StoredTables stored = find_tables(reader.file(), tables);
+  columns.places = devices.length == reader.device_count() ? place_all(stored)
+                                                           : place_devices(stored, tables, devices);
   for (const Table& table : tables) {
-    if (!places.contains(table.key)) continue;
-    add_table(shape, table.key, shape_at(stored.at(table.key), table, places));
+    if (!columns.places.contains(table.key)) continue;
+    add_table(shape, table.key, shape_at(*stored.at(table.key), table, columns.places));
   }
-  const auto columns =
-      std::make_shared<FileColumns>(FileColumns{.path = path, .places = std::move(places)});
-  return {.shape = std::move(shape),
-          .load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
-            return columns->load(plan, c, rows);
-          }};
+  return shape;
 }
 
-Values slice(const Values& values, RowRange rows) {
-  return std::visit(
-      [rows](const auto& all) -> Values {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rows.offset);
-        return std::vector(begin, begin + static_cast<std::ptrdiff_t>(rows.length));
-      },
-      values);
+/// All that refers to something else.
+void check_devices(const RunReader& reader, RowRange devices) {
+  for (std::uint64_t done = 0; done < devices.length; done += checked_devices) {
+    reader.read_devices({devices.offset + done, std::min(checked_devices, devices.length - done)},
+                        WithTraces::no);
+  }
+}
+
+PartSource read_part(RunReader reader, const std::filesystem::path& path, RowRange devices,
+                     Writer writer) {
+  const auto columns = std::make_shared<FileColumns>(FileColumns{.reader = std::move(reader)});
+  PartSource part;
+  part.shape = reading(path, [&] { return find_part(*columns, path, devices); });
+  part.load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
+    return columns->load(plan, c, rows);
+  };
+  StoredFile& file = columns->reader.file();
+  if (writer == Writer::anyone) {
+    if (file.keeps_all()) {
+      file.allow_opening(false);
+      part.check = [columns, devices] {
+        check_devices(columns->reader, devices);
+        columns->reader.file().allow_opening(true);
+      };
+    } else {
+      check_devices(columns->reader, devices);
+    }
+  }
+  file.close();
+  return part;
 }
 
 PartSource from_memory(const RunPart& part) {
@@ -191,8 +219,9 @@ PartSource from_memory(const RunPart& part) {
       .shape = std::move(shape),
       .load = [tables = std::move(tables)](const TablePlan& plan, std::size_t c, RowRange rows) {
         const auto own = tables.find(plan.key);
-        return own == tables.end() ? empty_values(plan.columns.at(c).type)
-                                   : slice(own->second.values.at(c), rows);
+        const ElementType type = plan.columns.at(c).type;
+        return own == tables.end() ? empty_column(type)
+                                   : pack_rows(type, own->second.values.at(c), rows);
       }};
 }
 
@@ -213,7 +242,8 @@ PartSource at_point(PartSource part, std::uint64_t point_index) {
   add_table(part.shape, empty.key, std::move(shape));
   part.load = [load = std::move(part.load), key = empty.key, place, values](
                   const TablePlan& plan, std::size_t c, RowRange rows) {
-    return plan.key == key && c == place ? slice(values, rows) : load(plan, c, rows);
+    return plan.key == key && c == place ? pack_rows(plan.columns[c].type, values, rows)
+                                         : load(plan, c, rows);
   };
   return part;
 }
@@ -223,32 +253,26 @@ PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {
 }
 
 PartSource part_of_file(const std::filesystem::path& path, RowRange devices) {
-  const RunReader reader(path);
-  // All that refers to something else is looked at first.
-  for (std::uint64_t done = 0; done < devices.length; done += checked_devices) {
-    reader.read_devices({devices.offset + done, std::min(checked_devices, devices.length - done)},
-                        WithTraces::no);
-  }
-  return read_part(reader, path, devices);
+  return read_part(RunReader(path, kept_bytes * devices.length), path, devices, Writer::anyone);
 }
 
 PartSource part_of_shard(const std::filesystem::path& shard,
                          const std::vector<UnauditedDevice>& unaudited, Writer writer) {
-  const RunReader reader(shard);
+  RunReader reader(shard, kept_bytes);
   if (reader.device_count() != 1) {
     throw StoreError(
         fmt::format("'{}' holds {} devices (a shard holds one) remove it and start "
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  if (writer == Writer::anyone) reader.read_devices({0, 1}, WithTraces::no);
-  PartSource part = read_part(reader, shard, {0, 1});
+  PartSource part = read_part(std::move(reader), shard, {0, 1}, writer);
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   add_table(part.shape, unaudited_rows);
   part.load = [load = std::move(part.load), unaudited_rows = std::move(unaudited_rows)](
                   const TablePlan& plan, std::size_t c, RowRange rows) {
-    return plan.key == unaudited_rows.key ? slice(unaudited_rows.values.at(c), rows)
-                                          : load(plan, c, rows);
+    return plan.key == unaudited_rows.key
+               ? pack_rows(plan.columns[c].type, unaudited_rows.values.at(c), rows)
+               : load(plan, c, rows);
   };
   return part;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace sonde {
@@ -14,6 +15,9 @@ namespace sonde {
 struct PartSource {
   PartShape shape;
   ColumnLoader load;
+  /// Whether what its rows refer to is sound: to be called before any of them is loaded. Calls
+  /// nothing of HDF5, so that it may run in another thread. @throws StoreError
+  std::function<void()> check = [] {};
 };
 
 /// A part in memory. @throws Error if a job occurs twice

@@ -77,10 +77,11 @@ struct TablePlan {
   std::vector<std::size_t> columns_of(Storage storage) const;
 };
 
-/// Some of a part's rows of one column of the file, counted from the part's first, maybe none.
+/// Some of a part's rows of one column of the file, counted from the part's first, maybe none; as
+/// wide as the part has them. Rows of other tables are counted from the part's first, too.
 /// @throws StoreError
 using ColumnLoader =
-    std::function<Values(const TablePlan& table, std::size_t column, RowRange rows)>;
+    std::function<PackedColumn(const TablePlan& table, std::size_t column, RowRange rows)>;
 
 struct FilePlan {
   std::vector<std::string> jobs;  // in the order of their first appearance

@@ -110,15 +110,16 @@ void write_points(hid_t file, const Provenance& provenance) {
   hdf5::write_fixed_attribute(group, axes_attribute, axes.dump());
 }
 
-void read_points(hid_t file, Provenance& provenance) {
-  const std::uint64_t rows = count_rows(file, key);
+void read_points(StoredFile& file, Provenance& provenance) {
+  const StoredTable& table = file.table(key);
+  const std::uint64_t rows = table.rows();
   if (rows == 0) {
     provenance.points = points_of(provenance);
     return;
   }
-  provenance.axes = read_axes(file);
+  provenance.axes = read_axes(file.id());
   std::vector<Values> columns;
-  for (const PackedColumn& packed : read_rows(file, key, columns_of(provenance.axes), {0, rows})) {
+  for (const PackedColumn& packed : table.read(columns_of(provenance.axes), {0, rows})) {
     columns.push_back(unpack(packed));
   }
   provenance.points.resize(rows);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/stored_file.hpp"
 
 namespace sonde {
 
@@ -11,6 +11,6 @@ void write_points(hid_t file, const Provenance& provenance);
 
 /// Axes and points of the file; of one without that table the point of its provenance.
 /// @throws StoreError if the table is damaged
-void read_points(hid_t file, Provenance& provenance);
+void read_points(StoredFile& file, Provenance& provenance);
 
 }  // namespace sonde

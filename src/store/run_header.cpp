@@ -59,9 +59,9 @@ std::uint64_t read_schema_version(hid_t file) {
   return version;
 }
 
-Provenance read_header(hid_t file) {
-  const bool has_points = read_schema_version(file) >= first_schema_version_with_points;
-  const hdf5::Handle group = hdf5::open_group(file, "provenance");
+Provenance read_header(StoredFile& file) {
+  const bool has_points = read_schema_version(file.id()) >= first_schema_version_with_points;
+  const hdf5::Handle group = hdf5::open_group(file.id(), "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {
     if (value.is_array() || (name == "sweep_hash" && !has_points)) continue;

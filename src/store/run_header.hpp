@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/stored_file.hpp"
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ std::uint64_t read_schema_version(hid_t file);
 
 /// The provenance has one point at least.
 /// @throws StoreError if the file is not of sonde, or of another schema version
-Provenance read_header(hid_t file);
+Provenance read_header(StoredFile& file);
 
 /// A GPU that a run is to measure, and who does it.
 struct RosterEntry {

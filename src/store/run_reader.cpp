@@ -4,7 +4,7 @@
 #include "store/hdf5/digest.hpp"
 #include "store/hdf5/owned_rows.hpp"
 #include "store/hdf5/rows.hpp"
-#include "store/hdf5/table_file.hpp"
+#include "store/hdf5/stored_file.hpp"
 #include "store/job_reader.hpp"
 #include "store/run_header.hpp"
 #include "store/stored_jobs.hpp"
@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -22,33 +21,10 @@
 namespace sonde {
 namespace {
 
-[[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
-  throw UnreadableError(
-      fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
-                  "copied whole",
-                  path.string(), reason));
-}
-
-/// Everything that goes wrong inside a file that opens means that its content is damaged.
-template <class Work>
-auto reading(const std::filesystem::path& path, Work&& work) {
-  try {
-    return work();
-  } catch (const StoreError& error) {
-    fail_to_read(path, error.what());
-  } catch (const std::bad_alloc&) {
-    fail_to_read(path, "there is not enough memory for what it holds");
-  }
-}
-
-WithPoints points_in(hid_t file) {
-  const bool known = read_schema_version(file) >= first_schema_version_with_points;
-  return known ? WithPoints::yes : WithPoints::no;
-}
-
 /// @param points of the run
-std::vector<DeviceResult> read_device_rows(hid_t file, RowRange span, std::size_t points) {
-  auto rows = read_span(file, device_table(points_in(file)), span);
+std::vector<DeviceResult> read_device_rows(StoredFile& file, WithPoints with_points, RowRange span,
+                                           std::size_t points) {
+  auto rows = read_span(file, device_table(with_points), span);
   const auto carveouts = read_owned(file, carveout_table(), rows.rows, &DeviceRow::carveouts);
   std::vector<DeviceResult> devices;
   for (DeviceRow& row : rows.rows) {
@@ -66,15 +42,13 @@ void add_job(DeviceResult& device, JobResult result) {
   (first ? device.again : device.jobs).push_back(std::move(result));
 }
 
-/// @param points of the run
+/// @param devices without their jobs
 /// @param depth_of how much is read of a job
-std::vector<DeviceResult> read_whole(hid_t file, RowRange span, std::size_t points,
-                                     const auto& depth_of) {
-  auto devices = read_device_rows(file, span, points);
+std::vector<DeviceResult> add_jobs(StoredFile& file, RowRange span,
+                                   const std::vector<std::string>& job_names, const auto& depth_of,
+                                   std::vector<DeviceResult> devices) {
   JobsByPosition jobs(devices.size());
-  for (const std::string& job : hdf5::list_groups(file, "jobs")) {
-    collect_job(file, job, span, depth_of(job), jobs);
-  }
+  for (const std::string& job : job_names) collect_job(file, job, span, depth_of(job), jobs);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (auto& [position, result] : jobs[i]) add_job(devices[i], std::move(result));
   }
@@ -83,46 +57,50 @@ std::vector<DeviceResult> read_whole(hid_t file, RowRange span, std::size_t poin
 
 }  // namespace
 
-RunReader::RunReader(const std::filesystem::path& path)
-    : path_(path), file_(hdf5::open_to_read(path)) {
+[[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
+  throw UnreadableError(
+      fmt::format("'{}' cannot be read ({}) use a file of this version of sonde, "
+                  "copied whole",
+                  path.string(), reason));
+}
+
+RunReader::RunReader(const std::filesystem::path& path, std::uint64_t keep_bytes)
+    : path_(path), file_(std::make_unique<StoredFile>(path, keep_bytes)) {
   reading(path_, [this] {
-    provenance_ = read_header(file_);
-    device_count_ = count_rows(file_, keys::devices);
+    knows_points_ = read_schema_version(file_->id()) >= first_schema_version_with_points;
+    provenance_ = read_header(*file_);
+    device_count_ = file_->table(keys::devices).rows();
+    job_names_ = hdf5::list_groups(file_->id(), "jobs");
   });
 }
 
-bool RunReader::knows_points() const {
-  return reading(path_, [this] { return points_in(file_) == WithPoints::yes; });
-}
-
-std::vector<std::string> RunReader::job_names() const {
-  return reading(path_, [this] { return hdf5::list_groups(file_, "jobs"); });
+std::vector<DeviceResult> RunReader::read_rows(RowRange span) const {
+  const WithPoints with_points = knows_points_ ? WithPoints::yes : WithPoints::no;
+  return read_device_rows(*file_, with_points, span, provenance_.points.size());
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
   return reading(path_, [this] {
     const auto table = unaudited_table();
-    return read_span(file_, table, {0, count_rows(file_, table.key())}).rows;
+    return read_span(*file_, table, {0, file_->table(table.key()).rows()}).rows;
   });
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
-  return reading(path_, [this] {
-    return read_device_rows(file_, {0, device_count_}, provenance_.points.size());
-  });
+  return reading(path_, [this] { return read_rows({0, device_count_}); });
 }
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
   const Depth depth = traces == WithTraces::yes ? Depth::traces : Depth::probes;
   return reading(path_, [&] {
-    return read_whole(file_, span, provenance_.points.size(),
-                      [depth](const auto&) { return depth; });
+    return add_jobs(
+        *file_, span, job_names_, [depth](const auto&) { return depth; }, read_rows(span));
   });
 }
 
 std::vector<DeviceResult> RunReader::read_findings(RowRange span) const {
   const auto depth = [](const std::string&) { return Depth::findings; };
-  return reading(path_, [&] { return read_whole(file_, span, provenance_.points.size(), depth); });
+  return reading(path_, [&] { return add_jobs(*file_, span, job_names_, depth, read_rows(span)); });
 }
 
 std::vector<DeviceResult> RunReader::read_outcomes() const {
@@ -130,7 +108,8 @@ std::vector<DeviceResult> RunReader::read_outcomes() const {
     return job_of_again(job) ? Depth::findings : Depth::outcome;
   };
   return reading(path_, [&] {
-    return read_whole(file_, {0, device_count_}, provenance_.points.size(), depth);
+    const RowRange all{0, device_count_};
+    return add_jobs(*file_, all, job_names_, depth, read_rows(all));
   });
 }
 
@@ -138,7 +117,7 @@ std::vector<std::vector<Finding>> RunReader::read_findings(
     RowRange span, const std::string& job, const std::set<std::string>& metrics) const {
   return reading(path_, [&] {
     JobsByPosition jobs(span.length);
-    collect_job(file_, job, span, Depth::findings, jobs, &metrics);
+    collect_job(*file_, job, span, Depth::findings, jobs, &metrics);
     std::vector<std::vector<Finding>> findings(span.length);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!jobs[i].empty()) findings[i] = std::move(jobs[i].begin()->second.findings);
@@ -151,7 +130,7 @@ std::set<std::string> RunReader::metric_names(RowRange rows, const std::string& 
   return reading(path_, [&] {
     const auto table = finding_table(job);
     const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
-    const PackedColumn names = read_rows(file_, table.key(), {*metric}, rows).front();
+    const PackedColumn names = file_->table(table.key()).read(*metric, rows);
     std::unordered_set<std::string_view> different;
     for (std::uint64_t row = 0; row < names.rows(); ++row) different.insert(text_at(names, row));
     return std::set<std::string>(different.begin(), different.end());
@@ -159,20 +138,20 @@ std::set<std::string> RunReader::metric_names(RowRange rows, const std::string& 
 }
 
 std::uint64_t RunReader::count_findings(const std::string& job) const {
-  return reading(path_, [&] { return count_rows(file_, keys::findings(job)); });
+  return reading(path_, [&] { return file_->table(keys::findings(job)).rows(); });
 }
 
 std::uint64_t RunReader::count_findings() const {
   std::uint64_t findings = 0;
-  for (const std::string& job : job_names()) findings += count_findings(job);
+  for (const std::string& job : job_names_) findings += count_findings(job);
   return findings;
 }
 
 std::uint64_t RunReader::count_probes() const {
   return reading(path_, [&] {
     std::uint64_t probes = 0;
-    for (const std::string& job : hdf5::list_groups(file_, "jobs")) {
-      probes += count_rows(file_, keys::probes(job));
+    for (const std::string& job : job_names_) {
+      probes += file_->table(keys::probes(job)).rows();
     }
     return probes;
   });
@@ -181,7 +160,7 @@ std::uint64_t RunReader::count_probes() const {
 JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
   return reading(path_, [&] {
     JobsByPosition jobs(1);
-    collect_job(file_, job, {device, 1}, Depth::traces, jobs);
+    collect_job(*file_, job, {device, 1}, Depth::traces, jobs);
     if (jobs.front().empty()) throw StoreError("it does not hold the job " + job);
     return std::move(jobs.front().begin()->second);
   });

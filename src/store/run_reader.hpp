@@ -4,12 +4,15 @@
 
 #include "analysis/results.hpp"
 #include "base/error.hpp"
-#include "store/hdf5/bound_table.hpp"
-#include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/stored_file.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <new>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -22,18 +25,34 @@ class UnreadableError : public StoreError {
   using StoreError::StoreError;
 };
 
+[[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason);
+
+/// Calls `work`, which reads from this file. What goes wrong in it means that the content of the
+/// file is damaged. @throws UnreadableError
+template <class Work>
+auto reading(const std::filesystem::path& path, Work&& work) {
+  try {
+    return work();
+  } catch (const StoreError& error) {
+    fail_to_read(path, error.what());
+  } catch (const std::bad_alloc&) {
+    fail_to_read(path, "there is not enough memory for what it holds");
+  }
+}
+
 /// An open file of the current schema. Every function throws StoreError, naming the file, if what
 /// it should read is missing or contradicts itself.
 class RunReader {
  public:
-  explicit RunReader(const std::filesystem::path& path);
+  /// @param keep_bytes as for StoredFile
+  explicit RunReader(const std::filesystem::path& path, std::uint64_t keep_bytes = 0);
 
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
   /// Not so files of schema version 4: all their devices were measured at one point.
-  bool knows_points() const;
+  bool knows_points() const { return knows_points_; }
   /// In the order in which they came into the file, by the names that they have there.
-  std::vector<std::string> job_names() const;
+  const std::vector<std::string>& job_names() const { return job_names_; }
   std::vector<UnauditedDevice> read_unaudited() const;
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
@@ -51,15 +70,21 @@ class RunReader {
   /// Names of the metrics in these rows of a job's findings.
   std::set<std::string> metric_names(RowRange rows, const std::string& job) const;
   std::uint64_t count_probes() const;
+  /// Its tables.
+  StoredFile& file() const { return *file_; }
   /// One job of the device in that row, with its traces, by the name that it has in the file
   /// (stored_jobs.hpp). @throws StoreError also if it is not there
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
+  std::vector<DeviceResult> read_rows(RowRange span) const;
+
   std::filesystem::path path_;
-  hdf5::Handle file_;
+  std::unique_ptr<StoredFile> file_;
   Provenance provenance_;
   std::uint64_t device_count_ = 0;
+  bool knows_points_ = true;
+  std::vector<std::string> job_names_;
 };
 
 /// A whole run. Without traces the probes are there, but neither their lanes nor their repeats.

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <utility>
 
@@ -157,8 +158,8 @@ void check_shared_columns(MPI_Comm comm, const fs::path& part_path, const FilePl
                           const std::vector<std::vector<WrittenColumn>>& written,
                           const StepRunner& run_step) {
   const auto rank = static_cast<std::size_t>(rank_of(comm));
-  std::optional<hdf5::Handle> back;
-  run_step([&] { back.emplace(hdf5::open_to_read(part_path)); });
+  std::optional<StoredFile> back;
+  run_step([&] { back.emplace(part_path); });
   for (std::size_t i = 0; i < plan.tables.size(); ++i) {
     if (written[i].empty()) continue;
     run_step([&] { check_written(*back, plan.tables[i], rank, written[i]); });
@@ -185,6 +186,20 @@ void write_together(MPI_Comm comm, const fs::path& part_path, const Provenance& 
 // Of one column at a time: bounds what a merge of files with traces holds in memory.
 constexpr std::uint64_t read_bytes = 16 << 20;
 
+/// Each part is checked while the next is loaded.
+std::vector<PartSource> load_checked(std::size_t count,
+                                     const std::function<PartSource(std::size_t)>& load) {
+  std::vector<PartSource> parts;
+  std::future<void> checked;
+  for (std::size_t i = 0; i < count; ++i) {
+    parts.push_back(load(i));
+    if (checked.valid()) checked.get();
+    checked = std::async(std::launch::async, parts.back().check);
+  }
+  if (checked.valid()) checked.get();
+  return parts;
+}
+
 /// Puts a part's rows into the queue. Sources of a merge may be from anyone: all their chunks are
 /// looked into, also those that are copied.
 void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
@@ -198,10 +213,10 @@ void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
       const std::uint64_t most = std::max<std::uint64_t>(1, read_bytes / bytes);
       for (std::uint64_t done = 0; done < rows; done += most) {
         const RowRange slice{done, std::min(most, rows - done)};
-        const Values values = source.load(table, c, slice);
+        PackedColumn column = source.load(table, c, slice);
         if (table.storage[c] == Storage::copied) continue;
         queue.put(t, c, {table.first_row[part] + done, slice.length},
-                  pack(values, bytes, 0, slice.length, plan.shift(table.columns[c], part)));
+                  fit(std::move(column), bytes, plan.shift(table.columns[c], part)).bytes);
       }
     }
   }
@@ -278,8 +293,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
   std::error_code none;
   fs::remove(part, none);  // an inode that nobody else has open
   try {
-    std::vector<PartSource> parts;
-    for (std::size_t i = 0; i < count; ++i) parts.push_back(load(i));
+    std::vector<PartSource> parts = load_checked(count, load);
     // The unaudited devices are a part of their own, without a device.
     parts.push_back(part_without_device(unaudited));
     write_parts(part, provenance, std::move(parts));

@@ -53,33 +53,69 @@ Bytes unshuffle(const Bytes& shuffled, std::size_t element_bytes) {
   return plain;
 }
 
+/// The reverse.
+Bytes shuffle(const Bytes& plain, std::size_t element_bytes) {
+  const std::size_t elements = plain.size() / element_bytes;
+  Bytes shuffled(plain.size());
+  std::uint8_t* to = shuffled.data();
+  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
+    const std::uint8_t* from = plain.data() + byte;
+    for (std::size_t i = 0; i < elements; ++i) *to++ = from[i * element_bytes];
+  }
+  std::copy(plain.data() + elements * element_bytes, plain.data() + plain.size(), to);
+  return shuffled;
+}
+
+Bytes deflate(const Bytes& plain, int level) {
+  uLongf bytes = compressBound(plain.size());
+  Bytes packed(bytes);
+  if (compress2(packed.data(), &bytes, plain.data(), plain.size(), level) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  packed.resize(bytes);
+  return packed;
+}
+
+std::uint64_t word_at(const std::uint8_t* bytes) {
+  return static_cast<std::uint64_t>(bytes[0] << 8 | bytes[1]);
+}
+
 /// Fletcher's checksum of 16-bit words, which HDF5 takes from their bytes with the highest first.
+/// The second sum is that of all values of the first: each word counts as often in it as there are
+/// words from it on.
 std::uint32_t fletcher32(std::span<const std::uint8_t> bytes) {
-  // So many words at a time do not overflow the sums.
-  constexpr std::size_t most_words = 360;
-  constexpr std::uint32_t low = 0xffff;
-  const auto fold = [](std::uint32_t sum) { return (sum & low) + (sum >> 16); };
-  std::uint32_t one = 0;
-  std::uint32_t two = 0;
+  // So many words at a time: their number is known to the compiler, which adds several at once.
+  constexpr std::uint64_t block_words = 256;
+  constexpr std::uint64_t low = 0xffff;
+  const auto fold = [](std::uint64_t sum) { return (sum & low) + (sum >> 16); };
+  std::uint64_t one = 0;
+  std::uint64_t two = 0;
   std::size_t words = bytes.size() / 2;
   const std::uint8_t* at = bytes.data();
-  while (words > 0) {
-    const std::size_t part = std::min(words, most_words);
-    for (std::size_t i = 0; i < part; ++i, at += 2) {
-      one += static_cast<std::uint32_t>(at[0] << 8 | at[1]);
-      two += one;
+  for (; words >= block_words; words -= block_words, at += 2 * block_words) {
+    std::uint32_t sum = 0;
+    std::uint32_t weighted = 0;  // at most 65535 * 256 * 257 / 2
+    for (std::uint32_t i = 0; i < block_words; ++i) {
+      const auto word = static_cast<std::uint32_t>(at[2 * i] << 8 | at[2 * i + 1]);
+      sum += word;
+      weighted += word * (static_cast<std::uint32_t>(block_words) - i);
     }
-    one = fold(one);
-    two = fold(two);
-    words -= part;
+    two = fold(fold(two + block_words * one + weighted));
+    one = fold(fold(one + sum));
+  }
+  for (; words > 0; --words, at += 2) {
+    one += word_at(at);
+    two += one;
   }
   if (bytes.size() % 2 != 0) {
-    one += static_cast<std::uint32_t>(*at) << 8;
+    one += static_cast<std::uint64_t>(*at) << 8;
     two += one;
-    one = fold(one);
-    two = fold(two);
   }
-  return fold(two) << 16 | fold(one);
+  const auto folded = [&](std::uint64_t sum) {
+    while (sum > low) sum = fold(sum);
+    return static_cast<std::uint32_t>(sum);
+  };
+  return folded(two) << 16 | folded(one);
 }
 
 /// Takes the checksum off. @returns whether it is right
@@ -115,6 +151,17 @@ Bytes unpack_chunk(const PackedChunks& packed, Bytes bytes) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> pack_chunk(std::span<const std::byte> rows, std::size_t element_bytes,
+                                     ChunkFilters filters) {
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(rows.data());
+  Bytes bytes(begin, begin + rows.size());
+  const std::uint32_t sum = fletcher32(bytes);  // little-endian, as this machine
+  bytes.resize(rows.size() + checksum_bytes);
+  std::memcpy(bytes.data() + rows.size(), &sum, checksum_bytes);
+  if (filters.shuffle) bytes = shuffle(bytes, element_bytes);
+  return filters.deflate_level > 0 ? deflate(bytes, filters.deflate_level) : bytes;
+}
 
 PackedColumn unpack_chunks(const PackedChunks& packed) {
   const std::size_t width = packed.element_bytes;

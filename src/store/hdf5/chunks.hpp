@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ struct PackedChunks {
   RowRange rows;                      // of the column
   std::vector<std::vector<std::uint8_t>> chunks;  // from that of the first row on
 };
+
+/// What the rows of a chunk go through on their way into a file, behind the checksum that all have.
+struct ChunkFilters {
+  bool shuffle = false;
+  int deflate_level = 0;  // 0: not packed
+};
+
+/// A chunk as HDF5 would write it. Calls nothing of HDF5.
+std::vector<std::uint8_t> pack_chunk(std::span<const std::byte> rows, std::size_t element_bytes,
+                                     ChunkFilters filters);
 
 /// Its rows. Calls nothing of HDF5, so that several columns can be unpacked at a time.
 /// @throws StoreError naming the column if a chunk does not have its size, or its checksum is

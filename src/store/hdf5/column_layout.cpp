@@ -15,9 +15,9 @@ using hdf5::Handle;
 // Below it compression gains less than the filter's own bytes.
 constexpr std::size_t least_compressed_bytes = 1 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
-constexpr unsigned number_level = 1;
+constexpr int number_level = 1;
 // Texts of equal width: a third smaller than at the fastest level, in no more time.
-constexpr unsigned text_level = 6;
+constexpr int text_level = 6;
 
 }  // namespace
 
@@ -50,6 +50,14 @@ Handle bare_layout() {
   return creation;
 }
 
+ChunkFilters chunk_filters(const TablePlan& table, std::size_t c) {
+  const std::size_t element_bytes = table.shapes[c].element_bytes;
+  if (table.rows * element_bytes < least_compressed_bytes) return {};
+  const bool numbers = table.columns[c].type != ElementType::text;
+  return {.shuffle = numbers && element_bytes > 1,
+          .deflate_level = numbers ? number_level : text_level};
+}
+
 Handle column_layout(const TablePlan& table, std::size_t c, hid_t type) {
   Handle creation = bare_layout();
   if (table.rows == 0) return creation;
@@ -71,10 +79,12 @@ Handle column_layout(const TablePlan& table, std::size_t c, hid_t type) {
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
   // First, so that it guards what the other filters make of a damaged chunk, too.
   check(H5Pset_fletcher32(creation), "choosing checksums");
-  if (table.rows * element_bytes < least_compressed_bytes) return creation;
-  const bool numbers = table.columns[c].type != ElementType::text;
-  if (numbers && element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
-  check(H5Pset_deflate(creation, numbers ? number_level : text_level), "choosing compression");
+  const ChunkFilters filters = chunk_filters(table, c);
+  if (filters.shuffle) check(H5Pset_shuffle(creation), "choosing shuffle");
+  if (filters.deflate_level > 0) {
+    check(H5Pset_deflate(creation, static_cast<unsigned>(filters.deflate_level)),
+          "choosing compression");
+  }
   return creation;
 }
 

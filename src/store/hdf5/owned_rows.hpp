@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "store/hdf5/rows.hpp"
-#include "store/hdf5/table_file.hpp"
+#include "store/hdf5/stored_file.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -72,14 +72,14 @@ RowRange hull(const std::string& group, const std::vector<Row>& rows, Access acc
 }
 
 template <class Row>
-Span<Row> read_span(hid_t file, const BoundTable<Row>& table, RowRange range) {
+Span<Row> read_span(StoredFile& file, const BoundTable<Row>& table, RowRange range) {
   return {table.key().group, range.offset,
-          table.to_rows(read_rows(file, table.key(), table.columns(), range))};
+          table.to_rows(file.table(table.key()).read(table.columns(), range))};
 }
 
 template <class T>
-Span<T> read_span(hid_t file, const ValueTable<T>& values, RowRange range) {
-  Values read = StoredTable(file, values.key).read(values.column, range);
+Span<T> read_span(StoredFile& file, const ValueTable<T>& values, RowRange range) {
+  Values read = unpack(file.table(values.key).read(values.column, range));
   return {values.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
 }
 
@@ -93,7 +93,8 @@ const TableKey& key_of(const auto& table) {
 
 /// The rows of `table` that these rows own. If they own none, the table is not looked at.
 template <class Owner, class Access>
-auto read_owned(hid_t file, const auto& table, const std::vector<Owner>& owners, Access access) {
+auto read_owned(StoredFile& file, const auto& table, const std::vector<Owner>& owners,
+                Access access) {
   const RowRange range = hull(key_of(table).group, owners, access);
   if (range.length == 0) return decltype(read_span(file, table, range)){key_of(table).group, 0, {}};
   return read_span(file, table, range);

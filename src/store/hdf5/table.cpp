@@ -20,13 +20,42 @@ constexpr std::size_t most_constant_bytes = 4096;
 // where it need not convert.
 static_assert(std::endian::native == std::endian::little, "the file's types are little-endian");
 
+/// From elements of one width to those of another; all numbers are little-endian.
+/// @param shift added to each
+void refit_numbers(const PackedColumn& from, std::uint64_t shift, PackedColumn& to) {
+  const std::size_t width = to.element_bytes;
+  std::uint64_t lost = 0;
+  for (std::uint64_t row = 0; row < from.rows(); ++row) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, from.bytes.data() + row * from.element_bytes, from.element_bytes);
+    value += shift;
+    if (width < sizeof(value)) lost |= value >> (8 * width);
+    std::memcpy(to.bytes.data() + row * width, &value, width);
+  }
+  require(lost == 0, "a number does not fit its column");
+}
+
+void refit_texts(const PackedColumn& from, PackedColumn& to) {
+  const std::size_t both = std::min(from.element_bytes, to.element_bytes);
+  for (std::uint64_t row = 0; row < from.rows(); ++row) {
+    const std::byte* text = from.bytes.data() + row * from.element_bytes;
+    const auto is_used = [](std::byte letter) { return letter != std::byte{}; };
+    require(std::none_of(text + both, text + from.element_bytes, is_used),
+            "a text is longer than its column");
+    std::memcpy(to.bytes.data() + row * to.element_bytes, text, both);
+  }
+}
+
+bool has_widths(ElementType type) {
+  return type == ElementType::u32 || type == ElementType::u64 || type == ElementType::row;
+}
+
 template <class Stored, class T>
-void copy_numbers(std::span<const T> from, std::uint64_t shift, std::byte* to) {
+void copy_numbers(std::span<const T> from, std::byte* to) {
   T lost = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const T shifted = from[i] + static_cast<T>(shift);
-    const auto value = static_cast<Stored>(shifted);
-    if constexpr (sizeof(Stored) < sizeof(T)) lost |= static_cast<T>(value) ^ shifted;
+    const auto value = static_cast<Stored>(from[i]);
+    if constexpr (sizeof(Stored) < sizeof(T)) lost |= static_cast<T>(value) ^ from[i];
     std::memcpy(to + i * sizeof(Stored), &value, sizeof(Stored));
   }
   require(lost == 0, "a number does not fit its column");
@@ -34,11 +63,11 @@ void copy_numbers(std::span<const T> from, std::uint64_t shift, std::byte* to) {
 
 /// Unsigned numbers in as many bytes as the column has.
 template <std::unsigned_integral T>
-void copy_narrow(std::span<const T> from, std::size_t width, std::uint64_t shift, std::byte* to) {
+void copy_narrow(std::span<const T> from, std::size_t width, std::byte* to) {
   switch (width) {
-    case 2: return copy_numbers<std::uint16_t>(from, shift, to);
-    case 4: return copy_numbers<std::uint32_t>(from, shift, to);
-    case 8: return copy_numbers<std::uint64_t>(from, shift, to);
+    case 2: return copy_numbers<std::uint16_t>(from, to);
+    case 4: return copy_numbers<std::uint32_t>(from, to);
+    case 8: return copy_numbers<std::uint64_t>(from, to);
     default: throw Error("a column of an unknown element size");
   }
 }
@@ -112,30 +141,42 @@ std::vector<std::uint8_t> constant_of(ElementType type, const Values& values) {
   const bool constant =
       std::visit([](const auto& column) { return !column.empty() && are_equal(column); }, values);
   if (!constant || element_bytes(type, values) > most_constant_bytes) return {};
-  const auto packed = pack(values, element_bytes(type, values), 0, 1, 0);
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.data());
-  return {bytes, bytes + packed.size()};
+  const auto packed = pack(type, values, element_bytes(type, values), {0, 1});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.bytes.data());
+  return {bytes, bytes + packed.bytes.size()};
 }
 
-std::vector<std::byte> pack(const Values& values, std::size_t width_bytes, std::uint64_t first,
-                            std::uint64_t count, std::uint64_t shift) {
-  require(first + count <= size_of(values), "rows beyond the end of a column");
-  std::vector<std::byte> bytes(count * width_bytes);
-  if (count == 0) return bytes;
+PackedColumn pack(ElementType type, const Values& values, std::size_t width_bytes, RowRange rows) {
+  require(rows.offset + rows.length <= size_of(values), "rows beyond the end of a column");
+  PackedColumn packed{type, width_bytes, std::vector<std::byte>(rows.length * width_bytes)};
+  if (rows.length == 0) return packed;
   std::visit(
       [&]<class T>(const std::vector<T>& column) {
-        const auto from = std::span(column).subspan(first, count);
+        const auto from = std::span(column).subspan(rows.offset, rows.length);
         if constexpr (std::is_same_v<T, std::string>) {
-          copy_text(from, width_bytes, bytes.data());
+          copy_text(from, width_bytes, packed.bytes.data());
         } else if constexpr (std::unsigned_integral<T> && sizeof(T) > 1) {
-          copy_narrow(from, width_bytes, shift, bytes.data());
+          copy_narrow(from, width_bytes, packed.bytes.data());
         } else {
           require(width_bytes == sizeof(T), "a column of another element size");
-          std::memcpy(bytes.data(), from.data(), from.size_bytes());
+          std::memcpy(packed.bytes.data(), from.data(), from.size_bytes());
         }
       },
       values);
-  return bytes;
+  return packed;
+}
+
+PackedColumn fit(PackedColumn column, std::size_t width_bytes, std::uint64_t shift) {
+  if (column.element_bytes == width_bytes && shift == 0) return column;
+  PackedColumn fitted{column.type, width_bytes,
+                      std::vector<std::byte>(column.rows() * width_bytes)};
+  if (column.type == ElementType::text) {
+    refit_texts(column, fitted);
+  } else {
+    require(has_widths(column.type), "a column of another element size");
+    refit_numbers(column, shift, fitted);
+  }
+  return fitted;
 }
 
 Values unpack(const PackedColumn& packed, RowRange rows) {

@@ -67,11 +67,6 @@ std::size_t element_bytes(ElementType type, const Values& values);
 /// none, or it is a text too long for the header of a dataset.
 std::vector<std::uint8_t> constant_of(ElementType type, const Values& values);
 
-/// Elements [first, first + count) as the file keeps them, `shift` added to each (`row` only).
-/// @throws Error if a text or a number does not fit `width_bytes`
-std::vector<std::byte> pack(const Values& values, std::size_t width_bytes, std::uint64_t first,
-                            std::uint64_t count, std::uint64_t shift);
-
 /// Rows of a column as the file keeps them.
 struct PackedColumn {
   ElementType type = ElementType::u64;
@@ -81,7 +76,15 @@ struct PackedColumn {
   std::uint64_t rows() const { return bytes.size() / element_bytes; }
 };
 
-/// The reverse of pack, of these rows, without a shift.
+/// These rows in `width_bytes` each, element_bytes or more.
+/// @throws Error if a text or a number does not fit
+PackedColumn pack(ElementType type, const Values& values, std::size_t width_bytes, RowRange rows);
+
+/// The same rows in other `width_bytes`, `shift` added to each (`row` only).
+/// @throws Error if a text or a number does not fit
+PackedColumn fit(PackedColumn column, std::size_t width_bytes, std::uint64_t shift);
+
+/// The reverse of pack, of these rows.
 Values unpack(const PackedColumn& column, RowRange rows);
 Values unpack(const PackedColumn& column);
 

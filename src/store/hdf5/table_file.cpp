@@ -9,9 +9,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <deque>
-#include <future>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace sonde {
@@ -22,10 +21,6 @@ using hdf5::Handle;
 
 // Of one column and rank at a time: bounds what a collective compressed write holds in memory.
 constexpr std::uint64_t round_bytes = 64 << 20;
-// Of fewer rows unpacking takes no longer than to begin a thread.
-constexpr std::uint64_t least_rows_to_share = 10'000;
-// Columns, each by a thread of its own: more would only wait for the one that reads.
-constexpr std::size_t most_unpacked_at_once = 4;
 
 /// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it.
 Handle create_scale(hid_t group, const std::string& name, std::uint64_t rows) {
@@ -68,63 +63,13 @@ void write_packed(hid_t dataset, const TablePlan& table, std::size_t c, RowRange
         "writing " + path_of(table.key, table.columns[c].name));
 }
 
-std::vector<std::byte> pack_slice(const FilePlan& plan, const TablePlan& table, std::size_t part,
-                                  const Values& values, std::size_t c, RowRange slice) {
-  return pack(values, table.shapes[c].element_bytes, slice.offset, slice.length,
-              plan.shift(table.columns[c], part));
+/// As the file wants it.
+PackedColumn fit_part(const FilePlan& plan, const TablePlan& table, std::size_t part, std::size_t c,
+                      PackedColumn column) {
+  return fit(std::move(column), table.shapes[c].element_bytes, plan.shift(table.columns[c], part));
 }
 
-struct StoredColumn {
-  Dataset dataset;
-  Handle type;
-  std::size_t element_bytes;
-};
-
-/// @throws StoreError if the file's column is not of that type
-StoredColumn open_column(hid_t group, const TableKey& key, const ColumnSpec& column) {
-  const std::string path = path_of(key, column.name);
-  Dataset dataset = open_member(group, key.group + "/", column.name);
-  Handle stored(H5Dget_type(dataset), H5Tclose, "reading the type of " + path);
-  const std::size_t bytes = H5Tget_size(stored);
-  Handle expected = file_type(column.type, bytes);
-  if (H5Tequal(stored, expected) <= 0) {
-    throw StoreError(path + " has an unexpected type");
-  }
-  return {std::move(dataset), std::move(expected), bytes};
-}
-
-/// Gives the values of a column that was read, and calls nothing of HDF5.
-using Unpacking = std::function<PackedColumn()>;
-
-/// Reads some rows of a column, whose table has `all_rows`. @throws StoreError
-Unpacking read_column(hid_t group, const TableKey& key, const ColumnSpec& column, RowRange range,
-                      std::uint64_t all_rows) {
-  const std::string path = path_of(key, column.name);
-  const auto [dataset, type, bytes] = open_column(group, key, column);
-  const std::uint64_t extent = extent_of(dataset, path);
-  if (extent != all_rows) {
-    throw StoreError(fmt::format("{} has {} rows and its table {}", path, extent, all_rows));
-  }
-  if (range.offset > extent || range.length > extent - range.offset) {
-    throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, extent));
-  }
-  require_whole(dataset, path, extent, bytes);
-  if (range.length > 0 && is_chunked(dataset)) {
-    return [packed = read_chunks(dataset, path, column.type, bytes, range)] {
-      return unpack_chunks(packed);
-    };
-  }
-  PackedColumn packed{column.type, bytes, std::vector<std::byte>(range.length * bytes)};
-  if (range.length > 0) {
-    Handle space = make_space(extent);
-    select_rows(space, range.offset, range.length);
-    check(H5Dread(dataset, type, make_space(range.length), space, H5P_DEFAULT, packed.bytes.data()),
-          "reading " + path);
-  }
-  return [packed = std::move(packed)]() mutable { return std::move(packed); };
-}
-
-std::uint32_t add_to_checksum(std::uint32_t checksum, const std::vector<std::byte>& bytes) {
+std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(
       crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
@@ -167,7 +112,7 @@ std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
     if (table.part_rows.at(part) == 0) continue;
     const RowRange rows{0, table.part_rows[part]};
     for (const std::size_t c : table.columns_of(Storage::gathered)) {
-      const auto packed = pack_slice(plan, table, part, load(table, c, rows), c, rows);
+      const auto packed = fit_part(plan, table, part, c, load(table, c, rows)).bytes;
       all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
     }
   }
@@ -200,6 +145,15 @@ void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRan
   write_packed(dataset, table, column, rows, packed, H5P_DEFAULT);
 }
 
+void write_chunk(hid_t file, const TablePlan& table, std::size_t column, std::uint64_t row,
+                 const std::vector<std::uint8_t>& packed) {
+  const std::string path = path_of(table.key, table.columns.at(column).name);
+  const Dataset dataset = open_dataset(file, path);
+  const hsize_t first = row;
+  check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, &first, packed.size(), packed.data()),
+        "writing " + path);
+}
+
 std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
                                                 const TablePlan& table, std::size_t part,
                                                 const ColumnLoader& load, hid_t transfer,
@@ -210,37 +164,37 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
     WrittenColumn& column = written.emplace_back(WrittenColumn{.column = c});
     // Before each collective call all ranks must know that everyone comes to it, and after it that
     // nobody was left behind in it.
-    Values values;
+    PackedColumn packed;
     std::optional<Dataset> dataset;
     run_step([&] {
-      values = load(table, c, {0, rows});
+      packed = fit_part(plan, table, part, c, load(table, c, {0, rows}));
       dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
     });
     for_each_round(table, c, table.most_rows(), [&](std::uint64_t done, std::uint64_t most) {
       run_step([&] {
         const std::uint64_t first = std::min(done, rows);
         const std::uint64_t count = std::min(most, rows - first);
-        const auto packed = pack_slice(plan, table, part, values, c, {first, count});
-        write_packed(*dataset, table, c, {table.first_row[part] + first, count}, packed.data(),
+        const std::size_t bytes = packed.element_bytes;
+        const std::span round = std::span(packed.bytes).subspan(first * bytes, count * bytes);
+        write_packed(*dataset, table, c, {table.first_row[part] + first, count}, round.data(),
                      transfer);
-        column.checksum = add_to_checksum(column.checksum, packed);
+        column.checksum = add_to_checksum(column.checksum, round);
       });
     });
   }
   return written;
 }
 
-void check_written(hid_t file, const TablePlan& table, std::size_t part,
+void check_written(StoredFile& file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written) {
   const std::uint64_t rows = table.part_rows.at(part);
-  const Handle group = hdf5::open_group(file, table.key.group);
+  const StoredTable& stored = file.table(table.key);
   for (const WrittenColumn& column : written) {
     const std::size_t c = column.column;
     std::uint32_t checksum = 0;
     for_each_round(table, c, rows, [&](std::uint64_t done, std::uint64_t most) {
       const RowRange round{table.first_row[part] + done, std::min(most, rows - done)};
-      checksum = add_to_checksum(
-          checksum, read_column(group, table.key, table.columns[c], round, table.rows)().bytes);
+      checksum = add_to_checksum(checksum, stored.read(table.columns[c], round).bytes);
     });
     if (checksum != column.checksum) {
       throw StoreError(path_of(table.key, table.columns[c].name) +
@@ -253,64 +207,11 @@ void write_tables(hid_t file, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     const TablePlan plan = plan_alone(table);
     create_table(file, plan, [&](std::size_t c, hid_t dataset) {
-      const auto packed = pack_slice({}, plan, 0, table.values[c], c, {0, plan.rows});
-      write_packed(dataset, plan, c, {0, plan.rows}, packed.data(), H5P_DEFAULT);
+      const PackedColumn packed =
+          pack(plan.columns[c].type, table.values[c], plan.shapes[c].element_bytes, {0, plan.rows});
+      write_packed(dataset, plan, c, {0, plan.rows}, packed.bytes.data(), H5P_DEFAULT);
     });
   }
-}
-
-StoredTable::StoredTable(hid_t file, TableKey key)
-    : key_(std::move(key)), group_(hdf5::find_group(file, key_.group)) {
-  if (!group_) return;
-  const auto scale = find_member(*group_, key_.group + "/", key_.dimension);
-  if (scale) rows_ = extent_of(*scale, path_of(key_, key_.dimension));
-}
-
-std::vector<PackedColumn> StoredTable::read_packed(const std::vector<ColumnSpec>& columns,
-                                                   RowRange range) const {
-  if (!group_) throw StoreError(key_.group + " is missing");
-  std::deque<std::future<PackedColumn>> unpacking;
-  std::vector<PackedColumn> packed;
-  const auto take = [&] {
-    packed.push_back(unpacking.front().get());
-    unpacking.pop_front();
-  };
-  for (const ColumnSpec& column : columns) {
-    Unpacking unpack_column = read_column(*group_, key_, column, range, rows_);
-    if (range.length < least_rows_to_share) {
-      packed.push_back(unpack_column());
-      continue;
-    }
-    unpacking.push_back(std::async(std::launch::async, std::move(unpack_column)));
-    if (unpacking.size() == most_unpacked_at_once) take();
-  }
-  while (!unpacking.empty()) take();
-  return packed;
-}
-
-Values StoredTable::read(const ColumnSpec& column, RowRange range) const {
-  return unpack(read_packed({column}, range).front());
-}
-
-TableShape StoredTable::read_shape(const std::vector<ColumnSpec>& columns) const {
-  TableShape shape{.rows = rows_, .columns = {}};
-  for (const ColumnSpec& spec : columns) {
-    const StoredColumn column = open_column(*group_, key_, spec);
-    shape.columns.push_back(
-        {.element_bytes = column.element_bytes,
-         .constant = read_constant(column.dataset, column.type, path_of(key_, spec.name))});
-    if (columns.size() == 1) {
-      shape.chunk_rows = read_chunk_rows(column.dataset, path_of(key_, spec.name));
-    }
-  }
-  return shape;
-}
-
-std::uint64_t count_rows(hid_t file, const TableKey& key) { return StoredTable(file, key).rows(); }
-
-std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
-                                    const std::vector<ColumnSpec>& columns, RowRange range) {
-  return StoredTable(file, key).read_packed(columns, range);
 }
 
 }  // namespace sonde

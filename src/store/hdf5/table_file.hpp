@@ -2,8 +2,8 @@
 #pragma once
 
 #include "store/hdf5/bound_table.hpp"
-#include "store/hdf5/dataset.hpp"
 #include "store/hdf5/hdf5.hpp"
+#include "store/hdf5/stored_file.hpp"
 #include "store/plan.hpp"
 
 #include <functional>
@@ -35,9 +35,13 @@ void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::stri
 void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
                   const std::byte* packed);
 
-/// The same of the columns that are neither small nor copied, by all ranks together: with
-/// collective `transfer` each calls it for every table, also those without rows. In several rounds,
-/// as many as the part with most rows needs.
+/// The chunk that begins with this row, packed as its column wants it.
+void write_chunk(hid_t file, const TablePlan& table, std::size_t column, std::uint64_t row,
+                 const std::vector<std::uint8_t>& packed);
+
+/// The same as write_packed of the columns that are neither small nor copied, by all ranks
+/// together: with collective `transfer` each calls it for every table, also those without rows. In
+/// several rounds, as many as the part with most rows needs.
 /// @returns what check_written needs
 std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
                                                 const TablePlan& table, std::size_t part,
@@ -45,41 +49,10 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
                                                 const StepRunner& run_step);
 
 /// Reads back what this part wrote of those columns. @throws StoreError if it is something else
-void check_written(hid_t file, const TablePlan& table, std::size_t part,
+void check_written(StoredFile& file, const TablePlan& table, std::size_t part,
                    const std::vector<WrittenColumn>& written);
 
 /// Creates and writes tables that belong to one process alone.
 void write_tables(hid_t file, const std::vector<Table>& tables);
-
-/// A table of a file, whose group is found once for all that is read of it.
-class StoredTable {
- public:
-  /// One that the file does not have has no rows. @throws StoreError
-  StoredTable(hid_t file, TableKey key);
-
-  const TableKey& key() const { return key_; }
-  std::uint64_t rows() const { return rows_; }
-  /// Some rows of a column. @throws StoreError as read_rows does
-  Values read(const ColumnSpec& column, RowRange range) const;
-  /// The same of several columns, which are unpacked while others are read.
-  std::vector<PackedColumn> read_packed(const std::vector<ColumnSpec>& columns,
-                                        RowRange range) const;
-  /// Rows and columns, without reading any of the rows.
-  TableShape read_shape(const std::vector<ColumnSpec>& columns) const;
-
- private:
-  TableKey key_;
-  std::optional<hdf5::Handle> group_;
-  std::uint64_t rows_ = 0;
-};
-
-/// Number of rows of a table; 0 if the file has no such table. @throws StoreError
-std::uint64_t count_rows(hid_t file, const TableKey& key);
-
-/// Some rows of each of these columns of a table.
-/// @throws StoreError if the file does not have them, or they are not what these columns are: it is
-///   damaged, or meant to do damage
-std::vector<PackedColumn> read_rows(hid_t file, const TableKey& key,
-                                    const std::vector<ColumnSpec>& columns, RowRange range);
 
 }  // namespace sonde

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <span>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -72,6 +74,21 @@ TEST(ChunksTest, rows_come_out_as_they_were_written_whatever_the_filters) {
         EXPECT_EQ(unpack_chunks(chunks_of(filters, width, rows)).bytes, expected)
             << width << " bytes, " << filters.size() << " filters, from row " << rows.offset;
       }
+    }
+  }
+}
+
+TEST(ChunksTest, a_chunk_is_packed_as_HDF5_packs_it) {
+  const std::vector<std::pair<std::vector<Filter>, ChunkFilters>> pipelines{
+      {{fletcher}, {}},
+      {{fletcher, deflate}, {.shuffle = false, .deflate_level = 1}},
+      {{fletcher, shuffle, deflate}, {.shuffle = true, .deflate_level = 1}}};
+  for (const std::size_t width : {2, 3, 8, 13}) {
+    const std::vector<std::byte> all = random_bytes(width);
+    const std::span rows = std::span(all).first(chunk_rows * width);
+    for (const auto& [filters, same] : pipelines) {
+      EXPECT_EQ(pack_chunk(rows, width, same), chunks_of(filters, width, {0, 1}).chunks.front())
+          << width << " bytes, " << filters.size() << " filters";
     }
   }
 }

@@ -168,13 +168,13 @@ TEST(RunFileTest, no_temporary_file_is_left) {
 }
 
 template <class Row>
-std::vector<Row> read_all(hid_t file, const BoundTable<Row>& table) {
-  return table.to_rows(
-      read_rows(file, table.key(), table.columns(), {0, count_rows(file, table.key())}));
+std::vector<Row> read_all(StoredFile& file, const BoundTable<Row>& table) {
+  const StoredTable& stored = file.table(table.key());
+  return table.to_rows(stored.read(table.columns(), {0, stored.rows()}));
 }
 
 AnalysisRecord read_analysis(const std::filesystem::path& path) {
-  const hdf5::Handle file = hdf5::open_to_read(path);
+  StoredFile file(path);
   return {.fleet = read_all(file, fleet_table()),
           .flags = read_all(file, flag_table()),
           .verdicts = read_all(file, verdict_table())};
