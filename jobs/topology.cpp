@@ -161,7 +161,8 @@ MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups
   const auto refusal = refusal_of([&] {
     PortTrials units(run, sms_of_units(tpcs, sm_count));
     if (!map.groups.sizes.empty()) return check_by_ports(run, units, map);
-    const MapEvidence ports[] = {{"ports", gpcs_by_ports(run, units), by_ports}};
+    const MapEvidence ports[] = {
+        {"ports", without_tpcs(gpcs_by_ports(run, units), tpcs), by_ports}};
     map = combine_maps(ports);
   });
   if (!tpcs.sizes.empty() && !map.groups.sizes.empty() && !maps_into(tpcs, map.groups)) {
@@ -188,9 +189,15 @@ void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer
                      static_cast<std::uint64_t>(sm_count)),
                answer.map.remark(sm_count));
   };
+  report("of_sm", std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
+  if (const auto left = std::ranges::count(groups.group_of_sm, -1); left > 0) {
+    return run.report_rest(
+        prefix, Status::not_resolvable,
+        fmt::format("{} of {} SMs are in none of the {} groups that were found ({})", left,
+                    sm_count, groups.sizes.size(), answer.map.remark(sm_count)));
+  }
   std::vector<double> sizes(groups.sizes.begin(), groups.sizes.end());
   std::ranges::sort(sizes, std::greater<>());
-  report("of_sm", std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
   report("count", static_cast<double>(sizes.size()));
   if (unit == "gpc") report("sizes", std::move(sizes));
 }

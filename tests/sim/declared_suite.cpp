@@ -3,10 +3,15 @@
 
 #include "sim/declared_paths.hpp"
 
+#include <algorithm>
+
 namespace sonde::test {
 namespace {
 
 using Values = std::vector<DeclaredValue>;
+
+// A stream is held up if it takes so many times as long as alone (docs/methods/topology.md).
+constexpr double late = 1.03;
 
 const std::vector<std::string> texture_names{"texture_l1", "texture_l2"};
 const std::vector<std::string> constant_names{"constant_l1", "constant_l2", "constant_l3"};
@@ -84,10 +89,47 @@ void declare_clock(Values& values, const sim::Model& model) {
   values.push_back({"clock.window_cycles", DeclaredRange{window - step, window + step}});
 }
 
+/// What a TPC reads at once, and whether its SMs hold each other up.
+struct TpcRate {
+  double bytes_per_cycle;
+  bool is_shared;
+};
+
+TpcRate rate_of_tpc(const sim::Model& model) {
+  const sim::ThroughputModel& rates = model.units.throughput;
+  const double all = rates.sm_port_bytes_per_cycle * model.chip.sms_per_tpc;
+  const double port = rates.tpc_port_bytes_per_cycle;
+  return {std::min(port, all), late * port < all};
+}
+
+/// A GPC is a group of TPCs that clusters, clocks or a port have in common. Where all of the device
+/// have them in common, or none has, nothing tells one; nor where it may be a TPC of three SMs.
+bool shows_gpcs(const sim::Model& model) {
+  const sim::ChipModel& chip = model.chip;
+  if (chip.min_tpcs_per_gpc * chip.sms_per_tpc <= 3) return false;
+  const double port = model.units.throughput.gpc_port_bytes_per_cycle;
+  const double least = rate_of_tpc(model).bytes_per_cycle * chip.min_tpcs_per_gpc;
+  const bool by_clusters = model.device.max_cluster_blocks > chip.sms_per_tpc;
+  const bool by_port = port > 0 && late * port < least && chip.gpcs > 1;
+  return by_clusters || by_port || (model.clock.scope == sim::Scope::gpc && chip.gpcs > 1);
+}
+
+/// The same of a TPC; one of a single SM is no group.
+bool shows_tpcs(const sim::Model& model) {
+  if (model.chip.sms_per_tpc == 1) return false;
+  // Clusters of two name TPCs only where larger ones reach beyond them.
+  const bool by_clusters = model.device.max_cluster_blocks > model.chip.sms_per_tpc &&
+                           model.chip.cluster_order == sim::ClusterOrder::by_tpc &&
+                           model.chip.min_tpcs_per_gpc > 1;
+  return by_clusters || rate_of_tpc(model).is_shared || model.clock.scope == sim::Scope::tpc;
+}
+
 void declare_groups(Values& values, const sim::Model& model) {
   values.push_back({"topology.sm_count", static_cast<double>(model.device.sm_count)});
   values.push_back({"topology.tpc_count", static_cast<double>(model.chip.enabled_tpcs)});
+  values.back().excluded = !shows_tpcs(model);
   values.push_back({"topology.gpc_count", static_cast<double>(model.chip.gpcs)});
+  values.back().excluded = !shows_gpcs(model);
 }
 
 }  // namespace

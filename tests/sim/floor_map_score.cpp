@@ -32,6 +32,12 @@ MapScore score_map(const Finding& found, const SmGroups& truth) {
   return std::ranges::count(numbers, -1) > 0 ? MapScore::partial : MapScore::exact;
 }
 
+bool is_count(const Finding& found, const SmGroups& truth) {
+  const auto* count = std::get_if<double>(&found.value);
+  return found.status != Status::ok ||
+         (count != nullptr && *count == static_cast<double>(truth.sizes.size()));
+}
+
 std::string describe(const sim::Model& model) {
   const sim::ChipModel& chip = model.chip;
   const sim::ThroughputModel& rates = model.units.throughput;
@@ -63,8 +69,13 @@ FloorMapScore score_floor_map(const std::string& model_text, std::uint64_t seed)
   const std::vector<Finding>& findings = results.back().findings;
   const Finding& gpcs = *find_finding(findings, "topology.gpc_of_sm");
   const Finding& tpcs = *find_finding(findings, "topology.tpc_of_sm");
-  return {.gpcs = score_map(gpcs, truth_of(die, &sim::SmPlace::gpc)),
-          .tpcs = score_map(tpcs, truth_of(die, &sim::SmPlace::tpc)),
+  const SmGroups true_gpcs = truth_of(die, &sim::SmPlace::gpc);
+  const SmGroups true_tpcs = truth_of(die, &sim::SmPlace::tpc);
+  return {.gpcs = score_map(gpcs, true_gpcs),
+          .tpcs = score_map(tpcs, true_tpcs),
+          .counts_are_right =
+              is_count(*find_finding(findings, "topology.gpc_count"), true_gpcs) &&
+              is_count(*find_finding(findings, "topology.tpc_count"), true_tpcs),
           .text = fmt::format("seed {}: {}; GPCs {}; TPCs {}; {} probes", seed, describe(model),
                               describe(gpcs), describe(tpcs), results.back().probes.size())};
 }

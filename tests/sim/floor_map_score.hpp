@@ -17,6 +17,7 @@ enum class MapScore {
 struct FloorMapScore {
   MapScore gpcs = MapScore::none;
   MapScore tpcs = MapScore::none;
+  bool counts_are_right = true;  // of TPCs and GPCs, where they are given
   std::string text;  // the chip, and what was found
 };
 

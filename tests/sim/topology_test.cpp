@@ -3,6 +3,7 @@
 #include "sim/floor_map_score.hpp"
 #include "sim/job_on_sim.hpp"
 #include "support/random_floor_map.hpp"
+#include "support/random_gpu.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,17 @@ TEST(TopologySimTest, maps_of_drawn_chips_are_exact) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const test::FloorMapScore score = test::score_floor_map(test::draw_floor_map(seed), seed);
     EXPECT_EQ(score.gpcs, MapScore::exact) << score.text;
+    EXPECT_LE(score.tpcs, MapScore::none) << score.text;
+  }
+}
+
+/// GPCs of one TPC, TPCs of one SM, ports that only some GPCs overload: what is not known of some
+/// SMs is not counted.
+TEST(TopologySimTest, counts_of_small_chips_are_right_or_not_given) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const test::FloorMapScore score = test::score_floor_map(test::draw_gpu(seed), seed);
+    EXPECT_TRUE(score.counts_are_right) << score.text;
+    EXPECT_LE(score.gpcs, MapScore::none) << score.text;
     EXPECT_LE(score.tpcs, MapScore::none) << score.text;
   }
 }

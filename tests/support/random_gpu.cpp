@@ -1,6 +1,8 @@
 // Draws of whole GPUs: each section of the model file from a part of the seed of its own.
 #include "support/random_gpu.hpp"
 
+#include "support/floor_draws.hpp"
+
 #include "analysis/structure/index/gf2.hpp"
 #include "base/units.hpp"
 #include "support/random_plan.hpp"
@@ -34,21 +36,22 @@ Plan draw_plan(std::uint64_t seed) {
 }
 
 /// Some TPCs of the chip are switched off on most dies.
-json draw_chip(Draws& draws, const Plan& plan) {
+Floor draw_chip(Draws& draws, const Plan& plan) {
   for (;;) {
-    const std::uint64_t gpcs = draws.between(plan.partitions, 6);
-    const std::uint64_t tpcs = draws.between(1, 5);
-    const std::uint64_t sms = draws.between(1, 2);
-    const std::uint64_t least = tpcs - draws.between(0, std::min<std::uint64_t>(2, tpcs - 1));
-    const std::uint64_t enabled = draws.between(gpcs * least, gpcs * tpcs);
-    if (enabled * sms < 4 || enabled * sms > 32) continue;
-    return {{"gpcs", gpcs},
-            {"tpcs_per_gpc", tpcs},
-            {"sms_per_tpc", sms},
-            {"enabled_tpcs", enabled},
-            {"min_tpcs_per_gpc", least},
-            {"numbering", draws.pick({"tpc_major", "round_robin"})}};
+    Floor chip{.gpcs = draws.between(plan.partitions, 6),
+               .tpcs = draws.between(1, 5),
+               .sms = draws.between(1, 2)};
+    chip.least_tpcs = chip.tpcs - draws.between(0, std::min<std::uint64_t>(2, chip.tpcs - 1));
+    chip.enabled_tpcs = draws.between(chip.gpcs * chip.least_tpcs, chip.gpcs * chip.tpcs);
+    if (chip.enabled_tpcs * chip.sms >= 4 && chip.enabled_tpcs * chip.sms <= 32) return chip;
   }
+}
+
+/// One GPU in two tells by clusters which SMs form TPCs and GPCs, one in two by the ports of GPCs.
+void draw_floor(std::uint64_t seed, const Floor& chip, json& gpu) {
+  Draws draws(seed, "floor");
+  if (draws.chance(0.5)) draw_clusters(draws, chip, gpu);
+  draw_ports(draws, chip, draws.chance(0.5), gpu["throughput"]);
 }
 
 json describe_device(Draws& draws, const Plan& plan) {
@@ -141,9 +144,6 @@ void add_widths(json& gpu) {
   gpu["throughput"] = {{"max_blocks_per_sm", 32},
                        {"issue_cycles", 1},
                        {"l1_bytes_per_cycle", 128},
-                       {"sm_port_bytes_per_cycle", 64},
-                       {"tpc_port_bytes_per_cycle", 64},
-                       {"l2_bytes_per_cycle", 512},
                        {"launch_ns", 1500}};
   gpu["shared"] = {{"banks", 32},
                    {"bank_bytes", 4},
@@ -168,7 +168,9 @@ std::string draw_gpu(std::uint64_t seed) {
   for (json& cache : draw_side_caches(seed, plan)) caches.push_back(std::move(cache));
   gpu["pages"] = draw_pages(seed, plan);
   Draws rest(seed, "rest");
-  gpu["chip"] = draw_chip(rest, plan);
+  const Floor chip = draw_chip(rest, plan);
+  gpu["chip"] = to_json(chip);
+  gpu["chip"]["numbering"] = rest.pick({"tpc_major", "round_robin"});
   gpu["clock"] = draw_clock(rest);
   gpu["noise"] = draw_noise(rest);
   if (plan.has_halves) gpu["partitions"] = draw_halves(rest, plan);
@@ -183,6 +185,7 @@ std::string draw_gpu(std::uint64_t seed) {
                  {"write_batch_bytes", 4096},
                  {"turnaround_ns", 24}};
   add_widths(gpu);
+  draw_floor(seed, chip, gpu);
   return gpu.dump(1);
 }
 

@@ -102,6 +102,20 @@ SmGroups fill_groups(const SmGroups& map, const SmGroups& other) {
   return make_groups(filled, Singles::keep);
 }
 
+SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs) {
+  std::vector<std::vector<int>> sms(groups.sizes.size());
+  for (std::size_t sm = 0; sm < groups.group_of_sm.size(); ++sm) {
+    const int group = groups.group_of_sm[sm];
+    if (group >= 0) sms[static_cast<std::size_t>(group)].push_back(static_cast<int>(sm));
+  }
+  std::vector<int> left = groups.group_of_sm;
+  for (const std::vector<int>& group : sms) {
+    if (!may_be_one_tpc(group, tpcs)) continue;
+    for (const int sm : group) left[static_cast<std::size_t>(sm)] = -1;
+  }
+  return make_groups(left, Singles::drop);
+}
+
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {
   // Drawn halves: launches of a size repeat each other, so every second cluster may be the same.
   Random random(seed_of_halves);
@@ -111,16 +125,7 @@ SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpc
   for (const std::vector<Cluster>& half : halves) {
     if (join_clusters(half, sm_count).group_of_sm != groups.group_of_sm) return {};
   }
-  for (std::size_t group = 0; group < groups.sizes.size(); ++group) {
-    std::vector<int> sms;
-    for (int sm = 0; sm < sm_count; ++sm) {
-      const int number = groups.group_of_sm[static_cast<std::size_t>(sm)];
-      if (number == static_cast<int>(group)) sms.push_back(sm);
-    }
-    if (!may_be_one_tpc(sms, tpcs)) continue;
-    for (const int sm : sms) groups.group_of_sm[static_cast<std::size_t>(sm)] = -1;
-  }
-  return make_groups(groups.group_of_sm, Singles::drop);
+  return without_tpcs(groups, tpcs);
 }
 
 SmGroups tpcs_of_clusters(std::span<const Cluster> pairs, std::span<const Cluster> all,

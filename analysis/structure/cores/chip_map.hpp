@@ -44,6 +44,10 @@ MapVerdict combine_maps(std::span<const MapEvidence> evidence);
 /// maps must put the same SMs together.
 SmGroups fill_groups(const SmGroups& map, const SmGroups& other);
 
+/// The groups but for those whose SMs may all belong to one TPC: such a one is no GPC.
+/// @param tpcs may be empty: then groups of at most three SMs may be a TPC
+SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs);
+
 /// GPCs that clusters tell of. SMs that only ever shared a cluster within one TPC lie in some GPC,
 /// but not in one of their own: they get no group. Nor does any SM if one of two drawn halves of
 /// the clusters says something else than all of them: then there were too few.
