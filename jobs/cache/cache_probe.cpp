@@ -2,6 +2,7 @@
 // search) and records of hits and misses (for the match of replacement policies).
 #include "jobs/cache/cache_probe.hpp"
 
+#include "analysis/structure/sets/taken_lines.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "device/code_blocks.hpp"
@@ -66,6 +67,25 @@ Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
   return lines;
 }
 
+/// Misses of a chase whose first `listed` positions are those of a list. The pass evictors behind
+/// are many: of those a miss counts if it comes again, unlike an outlier.
+MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
+                           std::uint64_t passes) {
+  const std::size_t length = missed.size() / passes;
+  std::vector<std::uint32_t> misses(length);
+  for (std::size_t at = 0; at < missed.size(); ++at) misses[at % length] += missed[at];
+  MissCounts counts{.misses = misses, .passes = static_cast<std::uint32_t>(passes)};
+  counts.misses.resize(listed);
+  for (std::uint64_t pass = 0; pass < passes; ++pass) {
+    bool missed_any = false;
+    for (std::size_t position = 0; position < length && !missed_any; ++position) {
+      missed_any = missed[pass * length + position] && (position < listed || misses[position] > 1);
+    }
+    counts.passes_with_misses += missed_any;
+  }
+  return counts;
+}
+
 /// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
 template <class Ask>
 void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Offsets>& chases,
@@ -104,11 +124,16 @@ CacheProbe CacheProbe::at_place(Place place) const {
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
-  // More than half of the cache would leave little to search.
-  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 2);
+  // More than three quarters of the cache would leave little to search.
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 4 * 3);
   if (!lines) return std::nullopt;
-  Lines co_resident = lines_under(*lines, pool().line_bytes);
-  return PassEvictors{std::move(*lines), std::move(co_resident), {}};
+  PassEvictors evictors{.accessed = std::move(*lines)};
+  evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);
+  LinePool with_residents = pool();
+  with_residents.co_resident = evictors.co_resident;
+  evictors.taken = find_taken_lines(with_residents, ask_behind(*this, evictors));
+  evictors.excluded = evictors.taken;
+  return evictors;
 }
 
 /// Counts for chases of one length over lists of one length.
@@ -123,19 +148,10 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
   std::vector<MissCounts> answers;
   for (const std::vector<double>& cycles :
        record_lanes(run(), cache_.chase, cache_.name + " conflicts", std::move(chases))) {
-    MissCounts& counts = answers.emplace_back();
-    counts.misses.resize(listed);
-    counts.passes = static_cast<std::uint32_t>(passes);
-    for (std::uint64_t pass = 0; pass < passes; ++pass) {
-      bool missed_any = false;
-      for (std::uint64_t position = 0; position < length; ++position) {
-        const double latency = cycles[pass * length + position];
-        if (latency <= cache_.threshold_cycles || latency > cache_.ceiling_cycles) continue;
-        missed_any = true;
-        if (position < listed) ++counts.misses[position];
-      }
-      counts.passes_with_misses += missed_any;
-    }
+    std::vector<bool> missed;
+    for (double latency : cycles)
+      missed.push_back(latency > cache_.threshold_cycles && latency <= cache_.ceiling_cycles);
+    answers.push_back(count_misses_of(missed, listed, passes));
   }
   return answers;
 }

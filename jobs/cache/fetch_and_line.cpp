@@ -133,6 +133,9 @@ std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
     if (pool_bytes == 0) continue;
     Lines pool =
         shuffled_order(pool_bytes, distance_bytes, derive_seed(cache.seed, "line by conflicts"));
+    std::erase_if(pool, [&](std::uint64_t line) {
+      return std::ranges::binary_search(evictors->taken, line);
+    });
     pool.resize(std::min(pool.size(), most_lines));
     const MissOracle ask = ask_behind(probe, *evictors);
     if (const auto conflict = find_eviction_set(pool, ask, reason)) {

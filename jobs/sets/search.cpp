@@ -35,6 +35,7 @@ bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
   exclude_outside(found.pool, part, evictors->excluded);
   found.pool.co_resident = evictors->co_resident;
   found.pool.excluded = evictors->excluded;
+  found.pool.taken = evictors->taken;
   found.pass_evictors = std::move(*evictors);
   return true;
 }

@@ -28,6 +28,7 @@ struct PassEvictors {
   Lines accessed = {};
   Lines co_resident = {};  // lines of the level under test that they take
   Lines excluded = {};   // others that no list may hold: inner levels keep them with those accessed
+  Lines taken = {};      // of these: the co-resident lines leave their sets no way
   std::size_t busy = 0;  // of `accessed`, at its end: they always miss (find_busy_evictors)
 };
 

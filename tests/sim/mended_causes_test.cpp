@@ -121,6 +121,22 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "cache.readonly", "sharing"},
        "sharing.readonly.s",
        true},
+      // Not found before.
+      {"sets_of_few_ways_behind_an_inner_level",
+       {13137349, 13137358, 13137365},
+       {"cache.constant_l1", "cache.constant_l2"},
+       "cache.constant_l2.s",
+       true},
+      {"sets_behind_random_replacement",
+       {13137331},
+       {"cache.l2", "cache.texture_l1", "cache.texture_l2"},
+       "cache.texture_l2.s",
+       true},
+      {"sets_of_code_of_few_ways_behind_other_caches",
+       {13137328, 13137343, 13137358},
+       {"cache.instruction"},
+       "cache.instruction_l1.ways",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;

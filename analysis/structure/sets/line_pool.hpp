@@ -15,6 +15,7 @@ struct LinePool {
   std::uint64_t seed = 0;
   Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
   Lines excluded = {};  // others that no list may access: inner caches keep them along with these
+  Lines taken = {};     // those of `excluded` in whose sets the co-resident lines leave no way
   /// Of offset 0, where sets are chosen by more of the address than a buffer is aligned to.
   std::uint64_t buffer_address = 0;
 };

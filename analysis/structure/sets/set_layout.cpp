@@ -75,17 +75,23 @@ std::uint64_t changing_bits(const LinePool& space, const Lines& set) {
   return changing;
 }
 
-/// Few lines of one set may all have the same rare bits, and say nothing of those: lines of more
-/// sets, until each such bit was seen to change.
+/// Lines of more sets, where those of one say too little: few lines may all have the same rare
+/// bits, and of a cache of few ways, in a span not much larger, they do not fix a function. Until
+/// each such bit was seen to change, and until there are enough lines other than the first of each
+/// set.
 void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others,
                      std::vector<PlacedLine>& placed) {
   constexpr std::uint32_t fewest_sets = 2;  // more
-  constexpr std::uint32_t most_sets = 8;
+  constexpr std::uint32_t most_sets = 16;
+  // As many as address bits that vary, and some that confirm the function.
+  constexpr std::size_t enough_lines = 32;
   Lines first;
   for (const PlacedLine& line : placed) first.push_back(line.offset_bytes);
+  std::size_t lines = first.size() - 1;
   std::uint64_t unseen = rare_bits(space, others) & ~changing_bits(space, first);
   std::string no_conflict;
-  for (std::uint32_t set = 1; set <= (unseen != 0 ? most_sets : fewest_sets); ++set) {
+  for (std::uint32_t set = 1; set <= most_sets; ++set) {
+    if (set > fewest_sets && unseen == 0 && lines >= enough_lines) return;
     const auto conflict = find_eviction_set_in_any_order(others, ask, no_conflict);
     if (!conflict) return;
     Lines members;
@@ -96,6 +102,7 @@ void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others
       placed.push_back({.offset_bytes = line, .set = set});
       std::erase(others, line);
     }
+    lines += members.size() - 1;
     unseen &= ~changing_bits(space, members);
   }
 }
@@ -116,10 +123,26 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   found.members = with_conflict_first(*found.conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
-  if (members.size() < wanted && space.buffer_address % std::bit_ceil(space.span_bytes) != 0)
+  constexpr std::size_t few_members = 12;
+  const bool is_aligned = space.buffer_address % std::bit_ceil(space.span_bytes) == 0;
+  if (members.size() < (is_aligned ? few_members : wanted))
     place_more_sets(space, ask, others, placed);
-  for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
+  for (const Lines& lines : {others, space.taken}) {
+    for (std::uint64_t line : lines) placed.push_back({.offset_bytes = line, .set = other_set});
+  }
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
+}
+
+/// Whether lines that miss beside the co-resident ones alone lie in sets that have no ways left,
+/// but for some that missed by chance.
+bool leaves_taken_sets_none(const IndexFunction& index, const LinePool& space,
+                            const std::vector<std::uint32_t>& ways) {
+  constexpr std::uint64_t few_of_taken = 8;  // one in so many
+  constexpr std::uint64_t few_of_all = 64;   // of a cache of one way one in 100 is to be expected
+  const auto contradicting = static_cast<std::uint64_t>(std::ranges::count_if(
+      space.taken, [&](std::uint64_t line) { return ways[set_of(index, line)] > 0; }));
+  return contradicting <= std::max(space.taken.size() / few_of_taken,
+                                   space.span_bytes / space.line_bytes / few_of_all);
 }
 
 /// The ways of all sets by the function, if they come out as seen. Empty with the reason if not.
@@ -134,6 +157,10 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   // Behind inner levels the smallest list that surely overflows may hold a line or two more than
   // ways: some policies let one more stay now and then.
   const std::size_t most_more = space.co_resident.empty() ? 0 : 2;
+  if (!leaves_taken_sets_none(found.index, space, ways)) {
+    found.reason = "the function that fits one set contradicts which sets the evictors take";
+    return {};
+  }
   const std::uint32_t home = ways[set_of(found.index, found.members.front())];
   if (home > found.conflict->ways() || home + most_more < found.conflict->ways()) {
     found.reason = "by the function that fits one set, that set has other ways than seen";

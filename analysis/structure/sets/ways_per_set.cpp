@@ -25,7 +25,8 @@ struct WaysSearch {
 
   void take(bool overflows) {
     if (course == Course::unknown) course = overflows ? Course::fewer : Course::more;
-    if (overflows == (course == Course::more)) {
+    const bool leaves_none = overflows && lines == 1;  // to other lines than co-resident ones
+    if (leaves_none || overflows == (course == Course::more)) {
       ways = overflows ? lines - 1 : lines;
       course = Course::settled;
     } else {
@@ -117,7 +118,8 @@ void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& 
 enum class Outcome { settled, unseen };
 
 /// Sets of which no line may be accessed cannot be asked: they are taken to have as many ways as
-/// the conflict's, with the co-resident lines of each.
+/// the conflict's, with the co-resident lines of each. Of others few may be accessed: more than
+/// those would have been excluded, too.
 void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                        const IndexFunction& index, const LinePool& space,
                        const EvictionSet& conflict) {
@@ -126,7 +128,11 @@ void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Line
   const std::uint64_t home = set_of(index, conflict.lines.front());
   const auto whole = static_cast<std::uint32_t>(conflict.ways()) + residents[home];
   for (std::size_t set = 0; set < searches.size(); ++set) {
-    if (!lines_by_set[set].empty()) continue;
+    if (!lines_by_set[set].empty()) {
+      searches[set].lines =
+          std::min(searches[set].lines, static_cast<std::uint32_t>(lines_by_set[set].size()));
+      continue;
+    }
     searches[set] = {.lines = 0,
                      .course = WaysSearch::Course::settled,
                      .ways = whole - std::min(whole, residents[set])};
@@ -142,9 +148,7 @@ Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>&
     for (std::size_t set = 0; set < searches.size(); ++set) {
       if (!searches[set].is_open()) continue;
       open = true;
-      if (searches[set].lines == 0 || searches[set].lines > lines_by_set[set].size()) {
-        return Outcome::unseen;
-      }
+      if (searches[set].lines > lines_by_set[set].size()) return Outcome::unseen;
     }
     if (!open) return Outcome::settled;
     ask_open_sets(searches, lines_by_set, capacity, ask);
@@ -175,7 +179,8 @@ Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::s
   std::map<std::size_t, std::uint32_t> most;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (const std::size_t set : sets) {
-      searches[set] = {.lines = first};
+      searches[set] = {.lines =
+                           std::min(first, static_cast<std::uint32_t>(lines_by_set[set].size()))};
       if (round > 0) lines_by_set[set] = shuffled(std::move(lines_by_set[set]), round);
     }
     if (settle_ways(searches, lines_by_set, first, ask) == Outcome::unseen) return Outcome::unseen;
@@ -212,6 +217,9 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   std::vector<WaysSearch> searches(index.sets, {.lines = first});
   if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
   if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
+  const bool may_be_taken = !space.co_resident.empty();
+  if (!may_be_taken && std::ranges::find(searches, 0U, &WaysSearch::ways) != searches.end())
+    return {};
   std::vector<std::size_t> rare = find_rare(searches);
   std::erase_if(rare, [&](std::size_t set) { return lines[set].empty(); });
   if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
