@@ -2,6 +2,7 @@
 #include "analysis/structure/sets/set_layout.hpp"
 
 #include "analysis/structure/index/index_search.hpp"
+#include "analysis/structure/sets/other_ways.hpp"
 #include "analysis/structure/sets/single_sets.hpp"
 #include "analysis/structure/sets/ways_per_set.hpp"
 #include "base/random.hpp"
@@ -175,6 +176,11 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     found.reason = "other chases contradict the function that fits one set";
     return {};
   }
+  const std::uint64_t first = set_of(found.index, found.members.front());
+  if (!others_show_their_ways(found.index, space, ways, first, most_more, ask)) {
+    found.reason = "the function that fits one set joins or parts others";
+    return {};
+  }
   return ways;
 }
 
@@ -281,18 +287,6 @@ void even_out(SetLayout& layout) {
   if (count == 0 || count > few || ways.back() != usual - 1 || *(smaller - 1) != usual) return;
   std::fill(smaller, ways.end(), usual);
   layout.smaller_sets = static_cast<std::uint32_t>(count);
-}
-
-Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
-                   std::size_t count) {
-  Lines lines;
-  for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < 4 * count;
-       line += space.line_bytes) {
-    if (set_of(index, line) == set && !is_taken(space, line)) lines.push_back(line);
-  }
-  lines = shuffled(std::move(lines), derive_seed(space.seed, "lines of a set"));
-  lines.resize(std::min(count, lines.size()));
-  return lines;
 }
 
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,

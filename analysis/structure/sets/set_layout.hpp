@@ -7,6 +7,7 @@
 #include "analysis/structure/index/index_function.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
+#include "analysis/structure/sets/set_lines.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -62,9 +63,5 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
 /// One or two sets of very many (64 or more) that keep a way less than all others are taken to be
 /// like them, and counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
 void even_out(SetLayout& layout);
-
-/// At most `count` lines of set number `set`, in a random order.
-Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
-                   std::size_t count);
 
 }  // namespace sonde

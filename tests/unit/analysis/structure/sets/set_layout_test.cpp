@@ -300,6 +300,23 @@ TEST(SetSearchTest, does_not_take_a_table_for_a_bit) {
   EXPECT_EQ(found.ways_per_set, toy.ways);
 }
 
+/// All lines of four address bits share the first set; each of the others is two by a fifth bit.
+TEST(SetSearchTest, does_not_take_two_sets_for_one_because_the_first_is_no_two) {
+  const Toy toy{equal(31, 8), [](std::uint64_t a) {
+                  const auto low = static_cast<std::uint32_t>((a >> 7) % 16);
+                  const auto high = static_cast<std::uint32_t>((a >> 13) % 2);
+                  return low == 0 ? 0 : low + 15 * high;
+                }};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    LinePool space = space_for(toy, 128, 1 << 19);
+    space.seed = seed;
+
+    const SetLayout found = find_set_layout(space, toy.oracle());
+
+    for (const std::uint32_t ways : found.ways_per_set) EXPECT_EQ(ways, 8U) << "seed " << seed;
+  }
+}
+
 TEST(SetSearchTest, knows_a_fully_associative_cache) {
   const Toy toy{{16}, [](std::uint64_t) { return 0; }};
 
