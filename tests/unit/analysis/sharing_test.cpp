@@ -19,6 +19,8 @@ TEST(SharingTest, two_lists_in_one_cache_lose_and_in_two_do_not) {
   EXPECT_EQ(judge_loss(0, 0.01), Loss::none);
   EXPECT_EQ(judge_loss(0.1, 0.12), Loss::none);
   EXPECT_EQ(judge_loss(0, 0.12), Loss::unclear);
+  EXPECT_EQ(judge_loss(0.3, 0.6), Loss::some) << "sets that fill unevenly, or replace at random";
+  EXPECT_EQ(judge_loss(0.3, 0.35), Loss::none);
   EXPECT_EQ(judge_loss(0.5, 1), Loss::unclear) << "misses much when it is alone";
 }
 
