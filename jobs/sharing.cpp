@@ -91,11 +91,20 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   return cache;
 }
 
-/// What missed a cache may have come from the memory, where the L2 hardly holds more; next time the
-/// L2 answers.
-double soonest_miss(const JobRun& run, double hit_cycles, double miss_cycles) {
-  const double l2_cycles = run.number("cache.l2.hit_latency_cycles").value_or(miss_cycles);
-  return l2_cycles > hit_cycles ? std::min(miss_cycles, l2_cycles) : miss_cycles;
+/// The least that a miss costs. What missed a cache may have come from the memory, where the L2
+/// hardly holds more, and next time the L2 answers, or a cache on the side of the memory; and a
+/// part of the misses may have waited for a translation.
+double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
+  double soonest = std::get<double>(miss.value);
+  const auto take = [&](std::optional<double> cycles) {
+    if (cycles && *cycles > hit_cycles) soonest = std::min(soonest, *cycles);
+  };
+  for (const double cycles : miss.modes) take(cycles);
+  for (const char* behind :
+       {"cache.l2.hit_latency_cycles", "cache.l3.hit_latency_cycles", "latency.dram_cycles"}) {
+    take(run.number(behind));
+  }
+  return soonest;
 }
 
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
@@ -121,7 +130,9 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   cache.size_bytes = *size_bytes;
   cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
   cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
-  cache.miss_cycles = (*hit_cycles + soonest_miss(run, *hit_cycles, *miss_cycles)) / 2;
+  cache.miss_cycles =
+      (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
+      2;
   return {.cache = std::move(cache)};
 }
 
