@@ -121,6 +121,10 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "cache.readonly", "sharing"},
        "sharing.readonly.s",
        true},
+      {"sets_that_look_larger_than_they_are",
+       {13137327, 13137368},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l2.w"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
