@@ -125,6 +125,14 @@ const std::vector<Cause>& causes() {
        {13137327, 13137368},
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l2.w"},
+      {"levels_that_were_not_found_are_not_absent",
+       {13137328, 13137347},
+       {"cache.l2", "cache.l1", "tlb", "latency"},
+       "latency.cg.p"},
+      {"lines_of_pages_that_a_cache_lost_are_no_p3",
+       {13137337, 13137343, 13137353},
+       {"cache.l2", "cache.l1", "tlb", "latency"},
+       "latency."},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
