@@ -133,6 +133,11 @@ const std::vector<Cause>& causes() {
        {13137337, 13137343, 13137353},
        {"cache.l2", "cache.l1", "tlb", "latency"},
        "latency."},
+      {"lines_lost_at_one_span_are_no_level",
+       {13137333},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
