@@ -138,6 +138,18 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.",
        true},
+      {"levels_larger_than_the_l2_has_lines",
+       {13137329, 13137331, 13137389},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb."},
+      {"caches_of_page_tables_behind_a_level_that_answers",
+       {13137351, 13137412},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l3"},
+      {"entries_of_random_levels_of_many_pages",
+       {13137355},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l2"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
