@@ -150,6 +150,16 @@ const std::vector<Cause>& causes() {
        {13137355},
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l2"},
+      // Steps of 256 KiB met them where the level before overflowed, too.
+      {"few_large_entries_behind_many_small_ones",
+       {13137365, 13137367},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l2.e",
+       true},
+      {"pages_of_two_sizes",
+       {13137370, 13137404, 13137409},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
