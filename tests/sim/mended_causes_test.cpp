@@ -160,6 +160,14 @@ const std::vector<Cause>& causes() {
        {13137370, 13137404, 13137409},
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l"},
+      {"textures_that_hit_without_translation_have_no_tlb_of_their_own",
+       {13137329, 13137392},
+       {"cache.l2", "cache.l1", "cache.texture_l1", "cache.texture_l2", "tlb"},
+       "tlb.texture"},
+      {"texture_tlbs_behind_texture_caches",
+       {13137340, 13137341, 13137346},
+       {"cache.l2", "cache.l1", "cache.texture_l1", "cache.texture_l2", "tlb"},
+       "tlb.texture"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
