@@ -187,7 +187,7 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
                     format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity.bytes);
-  const SetFindings sets = find_sets_in_draws(tlb);
+  const SetFindings sets = find_sets_in_draws(tlb, reach);
   report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);

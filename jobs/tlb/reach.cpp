@@ -74,12 +74,14 @@ Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_
             .confidence = one_set_confidence,
             .remark = "single pages are lost now and then: from the next page on in each pass",
             .interval = to_interval(widen_by_draws(tlb, step_bytes, settled, {.is_settled = true})),
-            .replicates = reach_replicates};
+            .replicates = reach_replicates,
+            .loses_single = true};
   }
   const CapacityBound gradual =
       measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
   const std::uint64_t bytes = round_gradual_size(gradual.fitting_bytes);
-  if (gradual.overflowing_bytes == 0) return {.bytes = bytes, .confidence = gradual_confidence};
+  if (gradual.overflowing_bytes == 0)
+    return {.bytes = bytes, .confidence = gradual_confidence, .loses_single = true};
   CapacityBound widest =
       widen_by_draws(tlb, step_bytes, gradual, {.missing_share = gradual_missing_share});
   widest.fitting_bytes = std::min({widest.fitting_bytes, first_misses.fitting_bytes, bytes});
@@ -88,7 +90,8 @@ Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_
       .confidence = gradual_confidence,
       .remark = "a gradual capacity transition: below it single entries are lost now and then",
       .interval = to_interval(widest),
-      .replicates = reach_replicates};
+      .replicates = reach_replicates,
+      .loses_single = true};
   if (!tells_single_misses(tlb)) widen_for_single_misses(reach);
   return reach;
 }

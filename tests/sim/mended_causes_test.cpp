@@ -168,6 +168,10 @@ const std::vector<Cause>& causes() {
        {13137340, 13137341, 13137346},
        {"cache.l2", "cache.l1", "cache.texture_l1", "cache.texture_l2", "tlb"},
        "tlb.texture"},
+      {"sets_of_random_victims_that_no_policy_explains",
+       {709, 859},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb.l1"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
