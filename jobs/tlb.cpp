@@ -4,6 +4,7 @@
 #include "base/gpu_facts.hpp"
 #include "jobs/tlb/kept_pages.hpp"
 #include "jobs/tlb/levels.hpp"
+#include "jobs/tlb/page_sizes.hpp"
 #include "jobs/tlb/texture.hpp"
 
 #include <fmt/format.h>
@@ -34,11 +35,18 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
                    smallest->observations));
 }
 
-/// Pages whose first access costs clearly more than that of others, at regular distances.
-void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_step_bytes) {
+/// Pages whose first access costs clearly more than that of others, at regular distances. None is
+/// there only where each page asked for is known to be a new one.
+void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
   constexpr double largest_share = 0.3;  // page-table windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
+  // Page-table windows of four entries; pages are shorter (2 MiB for most of what runs today).
+  constexpr std::uint64_t least_window_bytes = 128_MiB;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
+  const Finding* reach = setup.run.answer("tlb.l1.reach_bytes");
+  const bool has_tlb = reach == nullptr || reach->status != Status::not_present;
+  const bool knows_entries = levels.largest_entry_bytes > 0 || !has_tlb;
+  const std::uint64_t page_step_bytes = std::max(levels.largest_entry_bytes, large_page_bytes);
   const std::uint64_t span_bytes = std::min(setup.limit_bytes, page_tables_span_bytes);
   const std::vector<double> cold = measure_cold_pages(setup, span_bytes, page_step_bytes);
   JobRun& run = setup.run;
@@ -50,19 +58,59 @@ void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_st
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
                                        format_bytes(span_bytes));
+  const auto report_none = [&](const std::string& reason) {
+    if (knows_entries) return run.report(not_present("tlb.page_window_bytes", seen + reason));
+    run.report(not_resolvable("tlb.page_window_bytes",
+                              seen + reason + ", and how much an entry covers is not known"));
+  };
   if (count == 0 || count > largest_share * static_cast<double>(cold.size())) {
-    run.report(
-        not_present("tlb.page_window_bytes", seen + ": none at regular distances is slower"));
-  } else if (!distance || distance->observations < least_distances) {
-    run.report(not_present("tlb.page_window_bytes",
-                           fmt::format("{}: {} slower ones, too few to repeat", seen, count)));
+    report_none(": none at regular distances is slower");
+  } else if (!distance) {
+    report_none(": one slower one");
+  } else if (distance->observations < least_distances) {
+    run.report(not_resolvable("tlb.page_window_bytes",
+                              fmt::format("{}: {} slower ones, too few to repeat", seen, count)));
   } else if (distance->agreement < least_agreement) {
     run.report(not_resolvable("tlb.page_window_bytes",
                               fmt::format("{}: {} slower ones, not at one distance", seen, count)));
+  } else if (distance->bytes < least_window_bytes) {
+    run.report(not_resolvable("tlb.page_window_bytes",
+                              fmt::format("{}: slower ones every {}, which may be pages", seen,
+                                          format_bytes(distance->bytes))));
   } else {
     run.report(found("tlb.page_window_bytes", static_cast<double>(distance->bytes),
                      distance->agreement, distance->observations));
   }
+}
+
+/// What the first level translates at once; nullopt if there is none, or that does not show.
+std::optional<std::uint64_t> first_granularity(const PageChaseSetup& setup,
+                                               const TlbLevels& levels) {
+  if (levels.levels.empty()) return std::nullopt;
+  const Granularity seen =
+      measure_granularity({setup, level_names.front(), levels.levels.front(), {}});
+  if (!seen.bytes) return std::nullopt;
+  return seen.bytes->bytes;
+}
+
+std::optional<MixedPages> ask_for_mixed_pages(const PageChaseSetup& setup, const TlbLevels& levels,
+                                              std::optional<std::uint64_t> granularity_bytes) {
+  if (!granularity_bytes) return std::nullopt;
+  return find_mixed_pages(
+      {setup, level_names.front(), levels.levels.front(), {}, *granularity_bytes});
+}
+
+void report_mixed_pages(JobRun& run, const MixedPages& mixed) {
+  // The first level alone was asked: it may translate several pages at once.
+  constexpr double confidence = 0.8;
+  report_page(
+      run, {{.bytes = mixed.small_bytes, .agreement = confidence, .observations = mixed.places}});
+  const std::string reason = fmt::format(
+      "pages of two sizes: in {:.0f} % of {} places {} are translated anew, and more in the others",
+      100 * mixed.small_share, mixed.places, format_bytes(mixed.small_bytes));
+  for (const std::string level : level_names)
+    run.report_rest(level + ".", Status::not_resolvable, reason);
+  run.report_rest("tlb.texture_", Status::not_resolvable, reason);
 }
 
 }  // namespace
@@ -70,12 +118,24 @@ void report_page_table_window(const PageChaseSetup& setup, std::uint64_t page_st
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
   setup.most_pages = pages_kept_by_l2(setup);
-  const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
+  std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels levels = find_levels(setup, chases, level_names.size());
-  characterize_tlb_levels(setup, chases, level_names, levels);
-  report_page(run, levels.granularities);
-  report_page_table_window(setup, std::max(levels.largest_entry_bytes, large_page_bytes));
-  report_texture_tlbs(setup, levels);
+  const auto granularity_bytes = first_granularity(setup, levels);
+  if (granularity_bytes.value_or(setup.least_step_bytes) < setup.least_step_bytes) {
+    // A level of few large entries behind one of many small ones shows only in steps of those.
+    setup.least_step_bytes = *granularity_bytes;
+    chases = measure_growing_chases(setup);
+    levels = find_levels(setup, chases, level_names.size());
+  }
+  const auto mixed = ask_for_mixed_pages(setup, levels, granularity_bytes);
+  if (mixed) {
+    report_mixed_pages(run, *mixed);
+  } else {
+    characterize_tlb_levels(setup, chases, level_names, levels);
+    report_page(run, levels.granularities);
+  }
+  report_page_table_window(setup, levels);
+  if (!mixed) report_texture_tlbs(setup, levels);
 }
 
 }  // namespace sonde

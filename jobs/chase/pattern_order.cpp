@@ -26,17 +26,19 @@ constexpr std::uint64_t kept_share = 2;  // one half
 // whole chase.
 constexpr std::uint64_t reread_part = 2;  // and the next three
 constexpr std::uint64_t near_part = 7;
+constexpr std::uint64_t fewest_in_turn = 32;  // those that are read again lie in the first turn
 
 struct Builder {
   const PatternRequest& request;
   PatternChase chase;
 
   /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
-  /// set.
+  /// set. Of many pages those further on take other eighths, each as far from the first.
   std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
     const std::uint64_t eighth_bytes = request.granularity_bytes / 8;
     const std::uint64_t lines = std::max<std::uint64_t>(1, eighth_bytes / request.line_step_bytes);
-    return page * request.page_step_bytes + part * eighth_bytes +
+    const std::uint64_t turn = page / std::max(lines, fewest_in_turn);
+    return page * request.page_step_bytes + (part + turn) % 8 * eighth_bytes +
            (page + shift) % lines * request.line_step_bytes;
   }
   void access(std::uint64_t offset) { chase.offsets.push_back(offset); }

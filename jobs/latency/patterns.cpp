@@ -32,7 +32,9 @@ struct DataCache {
 DataCache data_cache(const JobRun& run, LoadPath path) {
   for (const std::string cache : {"cache.l1", "cache.l2"}) {
     if (path == LoadPath::past_l1 && cache == "cache.l1") continue;
-    const auto size_bytes = run.number(cache + ".size_bytes");
+    // Of partitions that keep copies one SM fills the near one.
+    const auto part_bytes = run.number(cache + ".segment_bytes");
+    const auto size_bytes = part_bytes ? part_bytes : run.number(cache + ".size_bytes");
     const auto line_bytes = run.number(cache + ".line_bytes");
     if (!size_bytes || !line_bytes) continue;
     // Lines of neighbouring pages lie no closer: of shorter ones some sets are left alone.
@@ -52,6 +54,18 @@ bool knows_last_level(const JobRun& run) {
     if (reach->status != Status::ok) return false;
   }
   return true;
+}
+
+/// What the job tlb said of its levels, if it ran.
+KnownTlb known_tlb(const JobRun& run) {
+  const Finding* reach = run.answer("tlb.l1.reach_bytes");
+  KnownTlb known{.exists = reach != nullptr && reach->status != Status::not_present};
+  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
+    const auto miss_cycles = run.number(level + ".miss_penalty_cycles");
+    if (!known.first_miss_cycles) known.first_miss_cycles = miss_cycles;
+    if (miss_cycles) known.last_miss_cycles = miss_cycles;
+  }
+  return known;
 }
 
 PatternRequest request_patterns(const JobRun& run, LoadPath path) {
@@ -163,19 +177,25 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
       },
       is_quick ? stopping_rule(run.level()) : many_places);
   const PatternLatencies& by_pattern = replicates.pooled;
-  const bool knows_tlb = run.number("tlb.l1.reach_bytes").has_value();
-  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles,
-                                 knows_tlb ? KnownTlb::some : KnownTlb::none);
+  const KnownTlb known = known_tlb(run);
+  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles, known);
   PatternFinding& p6 = patterns[static_cast<std::size_t>(Pattern::p6)];
-  if (request.window_bytes == 0 && knows_tlb) {
+  const Finding* window = run.answer("tlb.page_window_bytes");
+  if (window != nullptr && window->status == Status::not_present && known.exists) {
     p6.status = Status::not_present;
     p6.reason = "the job tlb saw no page-table window";
+  }
+  if (known.exists && !run.number("tlb.l1.entry_bytes")) {
+    for (const Pattern pattern : {Pattern::p5, Pattern::p6}) {
+      patterns[static_cast<std::size_t>(pattern)] = {
+          .reason = "how much an entry of the TLB covers is not known, nor which pages are new"};
+    }
   }
   constexpr std::array names{"p1", "p2", "p3", "p4", "p5", "p6"};
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const std::string metric = prefix + names[i] + "_cycles";
     const bool open = patterns[i].status == Status::not_resolvable && by_pattern[i].empty();
-    if (open && !knows_tlb && run.level() == SuiteLevel::quick) {
+    if (open && !known.exists && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
       run.report(

@@ -1,9 +1,8 @@
-// Steps of pages that miss tell the granularity, blocks of pages that share an entry tell the
-// entry, spans that fit the reach; jobs/tlb/levels makes findings of them.
+// Steps of pages that miss tell the granularity, spans that fit the reach; jobs/tlb/levels makes
+// findings of them.
 #include "jobs/tlb/geometry.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/capacity/entry_blocks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 
@@ -12,13 +11,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <span>
 
 namespace sonde {
 namespace {
-
-// So many times the entries of the inner levels push all of those out.
-constexpr std::uint64_t overfilling_share = 2;
 
 /// How targets of fresh translations are met: `kept`, after a pass over all, from the L2; `cold`,
 /// from the memory, so that the pages that evict may be more than the L2 has lines.
@@ -74,63 +69,16 @@ std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
 }
 
-/// Places in a row from each of `places` on, as many as inner levels do not answer for, each under
-/// an inner entry of its own.
-Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes,
-                      std::uint64_t unit_bytes) {
-  const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
-  const std::uint64_t distance_bytes = std::max(unit_bytes, tlb.inner.step_bytes);
-  const std::uint64_t in_a_row = std::clamp<std::uint64_t>(
-      wanted / places.size(), 1, std::max<std::uint64_t>(1, block_bytes / 2 / distance_bytes));
-  Offsets all;
-  for (std::uint64_t place : places) {
-    for (std::uint64_t i = 0; i < in_a_row; ++i) all.push_back(place + i * distance_bytes);
-  }
-  return all;
+/// Of two passes, with the blocks of a pair the other way round, one alone may miss.
+double share_of_single_miss(const TlbUnderTest& tlb) {
+  return tlb.second_access == SecondAccess::next_block ? 0.5 : 1;
 }
 
-/// Share of the blocks that miss of a span of which each is met somewhere, from its first or its
-/// middle unit on at random; or of all units if blocks are no larger.
-double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                            std::uint64_t block_bytes, std::uint64_t unit_bytes) {
-  constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
-  constexpr std::uint64_t most_draws = 8;
-  const PageSpread spread = spread_pages(unit_bytes, tlb.granularity_bytes);
-  const std::uint64_t draws =
-      std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
-  const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
-  std::size_t blocks = 0;
-  std::size_t missing = 0;
-  for (std::uint64_t draw = 0; draw < draws; ++draw) {
-    const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
-    const Offsets places = block_bytes == unit_bytes
-                               ? shuffled_order(span_bytes, unit_bytes, seed)
-                               : sparse_order(span_bytes, block_bytes, unit_bytes, seed);
-    const Offsets pages = neighbours_of(tlb, places, block_bytes, unit_bytes);
-    const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
-      Offsets pairs;
-      for (std::uint64_t page : pages) {
-        pairs.insert(pairs.end(), 2, page_line(spread, page / unit_bytes, shift));
-      }
-      return pairs;
-    });
-    const std::size_t in_a_row = pages.size() / places.size();
-    for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
-      const auto block = std::span(costs).subspan(first, in_a_row);
-      missing += std::ranges::max(block) > tlb.level.threshold_cycles;
-    }
-    blocks += places.size();
-  }
-  return static_cast<double>(missing) / static_cast<double>(blocks);
-}
-
-/// Costs of single accesses tell a miss that costs so much: on an H200 the way to its slice takes
-/// some loads up to ten cycles more (docs/results/2026-11-24-h200-patterns).
-constexpr double least_single_penalty_cycles = 20;
-
-bool tells_single_misses(const TlbUnderTest& tlb) {
-  // Thresholds lie half way between hits and misses.
-  return 2 * (tlb.level.penalty_cycles - tlb.level.threshold_cycles) >= least_single_penalty_cycles;
+/// What an access costs at least that misses in every pass, or in one of two: a threshold lies half
+/// way between hits and misses of the level.
+double least_miss_cycles(const TlbUnderTest& tlb) {
+  const double beyond_cycles = tlb.level.penalty_cycles - tlb.level.threshold_cycles;
+  return tlb.level.threshold_cycles - (1 - share_of_single_miss(tlb)) * beyond_cycles;
 }
 
 /// Misses of a pass over the pages of a span, once random replacement has found a place for each,
@@ -146,17 +94,20 @@ double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::ui
   for (std::uint64_t page = 0; page < pages; ++page) {
     places.push_back(page_line(spread, page));
   }
+  for (std::size_t i = 0; i < tlb.swept.size(); i += 2) places.push_back(tlb.swept[i]);
+  const std::size_t places_of_pass = places.size();
   const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
   const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}},
                                 {.warmup = settling_passes, .timed = timed_passes})
                          .front();
+  const double least_cycles = least_miss_cycles(tlb);
   const double most_cycles = most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
-  return static_cast<double>(std::ranges::count_if(costs,
-                                                   [&](double cost) {
-                                                     return cost > tlb.level.threshold_cycles &&
-                                                            cost <= most_cycles;
-                                                   })) /
-         static_cast<double>(timed_passes);
+  std::size_t misses = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const bool is_of_page = i % places_of_pass < pages;
+    misses += is_of_page && costs[i] > least_cycles && costs[i] <= most_cycles;
+  }
+  return static_cast<double>(misses) / static_cast<double>(timed_passes);
 }
 
 constexpr double overflowing_misses = 0.5;  // of a pass: one page too many misses once at least
@@ -184,6 +135,15 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 
 }  // namespace
 
+bool tells_single_misses(const TlbUnderTest& tlb) {
+  // On an H200 the way to its slice takes some loads up to ten cycles more
+  // (docs/results/2026-11-24-h200-patterns).
+  constexpr double least_penalty_cycles = 20;
+  // Thresholds lie half way between hits and misses.
+  const double penalty_cycles = 2 * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
+  return share_of_single_miss(tlb) * penalty_cycles >= least_penalty_cycles;
+}
+
 // More lines are tried only where few pages seem to miss.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
@@ -195,8 +155,8 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const double pages_of_step =
       std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
   const auto share_of = [&](const std::vector<double>& costs) {
-    return std::min(
-        1.0, pages_of_step * fraction_above({costs.size(), costs}, tlb.level.threshold_cycles));
+    return std::min(1.0,
+                    pages_of_step * fraction_above({costs.size(), costs}, least_miss_cycles(tlb)));
   };
   LinesTried lines;
   lines.is_clear = [&](const std::vector<double>& costs) {
@@ -245,15 +205,20 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
   constexpr double least_agreement_if_other = 0.95;
   constexpr std::uint64_t parts_of_page = 8;
   for (const Targets targets : {Targets::kept, Targets::cold}) {
+    std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
     for (std::uint64_t step = smallest_page_bytes / parts_of_page;
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
       const auto distance = miss_distance(
           find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
+      const std::uint64_t closer_bytes = nearest_bytes;
+      if (distance) nearest_bytes = std::min(nearest_bytes, distance->bytes);
       // Misses all along, though not in shorter steps, are none of translations: a cache loses
       // lines.
       if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
       const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
       const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
+      // Few pages that were not pushed out may lie at one distance by chance.
+      if (is_other && closer_bytes < distance->bytes) continue;
       const bool needs_more = is_other || targets == Targets::cold;
       if (distance->observations >= least_distances &&
           distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
@@ -264,43 +229,6 @@ Granularity measure_granularity(const TlbUnderTest& tlb) {
     }
   }
   return {};
-}
-
-namespace {
-
-/// Two fifths more than the level holds. Where the bound was asked for with one unit of several,
-/// the level may hold as many units in a row, which reach less far.
-std::uint64_t overflowing_span(const TlbUnderTest& tlb, const CapacityBound& bound,
-                               std::uint64_t unit_bytes) {
-  constexpr double notable_share = 0.2;
-  constexpr std::uint64_t kept_share = 2;  // of so many pages lines are kept, see kept_pages
-  const std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
-  for (std::uint64_t parts = page_step_over(tlb, bound.overflowing_bytes, unit_bytes) / unit_bytes;
-       parts > 1; parts /= 2) {
-    const std::uint64_t part_bytes = span_bytes / parts / unit_bytes * unit_bytes;
-    if (part_bytes / unit_bytes > kept_share * tlb.most_pages) break;
-    if (sparse_missing_share(tlb, part_bytes, unit_bytes, unit_bytes) > notable_share)
-      return part_bytes;
-  }
-  return span_bytes;
-}
-
-}  // namespace
-
-std::uint64_t measure_entry(const TlbUnderTest& tlb) {
-  constexpr std::uint64_t fewest_blocks = 4;
-  const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.answered_bytes);
-  const CapacityBound bound = measure_reach(tlb, unit_bytes, {.relative_precision = 1.0 / 32});
-  // Only chases in coarse steps met the level.
-  if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
-  const std::uint64_t span_bytes = overflowing_span(tlb, bound, unit_bytes);
-  std::vector<double> shares{sparse_missing_share(tlb, span_bytes, unit_bytes, unit_bytes)};
-  for (std::uint64_t block = 2 * unit_bytes;
-       shares.back() > 0 && span_bytes / block >= fewest_blocks; block *= 2) {
-    shares.push_back(sparse_missing_share(tlb, span_bytes, block, unit_bytes));
-  }
-  const std::size_t doublings = doublings_to_entry(shares);
-  return doublings == 0 ? tlb.granularity_bytes : unit_bytes << doublings;
 }
 
 std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
@@ -338,9 +266,7 @@ ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
     check.is_steady =
         check.overflowing_share > 0 && missing_share_at(tlb, bound.fitting_bytes, step_bytes) == 0;
   }
-  // Where a cache before the level needs sweeping, single passes say nothing.
-  check.is_steady = check.is_steady && (!tlb.swept.empty() ||
-                                        !loses_single_pages(tlb, bound.fitting_bytes, step_bytes));
+  check.is_steady = check.is_steady && !loses_single_pages(tlb, bound.fitting_bytes, step_bytes);
   return check;
 }
 

@@ -10,6 +10,9 @@
 
 namespace sonde {
 
+/// So many times the entries of the inner levels push all of those out.
+inline constexpr std::uint64_t overfilling_share = 2;
+
 /// The levels that a translation asks before the one under test: what they hold does not reach it.
 struct InnerTlbs {
   std::uint64_t step_bytes = 0;         // their largest entry; 0: there are none
@@ -56,10 +59,6 @@ struct Granularity {
 /// smaller than any page miss, too: the level throws new entries out before old ones (BRRIP).
 Granularity measure_granularity(const TlbUnderTest& tlb);
 
-/// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
-/// in most places if each takes an entry. @pre the granularity is known
-std::uint64_t measure_entry(const TlbUnderTest& tlb);
-
 /// How to look for a reach.
 struct ReachSearch {
   std::optional<CapacityBound> near = {};  // where it ought to lie; else doubling from eight steps
@@ -76,6 +75,9 @@ struct ReachSearch {
 /// the pages are those meant.
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search = {});
+
+/// Whether a miss costs so much that costs of single accesses tell it.
+bool tells_single_misses(const TlbUnderTest& tlb);
 
 /// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
 /// or less where inner levels would answer for all of them.

@@ -27,6 +27,12 @@ bool is_whole(const SetFindings& found) {
   return found.replacement && found.replacement->policy && found.replacement->alike.empty();
 }
 
+void drop_sets(SetFindings& found, std::string reason) {
+  found.layout.ways_per_set.clear();
+  found.layout.reason = reason;
+  found.reason = std::move(reason);
+}
+
 /// Which of several searches to believe: one that found all; or one whose sets another one found,
 /// too. If there is none, the sets are not known.
 SetFindings choose_sets(std::vector<SetFindings> draws) {
@@ -40,12 +46,9 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
   }
   SetFindings& first = draws.front();
   if (first.confirmed()) {
-    first.layout.ways_per_set.clear();
-    first.layout.reason = fmt::format(
-        "{} searches, each from another place on another SM, found "
-        "different sets, or none",
-        draws.size());
-    first.reason = first.layout.reason;
+    drop_sets(first, fmt::format("{} searches, each from another place on another SM, found "
+                                 "different sets, or none",
+                                 draws.size()));
   }
   return std::move(first);
 }
@@ -68,7 +71,7 @@ bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
 
 }  // namespace
 
-SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
+SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
   constexpr std::size_t most_draws = 3;
   const double end_device_s = end_of_search(tlb.run);
   TlbProbe probe(tlb, end_device_s);
@@ -87,11 +90,14 @@ SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
   }
   SetFindings chosen = choose_sets(std::move(draws));
   if (chosen.layout.resolved() && !has_room_for(tlb, chosen.layout)) {
-    chosen.reason = fmt::format(
-        "{} entries of all sets are more than the level holds: of a row of fewer too many miss",
-        chosen.layout.lines());
-    chosen.layout.reason = chosen.reason;
-    chosen.layout.ways_per_set.clear();
+    drop_sets(chosen, fmt::format("{} entries of all sets are more than the level holds: of a row "
+                                  "of fewer too many miss",
+                                  chosen.layout.lines()));
+  }
+  if (chosen.layout.resolved() && reach.loses_single && !is_whole(chosen)) {
+    drop_sets(chosen,
+              "single pages are lost in spans that nearly fit, and no policy explains the "
+              "sets that were found");
   }
   report_sets(probe, chosen);
   return chosen;

@@ -19,8 +19,6 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t coarse_step_bytes =
-    256_KiB;                              // half of the smallest first-level entry known
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
 
 // Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
@@ -103,9 +101,9 @@ std::uint64_t cache_that_all_meet(const PageChaseSetup& setup) {
   return static_cast<std::uint64_t>(*size_bytes);
 }
 
-PageChaseCosts measure_coarse_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
+PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
   const std::uint64_t step_bytes =
-      std::max(coarse_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
+      std::max(setup.least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
   return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
 }
 
@@ -186,12 +184,12 @@ PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t spa
 
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
   constexpr int tries = 8;  // each a sixteenth less, down to six tenths of what was wanted
+  constexpr std::uint64_t fewest_steps = 4;
   std::vector<PageChaseCosts> chases;
   int failures = 0;
-  for (std::uint64_t span_bytes = 1_MiB;;) {
+  for (std::uint64_t span_bytes = fewest_steps * setup.least_step_bytes;;) {
     const std::uint64_t bounded_bytes = std::min(span_bytes, setup.limit_bytes);
-    const auto refusal =
-        refusal_of([&] { chases.push_back(measure_coarse_span(setup, bounded_bytes)); });
+    const auto refusal = refusal_of([&] { chases.push_back(measure_span(setup, bounded_bytes)); });
     if (refusal) {
       if (chases.empty()) throw DeviceError(*refusal);
       const std::uint64_t less_bytes =

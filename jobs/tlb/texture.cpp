@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -32,7 +33,8 @@ Offsets sweep_texture_caches(const JobRun& run) {
   const std::uint64_t usual_bytes =
       std::clamp(l2_bytes / 8, narrow_sweep_bytes, widest_sweep_bytes);
   const auto known_bytes =
-      static_cast<std::uint64_t>(run.number("cache.texture_l1.size_bytes").value_or(0));
+      static_cast<std::uint64_t>(std::max(run.number("cache.texture_l1.size_bytes").value_or(0),
+                                          run.number("cache.texture_l2.size_bytes").value_or(0)));
   return sweep_lines(std::max(usual_bytes, std::min(2 * known_bytes, l2_bytes / 2)));
 }
 
@@ -110,6 +112,15 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
+/// Whether levels begin to overflow in the same chases: then what made pages miss unlike lies
+/// elsewhere, as does a virtually addressed cache that some of the lines are hit in.
+bool overflow_alike(const std::vector<TlbLevel>& own, const std::vector<TlbLevel>& plain) {
+  if (own.size() != std::min(plain.size(), texture_names.size())) return false;
+  return std::equal(own.begin(), own.end(), plain.begin(), [](const auto& one, const auto& other) {
+    return one.fitting_bytes == other.fitting_bytes;
+  });
+}
+
 /// Whether the pages that fit a level still fit with several lines of each: translations do, but
 /// not the lines of a virtually addressed cache, which would pass for a level.
 /// @param threshold_cycles a cost above it is that of a translation
@@ -121,7 +132,7 @@ bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level,
   const std::uint64_t least_step_bytes =
       std::bit_ceil(lines_of_page * level.fitting_bytes / setup.most_pages);
   const PageSpread spread =
-      spread_pages(std::max<std::uint64_t>(256_KiB, least_step_bytes), widest_spread_bytes);
+      spread_pages(std::max(setup.least_step_bytes, least_step_bytes), widest_spread_bytes);
   const std::uint64_t pages = level.fitting_bytes / spread.page_step_bytes;
   if (pages == 0) return true;
   const auto costs = measure_steady_costs(setup, "tlb texture lines", [&](std::uint64_t shift) {
@@ -149,13 +160,23 @@ bool answers_without_translation(const PageChaseSetup& setup, const PageChaseCos
   return free > most_free * static_cast<double>(longest.cost_cycles.size());
 }
 
+/// Whether lines that are swept take translations of their own: they lie outside the first page.
+bool take_translations(const Offsets& swept, const TlbLevels& plain) {
+  return plain.granularities.empty() || plain.granularities.front().bytes <= swept.back();
+}
+
 void characterize(PageChaseSetup setup, const TlbLevels& plain) {
-  setup.swept.clear();
+  const Offsets swept = std::exchange(setup.swept, {});
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
+  }
+  if (overflow_alike(own.levels, plain.levels)) {
+    return setup.run.report_rest(both_levels, Status::not_resolvable,
+                                 "levels overflow in the same chases as those of plain loads, but "
+                                 "not as many pages miss at the same cost");
   }
   if (answers_without_translation(setup, chases.back(), plain.largest_entry_bytes)) {
     return setup.run.report_rest(
@@ -177,6 +198,7 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
                     "nothing, but do with four lines of each",
                     format_bytes(level.fitting_bytes)));
   }
+  if (!take_translations(swept, plain)) setup.swept = swept;
   const auto refusal =
       refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
   if (refusal) setup.run.report_rest(both_levels, Status::not_resolvable, *refusal);
@@ -188,6 +210,7 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
   setup.most_pages = loads.most_pages;
+  setup.least_step_bytes = loads.least_step_bytes;
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);
   std::size_t compared = 0;

@@ -3,16 +3,23 @@
 
 namespace sonde {
 
-std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
+bool misses_as_often(double missing_share, double other_share) {
   constexpr double falling_fraction = 0.6;
+  return missing_share >= falling_fraction * other_share;
+}
+
+std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
   constexpr double notable_share = 0.2;
+  // Of smaller blocks all miss, unless victims are drawn at random or new entries leave first.
+  constexpr double nearly_all = 0.95;
   std::size_t entry = 0;
   for (std::size_t block = 1; block < missing_shares.size(); ++block) {
     const double share = missing_shares[block];
-    const bool falls = share < falling_fraction * missing_shares[block - 1];
+    const bool falls = !misses_as_often(share, missing_shares[block - 1]);
     const bool stays_there = share >= notable_share && block + 1 < missing_shares.size() &&
-                             missing_shares[block + 1] >= falling_fraction * share;
-    if (falls && !stays_there) break;
+                             misses_as_often(missing_shares[block + 1], share);
+    const bool not_by_chance = share >= notable_share && missing_shares[block - 1] < nearly_all;
+    if (falls && !not_by_chance && !stays_there) break;
     entry = block;
   }
   return entry;

@@ -6,6 +6,9 @@
 
 namespace sonde {
 
+/// Whether blocks of one size miss as those of another: at least 0.6 times as often.
+bool misses_as_often(double missing_share, double other_share);
+
 /// The largest block that takes an entry, in doublings of the first. Each share is that of the
 /// blocks that miss, of a span that overflows the level by two fifths; the first is of single
 /// units, each further one of blocks twice as large. Half as many blocks as entries fit, so that

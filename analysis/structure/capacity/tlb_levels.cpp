@@ -63,14 +63,16 @@ double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_c
   return highest_cycles;
 }
 
-/// Whether a longer chase has more pages above a cost, and most of them far cheaper: then those of
-/// this one were lines that the data caches had lost.
+/// Whether a notable share of a longer chase is above a cost, and most of it far cheaper: then the
+/// pages of this one were lines that the data caches had lost.
 bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<double>& above,
                  double plateau_cycles, double least_step_cycles) {
   return std::ranges::any_of(longer, [&](const PageChaseCosts& chase) {
     const double least_cycles = std::max(plateau_cycles, noise_of(chase)) + least_step_cycles;
     const std::vector<double> later = costs_above(chase.cost_cycles, least_cycles);
-    return later.size() > above.size() && median(later) * least_ratio < median(above);
+    const auto pages = static_cast<double>(chase.cost_cycles.size());
+    return static_cast<double>(later.size()) >= least_share * pages &&
+           median(later) * least_ratio < median(above);
   });
 }
 

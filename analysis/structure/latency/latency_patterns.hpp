@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,18 +37,23 @@ struct PatternFinding {
   double confidence = 0;  // its share of the samples
 };
 
-/// Whether another measurement saw a TLB.
-enum class KnownTlb { none, some };
+/// What another measurement saw of the TLB.
+struct KnownTlb {
+  bool exists = false;
+  std::optional<double> first_miss_cycles = {};  // a miss of the first level costs beyond a hit
+  std::optional<double> last_miss_cycles = {};   // of all levels
+};
 
 /// A pattern that costs no more than the one it was built to exceed does not exist: no data cache
 /// (P1 as slow as P4), hits that need no translation (P2 or P3 as fast as P1), no TLB (P5 as fast
 /// as P4, unless one is known). Hits (P1 to P3) take the commonest group of latencies: a few of
-/// their pages may have kept their translation. Where those of memory (P4 to P6) fall into two
-/// groups, the partitions of a device with two, the value is that of the near one and the reason
-/// names the other.
+/// their pages may have kept their translation. P2 and P3 are left open if they cost far more
+/// beyond P1 than such a miss: then the cache lost their lines. Where those of memory (P4 to P6)
+/// fall into two groups, the partitions of a device with two, the value is that of the near one and
+/// the reason names the other.
 /// @param least_step_cycles smaller differences are noise
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
                                                          double least_step_cycles,
-                                                         KnownTlb known = KnownTlb::none);
+                                                         const KnownTlb& known = {});
 
 }  // namespace sonde

@@ -55,6 +55,20 @@ std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOrac
   return overflowing;
 }
 
+bool any_misses(const MissCounts& counts) {
+  constexpr double quiet = 0.2;  // of outliers in a pass
+  return overflows(counts) || (counts.outliers_per_pass <= quiet && counts.passes_with_misses > 0);
+}
+
+bool miss_in_most_orders(const Lines& lines, std::size_t count, const MissOracle& ask) {
+  constexpr std::uint64_t orders = 12;
+  std::vector<Lines> lists;
+  for (std::uint64_t order = 1; order <= orders; ++order)
+    lists.push_back(slice(shuffled(lines, order), 0, count));
+  const auto missing = std::ranges::count_if(ask(lists), any_misses);
+  return 2 * static_cast<std::uint64_t>(missing) > orders;
+}
+
 Lines slice(const Lines& lines, std::size_t first, std::size_t count) {
   const std::size_t behind = std::min(first + count, lines.size());
   return Lines(lines.begin() + static_cast<std::ptrdiff_t>(first),

@@ -44,6 +44,13 @@ std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOrac
 /// Of each line whether it overflows a set together with these residents of it.
 std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask);
 
+/// Whether any line missed, if only once, other than by an outlier.
+bool any_misses(const MissCounts& counts);
+
+/// Whether `count` of the lines, which share a set, miss in most of twelve orders, if only once:
+/// lines that fit hardly do, and random victims hide most misses of a line too many.
+bool miss_in_most_orders(const Lines& lines, std::size_t count, const MissOracle& ask);
+
 /// `count` of the lines from `first` on, or as many as there are.
 Lines slice(const Lines& lines, std::size_t first, std::size_t count);
 

@@ -203,14 +203,27 @@ std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
   return static_cast<std::uint32_t>(std::ranges::count(in_set, true));
 }
 
-/// Of each set, co-resident lines included. Empty if too few lines of a set are known.
+/// Of each set, co-resident lines included. Empty with the reason if too few lines of a set are
+/// known, or if more co-resident lines were counted than there are: then something else than their
+/// set overflowed.
 std::vector<std::uint32_t> count_whole_ways(const LinePool& space, const SingleSets& sets,
-                                            const std::optional<OtherCoResidents>& other) {
+                                            const std::optional<OtherCoResidents>& other,
+                                            std::string& reason) {
   std::vector<std::uint32_t> ways = sets.ways;
+  std::uint64_t counted = 0;
   for (std::size_t set = 0; other && set < ways.size(); ++set) {
     const auto more = count_in_set(space.co_resident, sets.lines[set], *other);
-    if (!more) return {};
+    if (!more) {
+      reason = "too few lines of a set are known to count the co-resident lines in it";
+      return {};
+    }
     ways[set] += *more;
+    counted += *more;
+  }
+  if (counted > space.co_resident.size()) {
+    reason = fmt::format("{} co-resident lines were counted in all sets, and there are {}", counted,
+                         space.co_resident.size());
+    return {};
   }
   return ways;
 }
@@ -247,11 +260,8 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
 void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle& ask,
                       const std::optional<OtherCoResidents>& other, SetLayout& found) {
   const SingleSets sets = take_single_sets(space, pool, *found.conflict, ask);
-  std::vector<std::uint32_t> ways = count_whole_ways(space, sets, other);
-  if (ways.empty()) {
-    found.reason = "too few lines of a set are known to count the co-resident lines in it";
-    return;
-  }
+  std::vector<std::uint32_t> ways = count_whole_ways(space, sets, other, found.reason);
+  if (ways.empty()) return;
   found.home_ways = ways.front();
   if (!sets.reason.empty()) {
     found.reason = sets.reason;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -12,17 +14,21 @@ namespace {
 // If there must be far more sets than can be looked for, some show how many ways they have.
 constexpr std::size_t sample_of_sets = 12;
 
-/// Whether most of a few lines of the conflict overflow a known set.
+/// Whether most of a few lines of the conflict miss with as many of a known set as fit.
 bool is_in_set(const EvictionSet& conflict, const Lines& set, std::uint32_t ways,
                const MissOracle& ask) {
   constexpr std::size_t asked_lines = 3;
-  const std::vector<bool> members =
-      overflow_with(slice(set, 0, ways), slice(conflict.lines, 0, asked_lines), ask);
-  return 2 * std::ranges::count(members, true) > static_cast<std::ptrdiff_t>(members.size());
+  std::vector<Lines> lists;
+  for (const std::uint64_t line : slice(conflict.lines, 0, asked_lines)) {
+    lists.push_back(slice(set, 0, ways));
+    lists.back().push_back(line);
+  }
+  return 2 * static_cast<std::size_t>(std::ranges::count_if(ask(lists), any_misses)) > lists.size();
 }
 
 /// The known set that the conflict lies in: some policies hide members from a search in groups, and
-/// those left in the pool make a conflict of their own. Of each set one line is asked first.
+/// those left in the pool make a conflict of their own. Of each set one line is asked first. Random
+/// victims let it miss now and then only.
 std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const SingleSets& sets,
                                           const MissOracle& ask) {
   std::vector<Lines> lists;
@@ -30,9 +36,10 @@ std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const Sin
     lists.push_back(slice(sets.lines[set], 0, sets.ways[set]));
     lists.back().push_back(conflict.lines.back());
   }
-  const std::vector<bool> overflowing = overflow_once(lists, ask);
+  const std::vector<MissCounts> answers = ask(lists);
   for (std::size_t set = 0; set < lists.size(); ++set) {
-    if (overflowing[set] && is_in_set(conflict, sets.lines[set], sets.ways[set], ask)) return set;
+    if (!any_misses(answers[set])) continue;
+    if (is_in_set(conflict, sets.lines[set], sets.ways[set], ask)) return set;
   }
   return std::nullopt;
 }
@@ -53,6 +60,57 @@ void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, S
   }
   sets.lines.push_back(taken);
   sets.ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
+}
+
+/// The place of a line without which the conflict still misses in most orders: it is not needed.
+std::optional<std::size_t> find_needless(const Lines& conflict, const MissOracle& ask) {
+  for (std::size_t left_out = 0; left_out < conflict.size(); ++left_out) {
+    Lines others = conflict;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+    if (miss_in_most_orders(others, others.size(), ask)) return left_out;
+  }
+  return std::nullopt;
+}
+
+/// Random victims, and trees of them, may let a line too many stay for a while, so that a line of
+/// another set seemed to be needed for a conflict: a few sets that look larger than most are looked
+/// at again. @return whether some set has fewer ways than it looked to have
+bool settle_larger_sets(SingleSets& sets, const MissOracle& ask) {
+  constexpr std::size_t few_of_all = 4;
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const std::uint32_t ways : sets.ways) ++counts[ways];
+  const std::uint32_t commonest =
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+  const auto larger =
+      std::ranges::count_if(sets.ways, [=](std::uint32_t ways) { return ways > commonest; });
+  if (few_of_all * static_cast<std::size_t>(larger) > sets.ways.size()) return false;
+  bool some_are_smaller = false;
+  for (std::size_t set = 0; set < sets.ways.size(); ++set) {
+    while (sets.ways[set] > commonest) {
+      const auto needless = find_needless(slice(sets.lines[set], 0, sets.ways[set] + 1), ask);
+      if (!needless) break;
+      sets.lines[set].erase(sets.lines[set].begin() + static_cast<std::ptrdiff_t>(*needless));
+      --sets.ways[set];
+      some_are_smaller = true;
+    }
+  }
+  return some_are_smaller;
+}
+
+/// Joins sets that are the same, which did not show as long as one looked too large.
+void join_same_sets(SingleSets& sets, const MissOracle& ask) {
+  const SingleSets all = std::exchange(sets, {});
+  sets.reason = all.reason;
+  for (std::size_t set = 0; set < all.ways.size(); ++set) {
+    const EvictionSet conflict{.lines = slice(all.lines[set], 0, all.ways[set] + 1)};
+    if (const auto known = find_known_set(conflict, sets, ask)) {
+      Lines& lines = sets.lines[*known];
+      lines.insert(lines.end(), all.lines[set].begin(), all.lines[set].end());
+    } else {
+      sets.lines.push_back(all.lines[set]);
+      sets.ways.push_back(all.ways[set]);
+    }
+  }
 }
 
 }  // namespace
@@ -77,6 +135,7 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
   if (!pool.empty() && overflows(pool, ask)) {
     sets.reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
   }
+  if (settle_larger_sets(sets, ask)) join_same_sets(sets, ask);
   return sets;
 }
 

@@ -117,14 +117,19 @@ void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& 
 
 enum class Outcome { settled, unseen };
 
+/// Co-resident lines by number of the set.
+std::vector<std::uint32_t> count_residents(const IndexFunction& index, const LinePool& space) {
+  std::vector<std::uint32_t> residents(index.sets);
+  for (std::uint64_t line : space.co_resident) ++residents[set_of(index, line)];
+  return residents;
+}
+
 /// Sets of which no line may be accessed cannot be asked: they are taken to have as many ways as
 /// the conflict's, with the co-resident lines of each. Of others few may be accessed: more than
 /// those would have been excluded, too.
 void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
-                       const IndexFunction& index, const LinePool& space,
+                       const IndexFunction& index, const std::vector<std::uint32_t>& residents,
                        const EvictionSet& conflict) {
-  std::vector<std::uint32_t> residents(index.sets);
-  for (std::uint64_t line : space.co_resident) ++residents[set_of(index, line)];
   const std::uint64_t home = set_of(index, conflict.lines.front());
   const auto whole = static_cast<std::uint32_t>(conflict.ways()) + residents[home];
   for (std::size_t set = 0; set < searches.size(); ++set) {
@@ -167,6 +172,32 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
     if (few_of_many * sets.size() <= searches.size())
       rare.insert(rare.end(), sets.begin(), sets.end());
   return rare;
+}
+
+/// Few sets that have more ways than most, co-resident lines included.
+std::vector<std::size_t> find_few_larger(const std::vector<WaysSearch>& searches,
+                                         const std::vector<std::uint32_t>& residents) {
+  constexpr std::size_t few_of_all = 4;
+  constexpr std::size_t most_sets = 16;
+  std::map<std::uint32_t, std::size_t> counts;
+  for (std::size_t set = 0; set < searches.size(); ++set)
+    ++counts[searches[set].ways + residents[set]];
+  const auto commonest =
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
+  std::vector<std::size_t> larger;
+  for (std::size_t set = 0; set < searches.size(); ++set)
+    if (searches[set].ways + residents[set] > commonest->first) larger.push_back(set);
+  const bool are_few = larger.size() <= most_sets && few_of_all * larger.size() <= searches.size();
+  return are_few ? larger : std::vector<std::size_t>{};
+}
+
+/// Takes ways from sets that look larger than most, as long as as many lines miss in most orders.
+void settle_larger(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
+                   const std::vector<Lines>& lines_by_set, const MissOracle& ask) {
+  for (const std::size_t set : sets) {
+    std::uint32_t& ways = searches[set].ways;
+    while (ways > 0 && miss_in_most_orders(lines_by_set[set], ways, ask)) --ways;
+  }
 }
 
 /// Asks for the ways of these sets again, each alone and several times, in other orders of their
@@ -214,8 +245,9 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   const auto first = static_cast<std::uint32_t>(conflict.ways() + 1);
   const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
   const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
+  const std::vector<std::uint32_t> residents = count_residents(index, space);
   std::vector<WaysSearch> searches(index.sets, {.lines = first});
-  if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, space, conflict);
+  if (!space.excluded.empty()) settle_taken_sets(searches, lines, index, residents, conflict);
   if (settle_ways(searches, lines, capacity, ask) == Outcome::unseen) return {};
   const bool may_be_taken = !space.co_resident.empty();
   if (!may_be_taken && std::ranges::find(searches, 0U, &WaysSearch::ways) != searches.end())
@@ -223,6 +255,7 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   std::vector<std::size_t> rare = find_rare(searches);
   std::erase_if(rare, [&](std::size_t set) { return lines[set].empty(); });
   if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
+  settle_larger(searches, find_few_larger(searches, residents), lines, ask);
   std::vector<std::uint32_t> ways;
   for (const WaysSearch& search : searches) ways.push_back(search.ways);
   return ways;

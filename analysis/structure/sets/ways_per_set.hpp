@@ -14,10 +14,12 @@
 
 namespace sonde {
 
-/// Ways by number of the set, from those of one of them. The few sets that differ from the others
-/// are asked again, each alone, in six orders of its lines, and the largest answer counts: other
-/// misses make a set look smaller than it is, and nothing makes it look larger. Empty if some set
-/// has too few lines, or ways too many or too few for it to be seen.
+/// Ways by number of the set, from those of one of them. The very few sets that differ from the
+/// others are asked again, each alone, in six orders of its lines, and the largest answer counts:
+/// other misses make a set look smaller than it is. A few that look larger than most have
+/// fewer if their lines miss in most of several orders: random victims hide most misses of a line
+/// too many. Empty if some set has too few lines, or ways too many or too few for it to be
+/// seen.
 /// @pre can_number_sets(index)
 std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
                                         const EvictionSet& conflict, const MissOracle& ask);

@@ -174,6 +174,20 @@ TEST(TlbLevelsTest, lines_lost_at_either_access_are_no_level) {
   EXPECT_TRUE(find_tlb_levels(seen, 3).empty());
 }
 
+/// Of 4096 lines 512 KiB apart an L2 kept all, and 256 KiB apart few.
+TEST(TlbLevelsTest, lines_lost_at_one_span_are_no_level) {
+  std::vector<PageChaseCosts> seen{{512 * mib, std::vector<double>(2048, 0)},
+                                   {1024 * mib, std::vector<double>(4096, 337)},
+                                   {2048 * mib, std::vector<double>(4096, 0)},
+                                   {4096 * mib, std::vector<double>(4096, 0)}};
+  for (std::size_t page = 0; page < 4096; page += 16) seen[3].cost_cycles[page] = 50;
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].penalty_cycles, 50);
+}
+
 TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
   auto seen = chases(32, 1 << 20, 4096);
   for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;

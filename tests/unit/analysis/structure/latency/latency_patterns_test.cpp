@@ -41,7 +41,7 @@ TEST(LatencyPatternsTest, hits_of_a_virtual_l1_have_no_p2_and_p3) {
 /// With one level of the TLB nothing lies between it and the next, so there is no phase of P2.
 TEST(LatencyPatternsTest, p3_as_fast_as_p1_needs_no_translation) {
   const auto found = infer_patterns({around(65), {}, around(65), around(589), around(1546), {}}, 3,
-                                    KnownTlb::some);
+                                    {.exists = true});
 
   EXPECT_EQ(of(found, Pattern::p1).cycles, 65);
   EXPECT_EQ(of(found, Pattern::p2).status, Status::not_present);
@@ -62,7 +62,7 @@ TEST(LatencyPatternsTest, without_a_data_cache_only_misses_remain) {
 
 TEST(LatencyPatternsTest, a_known_tlb_that_held_all_pages_is_not_said_to_be_absent) {
   const auto found = infer_patterns(
-      {around(243), around(253), around(394), around(566), around(566), {}}, 3, KnownTlb::some);
+      {around(243), around(253), around(394), around(566), around(566), {}}, 3, {.exists = true});
 
   EXPECT_EQ(of(found, Pattern::p2).cycles, 253);
   EXPECT_EQ(of(found, Pattern::p3).cycles, 394);
@@ -88,6 +88,24 @@ TEST(LatencyPatternsTest, pages_that_kept_their_translation_do_not_spoil_p3) {
 
   EXPECT_EQ(of(found, Pattern::p3).cycles, 462);
   EXPECT_LT(of(found, Pattern::p3).confidence, 0.9);
+}
+
+/// A miss of both levels costs 113 cycles, and one of the cache 350.
+TEST(LatencyPatternsTest, lines_that_the_cache_lost_are_no_p3) {
+  const KnownTlb tlb{.exists = true, .first_miss_cycles = 37, .last_miss_cycles = 113};
+
+  const auto found = infer_patterns(
+      {around(292), around(330), around(755), around(642), around(1500), {}}, 3, tlb);
+
+  EXPECT_EQ(of(found, Pattern::p2).cycles, 330);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_resolvable);
+}
+
+TEST(LatencyPatternsTest, pages_that_hit_an_outer_level_leave_p3_open) {
+  const auto found = infer_patterns(
+      {around(292), around(330), around(331), around(642), around(1500), {}}, 3, {.exists = true});
+
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_resolvable);
 }
 
 TEST(LatencyPatternsTest, the_near_side_of_a_memory_with_two_is_the_value) {
