@@ -147,6 +147,11 @@ const std::vector<Cause>& causes() {
        {"cache.instruction"},
        "cache.instruction_l1.index",
        true},
+      {"outliers_in_lists_of_many_ways",
+       {13137374, 13137403},
+       {"cache.l2", "cache.l1", "cache.readonly"},
+       "cache.readonly.ways",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
