@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "device/code_blocks.hpp"
 #include "jobs/cache/cache_evictors.hpp"
+#include "jobs/cache/capacity.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -136,6 +137,20 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
   return evictors;
 }
 
+/// Share of accesses that pass for misses and are none, seen with two lines. In long lists there is
+/// one in every pass.
+double CacheProbe::outlier_share() {
+  constexpr std::uint64_t passes = 4000;
+  if (!outlier_share_) {
+    const ChasePlan plan{.offsets = {0, pool().line_bytes},
+                         .warmup_passes = 3,
+                         .passes = passes,
+                         .evidence = Evidence::of_a_search};
+    outlier_share_ = measure_miss_fraction(cache_, "outliers", plan);
+  }
+  return *outlier_share_;
+}
+
 /// Counts for chases of one length over lists of one length.
 std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
                                                  std::uint64_t passes) {
@@ -145,6 +160,7 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
                     .recorded_accesses = passes * length,
                     .most_at_once = recordable_with_list(cache_.chase, length),
                     .evidence = Evidence::of_a_search};
+  const double outliers_per_pass = outlier_share() * static_cast<double>(listed);
   std::vector<MissCounts> answers;
   for (const std::vector<double>& cycles :
        record_lanes(run(), cache_.chase, cache_.name + " conflicts", std::move(chases))) {
@@ -152,6 +168,7 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
     for (double latency : cycles)
       missed.push_back(latency > cache_.threshold_cycles && latency <= cache_.ceiling_cycles);
     answers.push_back(count_misses_of(missed, listed, passes));
+    answers.back().outliers_per_pass = outliers_per_pass;
   }
   return answers;
 }

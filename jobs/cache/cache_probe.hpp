@@ -52,11 +52,13 @@ class CacheProbe final : public SetsProbe {
   std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
                                        std::uint64_t passes);
   std::vector<std::vector<int>> groups_apart() const;
+  double outlier_share();
   bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
 
   const CacheUnderTest cache_;
   const std::uint64_t size_bytes_;
   std::optional<double> end_device_s_;  // of JobRun::device_s()
+  std::optional<double> outlier_share_;
   int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them
 };

@@ -2,6 +2,7 @@
 #include "jobs/cache/code_sets.hpp"
 
 #include "device/code_blocks.hpp"
+#include "jobs/cache/code_index.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/sets/report.hpp"
 
@@ -45,10 +46,12 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, const CacheGe
         "{} bytes",
         found.layout.ways_per_set.size(), found.layout.lines(), line.bytes);
   }
-  report_sets_of_parts(probe, found,
-                       {.multiple = multiple,
-                        .line_bytes = line.bytes,
-                        .are_of_one_line = multiple == code_block_bytes / line.bytes});
+  PartsOfBlocks parts{.multiple = multiple,
+                      .line_bytes = line.bytes,
+                      .are_of_one_line = multiple == code_block_bytes / line.bytes};
+  if (multiple == 1 && 2 * line.bytes == code_block_bytes)
+    parts.index = find_index_of_both_lines(probe, found, line.bytes);
+  report_sets_of_parts(probe, found, parts);
   return found.reason;
 }
 

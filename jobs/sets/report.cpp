@@ -215,7 +215,9 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {
   report_ways(probe, found.layout, parts);
   const IndexFunction index = within_span(found.layout.index, probe.pool());
-  if (parts.are_of_one_line && has_parities(index)) {
+  if (parts.index) {
+    report_index(probe, found.layout, within_span(*parts.index, probe.pool()));
+  } else if (parts.are_of_one_line && has_parities(index)) {
     report_index(probe, found.layout, with_bits_below_block(index, parts));
   } else {
     found.reason =

@@ -13,6 +13,7 @@ struct PartsOfBlocks {
   std::uint64_t multiple = 1;    // so many times these sets are all of the cache
   std::uint64_t line_bytes = 0;  // what a way holds
   bool are_of_one_line = false;  // of several in a block: no other line of it lies in these sets
+  std::optional<IndexFunction> index = {};  // of all lines, if it was seen
 };
 
 /// The same for a search with such lines; the index function is left without a finding where lines

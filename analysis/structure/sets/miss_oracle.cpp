@@ -4,6 +4,8 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace sonde {
 
@@ -19,7 +21,12 @@ bool overflows(const MissCounts& counts) {
   for (std::size_t i = 0; i < counts.misses.size(); ++i) {
     if (misses_again(counts, i)) return true;
   }
-  return false;
+  // Under random replacement misses hardly come again at a line of very many, but come besides the
+  // outliers, whose number varies by its root.
+  constexpr double surely = 3;  // deviations
+  const double outliers = counts.outliers_per_pass * counts.passes;
+  const auto misses = std::accumulate(counts.misses.begin(), counts.misses.end(), 0.0);
+  return misses >= counts.passes + outliers + surely * std::sqrt(outliers);
 }
 
 bool overflows(const Lines& lines, const MissOracle& ask) {
