@@ -73,9 +73,8 @@ FloorMapScore score_floor_map(const std::string& model_text, std::uint64_t seed)
   const SmGroups true_tpcs = truth_of(die, &sim::SmPlace::tpc);
   return {.gpcs = score_map(gpcs, true_gpcs),
           .tpcs = score_map(tpcs, true_tpcs),
-          .counts_are_right =
-              is_count(*find_finding(findings, "topology.gpc_count"), true_gpcs) &&
-              is_count(*find_finding(findings, "topology.tpc_count"), true_tpcs),
+          .counts_are_right = is_count(*find_finding(findings, "topology.gpc_count"), true_gpcs) &&
+                              is_count(*find_finding(findings, "topology.tpc_count"), true_tpcs),
           .text = fmt::format("seed {}: {}; GPCs {}; TPCs {}; {} probes", seed, describe(model),
                               describe(gpcs), describe(tpcs), results.back().probes.size())};
 }

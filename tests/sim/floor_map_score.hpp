@@ -18,7 +18,7 @@ struct FloorMapScore {
   MapScore gpcs = MapScore::none;
   MapScore tpcs = MapScore::none;
   bool counts_are_right = true;  // of TPCs and GPCs, where they are given
-  std::string text;  // the chip, and what was found
+  std::string text;              // the chip, and what was found
 };
 
 /// Runs the jobs clock and topology on a GPU of this model file, on the die that `seed` draws.

@@ -259,9 +259,13 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
 /// or tells why it cannot. @pre found.conflict was found in this pool
 void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle& ask,
                       const std::optional<OtherCoResidents>& other, SetLayout& found) {
+  const std::string no_function = found.reason.empty() ? found.index.reason : found.reason;
   const SingleSets sets = take_single_sets(space, pool, *found.conflict, ask);
   std::vector<std::uint32_t> ways = count_whole_ways(space, sets, other, found.reason);
-  if (ways.empty()) return;
+  if (ways.empty()) {
+    found.reason = fmt::format("{}; set by set: {}", no_function, found.reason);
+    return;
+  }
   found.home_ways = ways.front();
   if (!sets.reason.empty()) {
     found.reason = sets.reason;
