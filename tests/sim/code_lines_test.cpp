@@ -111,7 +111,18 @@ TEST(CodeLinesTest, within_a_block_come_back_with_what_a_miss_brings) {
   EXPECT_GE(within, 4u);
 }
 
-/// The last lines of blocks may then lie in any set, as many of them as the cache has lines.
+/// As findings name it.
+std::string folded_index(const CodeCache& cache) {
+  const int low_bit = std::countr_zero(cache.line_bytes);
+  const int bits = std::countr_zero(cache.sets);
+  std::vector<std::string> pairs;
+  for (int bit = low_bit; bit < low_bit + bits; ++bit)
+    pairs.push_back(fmt::format("{}^{}", bit, bit + bits));
+  return fmt::format("bits {}", fmt::join(pairs, ", "));
+}
+
+/// The last lines of blocks may then lie in any set, as many of them as the cache has lines. Of two
+/// lines in a block the index shows, of more it does not.
 TEST(CodeLinesTest, within_a_block_come_back_where_the_index_is_folded) {
   constexpr std::uint64_t block_bytes = 128;
   std::size_t within = 0;
@@ -124,7 +135,11 @@ TEST(CodeLinesTest, within_a_block_come_back_where_the_index_is_folded) {
     expect_lines_and_sets(sim, cache, text);
     if (cache.line_bytes == block_bytes) continue;
     ++within;
-    EXPECT_EQ(sim.status("cache.instruction_l0.index_function"), Status::not_resolvable) << text;
+    if (2 * cache.line_bytes == block_bytes) {
+      EXPECT_EQ(sim.text("cache.instruction_l0.index_function"), folded_index(cache)) << text;
+    } else {
+      EXPECT_EQ(sim.status("cache.instruction_l0.index_function"), Status::not_resolvable) << text;
+    }
   }
   EXPECT_GE(within, 3u);
 }

@@ -97,6 +97,8 @@ inline void assume_hierarchy(JobOnSim& sim) {
   }
   if (model.pages.window_bytes > 0) {
     sim.assume("tlb.page_window_bytes", static_cast<double>(model.pages.window_bytes));
+  } else {
+    sim.assume(no_answer("tlb.page_window_bytes", Status::not_present, "assumed"));
   }
 }
 

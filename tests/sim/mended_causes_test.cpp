@@ -91,7 +91,7 @@ const std::vector<Cause>& causes() {
        true},
       {"entries_as_large_as_windows", {705}, {"cache.l2", "cache.l1", "tlb"}, "tlb."},
       {"clocks_in_steps_of_four", {710, 812}, {"cache.l2", "cache.l1", "tlb"}, "tlb."},
-      {"evictors_beyond_the_l2", {708}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2.", true},
+      {"evictors_beyond_the_l2", {708}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2."},
       {"entries_of_brrip_of_many_pages", {811}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2.e", true},
       {"entries_asked_for_by_every_second_one", {851}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2"},
       {"sets_of_more_than_the_level_holds", {815, 861}, {"cache.l2", "cache.l1", "tlb"}, "tlb.l2"},
