@@ -63,10 +63,18 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
     run.report(not_resolvable("tlb.page_window_bytes",
                               seen + reason + ", and how much an entry covers is not known"));
   };
-  if (count == 0 || count > largest_share * static_cast<double>(cold.size())) {
+  if (count == 0) {
     report_none(": none at regular distances is slower");
+  } else if (count > largest_share * static_cast<double>(cold.size())) {
+    run.report(not_resolvable(
+        "tlb.page_window_bytes",
+        fmt::format("{}: {} slower ones, more than windows of four would have", seen, count)));
   } else if (!distance) {
     report_none(": one slower one");
+  } else if (distance->observations < least_distances &&
+             2 * distance->observations * distance->bytes < span_bytes) {
+    report_none(
+        fmt::format(": {} slower ones, and none as far from them as they are apart", count));
   } else if (distance->observations < least_distances) {
     run.report(not_resolvable("tlb.page_window_bytes",
                               fmt::format("{}: {} slower ones, too few to repeat", seen, count)));
