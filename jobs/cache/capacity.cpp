@@ -207,7 +207,8 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
   for (std::uint64_t order = 1; order <= further_orders; ++order) {
     CacheUnderTest other = cache;
     other.seed = cache.seed + order;
-    if (ask_fit(other, bound.fitting_bytes, step_bytes) == Fit::overflows ||
+    const bool some_fits = bound.fitting_bytes >= step_bytes;
+    if ((some_fits && ask_fit(other, bound.fitting_bytes, step_bytes) == Fit::overflows) ||
         ask_fit(other, bound.overflowing_bytes, step_bytes) == Fit::fits) {
       return false;
     }

@@ -208,6 +208,10 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "cache.readonly"},
        "cache.readonly.ways",
        true},
+      {"footprints_of_which_none_fits",
+       {645160788},
+       {"cache.instruction"},
+       "cache.instruction_l1.l"},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
