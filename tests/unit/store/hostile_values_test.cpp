@@ -1,4 +1,5 @@
 // Columns whose values contradict each other or what they stand for.
+#include "store/merge.hpp"
 #include "unit/store/hostile_file.hpp"
 
 #include <limits>
@@ -9,6 +10,21 @@ namespace {
 using test::HostileFileTest;
 using testing::AllOf;
 using testing::HasSubstr;
+
+/// Its columns are few enough to be kept: another thread looks at them.
+TEST_F(HostileFileTest, a_merge_takes_no_rows_that_two_rows_own) {
+  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+  const std::filesystem::path merged = folder_ / "merged.h5";
+
+  try {
+    merge_runs({path_}, merged);
+    ADD_FAILURE() << "it was merged";
+  } catch (const UnreadableError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("run.h5"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("two rows refer to the same rows"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(merged));
+}
 
 TEST_F(HostileFileTest, rows_belong_to_one_owner) {
   overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
