@@ -69,24 +69,28 @@ bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
   return missing_share_at(tlb, span_bytes, tlb.step_bytes()) <= overfull / sets + uneven_share;
 }
 
+SetFindings search_in_time(TlbProbe& probe) {
+  try {
+    return find_sets(probe);
+  } catch (const SearchOverTime& error) {
+    return {.pool = probe.pool(), .reason = error.what()};
+  }
+}
+
 }  // namespace
 
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
   constexpr std::size_t most_draws = 3;
   const double end_device_s = end_of_search(tlb.run);
-  TlbProbe probe(tlb, end_device_s);
-  std::vector<SetFindings> draws;
-  try {
-    draws.push_back(find_sets(probe));
-    TlbUnderTest elsewhere = tlb;
-    while (draws.size() < most_draws && !is_whole(draws.back())) {
-      elsewhere.chase =
-          at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
-      TlbProbe other(elsewhere, end_device_s);
-      draws.push_back(find_sets(other));
-    }
-  } catch (const SearchOverTime& error) {
-    if (draws.empty()) draws.push_back({.pool = probe.pool(), .reason = error.what()});
+  // Half of what is left, so that a search that finds nothing leaves time for others.
+  const auto end_of_draw = [&] { return (tlb.run.device_s() + end_device_s) / 2; };
+  TlbProbe probe(tlb, end_of_draw());
+  std::vector<SetFindings> draws{search_in_time(probe)};
+  TlbUnderTest elsewhere = tlb;
+  while (draws.size() < most_draws && !is_whole(draws.back())) {
+    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
+    TlbProbe other(elsewhere, end_of_draw());
+    draws.push_back(search_in_time(other));
   }
   SetFindings chosen = choose_sets(std::move(draws));
   if (chosen.layout.resolved() && !has_room_for(tlb, chosen.layout)) {

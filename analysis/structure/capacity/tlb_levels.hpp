@@ -25,8 +25,9 @@ struct TlbLevel {
 /// Levels from chases over growing spans, ascending, in the order of addresses. In an overflowing
 /// LRU level every entry misses once a pass, so a level shows as a higher cost of a notable share
 /// of the pages, above what the smallest chases show as noise. Pages that cost more but are few
-/// (crossing a page-table window) make no level; nor does a higher cost that comes with the first
-/// misses of the level before (caches of page tables, which some of those find).
+/// (crossing a page-table window) make no level, nor do those that longer chases do not have; nor
+/// does a higher cost that comes with the first misses of the level before (caches of page tables,
+/// which some of those find).
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);
