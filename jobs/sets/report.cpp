@@ -22,6 +22,11 @@ std::string explain(const SetLayout& layout) {
   if (lines.size() <= most_listed) text += fmt::format(" (at {:#x})", fmt::join(lines, ", "));
   text += fmt::format("; {:.2f} % of {} sets in other chases did as predicted",
                       100 * layout.agreement, layout.checked_sets);
+  if (layout.short_sets > 0) {
+    text += fmt::format(
+        "; memory has too few lines of {} of them to overfill those: taken to be like the others",
+        layout.short_sets);
+  }
   if (layout.smaller_sets > 0) {
     text +=
         fmt::format("; {} of them kept a way less in this run, and {} taken to be like the others",

@@ -119,7 +119,8 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   if (sets.lines() != tlb.entries) {
     remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
   }
-  const double confidence = sets.smaller_sets > 0 ? sets.confidence() : 1;
+  const bool all_seen = sets.smaller_sets == 0 && sets.short_sets == 0;
+  const double confidence = all_seen ? 1 : sets.confidence();
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
 }
 

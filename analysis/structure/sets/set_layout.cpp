@@ -150,7 +150,8 @@ bool leaves_taken_sets_none(const IndexFunction& index, const LinePool& space,
 std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOracle& ask,
                                             SetLayout& found) {
   if (!can_number_sets(found.index)) return {};
-  std::vector<std::uint32_t> ways = measure_ways(found.index, space, *found.conflict, ask);
+  const WaysBySet by_set = measure_ways(found.index, space, *found.conflict, ask);
+  const std::vector<std::uint32_t>& ways = by_set.ways;
   if (ways.empty()) {
     found.reason = "not every set showed its ways";
     return {};
@@ -181,6 +182,7 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     found.reason = "the function that fits one set joins or parts others";
     return {};
   }
+  found.short_sets = by_set.short_sets;
   return ways;
 }
 

@@ -37,6 +37,7 @@ struct SetLayout {
   std::uint32_t home_ways = 0;              // of that set, co-resident lines included
   std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
   std::uint32_t smaller_sets = 0;           // of those: seen with a way less, see even_out
+  std::uint32_t short_sets = 0;             // of those: memory has no line too many of them
   std::vector<SeenSet> seen_sets;           // a dozen, where nothing tells where very many others
                                             // are; each among `seen_lines`
   std::uint64_t seen_lines = 0;
@@ -47,8 +48,8 @@ struct SetLayout {
   bool resolved() const { return !ways_per_set.empty(); }
   /// In the ways of the sets, 0 to 1.
   double confidence() const {
-    constexpr double evened_out = 0.9;
-    return smaller_sets > 0 ? std::min(agreement, evened_out) : agreement;
+    constexpr double taken_from_others = 0.9;
+    return smaller_sets + short_sets > 0 ? std::min(agreement, taken_from_others) : agreement;
   }
   std::uint64_t lines() const;  // sum of all ways
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace sonde {
@@ -18,10 +19,22 @@ constexpr std::uint32_t most_ways_apart = 8;  // sets differ by at most so many 
 /// fits, else with fewer and fewer.
 struct WaysSearch {
   std::uint32_t lines = 0;  // asked next
-  enum class Course { unknown, more, fewer, settled } course = Course::unknown;
-  std::uint32_t ways = 0;  // if settled
+  enum class Course { unknown, more, fewer, settled, too_few_lines } course = Course::unknown;
+  std::uint32_t ways = 0;  // if settled; of too few lines as many as there are, which fit
 
-  bool is_open() const { return course != Course::settled; }
+  bool is_open() const { return course != Course::settled && !is_short(); }
+  bool is_short() const { return course == Course::too_few_lines; }
+
+  /// @param lines of the set that may be accessed
+  void bound(std::uint32_t available) {
+    if (!is_open() || lines <= available) return;
+    ways = available;
+    if (course == Course::unknown) {
+      lines = available;
+    } else {
+      course = Course::too_few_lines;
+    }
+  }
 
   void take(bool overflows) {
     if (course == Course::unknown) course = overflows ? Course::fewer : Course::more;
@@ -125,35 +138,29 @@ std::vector<std::uint32_t> count_residents(const IndexFunction& index, const Lin
 }
 
 /// Sets of which no line may be accessed cannot be asked: they are taken to have as many ways as
-/// the conflict's, with the co-resident lines of each. Of others few may be accessed: more than
-/// those would have been excluded, too.
+/// the conflict's, with the co-resident lines of each.
 void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                        const IndexFunction& index, const std::vector<std::uint32_t>& residents,
                        const EvictionSet& conflict) {
   const std::uint64_t home = set_of(index, conflict.lines.front());
   const auto whole = static_cast<std::uint32_t>(conflict.ways()) + residents[home];
   for (std::size_t set = 0; set < searches.size(); ++set) {
-    if (!lines_by_set[set].empty()) {
-      searches[set].lines =
-          std::min(searches[set].lines, static_cast<std::uint32_t>(lines_by_set[set].size()));
-      continue;
-    }
+    if (!lines_by_set[set].empty()) continue;
     searches[set] = {.lines = 0,
                      .course = WaysSearch::Course::settled,
                      .ways = whole - std::min(whole, residents[set])};
   }
 }
 
-/// Asks until all sets are settled; unseen if a set has too few lines, no ways that could be seen,
-/// or far more or fewer than the first.
+/// Asks until all sets are settled, or have no more lines to be asked; unseen if one has far more
+/// or fewer ways than the first.
 Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                     std::size_t capacity, const MissOracle& ask) {
   for (std::uint32_t step = 0; step <= 2 * most_ways_apart; ++step) {
     bool open = false;
     for (std::size_t set = 0; set < searches.size(); ++set) {
-      if (!searches[set].is_open()) continue;
-      open = true;
-      if (searches[set].lines > lines_by_set[set].size()) return Outcome::unseen;
+      searches[set].bound(static_cast<std::uint32_t>(lines_by_set[set].size()));
+      open = open || searches[set].is_open();
     }
     if (!open) return Outcome::settled;
     ask_open_sets(searches, lines_by_set, capacity, ask);
@@ -210,8 +217,7 @@ Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::s
   std::map<std::size_t, std::uint32_t> most;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (const std::size_t set : sets) {
-      searches[set] = {.lines =
-                           std::min(first, static_cast<std::uint32_t>(lines_by_set[set].size()))};
+      searches[set] = {.lines = first};
       if (round > 0) lines_by_set[set] = shuffled(std::move(lines_by_set[set]), round);
     }
     if (settle_ways(searches, lines_by_set, first, ask) == Outcome::unseen) return Outcome::unseen;
@@ -219,6 +225,27 @@ Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::s
   }
   for (const auto& [set, ways] : most) searches[set].ways = ways;
   return Outcome::settled;
+}
+
+/// Sets of which all lines fit are taken to have as many ways as most of those that overflowed,
+/// with the co-resident lines of each. @returns how many; nullopt if they are more than half of
+/// all, or hold more than that
+std::optional<std::uint32_t> settle_short(std::vector<WaysSearch>& searches,
+                                          const std::vector<std::uint32_t>& residents) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (std::size_t set = 0; set < searches.size(); ++set)
+    if (!searches[set].is_short()) ++counts[searches[set].ways + residents[set]];
+  const auto short_sets = static_cast<std::uint32_t>(
+      std::ranges::count_if(searches, [](const WaysSearch& search) { return search.is_short(); }));
+  if (2 * short_sets > searches.size()) return std::nullopt;
+  const std::uint32_t usual =
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+  for (std::size_t set = 0; set < searches.size(); ++set) {
+    if (!searches[set].is_short()) continue;
+    if (searches[set].ways + residents[set] > usual) return std::nullopt;
+    searches[set].ways = usual - residents[set];
+  }
+  return short_sets;
 }
 
 /// Random lines of known sets, a quarter more than what fits at least. No list if none is of one.
@@ -240,8 +267,8 @@ std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_l
 
 }  // namespace
 
-std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
-                                        const EvictionSet& conflict, const MissOracle& ask) {
+WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
+                       const EvictionSet& conflict, const MissOracle& ask) {
   const auto first = static_cast<std::uint32_t>(conflict.ways() + 1);
   const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
   const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
@@ -253,12 +280,15 @@ std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePo
   if (!may_be_taken && std::ranges::find(searches, 0U, &WaysSearch::ways) != searches.end())
     return {};
   std::vector<std::size_t> rare = find_rare(searches);
-  std::erase_if(rare, [&](std::size_t set) { return lines[set].empty(); });
+  std::erase_if(rare,
+                [&](std::size_t set) { return lines[set].empty() || searches[set].is_short(); });
   if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
+  const auto short_sets = settle_short(searches, residents);
+  if (!short_sets) return {};
   settle_larger(searches, find_few_larger(searches, residents), lines, ask);
-  std::vector<std::uint32_t> ways;
-  for (const WaysSearch& search : searches) ways.push_back(search.ways);
-  return ways;
+  WaysBySet found{.ways = {}, .short_sets = *short_sets};
+  for (const WaysSearch& search : searches) found.ways.push_back(search.ways);
+  return found;
 }
 
 LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,

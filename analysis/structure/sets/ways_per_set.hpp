@@ -14,15 +14,20 @@
 
 namespace sonde {
 
+struct WaysBySet {
+  std::vector<std::uint32_t> ways;  // by number of the set
+  std::uint32_t short_sets = 0;     // of these: all their lines that could be asked fitted
+};
+
 /// Ways by number of the set, from those of one of them. The very few sets that differ from the
 /// others are asked again, each alone, in six orders of its lines, and the largest answer counts:
 /// other misses make a set look smaller than it is. A few that look larger than most have
 /// fewer if their lines miss in most of several orders: random victims hide most misses of a line
-/// too many. Empty if some set has too few lines, or ways too many or too few for it to be
-/// seen.
+/// too many. Sets of which memory has no line too many are taken to be like most others, if they
+/// are half of all at most. Empty if more are, or if some set has far other ways than the first.
 /// @pre can_number_sets(index)
-std::vector<std::uint32_t> measure_ways(const IndexFunction& index, const LinePool& space,
-                                        const EvictionSet& conflict, const MissOracle& ask);
+WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
+                       const EvictionSet& conflict, const MissOracle& ask);
 
 /// Number of a line's set; none: unknown.
 using SetOfLine = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;

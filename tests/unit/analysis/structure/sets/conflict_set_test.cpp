@@ -249,18 +249,23 @@ class WaysPerSetTest : public testing::Test {
     index.sets = 128;
   }
 
-  std::vector<std::uint32_t> measure(const Lost& lost) {
+  /// @param lines that memory has
+  WaysBySet measure_with(const Lost& lost, std::uint64_t lines) {
     const MissOracle ask = [&](std::span<const Lines> lists) {
       std::vector<MissCounts> answers;
       for (const Lines& list : lists) answers.push_back(answer(list, lost));
       return answers;
     };
     const LinePool space{.line_bytes = line_bytes,
-                         .span_bytes = std::uint64_t{128} * 64 * line_bytes,
+                         .span_bytes = lines * line_bytes,
                          .cached_lines = std::uint64_t{128} * set_ways,
                          .seed = 3};
     const EvictionSet conflict{.lines = Lines{0, 16384, 32768, 49152, 65536}, .fitting_lines = 512};
     return measure_ways(index, space, conflict, ask);
+  }
+
+  std::vector<std::uint32_t> measure(const Lost& lost) {
+    return measure_with(lost, index.sets * 64).ways;
   }
 
   MissCounts answer(const Lines& list, const Lost& lost) {
@@ -299,6 +304,31 @@ TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) 
     return asked % 4 != 0 ? passes : 0u;
   });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// An H100 has 2,341 entries for the 2,048 of its second TLB, of which some are taken: 99 of 256
+/// sets had no ninth one.
+TEST_F(WaysPerSetTest, sets_without_a_line_too_many_are_like_the_others) {
+  const auto none_lost = [](const Lines&, std::uint64_t, std::uint64_t) { return 0u; };
+  const std::uint64_t all_but_one_too_many = index.sets * set_ways;
+
+  const WaysBySet found = measure_with(none_lost, all_but_one_too_many + 70);
+  EXPECT_EQ(found.ways, std::vector<std::uint32_t>(index.sets, set_ways));
+  EXPECT_EQ(found.short_sets, index.sets - 70);
+
+  EXPECT_TRUE(measure_with(none_lost, all_but_one_too_many + 60).ways.empty());
+}
+
+/// One that loses lines although there are no more than the others hold is smaller.
+TEST_F(WaysPerSetTest, a_set_without_a_line_too_many_may_be_smaller) {
+  const auto found = measure_with(
+      [](const Lines& of_set, std::uint64_t set, std::uint64_t) {
+        return set == 100 && of_set.size() == set_ways ? passes : 0u;
+      },
+      index.sets * set_ways + 70);
+  std::vector<std::uint32_t> expected(index.sets, set_ways);
+  expected[100] = set_ways - 1;
+  EXPECT_EQ(found.ways, expected);
 }
 
 /// Something else takes a way of one set once, whenever that set is asked for:
