@@ -53,9 +53,17 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
   return std::move(first);
 }
 
+/// Of a search, so many times at most elsewhere.
+constexpr std::size_t most_draws = 3;
+
+TlbUnderTest at_other_place(TlbUnderTest tlb, const char* what, std::size_t draw) {
+  tlb.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + what, draw));
+  return tlb;
+}
+
 /// Whether a row of entries, half way between what fits and what the sets are said to hold, misses
 /// about as it would if it lay evenly in those sets: in the smallest of them.
-bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
+bool has_room_here(const TlbUnderTest& tlb, const SetLayout& layout) {
   constexpr double uneven_share = 0.25;
   const std::uint64_t entries = (tlb.entries + layout.lines() + 1) / 2;
   const std::uint64_t span_bytes = entries * tlb.entry_bytes;
@@ -69,6 +77,14 @@ bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
   return missing_share_at(tlb, span_bytes, tlb.step_bytes()) <= overfull / sets + uneven_share;
 }
 
+/// Whether it does so anywhere: in one of 24 runs on an H100 it did not at once.
+bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
+  bool has_room = has_room_here(tlb, layout);
+  for (std::size_t draw = 1; draw < most_draws && !has_room; ++draw)
+    has_room = has_room_here(at_other_place(tlb, " room", draw), layout);
+  return has_room;
+}
+
 SetFindings search_in_time(TlbProbe& probe) {
   try {
     return find_sets(probe);
@@ -80,16 +96,13 @@ SetFindings search_in_time(TlbProbe& probe) {
 }  // namespace
 
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
-  constexpr std::size_t most_draws = 3;
   const double end_device_s = end_of_search(tlb.run);
   // Half of what is left, so that a search that finds nothing leaves time for others.
   const auto end_of_draw = [&] { return (tlb.run.device_s() + end_device_s) / 2; };
   TlbProbe probe(tlb, end_of_draw());
   std::vector<SetFindings> draws{search_in_time(probe)};
-  TlbUnderTest elsewhere = tlb;
   while (draws.size() < most_draws && !is_whole(draws.back())) {
-    elsewhere.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " sets", draws.size()));
-    TlbProbe other(elsewhere, end_of_draw());
+    TlbProbe other(at_other_place(tlb, " sets", draws.size()), end_of_draw());
     draws.push_back(search_in_time(other));
   }
   SetFindings chosen = choose_sets(std::move(draws));
