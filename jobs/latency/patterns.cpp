@@ -56,15 +56,40 @@ bool knows_last_level(const JobRun& run) {
   return true;
 }
 
+/// Whether the job tlb found what an entry covers of each level that it saw.
+bool knows_entries(const JobRun& run) {
+  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
+    const bool is_seen = level == "tlb.l1" || run.number(level + ".miss_penalty_cycles");
+    if (is_seen && !run.number(level + ".entry_bytes")) return false;
+  }
+  return true;
+}
+
+/// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt
+/// if those of the first cache take hardly less.
+std::optional<double> least_l2_hit_cycles(const JobRun& run) {
+  constexpr double between = 0.75;  // where no first cache is known
+  const auto l1_cycles = run.number("cache.l1.hit_latency_cycles");
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  if (!l2_cycles || !l1_cycles) return l2_cycles ? between * *l2_cycles : l2_cycles;
+  if (*l2_cycles < *l1_cycles + 2 * least_first_cache_gap_cycles) return std::nullopt;
+  return (*l1_cycles + *l2_cycles) / 2;
+}
+
 /// What the job tlb said of its levels, if it ran.
 KnownTlb known_tlb(const JobRun& run) {
   const Finding* reach = run.answer("tlb.l1.reach_bytes");
   KnownTlb known{.exists = reach != nullptr && reach->status != Status::not_present};
   for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
     const auto miss_cycles = run.number(level + ".miss_penalty_cycles");
+    const Finding* level_reach = run.answer(level + ".reach_bytes");
+    known.ends |= level_reach != nullptr && level_reach->status == Status::not_present;
+    if (!miss_cycles) continue;
+    known.has_outer_level = known.first_miss_cycles.has_value();
     if (!known.first_miss_cycles) known.first_miss_cycles = miss_cycles;
-    if (miss_cycles) known.last_miss_cycles = miss_cycles;
+    known.last_miss_cycles = miss_cycles;
   }
+  known.translated_cycles = least_l2_hit_cycles(run);
   return known;
 }
 
@@ -84,10 +109,12 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
     request.page_step_bytes =
         std::max(request.page_step_bytes, number_or(run, level + ".entry_bytes", 0));
     reach_bytes = std::max(reach_bytes, number_or(run, level + ".reach_bytes", 0));
+    // Pages that are several entries apart may all the same find room in every set.
+    request.all_entries = std::max(request.all_entries, number_or(run, level + ".entries", 0));
   }
   request.near_entries = number_or(run, "tlb.l1.entries", 0);
   request.next_entries = number_or(run, "tlb.l2.reach_bytes", 0) / request.page_step_bytes;
-  request.all_entries = std::max(request.near_entries, reach_bytes / request.page_step_bytes);
+  request.all_entries = std::max(request.all_entries, reach_bytes / request.page_step_bytes);
   request.knows_last = knows_last_level(run);
   request.most_pages = usable_memory_bytes(run.info()) / request.page_step_bytes;
   return request;
@@ -136,7 +163,7 @@ Finding as_finding(const JobRun& run, const std::string& metric, const PatternFi
                    Pattern kind, std::span<const std::vector<double>> replicates) {
   Finding finding = as_finding(metric, pattern);
   finding.reason = pattern.reason;
-  if (finding.status != Status::ok) return finding;
+  if (finding.status != Status::ok || pattern.is_of_parts) return finding;
   if (kind >= Pattern::p4) {
     Finding of_memory = found_memory(metric, summarize_memory_replicates(replicates));
     if (!of_memory.modes.empty() && !run.number("latency.dram_far_cycles")) {
@@ -185,7 +212,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     p6.status = Status::not_present;
     p6.reason = "the job tlb saw no page-table window";
   }
-  if (known.exists && !run.number("tlb.l1.entry_bytes")) {
+  if (known.exists && !knows_entries(run)) {
     for (const Pattern pattern : {Pattern::p5, Pattern::p6}) {
       patterns[static_cast<std::size_t>(pattern)] = {
           .reason = "how much an entry of the TLB covers is not known, nor which pages are new"};

@@ -21,16 +21,18 @@ PatternFinding nothing(const std::string& reason) {
 }
 
 PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
+  constexpr double cut_share = 0.1;
   std::vector<double> values;
   for (double cycles : latencies) {
     if (cycles >= mode.low && cycles <= mode.high) values.push_back(cycles);
   }
   PatternFinding finding;
   finding.status = Status::ok;
-  finding.cycles = mode.center;
   finding.low_cycles = mode.low;
   finding.high_cycles = mode.high;
   finding.samples = values.size();
+  // A median would jump by a step of the clock.
+  finding.cycles = trimmed_mean(values, cut_share);
   finding.spread_cycles = median_absolute_deviation(values);
   finding.confidence = static_cast<double>(values.size()) / static_cast<double>(latencies.size());
   return finding;
@@ -79,6 +81,21 @@ void leave_open_if_lost(PatternFinding& hits, const PatternFinding& p1,
       beyond_cycles, *miss_cycles));
 }
 
+/// P2 or P3 where the chase could not show it, or lost its lines.
+void put_together(PatternFinding& hits, const PatternFinding& p1,
+                  std::optional<double> miss_cycles) {
+  constexpr double confidence = 0.9;  // what a miss costs was measured in another chase
+  if (hits.status != Status::not_resolvable || p1.status != Status::ok || !miss_cycles) return;
+  hits = p1;
+  hits.cycles += *miss_cycles;
+  hits.confidence = std::min(p1.confidence, confidence);
+  hits.is_of_parts = true;
+  hits.reason = fmt::format(
+      "P1 and what such a miss of the TLB costs, {:.0f} cycles: the cache "
+      "keeps too few lines to show both at once",
+      *miss_cycles);
+}
+
 }  // namespace
 
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
@@ -119,6 +136,11 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   } else if (no_outer_level) {
     remove(p3, "no outer level of the TLB shows");
   }
+  const bool meets_l2 = known.translated_cycles && p1.cycles >= *known.translated_cycles;
+  const bool is_translated =
+      known.exists && (meets_l2 || p2.status == Status::ok || p3.status == Status::ok);
+  if (is_translated && known.has_outer_level) put_together(p2, p1, known.first_miss_cycles);
+  if (is_translated && known.ends) put_together(p3, p1, known.last_miss_cycles);
   if (no_cache) {
     for (auto* pattern : {&p1, &p2, &p3}) remove(*pattern, "no data cache on this path");
   }

@@ -34,7 +34,8 @@ struct PatternFinding {
   double spread_cycles = 0;
   double low_cycles = 0;  // of the group that gave the value
   double high_cycles = 0;
-  double confidence = 0;  // its share of the samples
+  double confidence = 0;     // its share of the samples
+  bool is_of_parts = false;  // P1 and the miss of a TLB, measured apart: there are no samples
 };
 
 /// What another measurement saw of the TLB.
@@ -42,15 +43,19 @@ struct KnownTlb {
   bool exists = false;
   std::optional<double> first_miss_cycles = {};  // a miss of the first level costs beyond a hit
   std::optional<double> last_miss_cycles = {};   // of all levels
+  bool has_outer_level = false;                  // beyond the first one
+  bool ends = false;                             // no level lies beyond those that are known
+  std::optional<double> translated_cycles = {};  // hits that take so much wait for translations
 };
 
 /// A pattern that costs no more than the one it was built to exceed does not exist: no data cache
 /// (P1 as slow as P4), hits that need no translation (P2 or P3 as fast as P1), no TLB (P5 as fast
 /// as P4, unless one is known). Hits (P1 to P3) take the commonest group of latencies: a few of
 /// their pages may have kept their translation. P2 and P3 are left open if they cost far more
-/// beyond P1 than such a miss: then the cache lost their lines. Where those of memory (P4 to P6)
-/// fall into two groups, the partitions of a device with two, the value is that of the near one and
-/// the reason names the other.
+/// beyond P1 than such a miss: then the cache lost their lines. Where the phase of one says
+/// nothing, it is P1 and the miss that another measurement saw, if hits surely need a translation.
+/// Where those of memory (P4 to P6) fall into two groups, the partitions of a device with two, the
+/// value is that of the near one and the reason names the other.
 /// @param least_step_cycles smaller differences are noise
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
                                                          double least_step_cycles,

@@ -115,8 +115,48 @@ TEST(LatencyPatternsTest, the_near_side_of_a_memory_with_two_is_the_value) {
 
   const auto found = infer_patterns({around(263), {}, {}, p4, around(1500), {}}, 3);
 
-  EXPECT_EQ(of(found, Pattern::p4).cycles, 600);
+  EXPECT_NEAR(of(found, Pattern::p4).cycles, 600, 1);
   EXPECT_NE(of(found, Pattern::p4).reason.find("750"), std::string::npos);
+}
+
+/// The cache keeps too few lines for a phase of P2 or P3.
+TEST(LatencyPatternsTest, hits_and_misses_that_were_measured_apart_are_put_together) {
+  KnownTlb tlb{.exists = true,
+               .first_miss_cycles = 42,
+               .last_miss_cycles = 124,
+               .has_outer_level = true,
+               .ends = true,
+               .translated_cycles = 200};
+  const PatternLatencies seen{around(268), {}, {}, around(500), around(967), {}};
+
+  auto found = infer_patterns(seen, 3, tlb);
+
+  EXPECT_EQ(of(found, Pattern::p2).cycles, 268 + 42);
+  EXPECT_EQ(of(found, Pattern::p3).cycles, 268 + 124);
+  EXPECT_TRUE(of(found, Pattern::p3).is_of_parts);
+  EXPECT_LT(of(found, Pattern::p3).confidence, 1);
+
+  tlb.ends = false;
+  found = infer_patterns(seen, 3, tlb);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_resolvable);
+
+  // Nobody knows whether hits of a first cache wait for translations.
+  tlb.ends = true;
+  tlb.translated_cycles = 300;
+  found = infer_patterns(seen, 3, tlb);
+  EXPECT_EQ(of(found, Pattern::p2).status, Status::not_resolvable);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::not_resolvable);
+}
+
+TEST(LatencyPatternsTest, a_clock_in_steps_of_four_makes_no_difference) {
+  std::vector<double> p1(20, 36);
+  std::vector<double> p2(20, 36);
+  for (std::size_t i = 0; i < 11; ++i) p1[i] = 32;
+  for (std::size_t i = 0; i < 9; ++i) p2[i] = 32;
+
+  const auto found = infer_patterns({p1, p2, {}, around(500), around(900), {}}, 3);
+
+  EXPECT_EQ(of(found, Pattern::p2).status, Status::not_present);
 }
 
 }  // namespace
