@@ -125,7 +125,8 @@ void report_mixed_pages(JobRun& run, const MixedPages& mixed) {
 
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
-  setup.most_pages = pages_kept_by_l2(setup);
+  setup.kept_pages = pages_kept_by_l2(setup);
+  setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
   std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels levels = find_levels(setup, chases, level_names.size());
   const auto granularity_bytes = first_granularity(setup, levels);

@@ -13,6 +13,11 @@
 #include <utility>
 
 namespace sonde {
+namespace {
+
+constexpr std::uint64_t longest_fetch_bytes = 512;
+
+}  // namespace
 
 Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes) {
   require(step_bytes > 0 && span_bytes >= step_bytes, "a chase needs at least one step");
@@ -50,7 +55,6 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
 }
 
 Offsets page_by_page(Offsets offsets) {
-  constexpr std::uint64_t longest_fetch_bytes = 512;
   std::unordered_map<std::uint64_t, std::size_t> rank_of_page;
   for (std::uint64_t offset : offsets)
     rank_of_page.try_emplace(offset / smallest_page_bytes, rank_of_page.size());
@@ -87,6 +91,35 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
     offsets.insert(offsets.end(), 2, page_line(spread, page, shift));
   }
   return offsets;
+}
+
+std::uint64_t new_line_passes(std::uint64_t part_bytes) {
+  const std::uint64_t of_half = part_bytes / 2 / longest_fetch_bytes;
+  return std::max<std::uint64_t>(2, of_half) - 1;
+}
+
+Offsets passes_over_new_lines(const Offsets& offsets, const NewLines& lines) {
+  // A sector for each pass that settles: none is accessed too often for a chain of addresses.
+  constexpr std::uint64_t sectors = longest_fetch_bytes / smallest_line_bytes;
+  const std::uint64_t half_bytes = lines.part_bytes / 2;
+  require(lines.timed <= new_line_passes(lines.part_bytes), "a part has too few lines");
+  Offsets passes;
+  passes.reserve((lines.settling + lines.timed) * offsets.size());
+  for (std::uint64_t pass = 0; pass < lines.settling + lines.timed; ++pass) {
+    const std::uint64_t timed = pass < lines.settling ? 0 : pass - lines.settling + 1;
+    std::uint64_t line = (half_bytes - (timed + 1) * longest_fetch_bytes) % half_bytes;
+    if (timed == 0) line += pass % sectors * smallest_line_bytes;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const bool is_pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
+      passes.push_back(offsets[i]);
+      if (!is_pair) continue;
+      const std::uint64_t lower = offsets[i] / lines.part_bytes * lines.part_bytes + line;
+      passes.back() = lower + (lines.from_below ? 0 : half_bytes);
+      passes.push_back(lower + (lines.from_below ? half_bytes : 0));
+      ++i;
+    }
+  }
+  return passes;
 }
 
 namespace {

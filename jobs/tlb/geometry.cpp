@@ -26,7 +26,7 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   constexpr std::uint64_t most_targets = 64;
   constexpr std::uint64_t most_evictors = 16384;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
-  const std::uint64_t evictors = targets == Targets::kept ? tlb.most_pages : most_evictors;
+  const std::uint64_t evictors = targets == Targets::kept ? tlb.kept_pages : most_evictors;
   EntryChaseRequest request;
   request.target_step_bytes = step_bytes;
   request.target_count = std::min(most_targets, end_bytes / 4 / step_bytes);
@@ -43,22 +43,24 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
 std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
                                     Targets targets) {
   constexpr std::uint64_t lines_of_page = 5;  // one pass each: its median drops outliers
-  constexpr double most_hit_share = 0.25;     // at least so many are no fresh translations
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
   const bool is_cold = targets == Targets::cold;
+  PageChaseSetup setup = tlb;
+  if (is_cold) {
+    setup.second_access = SecondAccess::from_memory;
+    setup.part_bytes = std::min(request.target_step_bytes, smallest_page_bytes);
+  }
   const std::string label = fmt::format("{} {}granularity {}", tlb.name, is_cold ? "cold " : "",
                                         request.target_step_bytes);
   const auto costs =
-      measure_costs(tlb, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
+      measure_costs(setup, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
         request.shift = shift;
         ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
         if (is_cold) plan.warmup_passes = 0;
         return plan;
       });
-  // The memory takes its time for all of them.
-  const double memory_cycles = is_cold ? quantile(costs, most_hit_share) : 0;
   std::vector<bool> missing;
-  for (double cost : costs) missing.push_back(cost - memory_cycles > tlb.level.threshold_cycles);
+  for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
   return missing;
 }
 

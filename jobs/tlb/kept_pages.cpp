@@ -39,7 +39,7 @@ double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_
 
 std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
   constexpr double most_lost_share = 0.004;  // fewer make no level
-  for (std::uint64_t lines = 2 * setup.most_pages; lines > fewest_pages; lines /= 2) {
+  for (std::uint64_t lines = 2 * setup.kept_pages; lines > fewest_pages; lines /= 2) {
     bool keeps_all = true;
     const auto ask = [&](std::uint64_t span_bytes) {
       const std::uint64_t step_bytes = std::bit_floor(2 * span_bytes / lines);

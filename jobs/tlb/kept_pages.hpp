@@ -5,7 +5,7 @@
 
 namespace sonde {
 
-/// The largest part of `setup.most_pages`, halved again and again, of which chases lose hardly a
+/// The largest part of `setup.kept_pages`, halved again and again, of which chases lose hardly a
 /// line even where they are twice as many. Whatever size and policy the L2 has: chases with every
 /// translation at hand are asked.
 std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup);

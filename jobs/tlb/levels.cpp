@@ -43,7 +43,8 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   TlbProbe probe(tlb, end_of_search(tlb.run));
   const LinePool& space = probe.pool();
   const auto evictors = probe.find_pass_evictors(space.span_bytes);
-  if (!evictors) return std::nullopt;
+  // None are known where the entries of the inner level are not.
+  if (!evictors || evictors->accessed.empty()) return std::nullopt;
   Lines pool = shuffled_order(evictors->accessed.front(), space.line_bytes,
                               derive_seed(space.seed, "small entries"));
   pool.resize(std::min<std::size_t>(pool.size(), 4 * tlb.entries));
@@ -195,25 +196,31 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);
 }
 
-/// Absent is a level only if the longest chase met each entry of its span, or more than a level of
-/// such a GPU has.
-void report_no_level(const PageChaseSetup& setup, const std::string& name,
-                     const PageChaseCosts& longest, const InnerTlbs& inner) {
+/// Why no further level may show though there is one; "" if none is there. The longest chase must
+/// meet each entry of its span, or more than a level of such a GPU has.
+std::string why_not_absent(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
+                           const TlbLevels& found, const InnerTlbs& inner) {
   // Only GPUs with an L2 below 1 MB have so few lines; levels of 65 entries were seen there (Mei
   // and Chu 2016), of 2048 on an H200.
   constexpr std::uint64_t most_entries = 1024;
-  const std::uint64_t pages = longest.cost_cycles.size();
-  const std::uint64_t step_bytes = longest.span_bytes / pages;
+  const std::uint64_t pages = chases.back().cost_cycles.size();
+  const std::uint64_t step_bytes = chases.back().span_bytes / pages;
+  if (step_bytes > inner.step_bytes && pages <= most_entries)
+    return fmt::format("of which {} pages were accessed: a level of more entries would not show",
+                       pages);
+  if (!found.steps_bytes.empty() && found.steps_bytes.back() == 0 && inner.step_bytes == 0)
+    return "but no entry of an inner level is known: two levels may overflow at once";
+  if (may_hide_level(chases, found.levels, setup.least_step_cycles))
+    return "but misses cost more in longer chases, by less than a third: a level may lie between";
+  return "";
+}
+
+void report_no_level(const PageChaseSetup& setup, const std::string& name,
+                     const PageChaseCosts& longest, const std::string& why_not) {
   const std::string reason = fmt::format("no further rise of the cost of a translation up to {}",
                                          format_bytes(longest.span_bytes));
-  if (step_bytes <= inner.step_bytes || pages > most_entries) {
-    return setup.run.report_rest(name + ".", Status::not_present, reason);
-  }
-  setup.run.report_rest(
-      name + ".", Status::not_resolvable,
-      fmt::format("{}, of which {} pages were accessed, as many as have a line in the L2 for sure: "
-                  "a level of more entries would not show",
-                  reason, pages));
+  if (why_not.empty()) return setup.run.report_rest(name + ".", Status::not_present, reason);
+  setup.run.report_rest(name + ".", Status::not_resolvable, reason + ", " + why_not);
 }
 
 }  // namespace
@@ -255,9 +262,9 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     }
   }
   found.largest_entry_bytes = inner.step_bytes;
-  for (std::size_t i = found.levels.size(); i < names.size(); ++i) {
-    report_no_level(setup, names[i], chases.back(), inner);
-  }
+  const std::string why_not = why_not_absent(setup, chases, found, inner);
+  for (std::size_t i = found.levels.size(); i < names.size(); ++i)
+    report_no_level(setup, names[i], chases.back(), why_not);
 }
 
 }  // namespace sonde

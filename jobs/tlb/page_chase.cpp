@@ -21,54 +21,122 @@ namespace {
 
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
 
-// Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
-// all pairs meet in few sets and push each other out.
-constexpr std::uint64_t block_bytes = 256;
+/// Passes over a list for one launch after a flush, see passes_over_new_lines.
+Offsets passes_from_memory(const PageChaseSetup& setup, const Offsets& offsets,
+                           std::uint64_t settling, std::uint64_t timed, Turn turn) {
+  return passes_over_new_lines(offsets, {.part_bytes = setup.part_bytes,
+                                         .settling = settling,
+                                         .timed = timed,
+                                         .from_below = turn == Turn::swapped});
+}
 
-enum class Turn { as_listed, swapped };
-
-/// The list as it is chased: pairs are neighbours that are equal. Single accesses go to the same
-/// block in both turns: what they push out of data caches cancels, too.
-Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn turn) {
-  if (second_access == SecondAccess::same_line) return offsets;
-  const std::uint64_t first = turn == Turn::as_listed ? 0 : block_bytes;
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    const bool pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
-    const std::uint64_t start = offsets[i] / (2 * block_bytes) * (2 * block_bytes);
-    offsets[i] = start + (pair ? first : 0);
-    if (pair) offsets[++i] = start + (block_bytes - first);
+/// The chase over a list of pairs, one turn of it. Its latencies are those of the positions of the
+/// list that are not skipped, pass after pass.
+ChaseLatencies measure_turn(const PageChaseSetup& setup, const std::string& label,
+                            const ChasePlan& plan, Turn turn) {
+  ChasePlan placed = plan;
+  if (setup.second_access != SecondAccess::from_memory) {
+    placed.offsets = place_second_accesses(plan.offsets, setup.second_access, turn);
+    placed.offsets.insert(placed.offsets.end(), setup.swept.begin(), setup.swept.end());
+    return measure_chase(setup.run, setup.chase, label, placed);
   }
-  return offsets;
+  require(plan.skipped == 0 || plan.passes == 1,
+          "a pass that is recorded in part must be the last");
+  placed.offsets = passes_from_memory(setup, plan.offsets, plan.warmup_passes, plan.passes, turn);
+  placed.skipped += plan.warmup_passes * plan.offsets.size();
+  placed.warmup_passes = 0;
+  placed.passes = 1;
+  placed.preparation = Preparation::flushed;
+  return {plan.offsets.size() - plan.skipped,
+          measure_chase(setup.run, setup.chase, label, placed).cycles};
 }
 
-std::vector<Turn> turns_of(const PageChaseSetup& setup) {
-  if (setup.second_access == SecondAccess::same_line) return {Turn::as_listed};
-  return {Turn::as_listed, Turn::swapped};
-}
-
-/// First less second access at each of `firsts`, medians over passes.
+/// First less second access at each of `firsts`, medians over passes. Of blocks the mean of both
+/// turns; of lines from the memory both of them, one behind the other: where one may lie in another
+/// partition, their medians cancel, and a page that missed in one turn alone costs no half.
 std::vector<double> measure_differences(const PageChaseSetup& setup, const std::string& label,
                                         const ChasePlan& plan,
                                         const std::vector<std::size_t>& firsts) {
-  const std::vector<Turn> turns = turns_of(setup);
-  std::vector<double> costs(firsts.size());
-  for (Turn turn : turns) {
-    ChasePlan placed = plan;
-    placed.offsets = place_second_accesses(plan.offsets, setup.second_access, turn);
-    placed.offsets.insert(placed.offsets.end(), setup.swept.begin(), setup.swept.end());
-    const auto medians = position_medians(measure_chase(setup.run, setup.chase, label, placed));
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
-      const std::size_t at = firsts[i] - plan.skipped;
-      costs[i] += (medians[at] - medians[at + 1]) / static_cast<double>(turns.size());
+  std::vector<std::vector<double>> of_turns;
+  for (Turn turn : turns_of(setup.second_access)) {
+    const auto medians = position_medians(measure_turn(setup, label, plan, turn));
+    std::vector<double>& costs = of_turns.emplace_back();
+    for (std::size_t first : firsts) {
+      const std::size_t at = first - plan.skipped;
+      costs.push_back(medians[at] - medians[at + 1]);
     }
   }
-  return costs;
+  std::vector<double> differences = std::move(of_turns.front());
+  if (of_turns.size() == 1) return differences;
+  if (setup.second_access == SecondAccess::from_memory) {
+    differences.insert(differences.end(), of_turns[1].begin(), of_turns[1].end());
+    return differences;
+  }
+  for (std::size_t i = 0; i < firsts.size(); ++i)
+    differences[i] = (differences[i] + of_turns[1][i]) / 2;
+  return differences;
+}
+
+/// What record_pairs and its like have in common: of so many entries the few that are asked for at
+/// the same time matter little.
+LaneChases pair_chases(const PageChaseSetup& setup, std::uint64_t places) {
+  constexpr std::uint64_t many_places = 512;
+  return {.most_at_once = setup.chase.recordable_accesses / 2 * 2,
+          .warm_up = places < many_places ? WarmUp::dependent : WarmUp::overlapped,
+          .evidence = Evidence::of_a_search};
+}
+
+/// Latencies of the accesses of all timed pairs, lane by lane, in one turn.
+std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const std::string& label,
+                                              const std::vector<ChaseLane>& lanes,
+                                              const PairPasses& passes, Turn turn) {
+  const std::uint64_t places = lanes.front().offsets_bytes.size();
+  LaneChases chases = pair_chases(setup, places);
+  chases.warmup_accesses = passes.warmup * 2 * places;
+  chases.recorded_accesses = 2 * std::min(passes.timed * places, passes.most_pairs);
+  chases.resume = Resume::within_pass;
+  for (const ChaseLane& lane : lanes) {
+    chases.lanes.push_back({.sm = lane.sm,
+                            .offsets_bytes = place_second_accesses(twice_each(lane.offsets_bytes),
+                                                                   setup.second_access, turn),
+                            .path = setup.chase.path});
+  }
+  return record_lanes(setup.run, setup.chase, label, std::move(chases));
+}
+
+/// The same from the memory: as many passes at a time as pages surely have lines for.
+std::vector<std::vector<double>> record_pairs_from_memory(const PageChaseSetup& setup,
+                                                          const std::string& label,
+                                                          const std::vector<ChaseLane>& lanes,
+                                                          const PairPasses& passes, Turn turn) {
+  const std::uint64_t places = lanes.front().offsets_bytes.size();
+  const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
+  std::vector<std::vector<double>> cycles(lanes.size());
+  const std::uint64_t most_passes = new_line_passes(setup.part_bytes);
+  for (std::uint64_t done = 0; done < pairs; done += most_passes * places) {
+    const std::uint64_t at_once = std::min(most_passes * places, pairs - done);
+    LaneChases chases = pair_chases(setup, places);
+    chases.warmup_accesses = passes.warmup * 2 * places;
+    chases.recorded_accesses = 2 * at_once;
+    chases.preparation = Preparation::flushed;
+    for (const ChaseLane& lane : lanes) {
+      chases.lanes.push_back(
+          {.sm = lane.sm,
+           .offsets_bytes = passes_from_memory(setup, twice_each(lane.offsets_bytes), passes.warmup,
+                                               (at_once + places - 1) / places, turn),
+           .path = setup.chase.path});
+    }
+    const auto batch = record_lanes(setup.run, setup.chase, label, std::move(chases));
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+      cycles[lane].insert(cycles[lane].end(), batch[lane].begin(), batch[lane].end());
+  }
+  return cycles;
 }
 
 PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   // A quarter of the lines of the L2: twice as many it may still keep.
   constexpr double most_share = 1.0 / 4;
-  constexpr std::uint64_t most_pages = 16384;
+  constexpr std::uint64_t most_kept_pages = 16384;
   PageChaseSetup setup{.run = run};
   setup.chase = set_up_chase(run, path, RecordSpace::longest);
   setup.limit_bytes = usable_memory_bytes(run.info());
@@ -82,10 +150,11 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   const double l2_bytes = run.number("cache.l2.segment_bytes").value_or(whole_bytes);
   const double line_bytes =
       run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
-  setup.most_pages =
+  setup.kept_pages =
       l2_bytes > 0 ? std::clamp(static_cast<std::uint64_t>(most_share * l2_bytes / line_bytes),
-                                fewest_pages, most_pages)
-                   : most_pages;
+                                fewest_pages, most_kept_pages)
+                   : most_kept_pages;
+  setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
   return setup;
 }
 
@@ -162,11 +231,13 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
                                          const std::function<Offsets(std::uint64_t)>& pairs_of,
                                          LinesTried lines) {
   const std::size_t accesses = pairs_of(0).size();
+  PageChaseSetup placed = setup;
+  if (accesses / 2 > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
   lines.most =
       std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
-  return measure_costs(setup, label, lines, firsts, [&](std::uint64_t shift) {
+  return measure_costs(placed, label, lines, firsts, [&](std::uint64_t shift) {
     return ChasePlan{.offsets = pairs_of(shift),
                      .warmup_passes = 2,
                      .passes = 3,
@@ -232,27 +303,14 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
                                             const PairPasses& passes) {
   const std::uint64_t places = lanes.front().offsets_bytes.size();
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
-  // Of so many entries the few that are asked for at the same time matter little.
-  constexpr std::uint64_t many_places = 512;
-  LaneChases chases{.warmup_accesses = passes.warmup * 2 * places,
-                    .recorded_accesses = 2 * pairs,
-                    .most_at_once = setup.chase.recordable_accesses / 2 * 2,
-                    .warm_up = places < many_places ? WarmUp::dependent : WarmUp::overlapped,
-                    .resume = Resume::within_pass,
-                    .evidence = Evidence::of_a_search};
+  PageChaseSetup placed = setup;
+  if (places * lanes.size() > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
+  const bool is_cold = placed.second_access == SecondAccess::from_memory;
   std::vector<std::vector<double>> costs(lanes.size(), std::vector<double>(pairs));
-  const std::vector<Turn> turns = turns_of(setup);
+  const std::vector<Turn> turns = turns_of(placed.second_access);
   for (Turn turn : turns) {
-    chases.lanes.clear();
-    for (const ChaseLane& lane : lanes) {
-      Offsets offsets;
-      for (std::uint64_t place : lane.offsets_bytes) offsets.insert(offsets.end(), 2, place);
-      chases.lanes.push_back(
-          {.sm = lane.sm,
-           .offsets_bytes = place_second_accesses(std::move(offsets), setup.second_access, turn),
-           .path = setup.chase.path});
-    }
-    const auto cycles = record_lanes(setup.run, setup.chase, label, chases);
+    const auto cycles = is_cold ? record_pairs_from_memory(placed, label, lanes, passes, turn)
+                                : record_pairs(placed, label, lanes, passes, turn);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       for (std::size_t pair = 0; pair < pairs; ++pair) {
         costs[lane][pair] += (cycles[lane][2 * pair] - cycles[lane][2 * pair + 1]) /
@@ -268,10 +326,8 @@ std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std:
   require(setup.second_access == SecondAccess::same_line,
           "a second access to another line says nothing about the first one's");
   constexpr std::uint64_t passes = 5;
-  Offsets pairs;
-  for (std::uint64_t place : places) pairs.insert(pairs.end(), 2, place);
   const ChasePlan plan{
-      .offsets = std::move(pairs), .passes = passes, .evidence = Evidence::of_a_search};
+      .offsets = twice_each(places), .passes = passes, .evidence = Evidence::of_a_search};
   const auto medians = position_medians(measure_chase(setup.run, setup.chase, label, plan));
   std::vector<double> seconds;
   for (std::size_t i = 1; i < medians.size(); i += 2) seconds.push_back(medians[i]);

@@ -3,17 +3,14 @@
 #pragma once
 
 #include "analysis/structure/capacity/tlb_levels.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
+#include "jobs/tlb/access_pairs.hpp"
 
 #include <functional>
 
 namespace sonde {
-
-/// What the second access of a pair loads: the same line; or, where a cache before the L2 would
-/// then answer it, the block next to it. The accesses then also go the other way round, so that
-/// what the two blocks take cancels.
-enum class SecondAccess { same_line, next_block };
 
 /// Half of the smallest first-level entry known, of GPUs with pages that are no smaller.
 inline constexpr std::uint64_t coarse_step_bytes = 256_KiB;
@@ -24,14 +21,21 @@ struct PageChaseSetup {
   ChaseSetup chase = {};
   std::uint64_t least_step_bytes = coarse_step_bytes;  // of growing chases
   std::uint64_t limit_bytes = 0;                       // memory that may be accessed
-  std::uint64_t most_pages = 0;                        // so many lines stay in the L2
-  double least_step_cycles = 0;                        // smallest rise of a cost that makes a level
+  std::uint64_t most_pages = 0;                        // of one chase
+  std::uint64_t kept_pages = 0;                        // a line of so many stays in the L2
+  // From the memory: both lines of a pair lie within so much.
+  std::uint64_t part_bytes = smallest_page_bytes;
+  double least_step_cycles = 0;  // smallest rise of a cost that makes a level
   SecondAccess second_access = SecondAccess::same_line;
   Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
 };
 
 /// Any L2 keeps a line of so many pages.
 inline constexpr std::uint64_t fewest_pages = 64;
+
+/// Twice as many entries as the largest level of a TLB that is known (2048 on an H200). So many
+/// pages are chased even where the L2 keeps fewer lines.
+inline constexpr std::uint64_t overfilling_pages = 4096;
 
 /// Smallest rise of a cost that makes a level, where the clock shows every cycle.
 inline constexpr double least_tlb_step_cycles = 3;
@@ -71,7 +75,9 @@ std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string
                                   const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of);
 
-/// The same for every pair of a steady cyclic chase, three passes timed.
+/// The same for every pair of a steady cyclic chase, three passes timed. From the memory where the
+/// pairs are more than `kept_pages`.
+/// @pre then they lie in different pages, whatever size those have
 /// @param pairs_of gives the list for a shift: each access twice in a row
 /// @param lines fewer are tried where the list is long
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
@@ -99,7 +105,8 @@ struct PairPasses {
 };
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All
-/// lanes chase at once. For the many chases of a search.
+/// lanes chase at once. For the many chases of a search. From the memory where the pairs of all
+/// lanes are more than `kept_pages`.
 /// @param lanes with lists of one length: places of pairs, each once; all take the setup's path
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
                                             const std::vector<ChaseLane>& lanes,

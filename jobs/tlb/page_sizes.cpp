@@ -27,7 +27,7 @@ Offsets draw_places(const TlbUnderTest& tlb, std::uint64_t alignment_bytes) {
   std::set<std::uint64_t> drawn;
   const std::uint64_t first = evicting_bytes(tlb) / alignment_bytes + 1;
   const std::uint64_t all = std::max(first, tlb.limit_bytes / alignment_bytes) - first;
-  while (drawn.size() < std::min({most_places, all / 2, tlb.most_pages / 2}))
+  while (drawn.size() < std::min({most_places, all / 2, tlb.kept_pages / 2}))
     drawn.insert((first + random.below(all)) * alignment_bytes);
   Offsets places(drawn.begin(), drawn.end());
   shuffle(places, random);
@@ -54,7 +54,7 @@ SecondPages find_second_pages(const TlbUnderTest& tlb, std::uint64_t alignment_b
   const Offsets places = draw_places(tlb, alignment_bytes);
   if (places.size() < fewest_places) return {};
   const PageSpread evictors = spread_pages(
-      std::max(smallest_page_bytes, std::bit_ceil(evicting_bytes(tlb) / tlb.most_pages)),
+      std::max(smallest_page_bytes, std::bit_ceil(evicting_bytes(tlb) / tlb.kept_pages)),
       widest_spread_bytes);
   const std::uint64_t evictor_count = evicting_bytes(tlb) / evictors.page_step_bytes;
   const PageSpread lines = spread_pages(distance_bytes, widest_spread_bytes);

@@ -63,7 +63,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   constexpr double penalty_tolerance = 0.2;
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
   const auto spread_over = [&](std::uint64_t span_bytes) {
-    const std::uint64_t fewest_bytes = std::bit_ceil(span_bytes / loads.most_pages);
+    const std::uint64_t fewest_bytes = std::bit_ceil(span_bytes / loads.kept_pages);
     return spread_pages(std::max(step_bytes, fewest_bytes), sweep_start_bytes);
   };
   const std::uint64_t wider_bytes =
@@ -209,7 +209,7 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
 void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
-  setup.most_pages = loads.most_pages;
+  setup.most_pages = setup.kept_pages = loads.kept_pages;
   setup.least_step_bytes = loads.least_step_bytes;
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <span>
 
 namespace sonde {
@@ -142,9 +144,12 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
     level.overflowing_bytes = chases[i].span_bytes;
-    // Where misses begin to show, not every entry may be pushed out yet.
-    if (i + 1 < chases.size() && share_above(chases[i + 1], level.threshold_cycles) >
-                                     2 * share_above(chases[i], level.threshold_cycles)) {
+    // Where misses begin to show, not every entry may be pushed out yet: in steps of less than an
+    // entry twice as many do where a set of two was spared.
+    constexpr double notably_more = 1.5;
+    if (i + 1 < chases.size() &&
+        share_above(chases[i + 1], level.threshold_cycles) >
+            notably_more * share_above(chases[i], level.threshold_cycles)) {
       level.overflowing_bytes = chases[i + 1].span_bytes;
     }
     for (std::size_t j = i; j-- > 0;) {
@@ -159,6 +164,28 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     ratio = least_ratio;
   }
   return levels;
+}
+
+bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector<TlbLevel>& levels,
+                    double least_step_cycles) {
+  constexpr std::size_t fewest_misses = 8;  // that show where they end
+  constexpr double notable_share = 0.25;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const double least_cycles = levels[i].threshold_cycles;
+    const double end_cycles = i + 1 < levels.size() ? levels[i + 1].threshold_cycles
+                                                    : std::numeric_limits<double>::infinity();
+    std::optional<double> top_cycles;  // of the first misses
+    for (const PageChaseCosts& chase : chases) {
+      std::vector<double> misses = costs_above(chase.cost_cycles, least_cycles);
+      std::erase_if(misses, [=](double cost) { return cost > end_cycles; });
+      if (misses.size() < fewest_misses) continue;
+      if (!top_cycles) top_cycles = quantile(misses, common_quantile);
+      const auto beyond = costs_above(misses, *top_cycles + least_step_cycles).size();
+      if (static_cast<double>(beyond) >= notable_share * static_cast<double>(misses.size()))
+        return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace sonde

@@ -32,4 +32,9 @@ struct TlbLevel {
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);
 
+/// Whether a quarter of the misses of one of these levels cost more in some longer chase than
+/// nearly all did at first, though by too little for a level: one may lie in between all the same.
+bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector<TlbLevel>& levels,
+                    double least_step_cycles);
+
 }  // namespace sonde

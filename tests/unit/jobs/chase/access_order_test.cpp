@@ -225,5 +225,33 @@ TEST(PatternOrderTest, latencies_are_sorted_by_phase) {
   }
 }
 
+/// What a fetch of 512 bytes brings along is asked for by no other timed access.
+TEST(AccessOrderTest, timed_passes_over_new_lines_share_no_fetch) {
+  const Offsets pairs = page_pairs({65536, 32, 65536}, 0, 40);
+  const NewLines lines{.part_bytes = 4096, .settling = 2, .timed = new_line_passes(4096)};
+
+  const Offsets passes = passes_over_new_lines(pairs, lines);
+
+  ASSERT_EQ(passes.size(), (2 + 3) * pairs.size());
+  std::map<std::uint64_t, std::size_t> pass_of;  // by fetch
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    EXPECT_EQ(passes[i] / 4096, pairs[i % pairs.size()] / 4096);
+    const std::size_t pass = std::max<std::size_t>(i / pairs.size(), 1);
+    const auto [at, is_new] = pass_of.try_emplace(passes[i] / 512, pass);
+    EXPECT_TRUE(is_new || at->second == 1) << "only passes that settle take lines again";
+    EXPECT_TRUE(i % 2 == 1 || passes[i] == passes[i + 1] + 2048);
+    EXPECT_TRUE(i < 2 * pairs.size() || passes[i] < passes[i - pairs.size()]);
+  }
+}
+
+TEST(AccessOrderTest, new_lines_are_met_from_below_too_and_single_accesses_stay) {
+  const Offsets offsets{100, 8192, 8192, 77777};
+
+  EXPECT_EQ(passes_over_new_lines(offsets, {.part_bytes = 2048}),
+            (Offsets{100, 9216, 8192, 77777}));
+  EXPECT_EQ(passes_over_new_lines(offsets, {.part_bytes = 2048, .from_below = true}),
+            (Offsets{100, 8192, 9216, 77777}));
+}
+
 }  // namespace
 }  // namespace sonde

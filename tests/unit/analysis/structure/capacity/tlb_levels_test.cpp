@@ -225,5 +225,33 @@ TEST(TlbLevelsTest, no_cost_is_no_level) {
   EXPECT_TRUE(find_tlb_levels(chases(1 << 20, 1 << 20, 1024), 3).empty());
 }
 
+/// Four sub-entries of each entry of one of two sets miss first, then those of both: in steps of a
+/// sub-entry the share doubles.
+TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) {
+  std::vector<PageChaseCosts> seen;
+  for (std::uint64_t pages = 32; pages <= 2048; pages *= 2) {
+    PageChaseCosts chase{pages * mib / 4, std::vector<double>(pages, 0)};
+    const std::uint64_t missing = pages < 512 ? 0 : pages == 512 ? 16 : pages / 16;
+    for (std::uint64_t i = 0; i < missing; ++i) chase.cost_cycles[i * (pages / missing)] = 42;
+    seen.push_back(chase);
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].overflowing_bytes, 256 * mib);
+}
+
+TEST(TlbLevelsTest, misses_that_cost_a_little_more_in_longer_chases_may_hide_a_level) {
+  auto seen = chases(32, 130, 4096);
+  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  for (double& cost : seen[8].cost_cycles) cost += cost > 70 ? 2 : 0;
+  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  for (double& cost : seen.back().cost_cycles) cost += cost > 70 ? 12 : 0;
+
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+  EXPECT_TRUE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+}
+
 }  // namespace
 }  // namespace sonde

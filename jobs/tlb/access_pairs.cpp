@@ -1,0 +1,37 @@
+// The same line twice, or two blocks next to each other.
+#include "jobs/tlb/access_pairs.hpp"
+
+#include "base/error.hpp"
+
+namespace sonde {
+
+std::vector<Turn> turns_of(SecondAccess second_access) {
+  if (second_access == SecondAccess::same_line) return {Turn::as_listed};
+  return {Turn::as_listed, Turn::swapped};
+}
+
+Offsets twice_each(const Offsets& places) {
+  Offsets pairs;
+  pairs.reserve(2 * places.size());
+  for (std::uint64_t place : places) pairs.insert(pairs.end(), 2, place);
+  return pairs;
+}
+
+Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn turn) {
+  // Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
+  // all pairs meet in few sets and push each other out.
+  constexpr std::uint64_t block_bytes = 256;
+  require(second_access != SecondAccess::from_memory,
+          "lines from the memory take passes of their own");
+  if (second_access == SecondAccess::same_line) return offsets;
+  const std::uint64_t first = turn == Turn::as_listed ? 0 : block_bytes;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const bool pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
+    const std::uint64_t start = offsets[i] / (2 * block_bytes) * (2 * block_bytes);
+    offsets[i] = start + (pair ? first : 0);
+    if (pair) offsets[++i] = start + (block_bytes - first);
+  }
+  return offsets;
+}
+
+}  // namespace sonde
