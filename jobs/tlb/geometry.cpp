@@ -24,9 +24,8 @@ enum class Targets { kept, cold };
 EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                                      Targets targets) {
   constexpr std::uint64_t most_targets = 64;
-  constexpr std::uint64_t most_evictors = 16384;
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
-  const std::uint64_t evictors = targets == Targets::kept ? tlb.kept_pages : most_evictors;
+  const std::uint64_t evictors = targets == Targets::kept ? tlb.kept_pages : overfilling_pages;
   EntryChaseRequest request;
   request.target_step_bytes = step_bytes;
   request.target_count = std::min(most_targets, end_bytes / 4 / step_bytes);

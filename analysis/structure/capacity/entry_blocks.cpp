@@ -12,6 +12,10 @@ std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
   constexpr double notable_share = 0.2;
   // Of smaller blocks all miss, unless victims are drawn at random or new entries leave first.
   constexpr double nearly_all = 0.95;
+  // Half as many blocks as the level has entries overfill sets by chance, of one way with half of
+  // them; then a quarter as many overfill some, too.
+  constexpr double most_by_chance = 0.5;
+  constexpr double hardly_any = 0.05;
   std::size_t entry = 0;
   for (std::size_t block = 1; block < missing_shares.size(); ++block) {
     const double share = missing_shares[block];
@@ -19,7 +23,9 @@ std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
     const bool stays_there = share >= notable_share && block + 1 < missing_shares.size() &&
                              misses_as_often(missing_shares[block + 1], share);
     const bool not_by_chance = share >= notable_share && missing_shares[block - 1] < nearly_all;
-    if (falls && !not_by_chance && !stays_there) break;
+    const bool falls_behind = share >= most_by_chance && block + 1 < missing_shares.size() &&
+                              missing_shares[block + 1] < hardly_any;
+    if (falls && !not_by_chance && !stays_there && !falls_behind) break;
     entry = block;
   }
   return entry;

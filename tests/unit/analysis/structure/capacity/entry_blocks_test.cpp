@@ -26,6 +26,7 @@ TEST(EntryBlocksTest, fewer_misses_that_stay_are_those_of_entries) {
 TEST(EntryBlocksTest, entries_lost_at_random_are_more_than_chance_overfills) {
   EXPECT_EQ(doublings_to_entry({0.81, 0.45, 0}), 1U);
   EXPECT_EQ(doublings_to_entry({0.99, 0.82, 0.34, 0}), 2U);
+  EXPECT_EQ(doublings_to_entry({1, 1, 0.98, 0.52, 0}), 3U);  // unequal shares of the ways
 }
 
 TEST(EntryBlocksTest, without_misses_a_unit_is_all_that_is_known) {
