@@ -66,14 +66,15 @@ bool knows_entries(const JobRun& run) {
 }
 
 /// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt
-/// if those of the first cache take hardly less.
+/// if those of the first cache take hardly less. Caches may lie between the two.
 std::optional<double> least_l2_hit_cycles(const JobRun& run) {
-  constexpr double between = 0.75;  // where no first cache is known
+  constexpr double least_share = 0.9;
   const auto l1_cycles = run.number("cache.l1.hit_latency_cycles");
   const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  if (!l2_cycles || !l1_cycles) return l2_cycles ? between * *l2_cycles : l2_cycles;
-  if (*l2_cycles < *l1_cycles + 2 * least_first_cache_gap_cycles) return std::nullopt;
-  return (*l1_cycles + *l2_cycles) / 2;
+  if (!l2_cycles) return std::nullopt;
+  const double least_cycles = least_share * *l2_cycles;
+  if (l1_cycles && *l1_cycles + least_first_cache_gap_cycles > least_cycles) return std::nullopt;
+  return least_cycles;
 }
 
 /// What the job tlb said of its levels, if it ran.

@@ -58,15 +58,11 @@ Offsets lines_at(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t s
   return lines;
 }
 
-/// Whether what one of so many pages cost beyond its translation at hand is a miss of the level:
-/// what costs far more is a lost line or a switch of page-table windows. From the memory a random
-/// victim may be another one in the second turn, and its page costs half.
-bool is_miss(const TlbUnderTest& tlb, double cost_cycles, std::size_t pages) {
+/// Whether what a page cost beyond its translation at hand is a miss of the level: what costs far
+/// more is a lost line or a switch of page-table windows.
+bool is_miss(const TlbUnderTest& tlb, double cost_cycles) {
   constexpr double most_ratio = 2;  // to the usual miss: caches of page tables spare up to half
-  const double beyond_cycles = tlb.level.penalty_cycles - tlb.level.threshold_cycles;
-  const double least_cycles =
-      tlb.level.threshold_cycles - (pages > tlb.kept_pages ? beyond_cycles / 2 : 0);
-  return cost_cycles > least_cycles &&
+  return cost_cycles > tlb.level.threshold_cycles &&
          cost_cycles <= most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
 }
 
@@ -92,8 +88,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
     const std::size_t in_a_row = pages.size() / places.size();
     for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
       const auto block = std::span(costs).subspan(first, in_a_row);
-      missing +=
-          std::ranges::any_of(block, [&](double cost) { return is_miss(tlb, cost, costs.size()); });
+      missing += std::ranges::any_of(block, [&](double cost) { return is_miss(tlb, cost); });
     }
     blocks += places.size();
   }
@@ -118,7 +113,9 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
     return sparse_missing_share(tlb, span, block, unit_bytes);
   };
   std::vector<double> shares{share_of(span_bytes, block_bytes)};
-  if (block_bytes > unit_bytes && shares.front() < least_share) return std::nullopt;
+  // Nothing misses of a span beyond the bound that was found: that was none.
+  const double least_front = block_bytes > unit_bytes ? least_share : 0;
+  if (shares.front() <= least_front) return std::nullopt;
   // Where the bound was asked for with one unit of several, the level may hold as many smaller
   // blocks, which reach less far.
   while (block_bytes > unit_bytes) {
