@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -27,6 +26,14 @@ constexpr std::size_t most_lanes = 256;
 
 std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
+}
+
+/// Random victims in a full set of w ways settle within 10 w passes: the last line has to meet the
+/// last way that is not its own.
+std::uint64_t settling_passes_over(std::uint64_t length) {
+  constexpr std::uint64_t affordable_accesses = 1 << 14;
+  constexpr std::uint64_t most_passes = 256;
+  return std::clamp(affordable_accesses / length, passes_over(length), most_passes);
 }
 
 std::uint64_t memory_limit(const CacheUnderTest& cache) {
@@ -48,13 +55,6 @@ LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
           .seed = derive_seed(cache.seed, "sets")};
 }
 
-/// The lines of this length that offsets lie in, each once, ascending.
-Lines lines_under(const Lines& offsets, std::uint64_t line_bytes) {
-  std::set<std::uint64_t> lines;
-  for (std::uint64_t offset : offsets) lines.insert(offset / line_bytes * line_bytes);
-  return {lines.begin(), lines.end()};
-}
-
 /// Co-residents first: they are known to push lines out of the inner caches. Then the lines before
 /// them, downwards.
 Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
@@ -66,25 +66,6 @@ Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
   }
   std::erase_if(lines, [&](std::uint64_t line) { return set_of(found.layout.index, line) == set; });
   return lines;
-}
-
-/// Misses of a chase whose first `listed` positions are those of a list. The pass evictors behind
-/// are many: of those a miss counts if it comes again, unlike an outlier.
-MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
-                           std::uint64_t passes) {
-  const std::size_t length = missed.size() / passes;
-  std::vector<std::uint32_t> misses(length);
-  for (std::size_t at = 0; at < missed.size(); ++at) misses[at % length] += missed[at];
-  MissCounts counts{.misses = misses, .passes = static_cast<std::uint32_t>(passes)};
-  counts.misses.resize(listed);
-  for (std::uint64_t pass = 0; pass < passes; ++pass) {
-    bool missed_any = false;
-    for (std::size_t position = 0; position < length && !missed_any; ++position) {
-      missed_any = missed[pass * length + position] && (position < listed || misses[position] > 1);
-    }
-    counts.passes_with_misses += missed_any;
-  }
-  return counts;
 }
 
 /// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
@@ -153,10 +134,11 @@ double CacheProbe::outlier_share() {
 
 /// Counts for chases of one length over lists of one length.
 std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
+                                                 std::uint64_t warmup_passes,
                                                  std::uint64_t passes) {
   const std::uint64_t length = lanes.front().offsets_bytes.size();
   LaneChases chases{.lanes = std::move(lanes),
-                    .warmup_accesses = passes * length,
+                    .warmup_accesses = warmup_passes * length,
                     .recorded_accesses = passes * length,
                     .most_at_once = recordable_with_list(cache_.chase, length),
                     .evidence = Evidence::of_a_search};
@@ -182,6 +164,23 @@ void CacheProbe::limit_search() {
 
 std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
                                         const PassEvictors& pass_evictors) {
+  // In trees of 10 or 23 ways as many lines as fit miss on in every other order.
+  constexpr std::size_t plain_orders = 12;
+  constexpr std::size_t settled_orders = 2;
+  const auto ask_after = [&](std::uint64_t (*warmup_passes)(std::uint64_t)) -> MissOracle {
+    return [&, warmup_passes](std::span<const Lines> asked) {
+      return ask_once(asked, pass_evictors, warmup_passes);
+    };
+  };
+  if (!is_patient_) return ask_after(passes_over)(lists);
+  std::vector<MissOracle> rounds(plain_orders, ask_after(passes_over));
+  rounds.resize(plain_orders + settled_orders, ask_after(settling_passes_over));
+  return in_every_order(std::move(rounds))(lists);
+}
+
+std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
+                                             const PassEvictors& pass_evictors,
+                                             std::uint64_t (*warmup_passes)(std::uint64_t)) {
   std::map<std::size_t, std::vector<std::size_t>> by_length;
   for (std::size_t i = 0; i < lists.size(); ++i) by_length[lists[i].size()].push_back(i);
   std::vector<MissCounts> answers(lists.size());
@@ -191,14 +190,15 @@ std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
       Offsets& chase = chases.emplace_back(lists[i]);
       chase.insert(chase.end(), pass_evictors.accessed.begin(), pass_evictors.accessed.end());
     }
-    in_groups(cache_.chase.path, sms_, chases,
-              [&](std::vector<ChaseLane> lanes, std::size_t first) {
-                if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
-                const std::uint64_t passes = passes_over(lanes.front().offsets_bytes.size());
-                for (MissCounts& counts : count_misses(std::move(lanes), length, passes)) {
-                  answers[numbers[first++]] = std::move(counts);
-                }
-              });
+    in_groups(
+        cache_.chase.path, sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+          if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
+          const std::uint64_t chased = lanes.front().offsets_bytes.size();
+          for (MissCounts& counts :
+               count_misses(std::move(lanes), length, warmup_passes(chased), passes_over(chased))) {
+            answers[numbers[first++]] = std::move(counts);
+          }
+        });
   }
   return answers;
 }
@@ -281,7 +281,8 @@ std::vector<MissCounts> CacheProbe::ask_every_sm(const Lines& list) {
   for (const std::vector<int>& sms : groups_apart()) {
     in_groups(cache_.chase.path, sms, std::vector<Offsets>(sms.size(), list),
               [&](std::vector<ChaseLane> lanes, std::size_t first) {
-                for (MissCounts& counts : count_misses(std::move(lanes), list.size(), few_passes)) {
+                for (MissCounts& counts :
+                     count_misses(std::move(lanes), list.size(), few_passes, few_passes)) {
                   answers[static_cast<std::size_t>(sms[first++])] = std::move(counts);
                 }
               });

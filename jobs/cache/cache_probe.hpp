@@ -23,6 +23,7 @@ class CacheProbe final : public SetsProbe {
   /// @throws SearchOverTime while a search is to end in time
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
+  bool ask_patiently() override { return is_patient_ = true; }
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
   std::size_t longest_record(std::size_t access_evictors) const override;
@@ -50,8 +51,10 @@ class CacheProbe final : public SetsProbe {
                                       const Lines& access_evictors,
                                       std::vector<std::vector<std::uint16_t>> orders);
   std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
-                                       std::uint64_t passes);
+                                       std::uint64_t warmup_passes, std::uint64_t passes);
   std::vector<std::vector<int>> groups_apart() const;
+  std::vector<MissCounts> ask_once(std::span<const Lines> lists, const PassEvictors& pass_evictors,
+                                   std::uint64_t (*warmup_passes)(std::uint64_t length));
   double outlier_share();
   bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
 
@@ -59,6 +62,7 @@ class CacheProbe final : public SetsProbe {
   const std::uint64_t size_bytes_;
   std::optional<double> end_device_s_;  // of JobRun::device_s()
   std::optional<double> outlier_share_;
+  bool is_patient_ = false;
   int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them
 };

@@ -59,6 +59,15 @@ void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
   if (further.layout.conflict) found = std::move(further);
 }
 
+/// Where lines overflow and no sets are seen, random victims may not have settled, or a policy may
+/// lose lines from sets with free ways in some orders of accesses.
+void search_patiently(SetsProbe& probe, SetFindings& found) {
+  const Lines pool = choose_lines(found.pool, 4 * found.pool.cached_lines, found.pool.seed);
+  if (!overflows(pool, ask_behind(probe, found.pass_evictors)) || !probe.ask_patiently()) return;
+  SetLayout layout = search(probe, found);
+  if (layout.resolved() || !found.layout.conflict) found.layout = std::move(layout);
+}
+
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
 void look_further(SetsProbe& probe, SetFindings& found) {
   const auto wide = probe.widen_pool(found);
@@ -120,6 +129,7 @@ SetFindings find_sets(SetsProbe& probe) {
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
   if (!found.layout.conflict) search_with_room_busy(probe, found);
+  if (!found.confirmed()) search_patiently(probe, found);
   look_further(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();

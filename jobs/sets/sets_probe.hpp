@@ -97,6 +97,10 @@ class SetsProbe {
   virtual std::vector<MissCounts> ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) = 0;
 
+  /// From now on lists are chased for so long that random victims leave what fits in peace, and in
+  /// further orders where they overflow. Tells whether that makes a difference.
+  virtual bool ask_patiently() { return false; }
+
   /// Lines of many more pages, where addresses allow them, that show more bits of the index.
   virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
     return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -175,6 +176,44 @@ std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candida
   std::vector<bool> members;
   for (std::uint64_t line : candidates) members.push_back(found.contains(line));
   return members;
+}
+
+void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
+                 Lines& members, Lines& others) {
+  const std::vector<bool> is_member = find_members(conflict, lines, ask);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    (is_member[i] ? members : others).push_back(lines[i]);
+  }
+}
+
+void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
+                     Lines& others) {
+  constexpr std::uint64_t most_rounds = 6;
+  constexpr double worth_another = 0.1;  // of the members known: so many new ones
+  for (std::uint64_t round = 1; round <= most_rounds; ++round) {
+    const Lines left = shuffled(std::move(others), round);
+    const std::size_t known = members.size();
+    others.clear();
+    sort_by_set(conflict, left, ask, members, others);
+    const auto added = static_cast<double>(members.size() - known);
+    if (added <= worth_another * static_cast<double>(known)) return;
+  }
+}
+
+void ask_others_alone(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
+                      Lines& others) {
+  constexpr std::size_t most_others = 4096;
+  if (others.size() > most_others) return;
+  const Lines residents = slice(conflict.lines, 0, conflict.ways());
+  const Lines asked = std::exchange(others, {});
+  std::vector<Lines> lists;
+  for (std::uint64_t line : asked) {
+    lists.push_back(residents);
+    lists.back().push_back(line);
+  }
+  const std::vector<bool> is_member = overflow_twice(lists, ask);
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    (is_member[i] ? members : others).push_back(asked[i]);
 }
 
 Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {

@@ -37,6 +37,21 @@ std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const Miss
 std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candidates,
                                const MissOracle& ask);
 
+/// Adds each line to the members of the conflict's set, or to the others.
+void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
+                 Lines& members, Lines& others);
+
+/// Where candidates are too few for all members that are wanted, those of them that did not show
+/// count: under random replacement every other one does. The others are asked again in other
+/// company, as long as that shows some.
+void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
+                     Lines& others);
+
+/// The same where no function sorts the lines: each of the others alone, twice. In company members
+/// may never be what an overfull set loses (trees of other than 2^n ways lose few of their lines).
+void ask_others_alone(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
+                      Lines& others);
+
 /// The conflict's lines, and behind them those members that are none of them.
 Lines with_conflict_first(const EvictionSet& conflict, const Lines& members);
 

@@ -47,4 +47,10 @@ Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t see
   return lines;
 }
 
+Lines lines_under(const Lines& offsets, std::uint64_t line_bytes) {
+  std::set<std::uint64_t> lines;
+  for (std::uint64_t offset : offsets) lines.insert(offset / line_bytes * line_bytes);
+  return {lines.begin(), lines.end()};
+}
+
 }  // namespace sonde

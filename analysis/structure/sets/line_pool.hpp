@@ -37,4 +37,7 @@ bool is_taken(const LinePool& space, std::uint64_t line);
 /// At most `count` lines of the span in a random order, none of them taken.
 Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t seed);
 
+/// The lines of this length that offsets lie in, each once, ascending.
+Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
+
 }  // namespace sonde

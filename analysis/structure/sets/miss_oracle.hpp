@@ -24,6 +24,17 @@ struct MissCounts {
 /// Chases each list on its own, from an empty cache, until it is steady, and then some passes more.
 using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)>;
 
+/// Misses of `passes` passes over a list and what was accessed behind it, of which a miss counts if
+/// it comes again, unlike an outlier: that may be much.
+/// @param missed access by access  @param listed lines of the list
+MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
+                           std::uint64_t passes);
+
+/// Asks each list that overflows again, in another order and by the next of the oracles, until it
+/// fits once, and answers as in the order with the fewest misses. Lines of an overfull set miss in
+/// every order; a policy that loses lines from sets with free ways does so in some.
+MissOracle in_every_order(std::vector<MissOracle> rounds);
+
 /// Some set was too small for its lines: that costs at least one miss in every pass. Outliers do
 /// not repeat at a line, nor in every pass of a short chase.
 bool overflows(const MissCounts& counts);

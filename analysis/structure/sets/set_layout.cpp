@@ -20,7 +20,7 @@ namespace sonde {
 namespace {
 
 // Twice the address bits that can vary in a span: the rank of their differences is then certain.
-constexpr std::size_t wanted_members = 64;
+constexpr std::size_t fewest_members = 64;
 constexpr std::uint64_t fewest_candidates = 1024;
 constexpr std::uint64_t most_candidates = 1 << 17;
 // A function that is nearly right holds in few sets of other chases.
@@ -28,30 +28,9 @@ constexpr double least_checked_agreement = 0.9;
 // The lines of these sets are few and seen one by one: a function that misses more is none.
 constexpr double least_agreement = 0.995;
 
-/// Adds each line to the members of the conflict's set, or to the others.
-void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
-                 Lines& members, Lines& others) {
-  const std::vector<bool> is_member = find_members(conflict, lines, ask);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    (is_member[i] ? members : others).push_back(lines[i]);
-  }
-}
-
-/// Where candidates are too few for all members that are wanted, those of them that did not show
-/// count: under random replacement every other one does. The others are asked again in other
-/// company, as long as that shows some.
-void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
-                     Lines& others) {
-  constexpr std::uint64_t most_rounds = 6;
-  constexpr double worth_another = 0.1;  // of the members known: so many new ones
-  for (std::uint64_t round = 1; round <= most_rounds; ++round) {
-    const Lines left = shuffled(std::move(others), round);
-    const std::size_t known = members.size();
-    others.clear();
-    sort_by_set(conflict, left, ask, members, others);
-    const auto added = static_cast<double>(members.size() - known);
-    if (added <= worth_another * static_cast<double>(known)) return;
-  }
+/// Of the conflict's set, to fit a function to them.
+std::size_t wanted_members(const EvictionSet& conflict) {
+  return std::max(fewest_members, conflict.ways() + 8);
 }
 
 /// Address bits that are alike in nearly all of the lines: of a buffer that begins or ends near a
@@ -108,12 +87,28 @@ void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others
   }
 }
 
+/// Fits a function to members of the conflict's set and lines of others.
+void fit_to(const LinePool& space, const Lines& members, Lines others, const MissOracle& ask,
+            SetLayout& found) {
+  constexpr std::size_t few_members = 12;
+  found.members = with_conflict_first(*found.conflict, members);
+  std::vector<PlacedLine> placed;
+  for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
+  const bool is_aligned = space.buffer_address % std::bit_ceil(space.span_bytes) == 0;
+  if (members.size() < (is_aligned ? few_members : wanted_members(*found.conflict)))
+    place_more_sets(space, ask, others, placed);
+  for (const Lines& lines : {others, space.taken}) {
+    for (std::uint64_t line : lines) placed.push_back({.offset_bytes = line, .set = other_set});
+  }
+  found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
+}
+
 /// Sorts as many of the lines by the conflict's set as it takes to see enough of that set, and fits
 /// a function to them.
 void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
                   SetLayout& found) {
   constexpr std::size_t at_once = 4096;
-  const std::size_t wanted = std::max(wanted_members, found.conflict->ways() + 8);
+  const std::size_t wanted = wanted_members(*found.conflict);
   Lines members;
   Lines others;
   for (std::size_t first = 0; first < candidates.size() && members.size() < wanted;
@@ -121,17 +116,11 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
     sort_by_set(*found.conflict, slice(candidates, first, at_once), ask, members, others);
   }
   if (members.size() < wanted) find_overlooked(*found.conflict, ask, members, others);
-  found.members = with_conflict_first(*found.conflict, members);
-  std::vector<PlacedLine> placed;
-  for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
-  constexpr std::size_t few_members = 12;
-  const bool is_aligned = space.buffer_address % std::bit_ceil(space.span_bytes) == 0;
-  if (members.size() < (is_aligned ? few_members : wanted))
-    place_more_sets(space, ask, others, placed);
-  for (const Lines& lines : {others, space.taken}) {
-    for (std::uint64_t line : lines) placed.push_back({.offset_bytes = line, .set = other_set});
-  }
-  found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
+  fit_to(space, members, others, ask, found);
+  if (found.index.kind != IndexKind::unresolved) return;
+  const std::size_t known = members.size();
+  ask_others_alone(*found.conflict, ask, members, others);
+  if (members.size() > known) fit_to(space, members, others, ask, found);
 }
 
 /// Whether lines that miss beside the co-resident ones alone lie in sets that have no ways left,
@@ -316,7 +305,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
   const std::uint64_t candidates =
-      std::clamp(2 * wanted_members * likely_sets, pool_lines, most_candidates);
+      std::clamp(2 * fewest_members * likely_sets, pool_lines, most_candidates);
   fit_function(space, choose_lines(space, candidates, derive_seed(space.seed, "candidates")), ask,
                found);
   std::vector<std::uint32_t> ways = ways_by_function(space, ask, found);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace sonde {
@@ -181,9 +183,10 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   return rare;
 }
 
-/// Few sets that have more ways than most, co-resident lines included.
-std::vector<std::size_t> find_few_larger(const std::vector<WaysSearch>& searches,
-                                         const std::vector<std::uint32_t>& residents) {
+/// Sets that have more ways than most, or fewer, co-resident lines included, if they are few.
+template <class Compare>
+std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
+                                  const std::vector<std::uint32_t>& residents, Compare compare) {
   constexpr std::size_t few_of_all = 4;
   constexpr std::size_t most_sets = 16;
   std::map<std::uint32_t, std::size_t> counts;
@@ -191,11 +194,11 @@ std::vector<std::size_t> find_few_larger(const std::vector<WaysSearch>& searches
     ++counts[searches[set].ways + residents[set]];
   const auto commonest =
       std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
-  std::vector<std::size_t> larger;
+  std::vector<std::size_t> few;
   for (std::size_t set = 0; set < searches.size(); ++set)
-    if (searches[set].ways + residents[set] > commonest->first) larger.push_back(set);
-  const bool are_few = larger.size() <= most_sets && few_of_all * larger.size() <= searches.size();
-  return are_few ? larger : std::vector<std::size_t>{};
+    if (compare(searches[set].ways + residents[set], commonest->first)) few.push_back(set);
+  const bool are_few = few.size() <= most_sets && few_of_all * few.size() <= searches.size();
+  return are_few ? few : std::vector<std::size_t>{};
 }
 
 /// Takes ways from sets that look larger than most, as long as as many lines miss in most orders.
@@ -265,6 +268,38 @@ std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_l
   return lists;
 }
 
+/// What a chase over lines of known sets showed of each of these.
+std::map<std::uint64_t, SetMisses> misses_by_set(const Lines& list, const MissCounts& seen,
+                                                 const SetOfLine& set_of_line) {
+  std::map<std::uint64_t, SetMisses> sets;
+  for (std::size_t i = 0; i < list.size(); ++i) sets[*set_of_line(list[i])].add(seen.misses[i]);
+  return sets;
+}
+
+/// Sets that a chase contradicts in every order of its lines: those that they overfill and that did
+/// not overflow, and those that overflow without need in all orders. Policies that lose lines from
+/// sets with free ways do so in some.
+std::size_t count_contradicting(const Lines& list, const MissCounts& first,
+                                const std::vector<std::uint32_t>& ways_by_set,
+                                const SetOfLine& set_of_line, const MissOracle& ask) {
+  constexpr std::uint64_t orders = 4;
+  std::size_t fitting_though_overfull = 0;
+  std::set<std::uint64_t> overflowing;  // that ought to fit
+  for (const auto& [set, seen] : misses_by_set(list, first, set_of_line)) {
+    const bool is_overfull = seen.lines > ways_by_set[set];
+    const bool overflows = set_overflows(seen, first.passes);
+    fitting_though_overfull += is_overfull && !overflows;
+    if (overflows && !is_overfull) overflowing.insert(set);
+  }
+  for (std::uint64_t order = 1; order < orders && !overflowing.empty(); ++order) {
+    const Lines chased = shuffled(list, order);
+    const MissCounts counts = ask(std::span(&chased, 1)).front();
+    for (const auto& [set, seen] : misses_by_set(chased, counts, set_of_line))
+      if (!set_overflows(seen, counts.passes)) overflowing.erase(set);
+  }
+  return fitting_though_overfull + overflowing.size();
+}
+
 }  // namespace
 
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
@@ -280,12 +315,14 @@ WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
   if (!may_be_taken && std::ranges::find(searches, 0U, &WaysSearch::ways) != searches.end())
     return {};
   std::vector<std::size_t> rare = find_rare(searches);
+  for (std::size_t set : find_few(searches, residents, std::less<>()))
+    if (std::ranges::find(rare, set) == rare.end()) rare.push_back(set);
   std::erase_if(rare,
                 [&](std::size_t set) { return lines[set].empty() || searches[set].is_short(); });
   if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
   const auto short_sets = settle_short(searches, residents);
   if (!short_sets) return {};
-  settle_larger(searches, find_few_larger(searches, residents), lines, ask);
+  settle_larger(searches, find_few(searches, residents, std::greater<>()), lines, ask);
   WaysBySet found{.ways = {}, .short_sets = *short_sets};
   for (const WaysSearch& search : searches) found.ways.push_back(search.ways);
   return found;
@@ -296,19 +333,13 @@ LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetO
   const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines);
   const std::vector<MissCounts> answers = ask(lists);
   LayoutCheck check;
-  std::uint64_t right = 0;
+  std::size_t contradicting = 0;
   for (std::size_t list = 0; list < lists.size(); ++list) {
-    std::map<std::uint64_t, SetMisses> sets;
-    for (std::size_t i = 0; i < lists[list].size(); ++i)
-      sets[*set_of_line(lists[list][i])].add(answers[list].misses[i]);
-    for (const auto& [set, seen] : sets) {
-      ++check.sets;
-      right += set_overflows(seen, answers[list].passes) == (seen.lines > ways_by_set[set]);
-    }
+    check.sets += misses_by_set(lists[list], answers[list], set_of_line).size();
+    contradicting += count_contradicting(lists[list], answers[list], ways_by_set, set_of_line, ask);
   }
-  if (check.sets > 0) {
-    check.agreement = static_cast<double>(right) / static_cast<double>(check.sets);
-  }
+  if (check.sets > 0)
+    check.agreement = 1 - static_cast<double>(contradicting) / static_cast<double>(check.sets);
   return check;
 }
 

@@ -20,11 +20,12 @@ struct WaysBySet {
 };
 
 /// Ways by number of the set, from those of one of them. The very few sets that differ from the
-/// others are asked again, each alone, in six orders of its lines, and the largest answer counts:
-/// other misses make a set look smaller than it is. A few that look larger than most have
-/// fewer if their lines miss in most of several orders: random victims hide most misses of a line
-/// too many. Sets of which memory has no line too many are taken to be like most others, if they
-/// are half of all at most. Empty if more are, or if some set has far other ways than the first.
+/// others, and a few that look smaller, are asked again, each alone, in six orders of its lines,
+/// and the largest answer counts: other misses make a set look smaller than it is. A few that look
+/// larger than most have fewer if their lines miss in most of several orders: random victims hide
+/// most misses of a line too many. Sets of which memory has no line too many are taken to be like
+/// most others, if they are half of all at most. Empty if more are, or if some set has far other
+/// ways than the first.
 /// @pre can_number_sets(index)
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
                        const EvictionSet& conflict, const MissOracle& ask);
@@ -37,7 +38,8 @@ struct LayoutCheck {
   double agreement = 0;    // share of them that overflowed as predicted
 };
 
-/// Chases random lines of known sets: every set that they overfill must overflow, and no other.
+/// Chases random lines of known sets: every set that they overfill must overflow, and no
+/// other in every order of the lines.
 /// @param fitting_lines a chase is a quarter longer
 LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
                        const LinePool& space, std::size_t fitting_lines, const MissOracle& ask);
