@@ -147,6 +147,13 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
   return geometry;
 }
 
+void take_size_of_sets(const SetLayout& sets, std::uint64_t way_bytes, CacheGeometry& geometry) {
+  if (sets.ways_per_set.front() != sets.ways_per_set.back()) return;
+  const std::uint64_t held_bytes = sets.lines() * way_bytes;
+  const bool is_open = geometry.gradual || !geometry.accesses_are_lines();
+  if (is_open && geometry.may_hold(held_bytes)) geometry.filled_bytes = held_bytes;
+}
+
 void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   if (!is_large(geometry.bound.fitting_bytes, geometry.line_bytes))
     return measure_small_size(cache, geometry);

@@ -5,6 +5,7 @@
 #include "analysis/results.hpp"
 #include "analysis/structure/capacity/capacity_search.hpp"
 #include "analysis/structure/capacity/miss_blocks.hpp"
+#include "analysis/structure/sets/set_layout.hpp"
 #include "jobs/cache/code_line.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
@@ -29,7 +30,8 @@ struct CacheGeometry {
   /// asked for apart. 0 bytes: not known.
   std::optional<LineWithinBlock> within_block = {};
   std::uint64_t whole_bytes = 0;  // if `bound` is that of one partition only
-  /// Lines of every set that stay together (jobs/sets); 0: not known. Of one partition, too.
+  /// Lines of every set (jobs/sets), if they were seen to stay together or are what footprints
+  /// leave open; 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;
   bool may_be_shorter = false;  // the line: what is asked for at once may be several
   bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
@@ -79,7 +81,8 @@ struct CacheGeometry {
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {
     const auto part = static_cast<double>(part_bytes());
-    if (!gradual && fills_late && filled_bytes == 0 && residents_bytes > bound.fitting_bytes) {
+    if (filled_bytes > 0) return std::nullopt;
+    if (!gradual && fills_late && residents_bytes > bound.fitting_bytes) {
       constexpr double last_sets = 1.0 / 256;  // that no fill has filled, or outliers
       return Interval{part * (1 - last_sets), part * (1 + last_sets)};
     }
@@ -94,6 +97,14 @@ struct CacheGeometry {
     const double scale = static_cast<double>(size_bytes()) / static_cast<double>(part_bytes());
     return Interval{part->low * scale, part->high * scale};
   }
+  /// Whether footprints allow such a size, to a tenth: sets may hold a block less.
+  bool may_hold(std::uint64_t bytes) const {
+    constexpr double tolerance = 0.1;
+    const auto size = static_cast<double>(size_bytes());
+    const Interval seen = size_interval().value_or(Interval{size, size});
+    const auto held = static_cast<double>(bytes);
+    return held >= (1 - tolerance) * seen.low && held <= (1 + tolerance) * seen.high;
+  }
   std::uint64_t size_bytes() const {
     if (whole_bytes == 0) return part_bytes();
     return gradual ? round_gradual_size(whole_bytes) : whole_bytes;
@@ -103,6 +114,12 @@ struct CacheGeometry {
 /// Fetch, coarse bound and line. nullopt with the reason in `reason` if the traces do not resolve
 /// them.
 std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::string& reason);
+
+/// Takes the lines of all sets for the size if footprints show none to a line (policies lose lines
+/// before a cache is full, and code is executed by the block) but allow that one, and all sets have
+/// as many ways.
+/// @param way_bytes of a way of these sets, and of as many others as are like them
+void take_size_of_sets(const SetLayout& sets, std::uint64_t way_bytes, CacheGeometry& geometry);
 
 /// Completes a geometry by the exact bound, or by the footprint that loses half of its lines if the
 /// capacity transition is gradual.

@@ -83,13 +83,14 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   const bool every_sm = !cache.inner && !is_code;
   if (every_sm) leave_odd_sms(cache, *geometry);
   if (!geometry->accesses_are_lines()) {
+    reason =
+        geometry->line_is_known()
+            ? report_sets_of_last_lines(cache, *geometry)
+            : "code is executed in blocks of 128 bytes, which are several lines or may be: their "
+              "sets are not those of single lines";
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     report_behaviour(cache, *geometry);
-    if (geometry->line_is_known())
-      return {Status::not_resolvable, report_sets_of_last_lines(cache, *geometry)};
-    return {Status::not_resolvable,
-            "code is executed in blocks of 128 bytes, which are several lines or may be: their "
-            "sets are not those of single lines"};
+    return {Status::not_resolvable, reason};
   }
   if (const std::string too_many = why_too_many_lines(*geometry); !too_many.empty()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
@@ -99,6 +100,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
   const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
+  if (sets.confirmed() && geometry->line_is_known())
+    take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);
   if (every_sm) report_every_sm(cache, probe, sets);
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);
@@ -129,6 +132,10 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   report_latencies(run, cache.name, {.samples = {hits.cycles}}, {.samples = {misses.cycles}});
   if (level == 0) return report_structure(cache, {});
   std::string reason;
+  // Lines that an inner cache kept from earlier chases are met here once it has lost them, half of
+  // those of an overfull set of two random ways in each pass.
+  constexpr std::uint64_t passes_behind_others = 8;
+  cache.settling_passes = passes_behind_others;
   cache.inner = describe_inner(run, path, survey, level, reason);
   if (!cache.inner) return {Status::not_resolvable, reason};
   return report_structure(cache, path.caches[level - 1]);

@@ -37,10 +37,8 @@ std::string explain_size(const CacheGeometry& geometry) {
         format_bytes(first_miss_bytes));
   }
   if (filled && geometry.filled_bytes != first_miss_bytes) {
-    return fmt::format(
-        "lines chosen to fill every set stay together; of a plain footprint the first misses come "
-        "at {}",
-        format_bytes(first_miss_bytes));
+    return fmt::format("the lines of all sets; of a plain footprint the first misses come at {}",
+                       format_bytes(first_miss_bytes));
   }
   if (!geometry.gradual) return {};
   if (geometry.half_lost_bytes > 0)
@@ -70,7 +68,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   if (no_size.empty()) {
     Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
     size.interval = geometry.size_interval();
-    if (!geometry.gradual && !geometry.accesses_are_lines()) {
+    if (!filled && !geometry.gradual && !geometry.accesses_are_lines()) {
       size.interval = {static_cast<double>(first_miss_bytes),
                        static_cast<double>(geometry.bound.overflowing_bytes)};
     }
