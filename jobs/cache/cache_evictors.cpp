@@ -148,19 +148,24 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 }
 
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
-                                          const Lines& candidates) {
+                                          const Lines& candidates,
+                                          const std::function<void()>& check_time) {
+  const auto evict = [&](const Lines& evictors) {
+    check_time();
+    return evicts_in_access(cache, lines, evictors);
+  };
   std::size_t tried = 4;
   Lines access_evictors;
   do {
     tried = std::min(2 * tried, candidates.size());
     access_evictors.assign(candidates.begin(),
                            candidates.begin() + static_cast<std::ptrdiff_t>(tried));
-  } while (!evicts_in_access(cache, lines, access_evictors) && tried < candidates.size());
-  if (!evicts_in_access(cache, lines, access_evictors)) return std::nullopt;
+  } while (!evict(access_evictors) && tried < candidates.size());
+  if (!evict(access_evictors)) return std::nullopt;
   for (std::size_t chunk = access_evictors.size() / 2; chunk > 0; chunk /= 2) {
     for (std::size_t first = 0; first < access_evictors.size();) {
       const Lines rest = without(access_evictors, first, chunk);
-      if (!rest.empty() && evicts_in_access(cache, lines, rest)) {
+      if (!rest.empty() && evict(rest)) {
         access_evictors = rest;
       } else {
         first += chunk;

@@ -6,6 +6,8 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
+#include <functional>
+
 namespace sonde {
 
 /// Offsets of one compact region that ends at `end_bytes` and, accessed in every pass behind a
@@ -20,8 +22,9 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 /// As few of `candidates` as possible that, accessed after each access to one of `lines`, push it
 /// out of the inner caches before it is accessed again: group testing, halving the groups left out
 /// (Vila et al. 2019). nullopt if all of them do not.
-/// @pre cache.inner
+/// @param check_time called before each chase  @throws what it throws  @pre cache.inner
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
-                                          const Lines& candidates);
+                                          const Lines& candidates,
+                                          const std::function<void()>& check_time);
 
 }  // namespace sonde

@@ -39,14 +39,19 @@ class CacheProbe final : public SetsProbe {
   /// The same cache through other memory.
   CacheProbe at_place(Place place) const;
 
-  /// From now on `ask` ends a search that takes the device too long; or no longer does.
-  void limit_search();
+  /// From now on a search that takes the device too long is ended: whatever is asked of the probe
+  /// throws SearchOverTime then; or no longer does.
+  void limit_search() { end_device_s_ = run().device_s() + most_search_s; }
   void unlimit_search() { end_device_s_.reset(); }
 
   /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
   int sharing_sms() const { return sharing_sms_; }
 
  private:
+  // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
+  // (docs/results/2026-11-25-hopper-again). Behind an L2 each chase goes through most of that.
+  static constexpr double most_search_s = 8;
+
   std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
                                       const Lines& access_evictors,
                                       std::vector<std::vector<std::uint16_t>> orders);
@@ -56,6 +61,9 @@ class CacheProbe final : public SetsProbe {
   std::vector<MissCounts> ask_once(std::span<const Lines> lists, const PassEvictors& pass_evictors,
                                    std::uint64_t (*warmup_passes)(std::uint64_t length));
   double outlier_share();
+  void check_time() const {
+    if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
+  }
   bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
 
   const CacheUnderTest cache_;

@@ -214,7 +214,9 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
       report_seen_sets(probe, layout);
     }
   }
-  if (found.replacement) report_replacement(probe, *found.replacement);
+  // Lines of sets that other chases contradict need not be of one set.
+  const bool contradicted = layout.resolved() && !found.confirmed();
+  if (found.replacement && !contradicted) report_replacement(probe, *found.replacement);
 }
 
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {

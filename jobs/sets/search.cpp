@@ -135,7 +135,11 @@ SetFindings find_sets(SetsProbe& probe) {
   const bool resolved = layout.resolved();
   if (resolved && probe.traits().measures_filled) found.filled_bytes = measure_filled(probe, found);
   if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
-    found.replacement = measure_replacement(probe, found);
+    try {
+      found.replacement = measure_replacement(probe, found);
+    } catch (const SearchOverTime& error) {
+      found.replacement.emplace().reason = error.what();  // the sets are known all the same
+    }
   }
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/structure/sets/miss_oracle.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace sonde {
@@ -16,6 +17,9 @@ struct LinePool {
   Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
   Lines excluded = {};  // others that no list may access: inner caches keep them along with these
   Lines taken = {};     // those of `excluded` in whose sets the co-resident lines leave no way
+  /// Where no function tells which sets lines lie in, sets are looked for one by one as long as
+  /// there are no more than these.
+  std::size_t most_single_sets = 64;
   /// Of offset 0, where sets are chosen by more of the address than a buffer is aligned to.
   std::uint64_t buffer_address = 0;
 };

@@ -318,7 +318,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   }
   found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
   const bool can_count_co_residents = space.co_resident.empty() || other;
-  if (!can_count_co_residents || likely_sets > 4 * most_single_sets) {
+  if (!can_count_co_residents || likely_sets > 4 * space.most_single_sets) {
     found.index.kind = IndexKind::unresolved;
     if (found.reason.empty()) found.reason = found.index.reason;
     return found;

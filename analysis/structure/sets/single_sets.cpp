@@ -119,15 +119,16 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
                             const MissOracle& ask) {
   SingleSets sets;
   take_set(first, pool, ask, sets);
-  const std::size_t enough =
-      space.cached_lines / first.ways() > 2 * most_single_sets ? sample_of_sets : most_single_sets;
+  const std::size_t enough = space.cached_lines / first.ways() > 2 * space.most_single_sets
+                                 ? sample_of_sets
+                                 : space.most_single_sets;
   std::string no_conflict;
   while (const auto conflict = find_eviction_set_in_any_order(pool, ask, no_conflict)) {
     if (sets.ways.size() == enough) {
       sets.reason = fmt::format(
           "no function of the address puts lines into sets as seen, and "
           "there are more than {} sets to be looked for one by one",
-          most_single_sets);
+          space.most_single_sets);
       return sets;
     }
     take_set(*conflict, pool, ask, sets);

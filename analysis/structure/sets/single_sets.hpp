@@ -12,9 +12,6 @@
 
 namespace sonde {
 
-/// Sets are looked for one by one as long as there are no more than these.
-inline constexpr std::size_t most_single_sets = 64;
-
 /// By number of the set.
 struct SingleSets {
   std::vector<Lines> lines;         // the conflict's first

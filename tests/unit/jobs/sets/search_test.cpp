@@ -39,6 +39,7 @@ class ToyProbe final : public SetsProbe {
         ways_(ways) {}
 
   bool finds_evictors = true;
+  bool has_time_for_records = true;
 
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t) override {
     return finds_evictors ? std::optional(PassEvictors{}) : std::nullopt;
@@ -65,6 +66,7 @@ class ToyProbe final : public SetsProbe {
   std::size_t longest_record(std::size_t) const override { return 4096; }
   std::vector<AccessRecord> record(const Lines&, const Lines&,
                                    std::vector<std::vector<std::uint16_t>> orders) override {
+    if (!has_time_for_records) throw SearchOverTime();
     std::vector<AccessRecord> records;
     for (auto& order : orders) {
       std::vector<bool> missed = play_trace({.policy = Policy::lru}, ways_, order);
@@ -108,6 +110,29 @@ TEST_F(SetSearchTest, says_why_it_leaves_metrics_without_a_finding) {
   report_sets(probe, found);
 
   EXPECT_FALSE(found.confirmed());
+  EXPECT_FALSE(found.reason.empty());
+  EXPECT_TRUE(run.take_result().findings.empty());
+}
+
+TEST_F(SetSearchTest, knows_sets_whose_policy_it_has_no_time_for) {
+  ToyProbe probe(run, 4);
+  probe.has_time_for_records = false;
+
+  SetFindings found = find_sets(probe);
+  report_sets(probe, found);
+
+  const std::vector<Finding> findings = run.take_result().findings;
+  EXPECT_EQ(find_finding(findings, "cache.l1.sets")->value, Value(16.0));
+  EXPECT_EQ(find_finding(findings, "cache.l1.replacement")->status, Status::not_resolvable);
+}
+
+TEST_F(SetSearchTest, says_no_policy_of_sets_that_other_chases_contradict) {
+  ToyProbe probe(run, 4);
+  SetFindings found = find_sets(probe);
+  found.layout.agreement = 0.5;
+
+  report_sets(probe, found);
+
   EXPECT_FALSE(found.reason.empty());
   EXPECT_TRUE(run.take_result().findings.empty());
 }
