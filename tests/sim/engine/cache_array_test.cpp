@@ -1,6 +1,8 @@
 // Lines, sectors and stores of one cache.
 #include "cache_array_support.hpp"
 
+#include "base/random.hpp"
+
 #include <gtest/gtest.h>
 
 namespace sonde::sim {
@@ -51,6 +53,43 @@ TEST(CacheArrayTest, a_miss_brings_its_block_of_sectors_only) {
   EXPECT_TRUE(cache.access(0));
   EXPECT_FALSE(cache.access(64));
   EXPECT_TRUE(cache.access(96));
+}
+
+/// Loads of any span, stores under every policy and fills: a GPU with smaller sectors answers the
+/// same.
+TEST(CacheArrayTest, sectors_that_come_together_are_never_seen) {
+  for (const WritePolicy& policy : {WritePolicy{StoreHit::update, StoreMiss::allocate},
+                                    WritePolicy{StoreHit::invalidate, StoreMiss::allocate},
+                                    WritePolicy{StoreHit::update, StoreMiss::no_allocate},
+                                    WritePolicy{StoreHit::invalidate, StoreMiss::no_allocate}}) {
+    std::vector<CacheArray> caches;
+    for (const std::uint64_t sector_bytes : {64, 32}) {
+      CacheModel model;
+      model.write_policy = policy;
+      model.line_bytes = 256;
+      model.sector_bytes = sector_bytes;
+      model.fetch_bytes = 64;
+      Geometry geometry;
+      geometry.ways_per_set = {4, 4};
+      geometry.index.kind = DeclaredIndex::Kind::modulo;
+      geometry.index.granularity_bytes = model.line_bytes;
+      caches.emplace_back(model, geometry).clear(1);
+    }
+    Random random(1);
+    for (int step = 0; step < 10000; ++step) {
+      const std::uint64_t address = random.below(4096) / 4 * 4;
+      const std::uint64_t kind = random.below(8);
+      const std::uint64_t span_bytes = std::uint64_t{1} << random.below(8);
+      std::vector<bool> hits;
+      for (CacheArray& cache : caches) {
+        if (kind == 0) cache.store(address);
+        if (kind == 1) cache.fill(address);
+        if (kind == 2) cache.drop(address);
+        hits.push_back(kind <= 2 ? cache.contains(address) : cache.access(address, span_bytes));
+      }
+      ASSERT_EQ(hits[0], hits[1]) << step;
+    }
+  }
 }
 
 TEST(CacheArrayTest, a_span_is_there_if_all_of_its_sectors_are) {
