@@ -84,9 +84,29 @@ void report_l2_behind_another(JobRun& run, const std::vector<double>& own,
                   median(own), median(served)));
 }
 
+/// Latencies of loads that only the memory serves.
+struct MemoryLoads {
+  std::vector<double> all;      // some wait for a translation where pages are small
+  std::vector<double> at_hand;  // of these none does
+};
+
+/// Where pages are small and their translations slow, lines of the memory whose translation is at
+/// hand come so much sooner that a threshold from the others takes them for hits: then both count.
+MemoryLoads measure_memory_loads(JobRun& run, const ChaseSetup& setup,
+                                 const std::vector<double>& hits) {
+  MemoryLoads memory{.all = measure_memory_latencies(run, setup, "cache.l2 memory", run.seed()),
+                     .at_hand = measure_memory_latencies(run, setup, "cache.l2 memory at hand",
+                                                         run.seed(), 3, smallest_page_bytes)};
+  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
+  if (classes && median(memory.at_hand) < classes->threshold_cycles + least_memory_gap_cycles)
+    memory.all.insert(memory.all.end(), memory.at_hand.begin(), memory.at_hand.end());
+  return memory;
+}
+
 /// @param cache with a threshold between hits and the memory
-void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector<double> misses) {
+void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const MemoryLoads& memory) {
   JobRun& run = cache.run;
+  std::vector<double> misses = memory.all;
   const LoadedElsewhere parts = look_for_parts(cache);
   if (const auto served = later_than_own(parts, hits, misses))
     return report_l2_behind_another(run, hits, *served);
@@ -96,11 +116,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, std::vector
   const std::vector<double> plain_hits = hits;
   look_past_translations(cache, hits, misses, geometry, reason);
   BehindL2 behind;
-  if (geometry) {
-    const std::vector<double> memory = measure_memory_latencies(
-        run, cache.chase, "cache.l2 memory at hand", run.seed(), 3, smallest_page_bytes);
-    behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory);
-  }
+  if (geometry) behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory.at_hand);
   if (behind.is_side_cache()) {
     hits = plain_hits;
     misses = behind.between->served.cycles;
@@ -132,19 +148,18 @@ void run_cache_l2(JobRun& run) {
                        .name = "cache.l2",
                        .chase = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest)};
   const std::vector<double> hits = measure_hits(run, cache.chase, run.seed(), 8);
-  const std::vector<double> misses =
-      measure_memory_latencies(run, cache.chase, "cache.l2 memory", run.seed());
-  const auto classes = separate_hits(hits, misses, least_memory_gap_cycles);
+  const MemoryLoads memory = measure_memory_loads(run, cache.chase, hits);
+  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
   if (!classes) {
     return run.report_rest(
         "", Status::not_present,
         fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}", median(hits),
-                    median(misses)));
+                    median(memory.all)));
   }
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);
   cache.seed = derive_seed(run.seed(), "cache.l2");
-  characterize_l2(cache, hits, misses);
+  characterize_l2(cache, hits, memory);
 }
 
 }  // namespace sonde

@@ -30,13 +30,13 @@ std::optional<Interval> l2_bytes(const JobRun& run) {
 }
 
 /// From what the L2 surely holds to twice what it does, or four times what it may where that is
-/// known roughly.
+/// known roughly. Of all its lines: one with shorter lines than are touched holds more than that.
 SurveyedSpans spans_around(const Interval& l2_bytes, double line_bytes, double memory_cycles) {
   constexpr double known_well = 1.25;
   const double spans = l2_bytes.high <= known_well * l2_bytes.low ? 2 : 4;
   return {.from_bytes = static_cast<std::uint64_t>(l2_bytes.low),
           .to_bytes = static_cast<std::uint64_t>(spans * l2_bytes.high),
-          .step_bytes = std::max(static_cast<std::uint64_t>(line_bytes), common_line_bytes),
+          .step_bytes = static_cast<std::uint64_t>(line_bytes),
           .memory_cycles = memory_cycles};
 }
 

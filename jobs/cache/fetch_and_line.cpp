@@ -67,6 +67,14 @@ LostSpan find_lost_span(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   return {span_of(1), 0};
 }
 
+/// Whether the cache before this one holds so few lines, whatever this one does with them.
+bool inner_holds(const CacheUnderTest& cache, std::uint64_t lines) {
+  constexpr double clearly_more = 1.2;
+  if (!cache.inner) return false;
+  const std::uint64_t inner_lines = cache.inner->size_bytes / cache.inner->line_bytes;
+  return static_cast<double>(lines) < clearly_more * static_cast<double>(inner_lines);
+}
+
 LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                              std::uint64_t fetch_bytes) {
   const LostSpan lost = find_lost_span(cache, coarse_size_bytes, fetch_bytes);
@@ -81,6 +89,7 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
         [&](std::uint64_t order) { return sparse_order(span_bytes, block, fetch_bytes, order); },
         miss_limit);
     line.contrast = std::min(line.contrast, blocks.contrast);
+    if (blocks.stay && inner_holds(cache, span_bytes / block)) line.contrast = 0;
     if (blocks.stay) break;
     line.bytes = block;
   }

@@ -217,14 +217,22 @@ std::string BehindL2::explain_open() const {
 BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geometry,
                         const LoadedElsewhere& parts, const std::vector<double>& hits,
                         const std::vector<double>& memory) {
+  constexpr std::uint64_t most_loads = 1 << 17;  // of the longest footprint
   // Both hold as much at least as the bound, if the cache behind answers sooner than the threshold.
-  const SurveyedSpans spans{.from_bytes = geometry.bound.fitting_bytes / 2,
-                            .to_bytes = 2 * geometry.bound.fitting_bytes,
-                            .step_bytes = std::max(geometry.line_bytes, common_line_bytes),
-                            .memory_cycles = quantile(memory, 0.05)};
-  const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
-  return {.parts = parts,
-          .between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05))};
+  SurveyedSpans spans{.from_bytes = geometry.bound.fitting_bytes / 2,
+                      .to_bytes = 2 * geometry.bound.fitting_bytes,
+                      .step_bytes = std::max(geometry.line_bytes, common_line_bytes),
+                      .memory_cycles = quantile(memory, 0.05)};
+  BehindL2 behind{.parts = parts};
+  // Lines of the L2 may be shorter than those of a cache behind it, which were seen in their place:
+  // it then holds all of a footprint of which that cache loses lines, if few of them are touched.
+  do {
+    const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
+    behind.between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05));
+    spans.step_bytes /= 2;
+  } while (!behind.between && spans.step_bytes >= smallest_line_bytes &&
+           spans.to_bytes / spans.step_bytes <= most_loads);
+  return behind;
 }
 
 void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts) {

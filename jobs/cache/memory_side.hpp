@@ -36,7 +36,7 @@ struct Between {
   bool serves_half() const { return share >= 0.5; }
 };
 
-/// nullopt if nothing answers three tenths of any footprint later than the lower bound and sooner
+/// nullopt if nothing answers a fifth of any footprint later than the lower bound and sooner
 /// than the upper one.
 /// @param above_cycles no hit takes longer
 std::optional<Between> find_between(const std::vector<FootprintChase>& chases, double above_cycles,

@@ -267,6 +267,12 @@ const std::vector<Cause>& causes() {
        {"cache.instruction"},
        "cache.instruction_l1.s",
        true},
+      {"slow_translations_beside_a_small_l2_in_slices",
+       {645160833},
+       {"cache.l2"},
+       "cache.l2.",
+       true},
+      {"an_l2_of_short_lines_before_a_cache_of_the_memory", {645160883}, {"cache.l2"}, "cache.l2."},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
