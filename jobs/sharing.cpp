@@ -107,20 +107,27 @@ double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
   return soonest;
 }
 
+/// Between accesses that each miss once their line has left: a line, or, where that is not known,
+/// what a miss brings.
+std::optional<double> find_step_bytes(const JobRun& run, const std::string& cache) {
+  const auto line_bytes = run.number(cache + ".line_bytes");
+  return line_bytes ? line_bytes : run.number(cache + ".fetch_bytes");
+}
+
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto size_bytes = run.number(name + ".size_bytes");
-  const auto line_bytes = run.number(name + ".line_bytes");
+  const auto step_bytes = find_step_bytes(run, name);
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
   const auto miss_cycles = run.number(name + ".miss_latency_cycles");
   if (auto holder = find_bank_holder(run, known)) {
     return {.cache = std::move(holder), .holds_bank = true};
   }
-  if (!size_bytes || !line_bytes || !hit_cycles || !miss_cycles) {
+  if (!size_bytes || !step_bytes || !hit_cycles || !miss_cycles) {
     const Finding* size = run.answer(name + ".size_bytes");
     const bool absent = size != nullptr && size->status == Status::not_present;
     return {.status = absent ? Status::not_present : Status::not_resolvable,
-            .reason = absent ? size->reason : "its size, line or latencies are not known"};
+            .reason = absent ? size->reason : "its size, fetch or latencies are not known"};
   }
   if (name == "cache.l2" && run.number("cache.l2.far_hit_latency_cycles")) {
     return {.reason =
@@ -129,7 +136,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = *size_bytes;
   cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
-  cache.line_bytes = std::max(static_cast<std::uint64_t>(*line_bytes), access_bytes(known.path));
+  cache.line_bytes = std::max(static_cast<std::uint64_t>(*step_bytes), access_bytes(known.path));
   cache.miss_cycles =
       (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
       2;

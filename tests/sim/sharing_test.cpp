@@ -97,6 +97,26 @@ INSTANTIATE_TEST_SUITE_P(Shipped, SharingTest,
                                           testing::Range<std::uint64_t>(1, 4)),
                          name_case);
 
+/// Of caches whose line was left open: what a miss brings is asked for in its place.
+TEST(SharingOfOpenLinesTest, scopes_are_told_by_what_a_miss_brings) {
+  JobOnSim sim("gtx280");
+  for (const auto& [name, declared] : declared_caches(sim.truth())) {
+    const sim::CacheModel& cache = sim.truth().caches[declared.number];
+    const std::string prefix = "cache." + name + ".";
+    sim.assume(prefix + "size_bytes",
+               static_cast<double>(cache.size_bytes(cache.geometries.front())));
+    sim.assume(prefix + "fetch_bytes", static_cast<double>(cache.fetch_bytes));
+    sim.assume(prefix + "hit_latency_cycles", declared.hit_cycles);
+    sim.assume(prefix + "miss_latency_cycles", declared.miss_cycles);
+  }
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.number("sharing.constant_l1.sms"), 1);
+  EXPECT_EQ(sim.number("sharing.constant_l2.sms"), 3);
+  EXPECT_EQ(sim.text("sharing.constant_l2_code"), "instruction_l2");
+}
+
 TEST(SharingReasonTest, a_divided_l2_is_not_judged) {
   JobOnSim sim("h200");
   sim.assume("cache.l2.size_bytes", 60.0 * 1024 * 1024);
