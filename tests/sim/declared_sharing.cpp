@@ -2,6 +2,8 @@
 // it.
 #include "sim/declared_paths.hpp"
 
+#include <algorithm>
+
 namespace sonde::test {
 namespace {
 
@@ -33,6 +35,14 @@ OneOf names_of(const sim::Die& die, sim::Scope scope) {
   return names;
 }
 
+/// Whether nothing tells the name, though the SMs that share are known: it is that of GPCs, which
+/// nothing shows (the number of those SMs is another value).
+bool is_beyond_sight(const OneOf& names, const sim::Model& model) {
+  return !shows_gpcs(model) && std::ranges::all_of(names.texts, [](const std::string& name) {
+    return name == "gpc" || name == "partition";
+  });
+}
+
 constexpr const char* shared_caches[] = {"l1",
                                          "readonly",
                                          "texture_l1",
@@ -57,7 +67,10 @@ void declare_scopes(Values& values, const sim::Model& model, const sim::Die& die
       continue;
     }
     const sim::Scope scope = model.caches[found->second].scope;
-    values.push_back({"sharing." + name + ".scope", names_of(die, scope)});
+    const OneOf scope_names = names_of(die, scope);
+    values.push_back({.metric = "sharing." + name + ".scope",
+                      .value = scope_names,
+                      .excluded = is_beyond_sight(scope_names, model)});
     values.push_back({"sharing." + name + ".sms", static_cast<double>(sharers(die, scope).size())});
   }
 }

@@ -102,18 +102,6 @@ TpcRate rate_of_tpc(const sim::Model& model) {
   return {std::min(port, all), late * port < all};
 }
 
-/// A GPC is a group of TPCs that clusters, clocks or a port have in common. Where all of the device
-/// have them in common, or none has, nothing tells one; nor where it may be a TPC of three SMs.
-bool shows_gpcs(const sim::Model& model) {
-  const sim::ChipModel& chip = model.chip;
-  if (chip.min_tpcs_per_gpc * chip.sms_per_tpc <= 3) return false;
-  const double port = model.units.throughput.gpc_port_bytes_per_cycle;
-  const double least = rate_of_tpc(model).bytes_per_cycle * chip.min_tpcs_per_gpc;
-  const bool by_clusters = model.device.max_cluster_blocks > chip.sms_per_tpc;
-  const bool by_port = port > 0 && late * port < least && chip.gpcs > 1;
-  return by_clusters || by_port || (model.clock.scope == sim::Scope::gpc && chip.gpcs > 1);
-}
-
 /// The same of a TPC; one of a single SM is no group.
 bool shows_tpcs(const sim::Model& model) {
   if (model.chip.sms_per_tpc == 1) return false;
@@ -133,6 +121,16 @@ void declare_groups(Values& values, const sim::Model& model) {
 }
 
 }  // namespace
+
+bool shows_gpcs(const sim::Model& model) {
+  const sim::ChipModel& chip = model.chip;
+  if (chip.min_tpcs_per_gpc * chip.sms_per_tpc <= 3) return false;
+  const double port = model.units.throughput.gpc_port_bytes_per_cycle;
+  const double least = rate_of_tpc(model).bytes_per_cycle * chip.min_tpcs_per_gpc;
+  const bool by_clusters = model.device.max_cluster_blocks > chip.sms_per_tpc;
+  const bool by_port = port > 0 && late * port < least && chip.gpcs > 1;
+  return by_clusters || by_port || (model.clock.scope == sim::Scope::gpc && chip.gpcs > 1);
+}
 
 NamedCaches name_caches(const sim::Model& model) {
   NamedCaches named;
