@@ -102,7 +102,7 @@ TpcRate rate_of_tpc(const sim::Model& model) {
   return {std::min(port, all), late * port < all};
 }
 
-/// The same of a TPC; one of a single SM is no group.
+/// Whether anything tells the TPCs; one of a single SM is no group.
 bool shows_tpcs(const sim::Model& model) {
   if (model.chip.sms_per_tpc == 1) return false;
   // Clusters of two name TPCs only where larger ones reach beyond them.
