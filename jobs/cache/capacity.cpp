@@ -161,7 +161,9 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
   const std::uint64_t check_bytes = scale_span(bound.fitting_bytes, 0.75, sparse_step);
   if (ask_roughly(cache, check_bytes, fetch_bytes) == Fit::fits) return bound;
   limits.limit_bytes = bound.overflowing_bytes;
-  return find_capacity_bound(limits, ask_with(fetch_bytes));
+  const CapacityBound dense = find_capacity_bound(limits, ask_with(fetch_bytes));
+  // Where the check overflowed by chance (random replacement), what fits is what fitted before.
+  return dense.overflowing_bytes == 0 ? bound : dense;
 }
 
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
