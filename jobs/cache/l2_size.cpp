@@ -226,11 +226,12 @@ BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geomet
   BehindL2 behind{.parts = parts};
   // Lines of the L2 may be shorter than those of a cache behind it, which were seen in their place:
   // it then holds all of a footprint of which that cache loses lines, if few of them are touched.
+  const bool may_be_shorter = geometry.line_bytes <= common_line_bytes;
   do {
     const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
     behind.between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05));
     spans.step_bytes /= 2;
-  } while (!behind.between && spans.step_bytes >= smallest_line_bytes &&
+  } while (may_be_shorter && !behind.between && spans.step_bytes >= smallest_line_bytes &&
            spans.to_bytes / spans.step_bytes <= most_loads);
   return behind;
 }
