@@ -5,6 +5,7 @@
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
@@ -134,6 +135,40 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
          settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
 
+Granularity granularity_here(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t fewest_targets = 8;
+  constexpr std::uint64_t least_distances = 3;
+  constexpr double least_agreement = 0.6;
+  // Levels translate the same pages, as far as is known: others need more evidence.
+  constexpr double least_agreement_if_other = 0.95;
+  constexpr std::uint64_t parts_of_page = 8;
+  for (const Targets targets : {Targets::kept, Targets::cold}) {
+    std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
+    for (std::uint64_t step = smallest_page_bytes / parts_of_page;
+         fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+      const auto distance = miss_distance(
+          find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
+      const std::uint64_t closer_bytes = nearest_bytes;
+      if (distance) nearest_bytes = std::min(nearest_bytes, distance->bytes);
+      // Misses all along, though not in shorter steps, are none of translations: a cache loses
+      // lines.
+      if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
+      const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
+      const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
+      // Few pages that were not pushed out may lie at one distance by chance.
+      if (is_other && closer_bytes < distance->bytes) continue;
+      const bool needs_more = is_other || targets == Targets::cold;
+      if (distance->observations >= least_distances &&
+          distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
+        if (distance->bytes >= smallest_page_bytes) return {distance, true};
+        // Of a first level nothing lies between two targets that could push out the one before.
+        if (tlb.inner.entries > 0) return {{}, false};
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool tells_single_misses(const TlbUnderTest& tlb) {
@@ -198,38 +233,16 @@ std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb
   return rounds;
 }
 
+TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size_t draw) {
+  tlb.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + " " + what, draw));
+  return tlb;
+}
+
 Granularity measure_granularity(const TlbUnderTest& tlb) {
-  constexpr std::uint64_t fewest_targets = 8;
-  constexpr std::uint64_t least_distances = 3;
-  constexpr double least_agreement = 0.6;
-  // Levels translate the same pages, as far as is known: others need more evidence.
-  constexpr double least_agreement_if_other = 0.95;
-  constexpr std::uint64_t parts_of_page = 8;
-  for (const Targets targets : {Targets::kept, Targets::cold}) {
-    std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
-    for (std::uint64_t step = smallest_page_bytes / parts_of_page;
-         fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-      const auto distance = miss_distance(
-          find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
-      const std::uint64_t closer_bytes = nearest_bytes;
-      if (distance) nearest_bytes = std::min(nearest_bytes, distance->bytes);
-      // Misses all along, though not in shorter steps, are none of translations: a cache loses
-      // lines.
-      if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
-      const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
-      const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
-      // Few pages that were not pushed out may lie at one distance by chance.
-      if (is_other && closer_bytes < distance->bytes) continue;
-      const bool needs_more = is_other || targets == Targets::cold;
-      if (distance->observations >= least_distances &&
-          distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
-        if (distance->bytes >= smallest_page_bytes) return {distance, true};
-        // Of a first level nothing lies between two targets that could push out the one before.
-        if (tlb.inner.entries > 0) return {{}, false};
-      }
-    }
-  }
-  return {};
+  Granularity seen = granularity_here(tlb);
+  for (std::size_t draw = 1; draw < asked_places && !seen.bytes && seen.keeps_new; ++draw)
+    seen = granularity_here(at_other_place(tlb, "granularity", draw));
+  return seen;
 }
 
 std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,

@@ -50,13 +50,20 @@ std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
                                                          const Lines& entries);
 
+/// Places that are asked where one says nothing.
+inline constexpr std::size_t asked_places = 3;
+
+/// The same level through other memory and on another SM.
+TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size_t draw);
+
 struct Granularity {
   std::optional<BlockSize> bytes;  // nullopt: not seen
   bool keeps_new = true;  // the level keeps what was just asked for, or larger steps hide it
 };
 /// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps. Not seen if it is larger than the chase could show, or if parts
-/// smaller than any page miss, too: the level throws new entries out before old ones (BRRIP).
+/// translations in small steps, at up to three places. Not seen if it is larger than the chase
+/// could show, or if parts smaller than any page miss, too: the level throws new entries out before
+/// old ones (BRRIP).
 Granularity measure_granularity(const TlbUnderTest& tlb);
 
 /// How to look for a reach.

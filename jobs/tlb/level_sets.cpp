@@ -53,14 +53,6 @@ SetFindings choose_sets(std::vector<SetFindings> draws) {
   return std::move(first);
 }
 
-/// Of a search, so many times at most elsewhere.
-constexpr std::size_t most_draws = 3;
-
-TlbUnderTest at_other_place(TlbUnderTest tlb, const char* what, std::size_t draw) {
-  tlb.chase = at_draw(tlb.chase, draw_replicate(tlb.run, tlb.name + what, draw));
-  return tlb;
-}
-
 /// Whether a row of entries, half way between what fits and what the sets are said to hold, misses
 /// about as it would if it lay evenly in those sets: in the smallest of them.
 bool has_room_here(const TlbUnderTest& tlb, const SetLayout& layout) {
@@ -80,8 +72,8 @@ bool has_room_here(const TlbUnderTest& tlb, const SetLayout& layout) {
 /// Whether it does so anywhere: in one of 24 runs on an H100 it did not at once.
 bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
   bool has_room = has_room_here(tlb, layout);
-  for (std::size_t draw = 1; draw < most_draws && !has_room; ++draw)
-    has_room = has_room_here(at_other_place(tlb, " room", draw), layout);
+  for (std::size_t draw = 1; draw < asked_places && !has_room; ++draw)
+    has_room = has_room_here(at_other_place(tlb, "room", draw), layout);
   return has_room;
 }
 
@@ -101,8 +93,8 @@ SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
   const auto end_of_draw = [&] { return (tlb.run.device_s() + end_device_s) / 2; };
   TlbProbe probe(tlb, end_of_draw());
   std::vector<SetFindings> draws{search_in_time(probe)};
-  while (draws.size() < most_draws && !is_whole(draws.back())) {
-    TlbProbe other(at_other_place(tlb, " sets", draws.size()), end_of_draw());
+  while (draws.size() < asked_places && !is_whole(draws.back())) {
+    TlbProbe other(at_other_place(tlb, "sets", draws.size()), end_of_draw());
     draws.push_back(search_in_time(other));
   }
   SetFindings chosen = choose_sets(std::move(draws));
