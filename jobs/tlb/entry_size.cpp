@@ -129,7 +129,9 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
        shares.back() > 0 && span_bytes / block >= fewest_blocks; block *= 2) {
     shares.push_back(share_of(span_bytes, block));
   }
-  const std::uint64_t entry_bytes = block_bytes << doublings_to_entry(shares);
+  const auto doublings = doublings_to_entry(shares);
+  if (!doublings) return std::nullopt;
+  const std::uint64_t entry_bytes = block_bytes << *doublings;
   return entry_bytes == unit_bytes ? tlb.granularity_bytes : entry_bytes;
 }
 

@@ -157,8 +157,10 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
     return report_unknown_units(tlb, chases, reason);
   const bool shows_entries = measure_units(tlb, *granularity.bytes);
   if (tlb.entry_bytes == 0) {
-    return report_unknown_units(tlb, chases,
-                                "pages at equal distances overflow it, as many at random do not");
+    return report_unknown_units(
+        tlb, chases,
+        "which pages share an entry does not show: at random places others miss than "
+        "at equal distances, or fewer and fewer of larger parts");
   }
   if (is_of_page_tables(tlb)) {
     return tlb.run.report_rest(

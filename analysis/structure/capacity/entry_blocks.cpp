@@ -8,7 +8,7 @@ bool misses_as_often(double missing_share, double other_share) {
   return missing_share >= falling_fraction * other_share;
 }
 
-std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
+std::optional<std::size_t> doublings_to_entry(const std::vector<double>& missing_shares) {
   constexpr double notable_share = 0.2;
   // Of smaller blocks all miss, unless victims are drawn at random or new entries leave first.
   constexpr double nearly_all = 0.95;
@@ -25,7 +25,12 @@ std::size_t doublings_to_entry(const std::vector<double>& missing_shares) {
     const bool not_by_chance = share >= notable_share && missing_shares[block - 1] < nearly_all;
     const bool falls_behind = share >= most_by_chance && block + 1 < missing_shares.size() &&
                               missing_shares[block + 1] < hardly_any;
-    if (falls && !not_by_chance && !stays_there && !falls_behind) break;
+    if (falls && !not_by_chance && !stays_there && !falls_behind) {
+      const bool falls_slowly = share >= notable_share && block + 1 < missing_shares.size() &&
+                                missing_shares[block + 1] >= hardly_any;
+      if (falls_slowly) return std::nullopt;
+      break;
+    }
     entry = block;
   }
   return entry;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace sonde {
@@ -14,7 +15,8 @@ bool misses_as_often(double missing_share, double other_share);
 /// units, each further one of blocks twice as large. Half as many blocks as entries fit, so that
 /// few of them miss: those of sets that chance overfills. Pages that share an entry may miss more
 /// than entries do, where the level throws out first what was asked for last: then fewer miss of
-/// larger blocks, but as many again of the next.
-std::size_t doublings_to_entry(const std::vector<double>& missing_shares);
+/// larger blocks, but as many again of the next. nullopt where fewer and fewer miss of ever larger
+/// blocks: parts of entries that leave at random look like small entries that chance overfills.
+std::optional<std::size_t> doublings_to_entry(const std::vector<double>& missing_shares);
 
 }  // namespace sonde

@@ -29,6 +29,12 @@ TEST(EntryBlocksTest, entries_lost_at_random_are_more_than_chance_overfills) {
   EXPECT_EQ(doublings_to_entry({1, 1, 0.98, 0.52, 0}), 3U);  // unequal shares of the ways
 }
 
+/// Eight pages of an entry, each filled apart and all lost with it: as large as one of them, by a
+/// third of twice as large blocks that miss, until a tenth of the next did, too.
+TEST(EntryBlocksTest, parts_of_entries_lost_at_random_are_not_taken_for_entries) {
+  EXPECT_FALSE(doublings_to_entry({0.985, 0.329, 0.110, 0.034, 0}));
+}
+
 TEST(EntryBlocksTest, without_misses_a_unit_is_all_that_is_known) {
   EXPECT_EQ(doublings_to_entry({0}), 0U);
   EXPECT_EQ(doublings_to_entry({}), 0U);
