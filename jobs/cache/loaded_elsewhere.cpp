@@ -21,10 +21,9 @@ namespace {
 constexpr std::uint64_t longest_fetch_bytes = 512;  // lines further apart come one by one
 
 /// Two neighbouring lines at each of many places: the first brings the translation of the second.
-Offsets choose_lines(const JobRun& run) {
+Offsets choose_lines(const JobRun& run, std::uint64_t most_bytes) {
   constexpr std::uint64_t places = 128;
   constexpr std::uint64_t place_bytes = 2 * longest_fetch_bytes;
-  constexpr std::uint64_t most_bytes = 1_GiB;
   const std::uint64_t span_bytes = std::min(most_bytes, run.info().memory_bytes / 4);
   Random random(derive_seed(run.seed(), "lines loaded elsewhere"));
   Offsets offsets;
@@ -72,10 +71,18 @@ bool sees_two(const std::vector<double>& latencies) {
 
 }  // namespace
 
+std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
+                                             std::uint64_t most_bytes) {
+  const std::vector<int> sms = sms_all_over(cache.run);
+  if (sms.size() < 2) return {};
+  return measure_loaded(cache, choose_lines(cache.run, most_bytes), sms.back(), sms.front());
+}
+
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
+  constexpr std::uint64_t most_bytes = 1_GiB;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};
-  const Offsets lines = choose_lines(cache.run);
+  const Offsets lines = choose_lines(cache.run, most_bytes);
   const int loader = sms.back();
   sms.pop_back();
   std::vector<std::vector<double>> latencies;

@@ -1,5 +1,5 @@
-// Whether an L2 lies in several partitions, by lines that another SM has just loaded: a part of the
-// job cache.l2. Method: docs/methods/l2-partitions.md.
+// Lines that another SM has just loaded: whether an L2 lies in several partitions (a part of the
+// job cache.l2; docs/methods/l2-partitions.md), and how soon it answers.
 #pragma once
 
 #include "jobs/chase/cache_under_test.hpp"
@@ -25,6 +25,11 @@ struct LoadedElsewhere {
 std::optional<std::vector<double>> later_than_own(const LoadedElsewhere& loaded,
                                                   const std::vector<double>& own,
                                                   const std::vector<double>& memory);
+
+/// Latencies on one SM of lines that one far from it has just loaded in the same way: unless both
+/// share a cache before it, those of the L2. Empty if there is one SM only.
+/// @param most_bytes of memory  @throws DeviceError, DeviceLostError
+std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache, std::uint64_t most_bytes);
 
 /// SMs all over the chip load lines all over the memory that another SM has just loaded, and they
 /// themselves have not. In one L2 all are hits of the same kind. In several partitions those with

@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/data_pressure.hpp"
 #include "jobs/cache/l2_partitions.hpp"
+#include "jobs/cache/loaded_elsewhere.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -175,6 +176,18 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
   return l2;
 }
 
+/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same: what
+/// another SM has just loaded comes clearly later. Not told where both share that cache.
+bool is_before_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
+                  const LatencyClass& found) {
+  constexpr double soonest_share = 0.1;  // of several partitions the nearest
+  if (comes_as_late_as_l2(run, found)) return false;
+  const CacheUnderTest cache{.run = run, .name = path.caches.front(), .chase = setup};
+  const std::vector<double> of_l2 = measure_loaded_elsewhere(cache, path.survey_bytes);
+  return !of_l2.empty() &&
+         quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
+}
+
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
 /// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
 /// lies behind may be slow translations, or a cache on the memory's side.
@@ -182,7 +195,10 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<Latenc
                     std::size_t served, PathSurvey& survey) {
   if (path.space_bytes > 0) return find_l2_of_space(run, path, classes, served, survey);
   std::size_t first = 0;
-  while (first < served && !is_l2(run, path, survey.chase, classes[first])) ++first;
+  while (first < served && (!is_l2(run, path, survey.chase, classes[first]) ||
+                            is_before_l2(run, path, survey.chase, classes[first]))) {
+    ++first;
+  }
   return first;
 }
 
