@@ -20,9 +20,10 @@ namespace {
 
 constexpr std::uint64_t longest_fetch_bytes = 512;  // lines further apart come one by one
 
-/// Two neighbouring lines at each of many places: the first brings the translation of the second.
-Offsets choose_lines(const JobRun& run, std::uint64_t most_bytes) {
-  constexpr std::uint64_t places = 128;
+constexpr std::uint64_t most_places = 128;
+
+/// Two neighbouring lines at each of these places: the first brings the translation of the second.
+Offsets choose_lines(const JobRun& run, std::uint64_t places, std::uint64_t most_bytes) {
   constexpr std::uint64_t place_bytes = 2 * longest_fetch_bytes;
   const std::uint64_t span_bytes = std::min(most_bytes, run.info().memory_bytes / 4);
   Random random(derive_seed(run.seed(), "lines loaded elsewhere"));
@@ -73,16 +74,23 @@ bool sees_two(const std::vector<double>& latencies) {
 
 std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
                                              std::uint64_t most_bytes) {
-  const std::vector<int> sms = sms_all_over(cache.run);
-  if (sms.size() < 2) return {};
-  return measure_loaded(cache, choose_lines(cache.run, most_bytes), sms.back(), sms.front());
+  constexpr std::uint64_t fewest_places = 4;
+  constexpr std::uint64_t part_of_l2 = 4;  // of its lines, if they are as long as any
+  std::vector<int> sms = sms_all_over(cache.run);
+  std::erase(sms, cache.chase.sm);
+  const auto l2_bytes = cache.run.number("cache.l2.size_bytes");
+  if (sms.empty() || !l2_bytes) return {};
+  const std::uint64_t lines = static_cast<std::uint64_t>(*l2_bytes) / longest_fetch_bytes;
+  const std::uint64_t places = std::clamp(lines / part_of_l2 / 2, fewest_places, most_places);
+  return measure_loaded(cache, choose_lines(cache.run, places, most_bytes), sms.back(),
+                        cache.chase.sm);
 }
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
   constexpr std::uint64_t most_bytes = 1_GiB;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};
-  const Offsets lines = choose_lines(cache.run, most_bytes);
+  const Offsets lines = choose_lines(cache.run, most_places, most_bytes);
   const int loader = sms.back();
   sms.pop_back();
   std::vector<std::vector<double>> latencies;

@@ -7,6 +7,7 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/cache/loaded_elsewhere.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/latency/parts.hpp"
 #include "jobs/run/attempt.hpp"
@@ -132,6 +133,39 @@ bool comes_sooner_than_l2(const JobRun& run, const Replicates& hits) {
   return median(hits.pooled()) < least_share_of_l2 * l2_cycles;
 }
 
+/// Hits of an L2 that is hardly larger than the first cache: lines that another SM has just loaded.
+/// Of several partitions the other SM may be in another one.
+/// @param l1 of the first cache, which both SMs may share
+Replicates report_small_l2(const PathChase& path, const HitClasses& l1, const Replicates& dram) {
+  constexpr std::uint64_t most_bytes = 64_MiB;
+  constexpr double most_lost = 0.5;
+  const std::string prefix = path.prefix("l2");
+  std::size_t all = 0;
+  const Replicates hits =
+      measure_replicates(path.run, path.label("l2 loaded elsewhere"), [&](const Draw& draw) {
+        const CacheUnderTest cache{
+            .run = path.run, .name = path.label("l2"), .chase = at_draw(path.chase, draw)};
+        std::vector<double> cycles = measure_loaded_elsewhere(cache, most_bytes);
+        all += cycles.size();
+        std::erase_if(cycles, [&](double of_load) { return of_load <= l1.threshold_cycles; });
+        return cycles;
+      });
+  const std::vector<double> served = hits.pooled();
+  const bool is_divided = path.run.number("cache.l2.far_hit_latency_cycles").has_value();
+  const bool is_shown = static_cast<double>(served.size()) >= most_lost * static_cast<double>(all);
+  if (is_divided || served.empty() || !is_shown || comes_sooner_than_l2(path.run, hits) ||
+      !separate_hits(served, dram.pooled(), least_first_cache_gap_cycles)) {
+    path.run.report_rest(prefix, Status::not_resolvable,
+                         "the L2 is hardly larger than the first cache, and lines that another SM "
+                         "has just loaded do not show it");
+    return {};
+  }
+  report_hits(path.run, prefix + "cycles", hits);
+  path.run.report_rest(prefix, Status::not_resolvable,
+                       "the L2 is hardly larger than the first cache");
+  return hits;
+}
+
 /// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
 /// is as fast: then none is given back.
 /// @param l1 of the first cache, if the path has one
@@ -141,11 +175,8 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
   constexpr double least_overfill = 1.25;  // of the first cache, or it may answer
   const std::string prefix = path.prefix("l2");
   const auto span_bytes = static_cast<double>(l2_span_bytes(path.run));
-  if (l1 && span_bytes < least_overfill * l1_bytes_of(path.run)) {
-    path.run.report_rest(prefix, Status::not_resolvable,
-                         "the L2 is hardly larger than the first cache");
-    return {};
-  }
+  if (l1 && span_bytes < least_overfill * l1_bytes_of(path.run))
+    return report_small_l2(path, *l1, dram);
   const auto plan_of = [&](std::uint64_t seed) {
     return overflowing_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
                             recorded);
