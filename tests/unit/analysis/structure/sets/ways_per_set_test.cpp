@@ -1,11 +1,16 @@
-// What further chases say of sets that were found: those of lines whose set nobody knows say
-// nothing, and are not asked for.
+// How many ways each set has, and what further chases say of that: those of lines whose set nobody
+// knows say nothing, and are not asked for.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace sonde {
 namespace {
+
+constexpr std::uint32_t passes = 3;
 
 TEST(CheckWaysTest, asks_no_list_without_lines) {
   const LinePool space{.line_bytes = 128, .span_bytes = 1 << 20, .cached_lines = 64, .seed = 3};
@@ -45,6 +50,112 @@ TEST(CheckWaysTest, a_set_that_loses_lines_in_one_order_alone_is_not_overfull) {
   EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed_at_first).agreement, 1);
   EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed).agreement, 0);
   EXPECT_EQ(check_ways({4}, one_set, space, 64, disturbed).agreement, 1);
+}
+
+/// A level of 128 sets of four ways.
+class WaysPerSetTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t line_bytes = 128;
+  static constexpr std::uint32_t set_ways = 4;
+  /// In how many passes a line is lost although the lines of its set fit.
+  using Lost =
+      std::function<std::uint32_t(const Lines& of_set, std::uint64_t set, std::uint64_t line)>;
+
+  WaysPerSetTest() {
+    index.kind = IndexKind::bit_field;
+    for (int bit = 7; bit < 14; ++bit) index.masks.push_back(std::uint64_t{1} << bit);
+    index.sets = 128;
+  }
+
+  /// @param lines that memory has
+  WaysBySet measure_with(const Lost& lost, std::uint64_t lines) {
+    const MissOracle ask = [&](std::span<const Lines> lists) {
+      std::vector<MissCounts> answers;
+      for (const Lines& list : lists) answers.push_back(answer(list, lost));
+      return answers;
+    };
+    const LinePool space{.line_bytes = line_bytes,
+                         .span_bytes = lines * line_bytes,
+                         .cached_lines = std::uint64_t{128} * set_ways,
+                         .seed = 3};
+    const EvictionSet conflict{.lines = Lines{0, 16384, 32768, 49152, 65536}, .fitting_lines = 512};
+    return measure_ways(index, space, conflict, ask);
+  }
+
+  std::vector<std::uint32_t> measure(const Lost& lost) {
+    return measure_with(lost, index.sets * 64).ways;
+  }
+
+  MissCounts answer(const Lines& list, const Lost& lost) {
+    MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
+    std::vector<Lines> by_set(index.sets);
+    for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      const std::uint64_t set = set_of(index, list[at]);
+      counts.misses[at] = by_set[set].size() > set_ways ? passes : lost(by_set[set], set, list[at]);
+    }
+    return counts;
+  }
+
+  IndexFunction index;
+};
+
+/// One of the four lines of the fifth set that are asked for first misses in that order, whatever
+/// room there is: some other cache has lost it. In other orders it does not.
+TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
+  Lines first_order;  // of the fifth set
+  const auto found =
+      measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) -> std::uint32_t {
+        if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
+        return of_set == first_order && of_set.front() == line ? passes : 0;
+      });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// A page of the program's own takes a way of one set of a TLB most of the time (the last set of an
+/// H200's second TLB).
+TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) {
+  int asked = 0;
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
+    if (set != 127 || of_set.size() < set_ways) return 0u;
+    if (line == of_set.front()) ++asked;
+    return asked % 4 != 0 ? passes : 0u;
+  });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// An H100 has 2,341 entries for the 2,048 of its second TLB, of which some are taken: 99 of 256
+/// sets had no ninth one.
+TEST_F(WaysPerSetTest, sets_without_a_line_too_many_are_like_the_others) {
+  const auto none_lost = [](const Lines&, std::uint64_t, std::uint64_t) { return 0u; };
+  const std::uint64_t all_but_one_too_many = index.sets * set_ways;
+
+  const WaysBySet found = measure_with(none_lost, all_but_one_too_many + 70);
+  EXPECT_EQ(found.ways, std::vector<std::uint32_t>(index.sets, set_ways));
+  EXPECT_EQ(found.short_sets, index.sets - 70);
+
+  EXPECT_TRUE(measure_with(none_lost, all_but_one_too_many + 60).ways.empty());
+}
+
+/// One that loses lines although there are no more than the others hold is smaller.
+TEST_F(WaysPerSetTest, a_set_without_a_line_too_many_may_be_smaller) {
+  const auto found = measure_with(
+      [](const Lines& of_set, std::uint64_t set, std::uint64_t) {
+        return set == 100 && of_set.size() == set_ways ? passes : 0u;
+      },
+      index.sets * set_ways + 70);
+  std::vector<std::uint32_t> expected(index.sets, set_ways);
+  expected[100] = set_ways - 1;
+  EXPECT_EQ(found.ways, expected);
+}
+
+/// Something else takes a way of one set once, whenever that set is asked for:
+/// its lines, as many as it has ways, push each other out in that pass and stay in all others.
+TEST_F(WaysPerSetTest, a_single_pass_that_was_disturbed_makes_no_set_smaller) {
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
+    return set == 127 && of_set.size() == set_ways ? 1u : 0u;
+  });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
 }  // namespace
