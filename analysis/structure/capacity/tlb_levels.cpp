@@ -79,7 +79,7 @@ bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<doubl
 }
 
 /// Whether a chase of twice the span has far fewer pages that cost so much: then some pages of this
-/// one only lay further away (three of 256 by 6 cycles, in one of 26 runs on an H200). Where a
+/// one only lay further away (three by 6 cycles, in one of 26 runs on an H200). Where a
 /// level overflows, at least as many miss.
 bool is_gone(std::span<const PageChaseCosts> longer, std::size_t above, double least_cycles) {
   return !longer.empty() &&
