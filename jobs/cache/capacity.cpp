@@ -155,9 +155,9 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
     };
   };
   const CapacityBound bound = find_capacity_bound(limits, ask_with(sparse_step));
-  if (sparse_step == fetch_bytes || bound.fitting_bytes == 0 || bound.overflowing_bytes == 0) {
-    return bound;
-  }
+  if (sparse_step == fetch_bytes || bound.fitting_bytes == 0) return bound;
+  // Where lines are short and sets are hashed, every fourth line of all that is asked for may fit.
+  if (bound.overflowing_bytes == 0) return find_capacity_bound(limits, ask_with(fetch_bytes));
   const std::uint64_t check_bytes = scale_span(bound.fitting_bytes, 0.75, sparse_step);
   if (ask_roughly(cache, check_bytes, fetch_bytes) == Fit::fits) return bound;
   limits.limit_bytes = bound.overflowing_bytes;

@@ -125,6 +125,11 @@ const std::vector<Cause>& causes() {
        "sharing.readonly.s",
        true},
       // Not found before.
+      {"more_short_lines_than_a_sparse_chase_loads",
+       {199400711, 199400752},
+       {"cache.l1"},
+       "cache.l1.s",
+       true},
       {"sets_of_few_ways_behind_an_inner_level",
        {13137349, 13137358, 13137365},
        {"cache.constant_l1", "cache.constant_l2"},
