@@ -11,7 +11,7 @@
 #include "jobs/cache/carveouts.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
-#include "jobs/cache/l2_partitions.hpp"
+#include "jobs/cache/loaded_elsewhere.hpp"
 #include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
@@ -24,6 +24,15 @@
 
 namespace sonde {
 namespace {
+
+/// Whether a cache that loads past the L1 meet, too, is the L2, of which something lies on the side
+/// of the memory, or its near partition, where another SM's lines are as soon as own ones.
+bool is_part_of_l2(const CacheUnderTest& cache, const std::vector<double>& hits,
+                   const std::vector<double>& memory, double threshold_cycles) {
+  if (is_shared_by_all(cache, threshold_cycles)) return true;
+  const LoadedElsewhere loaded = look_for_parts(cache);
+  return loaded.kind == L2Parts::several && !later_than_own(loaded, hits, memory);
+}
 
 /// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
 /// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
@@ -50,17 +59,11 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
     cache.threshold_cycles = classes->threshold_cycles;
     threshold_cycles = threshold_before_middle(cache).value_or(cache.threshold_cycles);
   } else {
-    threshold_cycles = threshold_of_common_cache(
-        cache, measure_memory_latencies(run, passing, name + " memory", run.seed()));
-    if (threshold_cycles && is_shared_by_all(cache, *threshold_cycles)) {
+    const std::vector<double> memory =
+        measure_memory_latencies(run, passing, name + " memory", run.seed());
+    threshold_cycles = threshold_of_common_cache(cache, memory);
+    if (threshold_cycles && is_part_of_l2(cache, hits, memory, *threshold_cycles))
       threshold_cycles.reset();
-    } else if (threshold_cycles && l2_is_divided(run)) {
-      run.report_rest(
-          "", Status::not_resolvable,
-          "loads that should pass it by meet it, too: a cache of this kind, or the near "
-          "partition of the L2");
-      return std::nullopt;
-    }
   }
   if (!threshold_cycles) {
     run.report_rest("", Status::not_present,

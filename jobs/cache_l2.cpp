@@ -49,14 +49,22 @@ std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup, std::uint
   return position_medians(measure_chase(run, setup, "cache.l2 hits", plan));
 }
 
-void report_replicated_latencies(JobRun& run, const ChaseSetup& setup) {
-  const Replicates hits = measure_replicates(run, "hits", [&](const Draw& draw) {
-    return measure_hits(run, at_draw(setup, draw), draw.seed, 2);
-  });
-  const Replicates misses = measure_replicates(run, "misses", [&](const Draw& draw) {
-    return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1);
-  });
-  report_latencies(run, "cache.l2", hits, misses);
+void report_hits(JobRun& run, const ChaseSetup& setup) {
+  report_hit_latency(run, "cache.l2", measure_replicates(run, "hits", [&](const Draw& draw) {
+                       return measure_hits(run, at_draw(setup, draw), draw.seed, 2);
+                     }));
+}
+
+/// @param behind who serves them
+void report_misses(JobRun& run, const ChaseSetup& setup, const BehindL2& behind) {
+  if (behind.is_side_cache()) {
+    return run.report(found_median("cache.l2.miss_latency_cycles", behind.between->served.cycles),
+                      "served by a cache on the side of the memory");
+  }
+  report_miss_latency(run, "cache.l2", measure_replicates(run, "misses", [&](const Draw& draw) {
+                        return measure_memory_latencies(run, at_draw(setup, draw),
+                                                        "cache.l2 memory", draw.seed, 1);
+                      }));
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
@@ -110,13 +118,14 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const Memor
   const LoadedElsewhere parts = look_for_parts(cache);
   if (const auto served = later_than_own(parts, hits, misses))
     return report_l2_behind_another(run, hits, *served);
-  report_replicated_latencies(run, cache.chase);
+  report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   const std::vector<double> plain_hits = hits;
   look_past_translations(cache, hits, misses, geometry, reason);
   BehindL2 behind;
   if (geometry) behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory.at_hand);
+  report_misses(run, cache.chase, behind);
   if (behind.is_side_cache()) {
     hits = plain_hits;
     misses = behind.between->served.cycles;

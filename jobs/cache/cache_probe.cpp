@@ -122,17 +122,9 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
   return evictors;
 }
 
-/// Share of accesses that pass for misses and are none, seen with two lines. In long lists there is
-/// one in every pass.
+/// In long lists there is an outlier in every pass.
 double CacheProbe::outlier_share() {
-  constexpr std::uint64_t passes = 4000;
-  if (!outlier_share_) {
-    const ChasePlan plan{.offsets = {0, pool().line_bytes},
-                         .warmup_passes = 3,
-                         .passes = passes,
-                         .evidence = Evidence::of_a_search};
-    outlier_share_ = measure_miss_fraction(cache_, "outliers", plan);
-  }
+  if (!outlier_share_) outlier_share_ = measure_outlier_share(cache_, pool().line_bytes);
   return *outlier_share_;
 }
 

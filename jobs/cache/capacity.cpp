@@ -1,6 +1,6 @@
 // Footprints into yes or no, and the bounds that bisection makes of the answers. Numbers of passes
-// and fractions are chosen for noise of about one cycle and outliers in one access of ten thousand,
-// and hold for noisier devices. The bounds go to jobs/cache/geometry.
+// and fractions are chosen for noise of about one cycle and outliers in one access of ten thousand;
+// where there are more of these, more are allowed for. The bounds go to jobs/cache/geometry.
 #include "jobs/cache/capacity.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -18,6 +16,8 @@ namespace {
 // Enough to see one miss in 500, and no more is kept of chases that only ask roughly.
 constexpr std::uint64_t coarse_record = 8192;
 constexpr double coarse_miss_fraction = 0.002;
+// Three outliers at the usual share, in a few milliseconds.
+constexpr std::uint64_t outlier_samples = 16384;
 // Up to here further warm-up passes cost nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
 // Up to here footprints are asked for line by line; beyond, one return pass has to tell.
@@ -25,16 +25,6 @@ constexpr std::uint64_t asked_positions = 65536;
 
 std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
   return std::max(step_bytes, bytes / step_bytes * step_bytes);
-}
-
-/// A footprint is touched once in every line of the cache, unless inner caches could then hold too
-/// much of it: more of their lines than it would touch.
-std::uint64_t touch_step(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                         std::uint64_t line_bytes) {
-  if (!cache.inner) return line_bytes;
-  const std::uint64_t inner_lines = cache.inner->size_bytes / cache.inner->line_bytes;
-  return span_bytes / line_bytes >= 2 * inner_lines ? line_bytes
-                                                    : std::min(line_bytes, cache.inner->line_bytes);
 }
 
 ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes,
@@ -52,17 +42,36 @@ void sample_roughly(const CacheUnderTest& cache, ChasePlan& plan) {
   plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
 }
 
-/// Outliers are one access in ten thousand or two; five deviations more are misses.
-bool is_more_than_outliers(std::size_t slow, std::size_t accesses) {
-  const double outliers = 2e-4 * static_cast<double>(accesses);
-  return static_cast<double>(slow) > outliers + 5 * std::sqrt(outliers) + 3;
+// In deviations of a Poisson count: some hundred counts are compared for each cache.
+constexpr double surely = 5;
+
+/// Beyond what outliers bring about.
+bool is_more_than_outliers(const CacheUnderTest& cache, std::size_t slow, std::size_t accesses) {
+  const double outliers = cache.outlier_share * static_cast<double>(accesses);
+  return static_cast<double>(slow) > outliers + surely * std::sqrt(outliers) + 3;
+}
+
+/// Positions that were slow in two passes of some, likewise: two outliers of a position are rare.
+bool are_more_than_outliers_twice(const CacheUnderTest& cache, std::size_t slow_twice,
+                                  const ChaseLatencies& chase) {
+  const auto passes = static_cast<double>(chase.passes());
+  const double twice = static_cast<double>(chase.positions) * passes * (passes - 1) / 2 *
+                       cache.outlier_share * cache.outlier_share;
+  return static_cast<double>(slow_twice) > twice + surely * std::sqrt(twice);
 }
 
 Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  const std::string label = fmt::format("coarse {} step {}", span_bytes, step_bytes);
-  const double missing =
-      measure_miss_fraction(cache, label, plan_fit(cache, span_bytes, step_bytes));
-  return missing > coarse_miss_fraction ? Fit::overflows : Fit::fits;
+  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes);
+  sample_roughly(cache, plan);
+  const ChaseLatencies chase =
+      measure_chase(cache, fmt::format("coarse {} step {}", span_bytes, step_bytes), plan);
+  const double most_outliers =
+      cache.outlier_share +
+      surely * std::sqrt(cache.outlier_share / static_cast<double>(chase.cycles.size()));
+  return fraction_above(chase, cache.threshold_cycles) >
+                 std::max(coarse_miss_fraction, most_outliers)
+             ? Fit::overflows
+             : Fit::fits;
 }
 
 /// Whether a footprint, touched every `step_bytes`, stays in the cache once it was accessed: no
@@ -84,7 +93,8 @@ Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t
     chase.cycles.insert(chase.cycles.end(), more.cycles.begin(), more.cycles.end());
     const std::size_t slow = missing(more, 1);
     if (slow == 0) return Fit::fits;
-    if (missing(chase, 2) > 0 || is_more_than_outliers(slow, more.cycles.size())) {
+    if (are_more_than_outliers_twice(cache, missing(chase, 2), chase) ||
+        is_more_than_outliers(cache, slow, more.cycles.size())) {
       return Fit::overflows;
     }
   }
@@ -132,6 +142,14 @@ class CountedFit {
 
 }  // namespace
 
+std::uint64_t touch_step(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                         std::uint64_t line_bytes) {
+  if (!cache.inner) return line_bytes;
+  const std::uint64_t inner_lines = cache.inner->size_bytes / cache.inner->line_bytes;
+  return span_bytes / line_bytes >= 2 * inner_lines ? line_bytes
+                                                    : std::min(line_bytes, cache.inner->line_bytes);
+}
+
 std::uint64_t scale_span(std::uint64_t span_bytes, double factor, std::uint64_t step_bytes) {
   return round_down(static_cast<std::uint64_t>(static_cast<double>(span_bytes) * factor),
                     step_bytes);
@@ -141,6 +159,25 @@ double measure_miss_fraction(const CacheUnderTest& cache, const std::string& lab
                              ChasePlan plan) {
   sample_roughly(cache, plan);
   return fraction_above(measure_chase(cache, label, plan), cache.threshold_cycles);
+}
+
+double measure_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes) {
+  const ChasePlan plan{.offsets = {0, line_bytes},
+                       .warmup_passes = 3,
+                       .passes = outlier_samples / 2,
+                       .evidence = Evidence::of_a_search};
+  const ChaseLatencies chase = measure_chase(cache, "outliers", plan);
+  return static_cast<double>(
+             count_set(positions_between({chase.cycles.size(), chase.cycles},
+                                         cache.threshold_cycles, cache.ceiling_cycles, 1))) /
+         static_cast<double>(chase.cycles.size());
+}
+
+double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes) {
+  constexpr double most_share = 0.01;  // the two lines miss, then
+  const double share = measure_outlier_share(cache, line_bytes);
+  if (share > most_share) return usual_outlier_share;
+  return std::max(usual_outlier_share, share + 2 * std::sqrt(share / outlier_samples));
 }
 
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
@@ -233,86 +270,6 @@ CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound
   return find_capacity_bound_near(
       {.step_bytes = line_bytes, .limit_bytes = cache.limit_bytes, .relative_precision = 1.0 / 64},
       near, ask);
-}
-
-namespace {
-
-/// Lines that the return pass over all of a fill finds again, times line_bytes.
-std::uint64_t count_residents(const CacheUnderTest& cache, std::uint64_t fill_bytes,
-                              std::uint64_t line_bytes) {
-  const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
-  const ChasePlan plan{.offsets = fill_and_return(fill_bytes, fill_bytes, step_bytes),
-                       .warmup_passes = 0,
-                       .skipped = fill_bytes / step_bytes,
-                       .passes = 3};
-  const ChaseLatencies chase = measure_chase(cache, "residents", plan);
-  const std::vector<bool> missing = positions_above(chase, cache.threshold_cycles, 2);
-  // Accesses may lie closer than lines: of one that is gone the first misses, or, if a miss brings
-  // less than a line, all do.
-  std::set<std::uint64_t> gone;
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    if (missing[i]) gone.insert(plan.offsets[plan.skipped + i] / line_bytes);
-  return fill_bytes - std::min(fill_bytes, gone.size() * line_bytes);
-}
-
-}  // namespace
-
-Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                            std::uint64_t line_bytes) {
-  constexpr double by_outliers = 1.002;
-  const std::uint64_t end_bytes = std::min(cache.end_bytes(), cache.run.info().memory_bytes / 4);
-  Residents residents;
-  // A hashed index fills some sets long after others.
-  for (const double factor : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0}) {
-    const std::uint64_t fill_bytes =
-        std::min(scale_span(size_bytes, factor, line_bytes), end_bytes);
-    const std::uint64_t found_bytes = count_residents(cache, fill_bytes, line_bytes);
-    if (by_outliers * static_cast<double>(found_bytes) < static_cast<double>(residents.bytes)) {
-      residents.stay = false;
-    }
-    if (found_bytes <= residents.bytes) return residents;
-    residents.are_all_at_once = residents.bytes == 0;
-    residents.bytes = found_bytes;
-    if (fill_bytes == cache.end_bytes()) return residents;
-    if (fill_bytes == end_bytes) break;
-  }
-  residents.stay = false;
-  return residents;
-}
-
-bool evicts_in_order(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                     std::uint64_t line_bytes) {
-  // All sets overflow, and cyclic accesses then find nothing of what was evicted in order. Random
-  // replacement leaves a line with the chance h = exp(-2 (1 - h)) that no miss of a pass takes its
-  // place: one in five.
-  constexpr double overfill = 2;
-  constexpr double most_hits = 0.05;
-  const std::uint64_t span_bytes = scale_span(size_bytes, overfill, line_bytes);
-  if (span_bytes > cache.end_bytes()) return true;
-  const ChasePlan plan{.offsets = ascending_order(span_bytes, line_bytes), .warmup_passes = 3};
-  return measure_miss_fraction(cache, fmt::format("cycles of {}", span_bytes), plan) >=
-         1 - most_hits;
-}
-
-HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                    std::uint64_t line_bytes, const ReturnPass& pass) {
-  // A sixteenth to both ends of a bracket that is a thirty-second wide.
-  const std::uint64_t from_bytes =
-      scale_span(coarse.fitting_bytes, 1 - pass.seen_before, line_bytes);
-  const std::uint64_t to_bytes = scale_span(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
-  // Whole ways, which are powers of two: then every set is filled as often as every other.
-  const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
-  const std::uint64_t fill_bytes =
-      (coarse.overflowing_bytes / 2 * 3 + ways_bytes - 1) / ways_bytes * ways_bytes;
-  const ChasePlan plan{.offsets = fill_and_return(fill_bytes, to_bytes, line_bytes),
-                       .warmup_passes = 0,
-                       .skipped = (fill_bytes + from_bytes) / line_bytes};
-  const ChaseLatencies chase = measure_chase(cache, "return pass", plan);
-  std::vector<bool> hits = positions_above(chase, cache.threshold_cycles, 1);
-  hits.flip();
-  HitBoundary boundary = find_hit_boundary(hits, pass.hit_density);
-  boundary.position += from_bytes / line_bytes;
-  return boundary;
 }
 
 }  // namespace sonde

@@ -14,8 +14,21 @@ inline constexpr std::uint64_t coarse_samples = 2048;
 /// A span times a factor, rounded down to whole steps, but at least one.
 std::uint64_t scale_span(std::uint64_t span_bytes, double factor, std::uint64_t step_bytes);
 
+/// A footprint is touched once in every line of the cache, unless inner caches could then hold too
+/// much of it: more of their lines than it would touch. In bytes between two accesses.
+std::uint64_t touch_step(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                         std::uint64_t line_bytes);
+
 /// Share of misses among the positions that one launch can record, 0..1.
 double measure_miss_fraction(const CacheUnderTest& cache, const std::string& label, ChasePlan plan);
+
+/// Share of hits that pass for misses, 0..1, of a chase over two lines. Inner caches may answer:
+/// what disturbs a load disturbs theirs. Only what lies between threshold and ceiling counts.
+/// @param line_bytes between the two
+double measure_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes);
+
+/// The same, as high as that chase leaves likely (two deviations), and no less than is usual.
+double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes);
 
 /// The bound to 1/32 of its place. The whole of every line is touched where lines are small, and
 /// where that would take too long one word of 128 bytes, if a check shows that it comes to the
@@ -44,35 +57,5 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
 /// @param near where it ought to lie
 CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes);
-
-/// Lines that are found again on the return pass after fills that grow until no more are found.
-struct Residents {
-  std::uint64_t bytes = 0;
-  /// A longer fill leaves as many, as where the oldest line leaves and all sets are full. Else they
-  /// are not all that the cache holds.
-  bool stay = true;
-  bool are_all_at_once = true;  // the shortest fill left as many as any other
-};
-
-/// The size of the cache also where its sets are of different size or fill unevenly, if it evicts
-/// in order.
-Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                            std::uint64_t line_bytes);
-
-/// Whether hardly a line of twice as many as the cache holds is found again in cyclic accesses: LRU
-/// and FIFO leave none. True, too, where no such span can be asked for.
-bool evicts_in_order(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                     std::uint64_t line_bytes);
-
-/// What part of the positions before a bound are hits, and how far before it they are recorded.
-struct ReturnPass {
-  double hit_density = 1;
-  double seen_before = 1.0 / 16;  // of the bound's place
-};
-
-/// The place where hits end on the return pass after a fill, near a coarse bound: the exact bound
-/// of a cache too large to be asked for footprints, if it replaces in LRU or FIFO order. In lines.
-HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                    std::uint64_t line_bytes, const ReturnPass& pass);
 
 }  // namespace sonde

@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
+#include "jobs/cache/fill_and_return.hpp"
 #include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
@@ -121,13 +122,15 @@ void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
 
 }  // namespace
 
-std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::string& reason) {
+std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::string& reason) {
+  CacheUnderTest cache = of;
   const auto fetch = measure_fetch(cache);
   if (!fetch) {
     reason = "a first access to every word of some lines missed fewer than twice";
     return std::nullopt;
   }
   const std::uint64_t unit_bytes = std::max(fetch->bytes, access_bytes(cache.chase.path));
+  cache.outlier_share = most_outlier_share(cache, unit_bytes);
   const CapacityBound coarse = measure_coarse_bound(cache, unit_bytes);
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
     const std::uint64_t met_bytes = std::max(coarse.fitting_bytes, coarse.overflowing_bytes);
@@ -136,8 +139,11 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
     return std::nullopt;
   }
   const LineLength line = measure_line(cache, coarse.fitting_bytes, unit_bytes);
-  CacheGeometry geometry{
-      .bound = coarse, .line_bytes = line.bytes, .fetch = *fetch, .line_contrast = line.contrast};
+  CacheGeometry geometry{.bound = coarse,
+                         .line_bytes = line.bytes,
+                         .fetch = *fetch,
+                         .outlier_share = cache.outlier_share,
+                         .line_contrast = line.contrast};
   geometry.may_be_shorter = cache.inner && line.bytes <= cache.inner->asked_bytes;
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
     geometry.within_block = LineWithinBlock{};
@@ -154,7 +160,9 @@ void take_size_of_sets(const SetLayout& sets, std::uint64_t way_bytes, CacheGeom
   if (is_open && geometry.may_hold(held_bytes)) geometry.filled_bytes = held_bytes;
 }
 
-void measure_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
+void measure_size(const CacheUnderTest& of, CacheGeometry& geometry) {
+  CacheUnderTest cache = of;
+  cache.outlier_share = geometry.outlier_share;
   if (!is_large(geometry.bound.fitting_bytes, geometry.line_bytes))
     return measure_small_size(cache, geometry);
   const std::uint64_t line_bytes = geometry.line_bytes;

@@ -25,11 +25,13 @@ struct CacheGeometry {
   bool fills_late = false;            // the longer the fill, the more of them: sets fill unevenly
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
+  double outlier_share = usual_outlier_share;  // as CacheUnderTest
   double line_contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
   /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
   /// asked for apart. 0 bytes: not known.
   std::optional<LineWithinBlock> within_block = {};
-  std::uint64_t whole_bytes = 0;  // if `bound` is that of one partition only
+  std::uint64_t partitions = 1;   // as large as the one that `bound` is of
+  std::uint64_t whole_bytes = 0;  // instead, if it is not known how many, but where all end
   /// Lines of every set (jobs/sets), if they were seen to stay together or are what footprints
   /// leave open; 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;
@@ -83,7 +85,9 @@ struct CacheGeometry {
     const auto part = static_cast<double>(part_bytes());
     if (filled_bytes > 0) return std::nullopt;
     if (!gradual && fills_late && residents_bytes > bound.fitting_bytes) {
-      constexpr double last_sets = 1.0 / 256;  // that no fill has filled, or outliers
+      // Sets that no fill has filled, outliers, or first lines of pages, which wait for a
+      // translation (1 in 95, once).
+      constexpr double last_sets = 1.0 / 64;
       return Interval{part * (1 - last_sets), part * (1 + last_sets)};
     }
     if (!gradual) return std::nullopt;
@@ -97,16 +101,16 @@ struct CacheGeometry {
     const double scale = static_cast<double>(size_bytes()) / static_cast<double>(part_bytes());
     return Interval{part->low * scale, part->high * scale};
   }
-  /// Whether footprints allow such a size, to a tenth: sets may hold a block less.
+  /// Whether footprints allow such a size of the part, to a tenth: sets may hold a block less.
   bool may_hold(std::uint64_t bytes) const {
     constexpr double tolerance = 0.1;
-    const auto size = static_cast<double>(size_bytes());
-    const Interval seen = size_interval().value_or(Interval{size, size});
+    const auto size = static_cast<double>(part_bytes());
+    const Interval seen = part_interval().value_or(Interval{size, size});
     const auto held = static_cast<double>(bytes);
     return held >= (1 - tolerance) * seen.low && held <= (1 + tolerance) * seen.high;
   }
   std::uint64_t size_bytes() const {
-    if (whole_bytes == 0) return part_bytes();
+    if (whole_bytes == 0) return partitions * part_bytes();
     return gradual ? round_gradual_size(whole_bytes) : whole_bytes;
   }
 };

@@ -6,6 +6,7 @@
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/capacity.hpp"
+#include "jobs/cache/fill_and_return.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
@@ -76,7 +77,8 @@ WholeBound measure_whole_bound(const CacheUnderTest& cache, const FarHits& far,
                            .limit_bytes = cache.limit_bytes,
                            .relative_precision = 1.0 / 64},
                           ask);
-  if (coarse.overflowing_bytes == 0 || segment.gradual) return {coarse, 0, false};
+  if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0 || segment.gradual)
+    return {coarse, 0, false};
   constexpr double mixing_seen = 0.4;  // homes change every few hundred KB at most
   constexpr double most_hits_behind = 0.002;
   CacheUnderTest far_lines = cache;
@@ -116,33 +118,44 @@ void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) 
   cache.run.report(std::move(segment));
 }
 
-/// Size of both partitions, as a remark on how it was seen. They are equal if the end of far hits
-/// is where two equal ones would end; finer than the mixing of the two that end cannot be seen.
-/// Under random replacement the rate of far hits decays gradually, far beyond the size.
+/// Size of all partitions, as a remark on how it was seen. They are equal if the end of far hits is
+/// where as many equal ones would end; finer than the mixing of those that end cannot be seen.
+/// Under random replacement the rate of far hits decays gradually, far beyond the size, and where
+/// homes and sets go by the same bits of the address, some sets of far lines end before others:
+/// then the SMs, by the lines near to each, tell how many partitions there are.
+/// @param known_partitions 0: not known
 std::string characterize_partitions(const CacheUnderTest& cache, const FarHits& far,
-                                    CacheGeometry& geometry) {
+                                    std::size_t known_partitions, CacheGeometry& geometry) {
   constexpr double step_tolerance = 0.005;
   constexpr double most_mixing = 1.0 / 4;
   constexpr double decay_tolerance = 1.0 / 8;
   const WholeBound whole = measure_whole_bound(cache, far, geometry);
-  const std::uint64_t segment_bytes = geometry.part_bytes();
-  const double whole_bytes = static_cast<double>(whole.bound.fitting_bytes);
-  const double twice_bytes = 2 * static_cast<double>(segment_bytes);
-  const double mixing = static_cast<double>(whole.mixing_bytes) / twice_bytes;
-  const double off = std::abs(whole_bytes / twice_bytes - 1);
+  const std::size_t partitions = std::max<std::size_t>(known_partitions, 2);
+  const double part_bytes = static_cast<double>(geometry.part_bytes());
+  const double end_bytes = static_cast<double>(whole.bound.fitting_bytes);
+  const double all_bytes = static_cast<double>(partitions) * part_bytes;
+  const double mixing = static_cast<double>(whole.mixing_bytes) / all_bytes;
+  const double off = std::abs(end_bytes / all_bytes - 1);
   const bool equal = whole.is_step && off < std::max(step_tolerance, std::min(mixing, most_mixing));
-  geometry.whole_bytes = equal ? 2 * segment_bytes : whole.bound.fitting_bytes;
-  if (!whole.is_step && off > decay_tolerance) {
-    geometry.no_size = fmt::format(
-        "the rate of hits in the far partition decays gradually up to {}, those in the near one "
-        "end at {}: replacement seems to be random",
-        format_bytes(whole_bytes), format_bytes(twice_bytes / 2));
-  }
   report_segment(cache, geometry);
   report_far_hits(cache, far, geometry);
-  return equal ? fmt::format("two partitions of {}: hits in the far one end at {}",
-                             format_bytes(twice_bytes / 2), format_bytes(whole_bytes))
-               : "the footprint at which hits in the far partition vanish";
+  const std::string end = format_bytes(end_bytes);
+  if (equal || (known_partitions > 0 && (whole.is_step || off > decay_tolerance))) {
+    geometry.partitions = partitions;
+    return fmt::format("{} partitions of {}{}: hits in the far one end at {}", partitions,
+                       format_bytes(part_bytes),
+                       equal ? "" : ", as many as differ by the SMs that are near to their lines",
+                       end);
+  }
+  if (off > decay_tolerance) {
+    geometry.no_size = fmt::format(
+        "hits in the far partition end at {}, those in the near one at {}: {}", end,
+        format_bytes(part_bytes),
+        whole.is_step ? "not what two equal ones hold" : "replacement seems to be random");
+    return {};
+  }
+  geometry.whole_bytes = whole.bound.fitting_bytes;
+  return "the footprint at which hits in the far partition vanish";
 }
 
 /// Near hits and misses of the one partition of an L2 that has no other.
@@ -176,10 +189,12 @@ void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere&
     geometry.no_size = *uneven;
     geometry.one_side = !uneven->empty();
   } else if (parts.kind == L2Parts::several) {
-    geometry.no_size =
-        "lines that another SM loaded are near or far, but those of a footprint in a row lie in "
-        "one "
-        "partition: the home of a line is that of its page, or of many";
+    geometry.partitions = std::max<std::size_t>(parts.partitions, 1);
+    if (parts.partitions == 0) {
+      geometry.no_size =
+          "lines that another SM loaded are near or far, but those of a footprint in a row lie in "
+          "one partition: the home of a line is that of its page, or of many";
+    }
     report_segment(cache, geometry);
     report_far_hits_of_sms(cache.run, parts);
   } else {
@@ -268,7 +283,7 @@ std::string characterize_l2_size(CacheUnderTest& cache, const BehindL2& behind,
     cache.run.report(not_resolvable("cache.l2.far_hit_latency_cycles", geometry.no_size));
     return {};
   }
-  const std::string remark = characterize_partitions(cache, far, geometry);
+  const std::string remark = characterize_partitions(cache, far, behind.parts.partitions, geometry);
   // Sets are searched with lines of many pages: near hits behind a slow translation are none in
   // the far partition.
   cache.threshold_cycles =

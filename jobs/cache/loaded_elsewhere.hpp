@@ -13,6 +13,7 @@ enum class L2Parts { one, several, not_told };
 
 struct LoadedElsewhere {
   L2Parts kind = L2Parts::not_told;  // not_told: fewer than two SMs could be asked
+  std::size_t partitions = 0;        // of several; 0: not known how many
   std::vector<std::vector<double>> far_hits_of_sm = {};  // of several, of SMs that have any
   std::vector<std::vector<double>> cycles_of_sm = {};    // of all lines, by SM that was asked
 };

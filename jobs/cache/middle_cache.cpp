@@ -17,15 +17,18 @@ namespace {
 
 constexpr std::uint64_t smallest_footprint_bytes = 4_KiB;
 
-std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
+std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache,
+                                             std::uint64_t step_bytes) {
   constexpr std::uint64_t enough = 1024;
   std::vector<FootprintChase> chases;
   for (std::uint64_t span_bytes = smallest_footprint_bytes; span_bytes <= 2 * cache.limit_bytes;
        span_bytes *= 2) {
-    ChasePlan plan = steady_plan(cache.chase, span_bytes, common_line_bytes, cache.seed, enough);
+    ChasePlan plan = steady_plan(cache.chase, span_bytes, step_bytes, cache.seed, enough);
     plan.offsets = page_by_page(std::move(plan.offsets));
     chases.push_back(
-        {span_bytes, measure_chase(cache, fmt::format("levels {}", span_bytes), plan).cycles});
+        {span_bytes,
+         measure_chase(cache, fmt::format("levels {} step {}", span_bytes, step_bytes), plan)
+             .cycles});
   }
   return chases;
 }
@@ -33,16 +36,21 @@ std::vector<FootprintChase> chase_footprints(const CacheUnderTest& cache) {
 }  // namespace
 
 std::optional<double> threshold_before_middle(const CacheUnderTest& cache) {
-  const std::vector<LatencyClass> classes =
-      find_latency_classes(chase_footprints(cache), least_first_cache_gap_cycles);
-  if (classes.size() < 2 || median(classes[1].cycles) >= cache.threshold_cycles) return {};
-  return threshold_between(classes[0], classes[1]);
+  // A cache of short lines keeps as many long ones as a larger one behind it: then steps of the
+  // short ones tell.
+  for (const std::uint64_t step_bytes : {common_line_bytes, smallest_line_bytes}) {
+    const std::vector<LatencyClass> classes =
+        find_latency_classes(chase_footprints(cache, step_bytes), least_first_cache_gap_cycles);
+    if (classes.size() >= 2 && median(classes[1].cycles) < cache.threshold_cycles)
+      return threshold_between(classes[0], classes[1]);
+  }
+  return {};
 }
 
 std::optional<double> threshold_of_common_cache(const CacheUnderTest& cache,
                                                 const std::vector<double>& memory_cycles) {
   const std::vector<LatencyClass> classes =
-      find_latency_classes(chase_footprints(cache), least_level_gap_cycles);
+      find_latency_classes(chase_footprints(cache, common_line_bytes), least_level_gap_cycles);
   if (classes.size() < 2) return {};
   const double soonest_memory = quantile(memory_cycles, 0.1) - least_memory_gap_cycles;
   if (median(classes[1].cycles) >= soonest_memory) return {};

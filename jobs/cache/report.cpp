@@ -195,8 +195,10 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
     found.layout.ways_per_set.clear();
   } else if (geometry.line_is_known()) {
     report_sets(probe, found);
-  } else if (found.reason.empty()) {
-    found.reason = "the line is not known: sets of longer blocks look like sets, too";
+  } else {
+    found.filled_bytes = 0;
+    if (found.reason.empty())
+      found.reason = "the line is not known: sets of longer blocks look like sets, too";
   }
   return found;
 }
@@ -220,14 +222,18 @@ void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch) {
 void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
                       const Replicates& misses) {
   report_hit_latency(run, cache, hits);
-  run.report(
-      found_memory(cache + ".miss_latency_cycles", summarize_memory_replicates(misses.samples)));
+  report_miss_latency(run, cache, misses);
 }
 
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits) {
   // Without copies, hits of a divided L2 are near or far.
   run.report(
       found_memory(cache + ".hit_latency_cycles", summarize_memory_replicates(hits.samples)));
+}
+
+void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses) {
+  run.report(
+      found_memory(cache + ".miss_latency_cycles", summarize_memory_replicates(misses.samples)));
 }
 
 }  // namespace sonde

@@ -29,8 +29,9 @@ void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch);
 void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
                       const Replicates& misses);
 
-/// The first of these alone.
+/// One of these alone.
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
+void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses);
 
 /// find_sets, ended with a reason if it takes the device too long.
 SetFindings find_sets_in_time(CacheProbe& probe);

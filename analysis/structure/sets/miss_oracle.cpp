@@ -90,7 +90,7 @@ bool overflows(const MissCounts& counts) {
 }
 
 bool overflows(const Lines& lines, const MissOracle& ask) {
-  return overflows(ask(std::span(&lines, 1)).front());
+  return !lines.empty() && overflows(ask(std::span(&lines, 1)).front());
 }
 
 std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracle& ask) {

@@ -42,7 +42,7 @@ bool overflows(const MissCounts& counts);
 /// Whether line `i` missed again and again.
 bool misses_again(const MissCounts& counts, std::size_t i);
 
-/// Whether the list overflows when asked once.
+/// Whether the list overflows when asked once. An empty one does not, and is not asked.
 bool overflows(const Lines& lines, const MissOracle& ask);
 
 /// Of each list whether it overflows.
