@@ -24,10 +24,6 @@ namespace {
 constexpr std::uint64_t smallest_footprint_bytes = 1_KiB;
 constexpr std::uint64_t shortest_line_bytes = 64;  // of caches in front of the L2, but textures'
 
-// What lies in front of the L2 answers sooner than the L2 does; the paths to it differ by some
-// cycles (texture filters, calls of code), on GPUs known by up to a third.
-constexpr double least_share_of_l2 = 0.75;
-
 /// Steady chases through footprints in half octaves; once in every line, of the shortest that such
 /// caches have (those of textures have shorter ones), and once in 256 bytes, the longest.
 std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,

@@ -179,6 +179,17 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
+/// Sets of fewer lines than were seen to stay at once: one is missing, or a way of one.
+std::string explain_missing_lines(const SetFindings& found, const CacheGeometry& geometry) {
+  const Interval part =
+      geometry.part_interval().value_or(Interval{static_cast<double>(geometry.part_bytes()), 0});
+  const double held_bytes = static_cast<double>(found.layout.lines() * geometry.line_bytes);
+  if (!found.confirmed() || geometry.gradual || held_bytes >= part.low) return {};
+  return fmt::format("{} sets hold {} of the {} lines that stay in it at once",
+                     found.layout.ways_per_set.size(), found.layout.lines(),
+                     geometry.part_bytes() / geometry.line_bytes);
+}
+
 SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry) {
   // An L1 of 256 KiB of tags keeps 241 KiB of data; under a policy that is not LRU chases miss
   // before a cache is full: 112 of 125 KiB of code on an H200.
@@ -190,9 +201,12 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
   geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
                          reach_bytes <= most_beyond * size_bytes &&
                          size_bytes <= most_beyond * reach_bytes;
-  if (const std::string unequal = explain_unequal_ways(found); !unequal.empty()) {
-    found.reason = unequal;
+  std::string no_sets = explain_unequal_ways(found);
+  if (no_sets.empty()) no_sets = explain_missing_lines(found, geometry);
+  if (!no_sets.empty()) {
+    found.reason = std::move(no_sets);
     found.layout.ways_per_set.clear();
+    found.filled_bytes = 0;
   } else if (geometry.line_is_known()) {
     report_sets(probe, found);
   } else {

@@ -125,7 +125,6 @@ void report_l1(const PathChase& path, const Replicates& hits) {
 /// Whether most come sooner than the job cache.l2 knows of the L2: of several partitions, of the
 /// closest.
 bool comes_sooner_than_l2(const JobRun& run, const Replicates& hits) {
-  constexpr double least_share_of_l2 = 0.75;
   const Finding* l2 = run.finding("cache.l2.hit_latency_cycles");
   if (l2 == nullptr) return false;
   const double l2_cycles =

@@ -14,6 +14,9 @@ inline constexpr double least_hit_gap_cycles = 4;
 inline constexpr double least_first_cache_gap_cycles = 8;
 /// Slices of one cache lie some cycles apart, levels of one path more (published: 30 and more).
 inline constexpr double least_level_gap_cycles = 12;
+/// What lies in front of the L2 answers sooner than the L2 does; the paths to it differ by some
+/// cycles (texture filters, calls of code), on GPUs known by up to a third.
+inline constexpr double least_share_of_l2 = 0.75;
 /// The memory lies at least this far behind the L2 on every GPU published.
 inline constexpr double least_memory_gap_cycles = 16;
 /// Partitions of a divided L2 or memory differ by more than jitter and its slices do
