@@ -12,10 +12,12 @@ void run_cache_l1_5(JobRun& run) {
   }
   // Sixteen times the largest such cache known (RDNA3: 256 KiB).
   constexpr std::uint64_t largest_footprint_bytes = 4_MiB;
-  const CachePath path{.path = LoadPath::all_levels,
-                       .record_space = RecordSpace::with_largest_l1,
-                       .caches = {"cache.l1", "cache.l1_5"},
-                       .survey_bytes = largest_footprint_bytes};
+  const CachePath path{
+      .path = LoadPath::all_levels,
+      .record_space = RecordSpace::with_largest_l1,
+      .caches = {"cache.l1", "cache.l1_5"},
+      .survey_bytes = largest_footprint_bytes,
+      .asked_bytes = static_cast<std::uint64_t>(run.number("cache.l1.fetch_bytes").value_or(0))};
   const PathSurvey survey = survey_path(run, path);
   report_unanswered(run, "cache.l1_5", characterize_level(run, path, survey, 1));
 }

@@ -50,7 +50,7 @@ class CacheProbe final : public SetsProbe {
  private:
   // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
   // (docs/results/2026-11-25-hopper-again). Behind an L2 each chase goes through most of that.
-  static constexpr double most_search_s = 8;
+  static constexpr double most_search_s = 14;
 
   std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
                                       const Lines& access_evictors,

@@ -100,7 +100,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
   const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
-  if (sets.confirmed() && geometry->line_is_known())
+  if (!cache.inner) geometry->filled_bytes = sets.filled_bytes;
+  if (sets.confirmed() && (geometry->line_is_known() || geometry->may_be_shorter))
     take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);
   if (every_sm) report_every_sm(cache, probe, sets);
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});

@@ -211,6 +211,7 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
     report_sets(probe, found);
   } else {
     found.filled_bytes = 0;
+    if (geometry.may_be_shorter) report_ways_of_blocks(probe, found);
     if (found.reason.empty())
       found.reason = "the line is not known: sets of longer blocks look like sets, too";
   }

@@ -219,6 +219,19 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
   if (found.replacement && !contradicted) report_replacement(probe, *found.replacement);
 }
 
+void report_ways_of_blocks(const SetsProbe& probe, const SetFindings& found) {
+  if (!found.reason.empty() || !found.confirmed()) return;
+  const SetLayout& layout = found.layout;
+  const double lines = static_cast<double>(layout.lines());
+  const auto report = [&](const char* metric, double value) {
+    probe.run().report(sonde::found(probe.name() + metric, value, confidence_in(probe, layout),
+                                    layout.checked_sets));
+  };
+  report(".ways", lines / static_cast<double>(layout.ways_per_set.size()));
+  report(".tag_reach_bytes", lines * static_cast<double>(probe.pool().line_bytes));
+  if (found.replacement) report_replacement(probe, *found.replacement);
+}
+
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {
   report_ways(probe, found.layout, parts);
   const IndexFunction index = within_span(found.layout.index, probe.pool());

@@ -21,4 +21,8 @@ struct PartsOfBlocks {
 /// @pre the sets are confirmed
 void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts);
 
+/// What sets of lines that are blocks of one line or of several tell either way: ways, reach and
+/// policy. Nothing if they are not confirmed.
+void report_ways_of_blocks(const SetsProbe& probe, const SetFindings& found);
+
 }  // namespace sonde

@@ -57,6 +57,8 @@ void add_sets(Values& values, const std::string& name, const sim::Geometry& geom
   add(".index_function", DeclaredIndex{geometry.index, sets, line_bytes});
   add(".replacement", DeclaredPolicy{geometry.replacement.policy, geometry.ways_per_set});
   add(".way_probability", declared_chances(geometry));
+  // One way leaves nothing to choose.
+  values.back().excluded = std::ranges::max(geometry.ways_per_set) == 1;
 }
 
 /// A load that misses brings all that the caches before this one ask for. Where that, or what a
@@ -211,6 +213,11 @@ void declare_cache(Values& values, const std::string& name, const sim::CacheMode
   const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
   add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)), asked_bytes);
   add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
+  if (asked_bytes < cache->line_bytes || !masks_of(geometry.index)) return;
+  // Lines that always come and go together look like one: parities put those of each such block
+  // into the same group of sets, all with the same blocks in the same order of age.
+  for (const char* metric : {".line_bytes", ".sets", ".ways_per_set", ".index_function"})
+    std::ranges::find(values, name + metric, &DeclaredValue::metric)->excluded = true;
 }
 
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
