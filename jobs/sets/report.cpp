@@ -142,20 +142,20 @@ UsualWays usual_ways(const std::vector<SeenSet>& seen) {
   return usual;
 }
 
-/// As many sets as the lines searched are parts like those seen, to a power of two if that is near;
-/// nullopt if they would hold less than what was seen to fit, or far more.
+/// As many sets as the lines searched are parts like those seen, if that is near a power of two:
+/// shares of so few lines are no count. nullopt, too, if they would hold less than what was seen to
+/// fit, or far more.
 std::optional<double> infer_sets(const SetLayout& layout, std::uint32_t ways,
                                  std::uint64_t fitting_lines) {
   constexpr double near_power = 0.06;
   constexpr double most_excess = 1.25;
   std::uint64_t members = 0;
   for (const SeenSet& set : layout.seen_sets) members += set.members;
-  double sets = static_cast<double>(layout.seen_lines * layout.seen_sets.size()) /
-                static_cast<double>(members);
-  const double power = std::exp2(std::round(std::log2(sets)));
-  if (std::abs(sets - power) <= near_power * power) sets = power;
-  sets = std::round(sets);
+  const double shares = static_cast<double>(layout.seen_lines * layout.seen_sets.size()) /
+                        static_cast<double>(members);
+  const double sets = std::exp2(std::round(std::log2(shares)));
   const auto fitting = static_cast<double>(fitting_lines);
+  if (std::abs(shares - sets) > near_power * sets) return std::nullopt;
   if (sets * ways < fitting || sets * ways > most_excess * fitting) return std::nullopt;
   return sets;
 }

@@ -78,6 +78,16 @@ void look_further(SetsProbe& probe, SetFindings& found) {
   if (further.confirmed() && !differs) found = std::move(further);
 }
 
+/// What the first search left open. What it found stands where there is no time for more.
+void search_more(SetsProbe& probe, SetFindings& found) {
+  try {
+    if (!found.confirmed() && found.layout.seen_sets.empty()) search_patiently(probe, found);
+    look_further(probe, found);
+  } catch (const SearchOverTime&) {
+    if (!found.layout.conflict) throw;
+  }
+}
+
 /// Bytes of as many lines of every set as it has ways, if all of them stay together: what the cache
 /// holds, whatever the order in which plain footprints fill its sets. 0 if some do not (data may be
 /// scarcer than tags), or if sets differ in their ways.
@@ -129,8 +139,7 @@ SetFindings find_sets(SetsProbe& probe) {
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
   if (!found.layout.conflict) search_with_room_busy(probe, found);
-  if (!found.confirmed()) search_patiently(probe, found);
-  look_further(probe, found);
+  search_more(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();
   if (resolved && probe.traits().measures_filled) found.filled_bytes = measure_filled(probe, found);

@@ -151,6 +151,8 @@ const std::vector<Cause>& causes() {
        {199400720, 199400724},
        {"cache.readonly"},
        "cache.readonly."},
+      {"sets_too_many_to_be_found_one_by_one", {199400723}, {"cache.l2"}, "cache.l2.repl", true},
+      {"sets_of_which_the_pool_has_too_few_lines", {199400776}, {"cache.l2"}, "cache.l2.sets"},
       {"outliers_of_two_accesses_in_a_thousand",
        {199400713, 199400761},
        {"cache.l2"},

@@ -44,6 +44,34 @@ std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const Sin
   return std::nullopt;
 }
 
+/// Whether a line misses, again and again, with as many of some known set as fit.
+bool is_in_some_set(std::uint64_t line, const SingleSets& sets, const MissOracle& ask) {
+  constexpr int rounds = 3;  // single outliers do not come again
+  std::vector<Lines> lists;
+  for (std::size_t set = 0; set < sets.lines.size(); ++set) {
+    lists.push_back(slice(sets.lines[set], 0, sets.ways[set]));
+    lists.back().push_back(line);
+  }
+  for (int round = 0; round < rounds && !lists.empty(); ++round) {
+    const std::vector<MissCounts> answers = ask(lists);
+    std::vector<Lines> missing;
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      if (any_misses(answers[i])) missing.push_back(std::move(lists[i]));
+    lists = std::move(missing);
+  }
+  return !lists.empty();
+}
+
+/// Whether most of a few of the lines left over are of no known set: of sets of which the pool has
+/// too few to overfill them.
+bool lie_elsewhere(const Lines& left_over, const SingleSets& sets, const MissOracle& ask) {
+  constexpr std::size_t asked_lines = 8;
+  const Lines asked = slice(left_over, 0, std::min(asked_lines, left_over.size()));
+  const auto elsewhere = std::ranges::count_if(
+      asked, [&](std::uint64_t line) { return !is_in_some_set(line, sets, ask); });
+  return 2 * static_cast<std::size_t>(elsewhere) > asked.size();
+}
+
 /// Adds the conflict and all lines of the pool that share its set, and takes them from the pool.
 void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, SingleSets& sets) {
   const std::vector<bool> is_member = find_members(conflict, pool, ask);
@@ -119,7 +147,7 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
                             const MissOracle& ask) {
   SingleSets sets;
   take_set(first, pool, ask, sets);
-  const std::size_t enough = space.cached_lines / first.ways() > 2 * space.most_single_sets
+  const std::size_t enough = space.cached_lines / first.ways() > space.most_single_sets
                                  ? sample_of_sets
                                  : space.most_single_sets;
   std::string no_conflict;
@@ -137,6 +165,11 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
     sets.reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
   }
   if (settle_larger_sets(sets, ask)) join_same_sets(sets, ask);
+  if (sets.reason.empty() && lie_elsewhere(pool, sets, ask)) {
+    sets.reason = fmt::format(
+        "some of the {} lines left over by {} sets lie in none of them: other sets have too few",
+        pool.size(), sets.ways.size());
+  }
   return sets;
 }
 
