@@ -190,7 +190,10 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
                              std::min(fit.confidence, probe.traits().line_confidence), samples),
                        explain(fit));
   }
-  if (!fit.policy && fit.alike.empty()) {
+  const bool may_be_random = std::ranges::any_of(fit.alike, [](Policy policy) {
+    return policy == Policy::random || policy == Policy::weighted_ways;
+  });
+  if (may_be_random || (!fit.policy && fit.alike.empty())) {
     probe.run().report(not_resolvable(probabilities, fit.reason));
   } else if (fit.way_probability.empty()) {
     probe.run().report(not_present(probabilities, "victims are not chosen at random"));
