@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -170,13 +169,14 @@ bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector
                     double least_step_cycles) {
   constexpr std::size_t fewest_misses = 8;  // that show where they end
   constexpr double notable_share = 0.25;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const double least_cycles = levels[i].threshold_cycles;
-    const double end_cycles = i + 1 < levels.size() ? levels[i + 1].threshold_cycles
-                                                    : std::numeric_limits<double>::infinity();
+  for (const TlbLevel& level : levels) {
     std::optional<double> top_cycles;  // of the first misses
     for (const PageChaseCosts& chase : chases) {
-      std::vector<double> misses = costs_above(chase.cost_cycles, least_cycles);
+      // What costs far more is a level found, or a line lost, or lies half way to the next level
+      // because its page missed that in half of its passes.
+      const double end_cycles =
+          top_cycles.value_or(level.penalty_cycles) * least_ratio + least_step_cycles;
+      std::vector<double> misses = costs_above(chase.cost_cycles, level.threshold_cycles);
       std::erase_if(misses, [=](double cost) { return cost > end_cycles; });
       if (misses.size() < fewest_misses) continue;
       if (!top_cycles) top_cycles = quantile(misses, common_quantile);

@@ -253,5 +253,17 @@ TEST(TlbLevelsTest, misses_that_cost_a_little_more_in_longer_chases_may_hide_a_l
   EXPECT_TRUE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
 }
 
+/// Random victims: pages that miss the outer level in half of their passes cost the mean of both.
+TEST(TlbLevelsTest, costs_half_way_to_the_next_level_hide_none) {
+  auto seen = chases(32, 130, 4096);
+  for (PageChaseCosts& chase : seen) {
+    for (std::size_t page = 0; chase.span_bytes > 130 * mib && page < 256; page += 8)
+      chase.cost_cycles[page] = page % 16 == 0 ? 11 : 36;
+  }
+
+  ASSERT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+}
+
 }  // namespace
 }  // namespace sonde
