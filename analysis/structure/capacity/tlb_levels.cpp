@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -117,6 +118,16 @@ bool costs_so_much(const PageChaseCosts& chase, const TlbLevel& level, double le
   return costs.size() > 1 && static_cast<double>(costs.size()) >= least_share * pages;
 }
 
+/// Whether misses of a level, as they showed in the first chase, cost half of what later ones do:
+/// at random victims, most pages of a chase that is hardly too long miss in half of their passes.
+bool are_half_misses(const TlbLevel& first, const TlbLevel& later, double least_step_cycles) {
+  constexpr double tolerance = 0.05;
+  const double hit_cycles = 2 * first.threshold_cycles - first.penalty_cycles;
+  const double half_cycles = (hit_cycles + later.penalty_cycles) / 2;
+  return std::abs(first.penalty_cycles - half_cycles) <=
+         std::max(least_step_cycles, tolerance * half_cycles);
+}
+
 }  // namespace
 
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
@@ -156,7 +167,15 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
-    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) continue;
+    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) {
+      if (are_half_misses(levels.back(), level, least_step_cycles)) {
+        TlbLevel& whole = levels.back();
+        whole.threshold_cycles = whole.penalty_cycles;
+        whole.penalty_cycles = level.penalty_cycles;
+        plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
+      }
+      continue;
+    }
     first_misses = &chases[i];
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);

@@ -253,6 +253,21 @@ TEST(TlbLevelsTest, misses_that_cost_a_little_more_in_longer_chases_may_hide_a_l
   EXPECT_TRUE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
 }
 
+/// Random victims: of the first chase that overflows, pages that always miss are fewer than those
+/// that miss in half of their passes.
+TEST(TlbLevelsTest, misses_cost_what_those_of_longer_chases_do) {
+  auto seen = chases(32, 130, 4096);
+  for (std::size_t page = 0; page < seen[8].cost_cycles.size(); page += 8)
+    seen[8].cost_cycles[page] = page % 64 == 0 ? 75 : 43;
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[1].penalty_cycles, 75);
+  EXPECT_EQ(levels[1].threshold_cycles, 43);
+  EXPECT_EQ(levels[1].overflowing_bytes, 256 * mib);
+}
+
 /// Random victims: pages that miss the outer level in half of their passes cost the mean of both.
 TEST(TlbLevelsTest, costs_half_way_to_the_next_level_hide_none) {
   auto seen = chases(32, 130, 4096);
