@@ -35,18 +35,31 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
                    smallest->observations));
 }
 
+/// Whether the soonest of first accesses takes hardly less than nearly all others: none was at
+/// hand.
+/// @param share of those that are no switches of page-table windows
+bool take_as_long(const std::vector<double>& cycles, double share) {
+  constexpr double most_spread = 1.0 / 8;
+  const double usual_cycles = median(cycles);
+  return quantile(cycles, share) - std::ranges::min(cycles) <= most_spread * usual_cycles;
+}
+
 /// Pages whose first access costs clearly more than that of others, at regular distances. None is
-/// there only where each page asked for is known to be a new one.
+/// there only where each page asked for is known to be a new one, or all take as long.
 void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
   constexpr double largest_share = 0.3;  // page-table windows of four entries, 128 MiB of 32
   constexpr double least_agreement = 0.9;
   // Page-table windows of four entries; pages are shorter (2 MiB for most of what runs today).
   constexpr std::uint64_t least_window_bytes = 128_MiB;
   constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
+  // Where what an entry covers is not known: four steps make the smallest window, and if entries
+  // are larger, some pages are at hand and take far less.
+  constexpr std::uint64_t widest_step_bytes = least_window_bytes / 4;
   const Finding* reach = setup.run.answer("tlb.l1.reach_bytes");
   const bool has_tlb = reach == nullptr || reach->status != Status::not_present;
-  const bool knows_entries = levels.largest_entry_bytes > 0 || !has_tlb;
-  const std::uint64_t page_step_bytes = std::max(levels.largest_entry_bytes, large_page_bytes);
+  const bool knows_entries = levels.knows_entries() || !has_tlb;
+  const std::uint64_t page_step_bytes =
+      std::max(levels.largest_entry_bytes, knows_entries ? large_page_bytes : widest_step_bytes);
   const std::uint64_t span_bytes = std::min(setup.limit_bytes, page_tables_span_bytes);
   const std::vector<double> cold = measure_cold_pages(setup, span_bytes, page_step_bytes);
   JobRun& run = setup.run;
@@ -54,12 +67,13 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   const double gap_cycles = std::max(8 * median_absolute_deviation(cold), usual_cycles / 32);
   std::vector<bool> switches(cold.size());
   for (std::size_t i = 1; i < cold.size(); ++i) switches[i] = cold[i] > usual_cycles + gap_cycles;
+  const bool all_are_new = knows_entries || take_as_long(cold, 1 - largest_share);
   const auto count = static_cast<double>(count_set(switches));
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
                                        format_bytes(span_bytes));
   const auto report_none = [&](const std::string& reason) {
-    if (knows_entries) return run.report(not_present("tlb.page_window_bytes", seen + reason));
+    if (all_are_new) return run.report(not_present("tlb.page_window_bytes", seen + reason));
     run.report(not_resolvable("tlb.page_window_bytes",
                               seen + reason + ", and how much an entry covers is not known"));
   };
@@ -108,7 +122,9 @@ std::optional<MixedPages> ask_for_mixed_pages(const PageChaseSetup& setup, const
       {setup, level_names.front(), levels.levels.front(), {}, *granularity_bytes});
 }
 
-void report_mixed_pages(JobRun& run, const MixedPages& mixed) {
+void report_mixed_pages(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
+                        const TlbLevels& levels, const MixedPages& mixed) {
+  JobRun& run = setup.run;
   // The first level alone was asked: it may translate several pages at once.
   constexpr double confidence = 0.8;
   report_page(
@@ -116,8 +132,7 @@ void report_mixed_pages(JobRun& run, const MixedPages& mixed) {
   const std::string reason = fmt::format(
       "pages of two sizes: in {:.0f} % of {} places {} are translated anew, and more in the others",
       100 * mixed.small_share, mixed.places, format_bytes(mixed.small_bytes));
-  for (const std::string level : level_names)
-    run.report_rest(level + ".", Status::not_resolvable, reason);
+  report_levels_of_mixed_pages(setup, chases, level_names, levels, mixed.small_bytes, reason);
   run.report_rest("tlb.texture_", Status::not_resolvable, reason);
 }
 
@@ -138,7 +153,7 @@ void run_tlb(JobRun& run) {
   }
   const auto mixed = ask_for_mixed_pages(setup, levels, granularity_bytes);
   if (mixed) {
-    report_mixed_pages(run, *mixed);
+    report_mixed_pages(setup, chases, levels, *mixed);
   } else {
     characterize_tlb_levels(setup, chases, level_names, levels);
     report_page(run, levels.granularities);

@@ -14,11 +14,16 @@
 namespace sonde {
 namespace {
 
-/// A place in each block of a span, in a random order: of any unit, so that no index function makes
-/// them meet in few sets.
+/// In which order blocks are accessed. Shuffled ones of an entry come so far from each other that
+/// they keep it, if it has many; in a row they come together, and the next ones push it out.
+enum class BlockOrder { shuffled, in_a_row };
+
+/// A place in each block of a span: of any unit, so that no index function makes them meet in few
+/// sets.
 Offsets any_units(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
-                  std::uint64_t seed) {
-  Offsets places = shuffled_order(span_bytes, block_bytes, seed);
+                  std::uint64_t seed, BlockOrder order) {
+  Offsets places = order == BlockOrder::in_a_row ? ascending_order(span_bytes, block_bytes)
+                                                 : shuffled_order(span_bytes, block_bytes, seed);
   Random random(derive_seed(seed, "units"));
   for (std::uint64_t& place : places) place += random.below(block_bytes / unit_bytes) * unit_bytes;
   return places;
@@ -68,7 +73,7 @@ bool is_miss(const TlbUnderTest& tlb, double cost_cycles) {
 
 /// Share of the blocks that miss of a span of which each is met somewhere.
 double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                            std::uint64_t block_bytes, std::uint64_t unit_bytes) {
+                            std::uint64_t block_bytes, std::uint64_t unit_bytes, BlockOrder order) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
   constexpr std::uint64_t most_draws = 8;
   const std::uint64_t draws =
@@ -78,7 +83,7 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   std::size_t missing = 0;
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
-    const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed);
+    const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed, order);
     const Offsets pages = neighbours_of(tlb, places, block_bytes);
     const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
       Offsets pairs;
@@ -109,12 +114,17 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
   std::uint64_t block_bytes =
       std::max(unit_bytes, page_step_over(tlb, bound.overflowing_bytes, unit_bytes));
+  BlockOrder order = BlockOrder::shuffled;
   const auto share_of = [&](std::uint64_t span, std::uint64_t block) {
-    return sparse_missing_share(tlb, span, block, unit_bytes);
+    return sparse_missing_share(tlb, span, block, unit_bytes, order);
   };
   std::vector<double> shares{share_of(span_bytes, block_bytes)};
-  // Nothing misses of a span beyond the bound that was found: that was none.
   const double least_front = block_bytes > unit_bytes ? least_share : 0;
+  if (shares.front() <= least_front) {
+    order = BlockOrder::in_a_row;
+    shares.front() = share_of(span_bytes, block_bytes);
+  }
+  // Nothing misses of a span beyond the bound that was found: that was none.
   if (shares.front() <= least_front) return std::nullopt;
   // Where the bound was asked for with one unit of several, the level may hold as many smaller
   // blocks, which reach less far.
@@ -131,6 +141,11 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   }
   const auto doublings = doublings_to_entry(shares);
   if (!doublings) return std::nullopt;
+  // Policies that protect what was hit keep an entry met once a pass, and lose it if met by several
+  // blocks in a row.
+  constexpr double hardly_any = 0.05;
+  const bool falls_at_once = *doublings + 1 == shares.size() || shares[*doublings + 1] < hardly_any;
+  if (order == BlockOrder::in_a_row && !falls_at_once) return std::nullopt;
   const std::uint64_t entry_bytes = block_bytes << *doublings;
   return entry_bytes == unit_bytes ? tlb.granularity_bytes : entry_bytes;
 }

@@ -125,12 +125,21 @@ bool never_settles(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint6
   return settled_misses(tlb, span_bytes, step_bytes, longer * settling_passes) > overflowing_misses;
 }
 
+/// What single accesses tell of a miss: thresholds lie half way between hits and misses.
+double single_penalty_cycles(const TlbUnderTest& tlb) {
+  return 2 * share_of_single_miss(tlb) * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
+}
+
 /// Whether a pass over a span misses somewhere else each time, which medians do not show. Nothing
 /// is said where the costs of half as many pages are above the threshold now and then, too.
 bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double few_misses = 0.1;
-  return tells_single_misses(tlb) &&
+  // Less than for tells_single_misses: that half as many pages are quiet shows that nothing else
+  // takes so long. More than the ten cycles of an H200's first level, whose slices differ by as
+  // much.
+  constexpr double least_penalty_cycles = 12;
+  return single_penalty_cycles(tlb) >= least_penalty_cycles &&
          settled_misses(tlb, span_bytes, step_bytes, settling_passes) > overflowing_misses &&
          settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
@@ -175,9 +184,7 @@ bool tells_single_misses(const TlbUnderTest& tlb) {
   // On an H200 the way to its slice takes some loads up to ten cycles more
   // (docs/results/2026-11-24-h200-patterns).
   constexpr double least_penalty_cycles = 20;
-  // Thresholds lie half way between hits and misses.
-  const double penalty_cycles = 2 * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
-  return share_of_single_miss(tlb) * penalty_cycles >= least_penalty_cycles;
+  return single_penalty_cycles(tlb) >= least_penalty_cycles;
 }
 
 // More lines are tried only where few pages seem to miss.

@@ -20,6 +20,7 @@ struct InnerTlbs {
   std::uint64_t pages = 0;              // so many entries of that size push all others out
   std::uint64_t entries = 0;            // of the largest of them
   double threshold_cycles = 0;          // a cost above it misses all of them
+  bool lose_single = false;             // one of them does, other pages in each pass
   std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known
   std::uint64_t page_bytes = 0;         // the smallest of those seen
 };
@@ -32,6 +33,7 @@ struct TlbUnderTest : PageChaseSetup {
   std::uint64_t granularity_bytes = 0;  // translation granularity: filled on its own
   std::uint64_t entry_bytes = 0;        // one or several granularities
   std::uint64_t entries = 0;
+  bool loses_single = false;  // of spans that nearly fit, other pages in each pass, as shows
 
   /// The smallest distance at which every access asks this level for another entry.
   std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.answered_bytes); }

@@ -125,11 +125,11 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
 }
 
-/// Whether an entry covers more pages than any TLB's (16 since Turing): those of a page directory
-/// cover 256 and more.
-bool is_of_page_tables(const TlbUnderTest& tlb) {
+/// Whether an entry of so many bytes covers more pages than any TLB's (16 since Turing): those of a
+/// page directory cover 256 and more.
+bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
   constexpr std::uint64_t most_pages_of_entry = 64;
-  return tlb.inner.page_bytes > 0 && tlb.entry_bytes > most_pages_of_entry * tlb.inner.page_bytes;
+  return inner.page_bytes > 0 && entry_bytes > most_pages_of_entry * inner.page_bytes;
 }
 
 /// Why the units of a level are not looked for; "" if they are.
@@ -162,7 +162,7 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
         "which pages share an entry does not show: at random places others miss than "
         "at equal distances, or fewer and fewer of larger parts");
   }
-  if (is_of_page_tables(tlb)) {
+  if (is_of_page_tables(tlb.entry_bytes, tlb.inner)) {
     return tlb.run.report_rest(
         tlb.name + ".", Status::not_present,
         fmt::format("what costs more from {} on is a cache of page tables: one entry covers {}",
@@ -179,6 +179,7 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
             format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
   }
   tlb.entries = reach.bytes / tlb.entry_bytes;
+  tlb.loses_single = reach.loses_single && tells_single_misses(tlb);
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
   if (!shows_entries) {
     TlbUnderTest smallest = tlb;
@@ -227,6 +228,36 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
 
 }  // namespace
 
+void report_levels_of_mixed_pages(const PageChaseSetup& setup,
+                                  const std::vector<PageChaseCosts>& chases,
+                                  std::span<const char* const> names, const TlbLevels& found,
+                                  std::uint64_t small_bytes, const std::string& reason) {
+  InnerTlbs inner;
+  for (std::size_t i = 0; i < found.levels.size(); ++i) {
+    TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
+    const auto granularity = measure_granularity(tlb).bytes;
+    if (!granularity || is_of_page_tables(granularity->bytes, inner)) {
+      setup.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
+      continue;
+    }
+    report_penalty(tlb, chases);
+    // As many steps as fit, some of which share an entry, tell as well as entries who shares it.
+    tlb.granularity_bytes = small_bytes;
+    tlb.entry_bytes = setup.least_step_bytes;
+    tlb.entries = measure_reach(tlb, tlb.entry_bytes).fitting_bytes / tlb.entry_bytes;
+    if (tlb.entries > 0) report_tlb_scope(tlb);
+    setup.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
+    if (i == 0) inner.page_bytes = granularity->bytes;
+    inner.step_bytes = tlb.entry_bytes;
+    inner.entries = tlb.entries;
+    inner.pages = evicting_share * tlb.entries;
+    inner.threshold_cycles = tlb.level.threshold_cycles;
+  }
+  const std::string why_not = why_not_absent(setup, chases, found, inner);
+  for (std::size_t i = found.levels.size(); i < names.size(); ++i)
+    report_no_level(setup, names[i], chases.back(), why_not);
+}
+
 TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
                       std::size_t most_levels) {
   TlbLevels found;
@@ -249,7 +280,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
                                   inner.granularity_bytes);
     }
     characterize_level(tlb, chases, granularity);
-    if (is_of_page_tables(tlb)) {
+    if (is_of_page_tables(tlb.entry_bytes, tlb.inner)) {
       found.steps_bytes.push_back(0);
       continue;
     }
@@ -258,6 +289,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     found.steps_bytes.push_back(tlb.entry_bytes > 0 ? tlb.step_bytes() : 0);
     inner.entries = std::max(inner.entries, tlb.entries);
     inner.threshold_cycles = tlb.level.threshold_cycles;
+    inner.lose_single = inner.lose_single || tlb.loses_single;
     if (inner.step_bytes > 0) {
       inner.pages =
           std::min(tlb.level.overflowing_bytes / inner.step_bytes, evicting_share * inner.entries);

@@ -4,7 +4,9 @@
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "jobs/tlb/page_chase.hpp"
 
+#include <algorithm>
 #include <span>
+#include <string>
 
 namespace sonde {
 
@@ -15,6 +17,11 @@ struct TlbLevels {
   std::vector<BlockSize> granularities;    // of the levels whose granularity was seen
   std::uint64_t largest_entry_bytes = 0;
   std::uint64_t chased_bytes = 0;
+
+  /// What an entry covers, of each level.
+  bool knows_entries() const {
+    return !steps_bytes.empty() && std::ranges::find(steps_bytes, 0U) == steps_bytes.end();
+  }
 };
 
 /// Levels among chases over growing spans, inner ones first, as many as there are names.
@@ -25,5 +32,14 @@ TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCo
 /// present. Fills in all but `levels` and `chased_bytes`.
 void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
                              std::span<const char* const> names, TlbLevels& found);
+
+/// What can be said where pages have two sizes: what a miss of each level found costs, which SMs
+/// share it, and which levels are not there.
+/// @param small_bytes the smaller size
+/// @param reason why all else is left open
+void report_levels_of_mixed_pages(const PageChaseSetup& setup,
+                                  const std::vector<PageChaseCosts>& chases,
+                                  std::span<const char* const> names, const TlbLevels& found,
+                                  std::uint64_t small_bytes, const std::string& reason);
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
 // Lists of entries become chases over pairs of accesses (jobs/tlb/page_chase), their costs counts
-// of misses (for the search) and records of hits and misses (for the match of policies).
+// of misses; those of records are in tlb_record.cpp.
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include "analysis/statistics.hpp"
@@ -23,11 +23,6 @@ constexpr std::uint64_t warmup_passes = 3;
 // Half as many again as an inner level has push all others out, whatever it replaces, unless its
 // sets are unequal.
 constexpr double overfill = 1.5;
-// From one line under an entry to the next that is tried: 12,800 bytes, another slice of the L2. By
-// lines of one slice three entries of an H200 seemed to push each other out, again and again: the
-// way there takes some of the ten cycles that a miss costs. A multiple of two blocks next to each
-// other (see SecondAccess).
-constexpr std::uint64_t next_line = 100;
 
 /// Entries to search with: a power of two of them, which shows most address bits, unless memory
 /// would then hold too few to overfill the level.
@@ -59,6 +54,26 @@ SetsProbe::Traits describe(const TlbUnderTest& tlb) {
           .answers_in_part = true};
 }
 
+/// Lines in rounds, the pass evictors behind each, and where each line is met.
+struct PassOrder {
+  Lines accessed;
+  std::vector<std::size_t> place_of;
+};
+
+PassOrder order_of_pass(const TlbUnderTest& tlb, const Lines& lines,
+                        const PassEvictors& pass_evictors) {
+  PassOrder order{.accessed = {}, .place_of = std::vector<std::size_t>(lines.size())};
+  for (const std::vector<std::size_t>& round : rounds_of_accesses(tlb, lines)) {
+    for (std::size_t i : round) {
+      order.place_of[i] = order.accessed.size();
+      order.accessed.push_back(lines[i]);
+    }
+    order.accessed.insert(order.accessed.end(), pass_evictors.accessed.begin(),
+                          pass_evictors.accessed.end());
+  }
+  return order;
+}
+
 /// Which entries lie outside the set of `lines`: by the function, or by chases with its conflict.
 std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const SetLayout& layout,
                                 const MissOracle& ask) {
@@ -76,12 +91,12 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
 }  // namespace
 
 double end_of_search(const JobRun& run) {
-  constexpr double most_search_s = 10;
+  constexpr double most_search_s = 12;
   return run.device_s() + most_search_s;
 }
 
-TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
-    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s) {
+TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s, MissesOfList counted)
+    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s), counted_(counted) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
 }
@@ -138,6 +153,9 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
   constexpr int unclear = 2;  // a line's way to its slice outweighs a penalty of few cycles
   constexpr double few_staying = 0.1;
   constexpr std::uint64_t passes = 9;
+  // Of random victims some are spared in each pass, which medians do not show. Three quarters of
+  // the outcomes of a list that overflows must.
+  const std::size_t least_passes = tlb_.inner.lose_single ? 7 : passes / 2 + 1;
   Random random(derive_seed(tlb_.run.seed(), tlb_.name + " scrub"));
   int evicted = 0;
   int all_evicted = 0;
@@ -147,10 +165,13 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
     const std::uint64_t entry = random.below(others) * tlb_.entry_bytes;
     Offsets places{line_under(tlb_, entry + any_translation(tlb_, random()))};
     for (std::uint64_t offset : pass_evictors.accessed) places.push_back(line_under(tlb_, offset));
-    const std::vector<double> medians = median_costs("pass evictors", places, passes);
-    evicted += medians.front() > tlb_.inner.threshold_cycles;
-    all_evicted +=
-        fraction_above({medians.size(), medians}, tlb_.inner.threshold_cycles) >= 1 - few_staying;
+    const ChaseLatencies costs{places.size(), costs_of("pass evictors", places,
+                                                       {.warmup = warmup_passes, .timed = passes})};
+    const auto missing = positions_above(costs, tlb_.inner.threshold_cycles, least_passes);
+    evicted += missing.front();
+    all_evicted += static_cast<double>(count_set(missing)) >=
+                   (1 - few_staying) * static_cast<double>(missing.size());
+    const std::vector<double> medians = position_medians(costs);
     if (*std::max_element(medians.begin(), medians.end()) > tlb_.level.threshold_cycles) return {};
   }
   return {.evicts = evicted + unclear >= draws, .evicts_itself = all_evicted + unclear >= draws};
@@ -187,20 +208,12 @@ std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& foun
   return tlb_.entries < large_level ? std::nullopt : keep_room_busy(*this, found);
 }
 
-MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_evictors) {
+MissCounts TlbProbe::count_usual_misses(const Lines& lines, const PassEvictors& pass_evictors) {
   // Lists up to this length are chased three times an outcome, whatever the noise: single outliers
   // are gone.
   constexpr std::size_t short_list = 1024;
   constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
-  Lines accessed;
-  std::vector<std::size_t> place_of(lines.size());
-  for (const std::vector<std::size_t>& round : rounds_of_accesses(tlb_, lines)) {
-    for (std::size_t i : round) {
-      place_of[i] = accessed.size();
-      accessed.push_back(lines[i]);
-    }
-    accessed.insert(accessed.end(), pass_evictors.accessed.begin(), pass_evictors.accessed.end());
-  }
+  const auto [accessed, place_of] = order_of_pass(tlb_, lines, pass_evictors);
   const std::uint64_t repeats =
       lines.size() <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
   MissCounts counts{.misses = std::vector<std::uint32_t>(lines.size()), .passes = outcomes};
@@ -225,14 +238,60 @@ MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_e
   return counts;
 }
 
+/// One line more than a set has ways cannot be there when a pass begins, whichever it is: there is
+/// a miss in every pass, if no inner level hides it. An outcome is that of several passes.
+MissCounts TlbProbe::count_single_misses(const Lines& lines, const PassEvictors& pass_evictors,
+                                         std::uint64_t settling_accesses) {
+  constexpr std::uint64_t most_settling_passes = 256;
+  constexpr std::size_t short_list = 128;  // in longer ones more lines miss in a pass
+  const std::uint64_t passes_of_outcome = lines.size() <= short_list ? 4 : 1;
+  const std::uint64_t timed_passes = outcomes * passes_of_outcome;
+  const auto [accessed, place_of] = order_of_pass(tlb_, lines, pass_evictors);
+  Offsets places;
+  for (std::uint64_t entry : accessed) places.push_back(line_under(tlb_, entry));
+  const std::uint64_t settling_passes =
+      std::clamp(settling_accesses / places.size(), 2 * warmup_passes, most_settling_passes);
+  const std::vector<double> costs =
+      costs_of("single conflicts", places, {.warmup = settling_passes, .timed = timed_passes});
+  std::vector<bool> missed(outcomes * lines.size());
+  for (std::uint64_t pass = 0; pass < timed_passes; ++pass) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (costs[pass * places.size() + place_of[i]] > tlb_.level.threshold_cycles)
+        missed[pass / passes_of_outcome * lines.size() + i] = true;
+    }
+  }
+  MissCounts counts = count_misses_of(missed, lines.size(), outcomes);
+  counts.outliers_per_pass = outlier_share_ * static_cast<double>(passes_of_outcome * lines.size());
+  return counts;
+}
+
+MissOracle TlbProbe::in_time(std::function<MissCounts(const Lines&)> count) {
+  return [this, count = std::move(count)](std::span<const Lines> lists) {
+    std::vector<MissCounts> answers;
+    for (const Lines& list : lists) {
+      if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
+      answers.push_back(count(list));
+    }
+    return answers;
+  };
+}
+
 std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) {
-  std::vector<MissCounts> answers;
-  for (const Lines& list : lists) {
-    if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
-    answers.push_back(count_misses(list, pass_evictors));
+  // As in caches: random victims of a full set of w ways settle within 10 w passes.
+  constexpr std::size_t plain_orders = 4;
+  constexpr std::uint64_t settling_accesses = 1 << 13;
+  if (counted_ == MissesOfList::usual) {
+    return in_time([&](const Lines& list) { return count_usual_misses(list, pass_evictors); })(
+        lists);
   }
-  return answers;
+  std::vector<MissOracle> rounds(plain_orders, in_time([&](const Lines& list) {
+                                   return count_single_misses(list, pass_evictors, 0);
+                                 }));
+  rounds.push_back(in_time([&](const Lines& list) {
+    return count_single_misses(list, pass_evictors, settling_accesses);
+  }));
+  return in_every_order(std::move(rounds))(lists);
 }
 
 std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, const Lines& lines) {
@@ -258,77 +317,6 @@ std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, co
   evictors.insert(evictors.end(), accessed.begin() + static_cast<std::ptrdiff_t>(wanted),
                   accessed.end());
   return evictors;
-}
-
-std::size_t TlbProbe::longest_record(std::size_t access_evictors) const {
-  return longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors);
-}
-
-/// What the translation of each access of an order costs, each made once: a second access would
-/// mark the entry as used, and policies that wait for that (RRIP) would look alike.
-/// @param warm_cycles what loads take without the translation
-std::vector<double> TlbProbe::costs_in_order(const std::vector<std::uint16_t>& order,
-                                             const Offsets& places, const Lines& access_evictors,
-                                             const std::vector<double>& warm_cycles) {
-  Offsets accesses;
-  for (std::uint16_t line : order) {
-    accesses.push_back(places[line]);
-    for (std::uint64_t other : access_evictors) accesses.push_back(line_under(tlb_, other));
-  }
-  const auto cycles = single_access_cycles(tlb_, tlb_.name + " policy", std::move(accesses));
-  std::vector<double> costs;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    costs.push_back(cycles[i * (1 + access_evictors.size())] - warm_cycles[order[i]]);
-  }
-  return costs;
-}
-
-/// The same by pairs, of which every access goes to a line of its own: never the same line again
-/// where a cache before the TLB would answer.
-std::vector<double> TlbProbe::costs_of_pairs_in_order(const std::vector<std::uint16_t>& order,
-                                                      const Lines& lines,
-                                                      const Lines& access_evictors) {
-  Offsets places;
-  for (std::uint16_t line : order) {
-    places.push_back(line_under(tlb_, lines[line], places.size() * next_line));
-    for (std::uint64_t other : access_evictors) places.push_back(line_under(tlb_, other));
-  }
-  const auto of_all = costs_of("policy", std::move(places), {.warmup = 0, .timed = 1});
-  std::vector<double> costs;
-  for (std::size_t i = 0; i < of_all.size(); i += 1 + access_evictors.size())
-    costs.push_back(of_all[i]);
-  return costs;
-}
-
-std::vector<AccessRecord> TlbProbe::record(const Lines& lines, const Lines& access_evictors,
-                                           std::vector<std::vector<std::uint16_t>> orders) {
-  const bool by_pairs = tlb_.second_access == SecondAccess::next_block;
-  std::vector<Offsets> places(repeats_);  // other lines each time, as in count_misses
-  std::vector<std::vector<double>> warm_cycles(repeats_);
-  for (std::uint64_t repeat = 0; repeat < repeats_ && !by_pairs; ++repeat) {
-    for (std::uint64_t line : lines)
-      places[repeat].push_back(line_under(tlb_, line, repeat * next_line));
-    warm_cycles[repeat] = second_access_cycles(tlb_, tlb_.name + " policy warm", places[repeat]);
-  }
-  std::vector<AccessRecord> records;
-  for (const std::vector<std::uint16_t>& order : orders) {
-    std::vector<std::vector<double>> costs;
-    for (std::size_t repeat = 0; repeat < repeats_; ++repeat)
-      costs.push_back(
-          by_pairs ? costs_of_pairs_in_order(order, lines, access_evictors)
-                   : costs_in_order(order, places[repeat], access_evictors, warm_cycles[repeat]));
-    AccessRecord& record = records.emplace_back(AccessRecord{order, {}});
-    std::set<std::uint16_t> seen;
-    std::vector<double> of_access(repeats_);
-    for (std::size_t access = 0; access < order.size(); ++access) {
-      for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat)
-        of_access[repeat] = costs[repeat][access];
-      // What an earlier launch left in the TLB is not told from an empty one on the first access.
-      const bool first = seen.insert(order[access]).second;
-      record.missed.push_back(first || median(of_access) > tlb_.level.threshold_cycles);
-    }
-  }
-  return records;
 }
 
 }  // namespace sonde
