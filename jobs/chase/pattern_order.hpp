@@ -18,7 +18,12 @@ struct PatternRequest {
   std::uint64_t most_lines = 0;         // that the data cache of the path holds
   std::uint64_t line_step_bytes = 0;  // lines of neighbouring pages lie so far apart in their pages
   std::uint64_t window_bytes = 0;     // of active page tables; 0: none known
+  std::uint64_t cold_distance = 1;    // P5 and P6: from one of their pages to the next; more than 1
+                                      // where an entry may cover several of these pages
 };
+
+/// Pages of P5 and P6 where `cold_distance` is more than 1.
+inline constexpr std::uint64_t distant_cold_pages = 36;
 
 struct PatternPhase {
   Pattern pattern = Pattern::p1;
@@ -35,8 +40,9 @@ struct PatternChase {
 /// Cold pages in two page-table windows by turns (P6), cold pages in a row (P5), further lines of
 /// each of the last of them in a row (P4), rounds over more pages than the TLB holds (P3), over
 /// more than its first level holds (P2), and the lines of P4 one by one, each several times (P1).
-/// P2 and P3 are left out if their lines do not fit into half of the data cache or no TLB is known,
-/// P3 also if its last level is not known or memory has too few pages, P6 without such a window.
+/// P2 and P3 are left out if their lines do not fit into three quarters of the data cache (they
+/// take half of it if that suffices) or no TLB is known, P3 also if its last level is not known or
+/// memory has too few pages, P6 without such a window.
 PatternChase plan_patterns(const PatternRequest& request);
 
 /// Latencies by pattern. @param position_cycles one latency for each offset of the chase

@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -37,10 +40,8 @@ DataCache data_cache(const JobRun& run, LoadPath path) {
     const auto size_bytes = part_bytes ? part_bytes : run.number(cache + ".size_bytes");
     const auto line_bytes = run.number(cache + ".line_bytes");
     if (!size_bytes || !line_bytes) continue;
-    // Lines of neighbouring pages lie no closer: of shorter ones some sets are left alone.
-    const double step_bytes = std::max(*line_bytes, static_cast<double>(common_line_bytes));
     return {static_cast<std::uint64_t>(*line_bytes),
-            static_cast<std::uint64_t>(*size_bytes / step_bytes)};
+            static_cast<std::uint64_t>(*size_bytes / *line_bytes)};
   }
   return {};
 }
@@ -66,13 +67,16 @@ bool knows_entries(const JobRun& run) {
 }
 
 /// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt
-/// if those of the first cache take hardly less. Caches may lie between the two.
+/// if those of the first cache take hardly less. Caches may lie between the two. Of partitions
+/// those of the closest.
 std::optional<double> least_l2_hit_cycles(const JobRun& run) {
   constexpr double least_share = 0.9;
   const auto l1_cycles = run.number("cache.l1.hit_latency_cycles");
-  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  if (!l2_cycles) return std::nullopt;
-  const double least_cycles = least_share * *l2_cycles;
+  const Finding* l2 = run.finding("cache.l2.hit_latency_cycles");
+  if (l2 == nullptr) return std::nullopt;
+  const double l2_cycles =
+      l2->modes.empty() ? *run.number("cache.l2.hit_latency_cycles") : std::ranges::min(l2->modes);
+  const double least_cycles = least_share * l2_cycles;
   if (l1_cycles && *l1_cycles + least_first_cache_gap_cycles > least_cycles) return std::nullopt;
   return least_cycles;
 }
@@ -90,8 +94,21 @@ KnownTlb known_tlb(const JobRun& run) {
     if (!known.first_miss_cycles) known.first_miss_cycles = miss_cycles;
     known.last_miss_cycles = miss_cycles;
   }
+  known.ends |= knows_last_level(run);
   known.translated_cycles = least_l2_hit_cycles(run);
   return known;
+}
+
+/// Where an entry may cover any number of pages: as many as memory has for each page of P5 and P6,
+/// but so few that hardly one of P5 lies behind the border of a page-table window. Some memory is
+/// left, as the chase takes place at several places of it.
+std::uint64_t distant_pages(const PatternRequest& request) {
+  constexpr std::uint64_t pages_of_window = 16;
+  constexpr std::uint64_t parts = distant_cold_pages + distant_cold_pages / 3;
+  const std::uint64_t window_pages = request.window_bytes / request.page_step_bytes;
+  std::uint64_t pages = (request.most_pages - std::min(request.most_pages, window_pages)) / parts;
+  if (window_pages > 0) pages = std::min(pages, window_pages / pages_of_window);
+  return std::bit_floor(std::max<std::uint64_t>(1, pages));
 }
 
 PatternRequest request_patterns(const JobRun& run, LoadPath path) {
@@ -102,7 +119,7 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
   const bool asked = run.answer("tlb.page_bytes") != nullptr;
   request.granularity_bytes = knows_page || !asked ? request.page_step_bytes : smallest_page_bytes;
   const DataCache cache = data_cache(run, path);
-  request.line_step_bytes = std::max(common_line_bytes, cache.line_bytes);
+  request.line_step_bytes = cache.line_bytes;
   request.most_lines = cache.lines;
   request.window_bytes = number_or(run, "tlb.page_window_bytes", 0);
   std::uint64_t reach_bytes = 0;
@@ -118,6 +135,8 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path) {
   request.all_entries = std::max(request.all_entries, reach_bytes / request.page_step_bytes);
   request.knows_last = knows_last_level(run);
   request.most_pages = usable_memory_bytes(run.info()) / request.page_step_bytes;
+  const bool may_share_entries = known_tlb(run).exists && !knows_entries(run);
+  request.cold_distance = may_share_entries ? distant_pages(request) : 1;
   return request;
 }
 
@@ -157,20 +176,38 @@ std::vector<std::vector<double>> within(const PatternFinding& pattern,
   return kept;
 }
 
+/// Whether two groups of latencies of the memory lie as far apart as its partitions.
+bool are_of_partitions(const JobRun& run, const Finding& of_memory) {
+  constexpr double most_ratio = 1.5;
+  constexpr double most_noise_cycles = 20;
+  const auto near_cycles = run.number("latency.dram_near_cycles");
+  const auto far_cycles = run.number("latency.dram_far_cycles");
+  return near_cycles && far_cycles &&
+         of_memory.modes.back() - of_memory.modes.front() <=
+             most_ratio * (*far_cycles - *near_cycles) + most_noise_cycles;
+}
+
 /// The finding of a pattern that its inference says is there: the centre of its replicates, of
 /// memory as in memory_replicates.hpp. Two groups of them are near and far only where the memory
-/// has two partitions.
+/// has two partitions; the slower one of P5 may be as slow as P6: first accesses behind the border
+/// of a page-table window.
+/// @param switch_cycles of P6, for P5, if it was seen
 Finding as_finding(const JobRun& run, const std::string& metric, const PatternFinding& pattern,
-                   Pattern kind, std::span<const std::vector<double>> replicates) {
+                   Pattern kind, std::span<const std::vector<double>> replicates,
+                   std::optional<double> switch_cycles) {
   Finding finding = as_finding(metric, pattern);
   finding.reason = pattern.reason;
   if (finding.status != Status::ok || pattern.is_of_parts) return finding;
   if (kind >= Pattern::p4) {
-    Finding of_memory = found_memory(metric, summarize_memory_replicates(replicates));
-    if (!of_memory.modes.empty() && !run.number("latency.dram_far_cycles")) {
+    const MemorySummary memory = summarize_memory_replicates(replicates);
+    Finding of_memory = found_memory(metric, memory);
+    if (!of_memory.modes.empty() && !are_of_partitions(run, of_memory)) {
+      const bool are_switches = switch_cycles && std::abs(of_memory.modes.back() - *switch_cycles) <
+                                                     least_partition_gap_cycles;
+      if (are_switches) return found_replicated(metric, memory.partitions->near);
       return not_resolvable(
-          metric, fmt::format("groups of {:.0f} and {:.0f} cycles, though the memory has one "
-                              "partition: the translations of some were at hand",
+          metric, fmt::format("groups of {:.0f} and {:.0f} cycles, which are not those of "
+                              "partitions of the memory: the translations of some were at hand",
                               of_memory.modes.front(), of_memory.modes.back()));
     }
     of_memory.confidence = finding.confidence;
@@ -213,12 +250,6 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     p6.status = Status::not_present;
     p6.reason = "the job tlb saw no page-table window";
   }
-  if (known.exists && !knows_entries(run)) {
-    for (const Pattern pattern : {Pattern::p5, Pattern::p6}) {
-      patterns[static_cast<std::size_t>(pattern)] = {
-          .reason = "how much an entry of the TLB covers is not known, nor which pages are new"};
-    }
-  }
   constexpr std::array names{"p1", "p2", "p3", "p4", "p5", "p6"};
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const std::string metric = prefix + names[i] + "_cycles";
@@ -226,8 +257,10 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     if (open && !known.exists && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
-      run.report(
-          as_finding(run, metric, patterns[i], static_cast<Pattern>(i), replicates.samples[i]));
+      const bool may_switch = i == static_cast<std::size_t>(Pattern::p5) && p6.status == Status::ok;
+      run.report(as_finding(run, metric, patterns[i], static_cast<Pattern>(i),
+                            replicates.samples[i],
+                            may_switch ? std::optional(p6.cycles) : std::nullopt));
     }
   }
 }

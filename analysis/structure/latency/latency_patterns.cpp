@@ -40,6 +40,29 @@ PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
 
 enum class Served { by_cache, from_memory };
 
+/// The hits of a cache in two partitions, as one: of two groups as far apart as those are, each a
+/// notable part of all. nullopt if there are no such two.
+std::optional<Mode> join_partitions(const std::vector<double>& latencies) {
+  constexpr double least_share_of_partition = 0.3;
+  if (latencies.empty()) return std::nullopt;
+  const auto modes = find_modes(latencies, least_partition_gap_cycles, least_share_of_partition);
+  if (modes.size() != 2) return std::nullopt;
+  const Mode& near = modes.front();
+  const Mode& far = modes.back();
+  return Mode{.center = (near.center + far.center) / 2,
+              .low = near.low,
+              .high = far.high,
+              .count = near.count + far.count};
+}
+
+/// Of hits in two partitions the middle.
+PatternFinding summarize_divided(const std::vector<double>& latencies) {
+  if (latencies.empty()) return nothing("the chase had no such phase");
+  const auto both = join_partitions(latencies);
+  if (!both) return nothing("its latencies are not those of two partitions");
+  return take(*both, latencies);
+}
+
 /// Of hits the largest group; of memory the faster of at most two partitions.
 PatternFinding summarize(const std::vector<double>& latencies, Served served) {
   if (latencies.empty()) return nothing("the chase had no such phase");
@@ -81,6 +104,24 @@ void leave_open_if_lost(PatternFinding& hits, const PatternFinding& p1,
       beyond_cycles, *miss_cycles));
 }
 
+/// Policies that protect old entries keep the translations of most pages: then the commonest
+/// latency is that of a hit, in this level or one before. Hits of a virtually addressed cache cost
+/// nothing, and nearly all of them.
+void leave_open_if_kept(PatternFinding& hits, const PatternFinding& p1,
+                        std::optional<double> miss_cycles, double least_step_cycles) {
+  constexpr double least_ratio = 0.5;
+  constexpr double nearly_all = 0.8;
+  if (hits.status != Status::ok || p1.status != Status::ok || !miss_cycles) return;
+  const double beyond_cycles = hits.cycles - p1.cycles;
+  if (beyond_cycles >= least_ratio * *miss_cycles) return;
+  if (beyond_cycles < least_step_cycles && hits.confidence >= nearly_all) return;
+  hits =
+      nothing(fmt::format("it costs {:.0f} cycles more than P1, and what it is to miss of the TLB "
+                          "{:.0f}: that kept most "
+                          "of its pages",
+                          beyond_cycles, *miss_cycles));
+}
+
 /// P2 or P3 where the chase could not show it, or lost its lines.
 void put_together(PatternFinding& hits, const PatternFinding& p1,
                   std::optional<double> miss_cycles) {
@@ -102,13 +143,20 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
                                                          double least_step_cycles,
                                                          const KnownTlb& known) {
   std::array<PatternFinding, pattern_count> found;
+  // No access of P1 can have missed anything: two groups of them are of two partitions.
+  const bool divided =
+      join_partitions(latencies[static_cast<std::size_t>(Pattern::p1)]).has_value();
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const bool hits = i < static_cast<std::size_t>(Pattern::p4);
-    found[i] = summarize(latencies[i], hits ? Served::by_cache : Served::from_memory);
+    found[i] = hits && divided
+                   ? summarize_divided(latencies[i])
+                   : summarize(latencies[i], hits ? Served::by_cache : Served::from_memory);
   }
   auto& [p1, p2, p3, p4, p5, p6] = found;
   leave_open_if_lost(p2, p1, known.first_miss_cycles);
   leave_open_if_lost(p3, p1, known.last_miss_cycles);
+  leave_open_if_kept(p2, p1, known.first_miss_cycles, least_step_cycles);
+  leave_open_if_kept(p3, p1, known.last_miss_cycles, least_step_cycles);
   const auto equal = [=](const PatternFinding& slower, const PatternFinding& faster) {
     return slower.status == Status::ok && faster.status == Status::ok &&
            slower.cycles - faster.cycles < least_step_cycles;

@@ -209,6 +209,48 @@ TEST(PatternOrderTest, page_table_windows_are_accessed_by_turns) {
   EXPECT_GT(chase.span_bytes, request.window_bytes);
 }
 
+/// Windows of four pages: each access of P6 goes to the other one of two, and none to a page that
+/// P5 takes for new.
+TEST(PatternOrderTest, few_pages_make_a_window) {
+  PatternRequest request = fermi_request();
+  request.page_step_bytes = request.granularity_bytes = 1 << 25;
+  request.window_bytes = 1 << 27;
+
+  const PatternChase chase = plan_patterns(request);
+
+  const PatternPhase& p6 = phase_of(chase, Pattern::p6);
+  const PatternPhase& p5 = phase_of(chase, Pattern::p5);
+  std::set<std::uint64_t> pages;
+  for (std::size_t i = 0; i < p5.first + p5.count; ++i) {
+    EXPECT_TRUE(pages.insert(chase.offsets[i] >> 25).second);
+    if (i > 0 && i < p6.first + p6.count) {
+      EXPECT_NE(chase.offsets[i] >> 27, chase.offsets[i - 1] >> 27);
+    }
+  }
+}
+
+TEST(PatternOrderTest, first_accesses_lie_further_apart_where_entries_are_not_known) {
+  PatternRequest request = fermi_request();
+  request.cold_distance = 16;
+
+  const PatternChase chase = plan_patterns(request);
+
+  const PatternPhase& p5 = phase_of(chase, Pattern::p5);
+  for (std::size_t i = p5.first; i < p5.first + p5.count; ++i)
+    EXPECT_EQ((chase.offsets[i - 1] >> 21) - (chase.offsets[i] >> 21), 16U);
+  EXPECT_LE(chase.span_bytes, distant_cold_pages * 16 << 21);
+  std::map<std::uint64_t, int> accesses;
+  for (std::uint64_t offset : chase.offsets) ++accesses[offset / 32];
+  for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
+}
+
+TEST(PatternOrderTest, small_caches_are_filled_by_three_quarters) {
+  PatternRequest request = fermi_request();
+  request.most_lines = 134;  // 100 of them for 98 pages of P3
+
+  EXPECT_FALSE(places_of(plan_patterns(request), Pattern::p3).empty());
+}
+
 TEST(PatternOrderTest, latencies_are_sorted_by_phase) {
   const PatternChase chase = plan_patterns(fermi_request());
   std::vector<double> cycles(chase.offsets.size(), 0);

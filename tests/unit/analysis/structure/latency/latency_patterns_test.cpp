@@ -69,6 +69,46 @@ TEST(LatencyPatternsTest, a_known_tlb_that_held_all_pages_is_not_said_to_be_abse
   EXPECT_EQ(of(found, Pattern::p5).status, Status::not_resolvable);
 }
 
+/// Set duelling: of half as many pages again as the last level has entries more than half stay
+/// there.
+TEST(LatencyPatternsTest, pages_that_a_level_kept_show_no_miss_of_it) {
+  std::vector<double> p3 = around(252, 28);
+  const std::vector<double> misses = around(341, 20);
+  p3.insert(p3.end(), misses.begin(), misses.end());
+  const KnownTlb known{.exists = true,
+                       .first_miss_cycles = 9,
+                       .last_miss_cycles = 98,
+                       .has_outer_level = true,
+                       .ends = true};
+
+  const auto found =
+      infer_patterns({around(243), around(252), p3, around(504), around(1378), {}}, 3, known);
+
+  EXPECT_EQ(of(found, Pattern::p2).cycles, 252);
+  EXPECT_EQ(of(found, Pattern::p3).cycles, 243 + 98);
+}
+
+/// The largest group may be the far one of P1 and the near one of P2.
+TEST(LatencyPatternsTest, hits_of_two_partitions_are_compared_as_a_whole) {
+  const auto divided = [](double near_cycles, std::size_t near, std::size_t far) {
+    std::vector<double> both = around(near_cycles, near);
+    const std::vector<double> distant = around(near_cycles + 119, far);
+    both.insert(both.end(), distant.begin(), distant.end());
+    return both;
+  };
+  const auto found = infer_patterns({divided(320, 21, 27),
+                                     divided(438, 27, 21),
+                                     divided(487, 24, 24),
+                                     around(661),
+                                     around(1756),
+                                     {}},
+                                    3, {.exists = true});
+
+  EXPECT_NEAR(of(found, Pattern::p1).cycles, 320 + 119 / 2, 10);
+  EXPECT_NEAR(of(found, Pattern::p2).cycles, 438 + 119 / 2, 10);
+  EXPECT_EQ(of(found, Pattern::p3).status, Status::ok);
+}
+
 TEST(LatencyPatternsTest, without_a_tlb_pages_cost_nothing) {
   const auto found = infer_patterns({around(60), {}, {}, around(460), around(460), {}}, 3);
 
