@@ -109,10 +109,17 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   report_index(probe, layout, within_span(layout.index, probe.pool()));
 }
 
-/// With each bit below a block as a set bit of its own: where those of last lines are one of as
-/// many as a block has lines, so many combinations of the function's parities hold such bits alone.
+/// Of all lines, where those of last lines are one of as many parts of the sets as a block has
+/// lines: each bit below a block is a set bit of its own, as so many combinations of the function's
+/// parities hold such bits alone; a remainder of blocks is one of lines.
 IndexFunction with_bits_below_block(IndexFunction index, const PartsOfBlocks& parts) {
   const std::uint64_t bits = (parts.multiple - 1) * parts.line_bytes;
+  if (index.kind == IndexKind::modulo) {
+    index.granularity_bytes = parts.line_bytes;
+    index.sets *= static_cast<std::uint32_t>(parts.multiple);
+    index.known_bits |= bits;
+    return index;
+  }
   std::vector<std::uint64_t> masks;
   for (std::uint64_t bit = parts.line_bytes; bit <= bits; bit *= 2) masks.push_back(bit);
   masks.insert(masks.end(), index.masks.begin(), index.masks.end());
@@ -122,9 +129,11 @@ IndexFunction with_bits_below_block(IndexFunction index, const PartsOfBlocks& pa
   return index;
 }
 
-bool has_parities(const IndexFunction& index) {
-  return index.kind == IndexKind::one_set || index.kind == IndexKind::bit_field ||
-         index.kind == IndexKind::xor_masks;
+/// Whether it tells how lines of a block are sorted that share no set.
+bool goes_on_below_block(const IndexFunction& index, const PartsOfBlocks& parts) {
+  if (index.kind == IndexKind::modulo)
+    return index.granularity_bytes == parts.multiple * parts.line_bytes;
+  return index.kind != IndexKind::unresolved;
 }
 
 /// The commonest associativity among the sets seen, and how many have it.
@@ -240,7 +249,7 @@ void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const Part
   const IndexFunction index = within_span(found.layout.index, probe.pool());
   if (parts.index) {
     report_index(probe, found.layout, within_span(*parts.index, probe.pool()));
-  } else if (parts.are_of_one_line && has_parities(index)) {
+  } else if (parts.are_of_one_line && goes_on_below_block(index, parts)) {
     report_index(probe, found.layout, with_bits_below_block(index, parts));
   } else {
     found.reason =
