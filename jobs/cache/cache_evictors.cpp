@@ -4,6 +4,7 @@
 
 #include "base/random.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -102,15 +103,42 @@ std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t lin
   return regions;
 }
 
-/// Each line twice, with the others accessed after both accesses.
-bool evicts_in_access(const CacheUnderTest& cache, const Lines& lines,
+/// The first that evicts others and stays itself, or, if there is one, the first that evicts its
+/// own lines, too; with its accesses so far ahead, so many times.
+std::optional<Lines> choose_region(const CacheUnderTest& cache, const std::vector<Lines>& regions,
+                                   std::uint64_t lead_bytes, std::size_t rounds,
+                                   std::uint64_t line_bytes) {
+  std::optional<Lines> first;  // that evicts all but itself
+  for (Lines region : regions) {
+    for (std::uint64_t& offset : region) offset -= lead_bytes;
+    const InPass in_pass = try_in_pass(cache, region, rounds, line_bytes);
+    if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
+    first = repeat(region, rounds);
+    if (in_pass.evicts_itself) break;
+  }
+  return first;
+}
+
+/// Each line twice in a row, or all of them in other orders.
+Lines order_of_accesses(const Lines& lines, std::uint64_t orders, std::uint64_t seed) {
+  Lines order;
+  if (orders == 0) {
+    for (std::uint64_t line : lines) order.insert(order.end(), 2, line);
+  }
+  for (std::uint64_t number = 0; number < orders; ++number) {
+    const Lines others = shuffled(lines, seed + number);
+    order.insert(order.end(), others.begin(), others.end());
+  }
+  return order;
+}
+
+/// In such an order, with the others accessed after each access.
+bool evicts_in_access(const CacheUnderTest& cache, const Lines& order,
                       const Lines& access_evictors) {
   ChasePlan plan{.passes = 2};
-  for (std::uint64_t line : lines) {
-    for (int access = 0; access < 2; ++access) {
-      plan.offsets.push_back(line);
-      plan.offsets.insert(plan.offsets.end(), access_evictors.begin(), access_evictors.end());
-    }
+  for (std::uint64_t line : order) {
+    plan.offsets.push_back(line);
+    plan.offsets.insert(plan.offsets.end(), access_evictors.begin(), access_evictors.end());
   }
   const ChaseLatencies chase = measure_chase(cache, "access evictors", plan);
   std::uint64_t held = 0;
@@ -135,14 +163,10 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
   // Random replacement that keeps a line of four in one pass over a region keeps one of 250 in
   // four; ways that are seldom chosen need more.
   for (std::size_t rounds : {1u, 2u, 4u, 8u}) {
-    std::optional<Lines> first;  // that evicts all but itself
-    for (const Lines& region : regions) {
-      const InPass in_pass = try_in_pass(cache, region, rounds, line_bytes);
-      if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
-      first = repeat(region, rounds);
-      if (in_pass.evicts_itself) break;
+    for (std::uint64_t lead_bytes : std::set<std::uint64_t>{0, cache.evictors_lead_bytes}) {
+      auto region = choose_region(cache, regions, lead_bytes, rounds, line_bytes);
+      if (region) return region;
     }
-    if (first) return first;
   }
   return std::nullopt;
 }
@@ -150,10 +174,14 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
                                           const Lines& candidates,
                                           const std::function<void()>& check_time) {
-  const auto evict = [&](const Lines& evictors) {
+  constexpr std::uint64_t other_orders = 4;
+  const Lines twice = order_of_accesses(lines, 0, cache.seed);
+  const Lines shuffled_often = order_of_accesses(lines, other_orders, cache.seed);
+  const auto evict_in = [&](const Lines& order, const Lines& evictors) {
     check_time();
-    return evicts_in_access(cache, lines, evictors);
+    return evicts_in_access(cache, order, evictors);
   };
+  const auto evict = [&](const Lines& evictors) { return evict_in(twice, evictors); };
   std::size_t tried = 4;
   Lines access_evictors;
   do {
@@ -171,6 +199,16 @@ std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lin
         first += chunk;
       }
     }
+  }
+  // Few lines that do in one order may not in others, where trees choose the victims.
+  while (!evict_in(shuffled_often, access_evictors)) {
+    const std::size_t wanted = 2 * access_evictors.size();
+    for (std::uint64_t candidate : candidates) {
+      if (access_evictors.size() == wanted) break;
+      if (std::ranges::find(access_evictors, candidate) == access_evictors.end())
+        access_evictors.push_back(candidate);
+    }
+    if (access_evictors.size() < wanted) break;
   }
   return access_evictors;
 }

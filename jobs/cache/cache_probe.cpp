@@ -2,6 +2,7 @@
 // search) and records of hits and misses (for the match of replacement policies).
 #include "jobs/cache/cache_probe.hpp"
 
+#include "analysis/structure/sets/set_lines.hpp"
 #include "analysis/structure/sets/taken_lines.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
@@ -59,19 +60,6 @@ LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
           .most_single_sets = most_single_sets};
 }
 
-/// Co-residents first: they are known to push lines out of the inner caches. Then the lines before
-/// them, downwards.
-Lines lines_of_other_sets(const SetFindings& found, std::uint64_t set) {
-  constexpr std::size_t most_lines = 4096;
-  Lines lines = found.pool.co_resident;
-  for (std::uint64_t line = lines.front(); line > 0 && lines.size() < most_lines;) {
-    line -= found.pool.line_bytes;
-    lines.push_back(line);
-  }
-  std::erase_if(lines, [&](std::uint64_t line) { return set_of(found.layout.index, line) == set; });
-  return lines;
-}
-
 /// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
 template <class Ask>
 void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Offsets>& chases,
@@ -95,7 +83,8 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                             .trace_seed = cache.seed,
                             .measures_filled = true,
                             .answers_in_part = true,
-                            .line_confidence = line_confidence}),
+                            .line_confidence = line_confidence,
+                            .keeps_lines = cache.chase.path == LoadPath::instruction}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}
@@ -111,11 +100,15 @@ CacheProbe CacheProbe::at_place(Place place) const {
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
-  // More than three quarters of the cache would leave little to search.
-  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 4 * 3);
+  // More than three quarters of the cache would leave little to search. A policy that loses lines
+  // early holds far more of them than first misses say.
+  const std::uint64_t held_bytes = std::max(size_bytes_, cache_.most_held_bytes);
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, held_bytes / 4 * 3);
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
-  evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);
+  for (std::uint64_t offset : evictors.accessed)
+    evictors.co_resident.push_back(offset + cache_.chase.entered_at_bytes);
+  evictors.co_resident = lines_under(evictors.co_resident, pool().line_bytes);
   LinePool with_residents = pool();
   with_residents.co_resident = evictors.co_resident;
   evictors.taken = find_taken_lines(with_residents, ask_behind(*this, evictors));
@@ -246,16 +239,29 @@ std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
   return wide;
 }
 
+/// Blocks of code are entered at their last fetch where replacement is looked at: one that is
+/// executed as a whole asks for its line several times in a row, and policies that tell new lines
+/// from those that were hit since (RRIP) then see none of them as new.
+Lines CacheProbe::entered_last(Lines lines) const {
+  if (cache_.chase.path != LoadPath::instruction) return lines;
+  for (std::uint64_t& line : lines)
+    line += code_block_bytes - code_entry_bytes - cache_.chase.entered_at_bytes;
+  return lines;
+}
+
 std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
                                                       const Lines& lines) {
   if (!cache_.inner) return Lines{};
   const std::uint64_t set = set_of(found.layout.index, lines.front());
-  return sonde::find_access_evictors(cache_, lines, lines_of_other_sets(found, set),
+  return sonde::find_access_evictors(cache_, entered_last(lines),
+                                     lines_of_other_sets(found.layout.index, found.pool, set),
                                      [this] { check_time(); });
 }
 
-std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
-  return longest_recorded_list(cache_.chase) / (1 + access_evictors);
+/// A list stands beside its record, of which the prepared part has none.
+std::size_t CacheProbe::longest_record(std::size_t access_evictors, std::size_t prepared) const {
+  const std::size_t longest = longest_recorded_list(cache_.chase) / (1 + access_evictors);
+  return longest - std::min(longest, (prepared + 1) / 2);
 }
 
 /// All SMs, in groups of which no two share the cache.
@@ -285,7 +291,8 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
                                                          const std::vector<std::uint16_t>& order) {
   std::vector<AccessRecord> records(static_cast<std::size_t>(run().info().sm_count));
   for (const std::vector<int>& sms : groups_apart()) {
-    std::vector<AccessRecord> of_group = record_on(sms, lines, {}, std::vector(sms.size(), order));
+    std::vector<AccessRecord> of_group =
+        record_on(sms, lines, {}, std::vector(sms.size(), order), 0);
     for (std::size_t i = 0; i < sms.size(); ++i) {
       records[static_cast<std::size_t>(sms[i])] = std::move(of_group[i]);
     }
@@ -293,43 +300,39 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
   return records;
 }
 
-std::vector<AccessRecord> CacheProbe::record(const Lines& lines, const Lines& access_evictors,
-                                             std::vector<std::vector<std::uint16_t>> orders) {
-  return record_on(sms_, lines, access_evictors, std::move(orders));
-}
-
-/// Each order on one of the SMs, as many at once as there are. Blocks of code are entered at their
-/// last fetch: one that is executed as a whole asks for its line several times in a row, and
-/// policies that tell new lines from those that were hit since (RRIP) then see none of them as new.
+/// Each order on one of the SMs, as many at once as there are. Evictors are entered where they were
+/// seen to evict.
 std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
                                                 const Lines& access_evictors,
-                                                std::vector<std::vector<std::uint16_t>> orders) {
+                                                std::vector<std::vector<std::uint16_t>> orders,
+                                                std::size_t prepared) {
+  const std::size_t step = 1 + access_evictors.size();
+  const Lines entered = entered_last(lines);
   std::vector<Offsets> chases;
   for (const auto& order : orders) {
     Offsets& chase = chases.emplace_back();
     for (std::uint16_t line : order) {
-      chase.push_back(lines[line]);
+      chase.push_back(entered[line]);
       chase.insert(chase.end(), access_evictors.begin(), access_evictors.end());
     }
   }
-  ChaseSetup setup = cache_.chase;
-  if (setup.path == LoadPath::instruction)
-    setup.entered_at_bytes = code_block_bytes - code_entry_bytes;
   std::vector<AccessRecord> records;
-  in_groups(setup.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
+  in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     check_time();
-    const std::uint64_t length = chases.front().size();
+    const std::uint64_t length = chases.front().size() - prepared * step;
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),
+                    .warmup_accesses = prepared * step,
                     .recorded_accesses = length,
                     .most_at_once = length,
                     .preparation = Preparation::flushed};
     for (const std::vector<double>& cycles :
-         record_lanes(run(), setup, cache_.name + " replacement", std::move(once))) {
+         record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
+      record.prepared = prepared;
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.
-      for (std::size_t at = 0; at < length; at += 1 + access_evictors.size()) {
+      for (std::size_t at = 0; at < length; at += step) {
         record.missed.push_back(cycles[at] > cache_.threshold_cycles);
       }
     }

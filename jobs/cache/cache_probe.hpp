@@ -26,9 +26,12 @@ class CacheProbe final : public SetsProbe {
   bool ask_patiently() override { return is_patient_ = true; }
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::size_t longest_record(std::size_t access_evictors) const override;
+  std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const override;
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
-                                   std::vector<std::vector<std::uint16_t>> orders) override;
+                                   std::vector<std::vector<std::uint16_t>> orders,
+                                   std::size_t prepared) override {
+    return record_on(sms_, lines, access_evictors, std::move(orders), prepared);
+  }
 
   /// One list on every SM, few passes of it.
   std::vector<MissCounts> ask_every_sm(const Lines& list);
@@ -54,13 +57,15 @@ class CacheProbe final : public SetsProbe {
 
   std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
                                       const Lines& access_evictors,
-                                      std::vector<std::vector<std::uint16_t>> orders);
+                                      std::vector<std::vector<std::uint16_t>> orders,
+                                      std::size_t prepared);
   std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
                                        std::uint64_t warmup_passes, std::uint64_t passes);
   std::vector<std::vector<int>> groups_apart() const;
   std::vector<MissCounts> ask_once(std::span<const Lines> lists, const PassEvictors& pass_evictors,
                                    std::uint64_t (*warmup_passes)(std::uint64_t length));
   double outlier_share();
+  Lines entered_last(Lines lines) const;
   void check_time() const {
     if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
   }

@@ -75,6 +75,8 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, CacheGeometry
   LineWithinBlock& line = *geometry.within_block;
   CacheUnderTest entered_last = cache;
   entered_last.chase.entered_at_bytes = code_block_bytes - line.bytes;
+  entered_last.most_held_bytes *= line.last_lines;
+  if (line.last_lines == 1) entered_last.evictors_lead_bytes = code_block_bytes - line.bytes;
   CacheProbe probe(entered_last, line.last_lines * geometry.size_bytes(), code_block_bytes,
                    line.contrast);
   SetFindings found = find_sets_in_time(probe);

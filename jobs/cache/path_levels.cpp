@@ -78,6 +78,8 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
+  if (const auto size = geometry->size_interval())
+    cache.most_held_bytes = static_cast<std::uint64_t>(size->high);
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
   const bool is_code = cache.chase.path == LoadPath::instruction;
   const bool every_sm = !cache.inner && !is_code;

@@ -294,6 +294,18 @@ const std::vector<Cause>& causes() {
        {"cache.instruction"},
        "cache.instruction_l1.s",
        true},
+      // Evictors were executed from their last fetch on when policies were looked at, and did not
+      // evict.
+      {"policies_of_code_behind_other_caches",
+       {199400757},
+       {"cache.instruction"},
+       "cache.instruction_l1.re",
+       true},
+      {"last_lines_behind_a_cache_of_half_as_many",
+       {199400769},
+       {"cache.instruction"},
+       "cache.instruction_l2.s",
+       true},
       {"slow_translations_beside_a_small_l2_in_slices",
        {645160833},
        {"cache.l2"},

@@ -22,10 +22,12 @@ constexpr double most_history = 0.2;
 constexpr double least_uniform_p = 1e-3;
 constexpr double least_distance = 0.03;
 
-/// Misses of one chase from an empty set, its victims chosen at random.
+/// Misses of one chase from an empty set, its victims chosen at random; those behind the prepared
+/// accesses count.
 /// @param cumulative probability of each way and those before
-std::size_t play_random(const std::vector<double>& cumulative,
-                        const std::vector<std::uint16_t>& lines, Random& random) {
+std::size_t play_random(const std::vector<double>& cumulative, const AccessRecord& record,
+                        Random& random) {
+  const std::vector<std::uint16_t>& lines = record.lines;
   constexpr std::uint32_t nobody = ~0U;
   if (lines.empty()) return 0;
   std::vector<bool> held(std::size_t{*std::ranges::max_element(lines)} + 1);
@@ -33,9 +35,10 @@ std::size_t play_random(const std::vector<double>& cumulative,
   std::vector<std::uint32_t> line_in(ways, nobody);
   std::size_t misses = 0;
   std::uint32_t filled = 0;
-  for (std::uint16_t line : lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::uint16_t line = lines[i];
     if (held[line]) continue;
-    ++misses;
+    misses += i >= record.prepared;
     std::uint32_t way = filled;
     if (filled < ways) {
       ++filled;
@@ -64,7 +67,7 @@ MissCheck check_misses(const std::vector<double>& probability,
   double accesses = 0;
   double seen = 0;
   for (const AccessRecord& record : records) {
-    accesses += static_cast<double>(record.lines.size());
+    accesses += static_cast<double>(record.missed.size());
     seen += static_cast<double>(std::ranges::count(record.missed, true));
   }
   double sum = 0;
@@ -72,7 +75,7 @@ MissCheck check_misses(const std::vector<double>& probability,
   for (int play = 0; play < plays; ++play) {
     double misses = 0;
     for (const AccessRecord& record : records) {
-      misses += static_cast<double>(play_random(cumulative, record.lines, random));
+      misses += static_cast<double>(play_random(cumulative, record, random));
     }
     sum += misses;
     squares += misses * misses;

@@ -20,4 +20,15 @@ Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint6
   return lines;
 }
 
+Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set) {
+  constexpr std::size_t most_lines = 4096;
+  Lines lines = space.co_resident;
+  for (std::uint64_t line = lines.front(); line > 0 && lines.size() < most_lines;) {
+    line -= space.line_bytes;
+    lines.push_back(line);
+  }
+  std::erase_if(lines, [&](std::uint64_t line) { return set_of(index, line) == set; });
+  return lines;
+}
+
 }  // namespace sonde

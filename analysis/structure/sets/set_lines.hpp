@@ -13,4 +13,8 @@ namespace sonde {
 Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
                    std::size_t count);
 
+/// Up to 4096 lines of other sets: the co-resident ones first, which are known to push lines out of
+/// the inner caches, then those before them, downwards. @pre there are co-resident lines
+Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set);
+
 }  // namespace sonde
