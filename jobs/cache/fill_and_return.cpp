@@ -38,14 +38,17 @@ Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_byte
   const std::uint64_t end_bytes = std::min(cache.end_bytes(), cache.run.info().memory_bytes / 4);
   Residents residents;
   // A hashed index fills some sets long after others.
-  for (const double factor : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0}) {
+  for (const double factor : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0}) {
     const std::uint64_t fill_bytes =
         std::min(scale_span(size_bytes, factor, line_bytes), end_bytes);
     const std::uint64_t found_bytes = count_residents(cache, fill_bytes, line_bytes);
     if (by_outliers * static_cast<double>(found_bytes) < static_cast<double>(residents.bytes)) {
       residents.stay = false;
     }
-    if (found_bytes <= residents.bytes) return residents;
+    if (found_bytes <= residents.bytes) {
+      residents.are_the_same = found_bytes == residents.bytes;
+      return residents;
+    }
     residents.are_all_at_once = residents.bytes == 0;
     residents.bytes = found_bytes;
     if (fill_bytes == cache.end_bytes()) return residents;

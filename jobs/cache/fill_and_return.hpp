@@ -14,6 +14,7 @@ struct Residents {
   /// are not all that the cache holds.
   bool stay = true;
   bool are_all_at_once = true;  // the shortest fill left as many as any other
+  bool are_the_same = false;    // a longer fill leaves not a line less, as by chance hardly ever
 };
 
 /// The size of the cache also where its sets are of different size or fill unevenly, if it evicts

@@ -109,14 +109,18 @@ void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   // So few of many lines stay by chance, in no set that is larger than others.
   if (geometry.residents_bytes < bound.fitting_bytes + bound.fitting_bytes / by_chance) {
     geometry.residents_bytes = bound.fitting_bytes;
-  } else if (!residents.stay || !evicts_in_order(cache, geometry.residents_bytes, line_bytes)) {
-    geometry.residents_bytes = bound.fitting_bytes;
-    bracket_size(cache, coarse, geometry);
-    // Where some sets are full long before others, half of the lines are lost before those are.
-    if (geometry.part_range.high > 0) {
-      geometry.part_range.high =
-          std::max(geometry.part_range.high, 2 * static_cast<double>(residents.bytes));
-    }
+    return;
+  }
+  // Where sets fill late, footprints of twice the size leave some of them with room.
+  const bool is_in_order = (geometry.fills_late && residents.are_the_same) ||
+                           evicts_in_order(cache, geometry.residents_bytes, line_bytes);
+  if (residents.stay && is_in_order) return;
+  geometry.residents_bytes = bound.fitting_bytes;
+  bracket_size(cache, coarse, geometry);
+  // Where some sets are full long before others, half of the lines are lost before those are.
+  if (geometry.part_range.high > 0) {
+    geometry.part_range.high =
+        std::max(geometry.part_range.high, 2 * static_cast<double>(residents.bytes));
   }
 }
 

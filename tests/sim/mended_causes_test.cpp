@@ -74,7 +74,8 @@ const std::vector<Cause>& causes() {
        "latency.dram"},
       {"copies_hide_homes_by_page", {705, 711}, {"cache.l2", "cache.l3"}, "cache.l"},
       {"lines_of_an_l2_that_does_not_evict_in_order", {206}, {"cache.l2"}, "cache.l2.line", true},
-      {"sets_that_fill_very_late", {319, 702}, {"cache.l2"}, "cache.l2.size", true},
+      {"sets_that_fill_very_late", {319}, {"cache.l2"}, "cache.l2.size", true},
+      {"slices_that_fill_very_late", {702}, {"cache.l2"}, "cache.l2.size"},
       {"sets_that_fill_late_and_do_not_evict_in_order", {114, 229}, {"cache.l2"}, "cache.l2.size"},
       {"lines_shorter_than_what_the_l2_asks_for", {808}, {"cache.l2", "cache.l3"}, "cache.l3."},
       // Wrong, or not one level of them seen, before.
