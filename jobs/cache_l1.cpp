@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -94,8 +95,9 @@ Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geom
   constexpr std::uint64_t recorded = 2048;
   const std::string label = cache.name + " misses";
   return measure_replicates(cache.run, label, [&](const Draw& draw) {
-    const ChasePlan plan = overflowing_plan(cache.chase, 4 * geometry.size_bytes(),
-                                            geometry.line_bytes, draw.seed, recorded);
+    ChasePlan plan = overflowing_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes,
+                                      draw.seed, recorded);
+    plan.offsets = page_by_page(std::move(plan.offsets));  // few wait for a translation
     std::vector<double> misses =
         measure_chase(cache.run, at_draw(cache.chase, draw), label, plan).cycles;
     std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
@@ -103,11 +105,20 @@ Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geom
   });
 }
 
+/// Of two groups that are no partitions of the L2 the sooner one is the next level's.
+void report_misses(const CacheUnderTest& cache, const Replicates& misses) {
+  const auto groups = summarize_memory_replicates(misses.samples).partitions;
+  if (!groups || look_for_parts(cache).kind == L2Parts::several)
+    return report_miss_latency(cache.run, cache.name, misses);
+  cache.run.report(found_replicated(cache.name + ".miss_latency_cycles", groups->near),
+                   "others take longer: for a translation, or from further away");
+}
+
 void report_first_latencies(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const Replicates hits = measure_hits(cache);
   const Replicates misses = measure_misses(cache, geometry);
-  if (!misses.samples.empty()) return report_latencies(cache.run, cache.name, hits, misses);
   report_hit_latency(cache.run, cache.name, hits);
+  if (!misses.samples.empty()) return report_misses(cache, misses);
   cache.run.report(
       not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
 }

@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -61,10 +62,18 @@ void report_misses(JobRun& run, const ChaseSetup& setup, const BehindL2& behind)
     return run.report(found_median("cache.l2.miss_latency_cycles", behind.between->served.cycles),
                       "served by a cache on the side of the memory");
   }
-  report_miss_latency(run, "cache.l2", measure_replicates(run, "misses", [&](const Draw& draw) {
-                        return measure_memory_latencies(run, at_draw(setup, draw),
-                                                        "cache.l2 memory", draw.seed, 1);
-                      }));
+  const auto measure = [&](std::uint64_t page_bytes) {
+    return measure_replicates(run, "misses", [&](const Draw& draw) {
+      return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1,
+                                      page_bytes);
+    });
+  };
+  Replicates misses = measure(large_page_bytes);
+  // Without partitions two groups are lines whose translation is at hand, and others.
+  const bool has_partitions = behind.parts.kind == L2Parts::several;
+  if (!has_partitions && summarize_memory_replicates(misses.samples).partitions)
+    misses = measure(smallest_page_bytes);
+  report_miss_latency(run, "cache.l2", misses);
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.

@@ -393,22 +393,38 @@ TEST_P(MendedCausesTest, contradicts_nothing_that_is_known) {
   }
 }
 
-/// Their L2s protect lines that are asked for again and again: constants stay there under data.
-TEST(MendedWrittenTest, constants_kept_by_the_l2_lie_in_no_cache_of_their_own) {
-  const std::vector<std::string> jobs{"cache.l2", "cache.constant_l1", "cache.constant_l2"};
+/// Of what the written GPUs declare about metrics with this prefix nothing may be contradicted.
+/// @param names below tests/sim
+void expect_none_wrong(const std::vector<std::string>& names, const std::vector<std::string>& jobs,
+                       const std::string& prefix) {
   const ScoreOptions options{.jobs = select_jobs(SuiteLevel::standard, jobs)};
   const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
-  for (const std::string name : {"12-middle-cache-step-4", "14-unequal-floor-swept"}) {
+  for (const std::string& name : names) {
     const GpuScore score = score_gpu(
         {.model = folder / (name + ".json"), .truths = folder / (name + ".truth.json")}, options);
     std::size_t judged = 0;
     for (const ScoredValue& value : score.values) {
-      if (!value.metric.starts_with("cache.constant_l2")) continue;
+      if (!value.metric.starts_with(prefix)) continue;
       ++judged;
       EXPECT_NE(value.verdict, Verdict::wrong) << value.line;
     }
     EXPECT_GT(judged, 0u) << name;
   }
+}
+
+/// Their L2s protect lines that are asked for again and again: constants stay there under data.
+TEST(MendedWrittenTest, constants_kept_by_the_l2_lie_in_no_cache_of_their_own) {
+  expect_none_wrong(
+      {"written-second/12-middle-cache-step-4", "written-second/14-unequal-floor-swept"},
+      {"cache.l2", "cache.constant_l1", "cache.constant_l2"}, "cache.constant_l2");
+}
+
+/// Pages of two sizes, and a cache that takes the victims of another: misses cost one of two
+/// latencies without any partition.
+TEST(MendedWrittenTest, misses_cost_what_the_next_level_takes) {
+  expect_none_wrong({"written-third/18-patchwork", "written-third/19-exile"}, {"cache.l1"},
+                    "cache.l1.miss");
+  expect_none_wrong({"written-third/18-patchwork"}, {"cache.l2"}, "cache.l2.miss");
 }
 
 /// A texture cache of 384 KiB beside a TLB of 44 KiB: its hits take 49 cycles with their
