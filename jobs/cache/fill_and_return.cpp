@@ -35,6 +35,7 @@ std::uint64_t count_residents(const CacheUnderTest& cache, std::uint64_t fill_by
 Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_bytes,
                             std::uint64_t line_bytes) {
   constexpr double by_outliers = 1.002;
+  constexpr std::uint64_t most_lines = 1 << 20;
   const std::uint64_t end_bytes = std::min(cache.end_bytes(), cache.run.info().memory_bytes / 4);
   Residents residents;
   // A hashed index fills some sets long after others.
@@ -52,7 +53,7 @@ Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_byte
     residents.are_all_at_once = residents.bytes == 0;
     residents.bytes = found_bytes;
     if (fill_bytes == cache.end_bytes()) return residents;
-    if (fill_bytes == end_bytes) break;
+    if (fill_bytes == end_bytes || fill_bytes / line_bytes > most_lines) break;
   }
   residents.stay = false;
   return residents;

@@ -414,9 +414,11 @@ void expect_none_wrong(const std::vector<std::string>& names, const std::vector<
 
 /// Their L2s protect lines that are asked for again and again: constants stay there under data.
 TEST(MendedWrittenTest, constants_kept_by_the_l2_lie_in_no_cache_of_their_own) {
-  expect_none_wrong(
-      {"written-second/12-middle-cache-step-4", "written-second/14-unequal-floor-swept"},
-      {"cache.l2", "cache.constant_l1", "cache.constant_l2"}, "cache.constant_l2");
+  std::vector<std::string> names{"written-second/14-unequal-floor-swept"};
+  if (std::getenv("SONDE_ALL_SEEDS") != nullptr)  // three minutes
+    names.push_back("written-second/12-middle-cache-step-4");
+  expect_none_wrong(names, {"cache.l2", "cache.constant_l1", "cache.constant_l2"},
+                    "cache.constant_l2");
 }
 
 /// Pages of two sizes, and a cache that takes the victims of another: misses cost one of two
