@@ -1,4 +1,4 @@
-// Findings of a large fleet come from the file job by job, as the reduction wants them.
+// Findings of a large fleet are kept in columns, from which the reduction has some in turns.
 #include "commands/fleet_file.hpp"
 
 #include "analysis/fleet/baseline.hpp"
@@ -7,13 +7,16 @@
 #include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
+#include "commands/finding_columns.hpp"
 #include "commands/tolerances.hpp"
 #include "store/run_reader.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -88,17 +91,34 @@ Blocks shown_devices(const FleetAnalysis& analysis) {
   return blocks;
 }
 
-/// A run file that is read in turns.
+/// Calls `take` with all devices and their findings, in the order of the file, some in memory at a
+/// time. While they are taken, which nothing of HDF5 has a part in, the next ones are read.
+void for_each_device(const RunReader& reader,
+                     const std::function<void(std::size_t, DeviceResult)>& take) {
+  const auto read = [&reader](RowRange block) { return reader.read_findings(block); };
+  std::future<std::vector<DeviceResult>> next;
+  std::size_t index = 0;
+  const auto take_all = [&](std::vector<DeviceResult> devices) {
+    for (DeviceResult& device : devices) take(index++, std::move(device));
+  };
+  for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
+    std::vector<DeviceResult> devices;
+    if (next.valid()) devices = next.get();
+    next = std::async(std::launch::async, read, block);
+    take_all(std::move(devices));
+  }
+  if (next.valid()) take_all(next.get());
+}
+
+/// A run whose findings are columns, but for those of the turn.
 class TurnReader {
  public:
   explicit TurnReader(const RunReader& reader) : reader_(reader) {
     run_.provenance = reader.provenance();
-    run_.devices = reader.read_outcomes();
     run_.unaudited = reader.read_unaudited();
-    for (const DeviceResult& device : run_.devices) {
-      for (const JobResult& job : device.jobs) jobs_.insert(job.job);
-    }
-    load({"topology", names_of("topology")});
+    for_each_device(
+        reader, [this](std::size_t index, DeviceResult device) { add(index, std::move(device)); });
+    load({"topology", findings_.metrics_of("topology")});
     turns_ = list_turns();
   }
 
@@ -119,10 +139,19 @@ class TurnReader {
             .drop = [this](const Turn& turn) { drop(turn); }};
   }
 
+  void add(std::size_t index, DeviceResult device) {
+    for (JobResult& job : device.jobs) {
+      jobs_.insert(job.job);
+      const std::vector<Finding> findings = std::exchange(job.findings, {});
+      for (const Finding& finding : findings) findings_.add(index, job.job, finding);
+    }
+    run_.devices.push_back(std::move(device));
+  }
+
   std::vector<Turn> list_turns() const {
     std::vector<Turn> turns;
     for (const std::string& job : jobs_) {
-      const std::vector<std::string> names = names_of(job);
+      const std::vector<std::string> names = findings_.metrics_of(job);
       for (std::size_t first = 0; first < names.size(); first += most_turn_metrics) {
         const std::size_t end = std::min(names.size(), first + most_turn_metrics);
         turns.push_back({job,
@@ -133,30 +162,19 @@ class TurnReader {
     return turns;
   }
 
-  /// Metrics of a job, on any device.
-  std::vector<std::string> names_of(const std::string& job) const {
-    std::set<std::string> names;
-    if (!jobs_.contains(job)) return {};
-    const std::uint64_t findings = reader_.count_findings(job);
-    for (const RowRange rows : blocks_of(findings, findings)) {
-      names.merge(reader_.metric_names(rows, job));
-    }
-    return {names.begin(), names.end()};
-  }
-
   void load(const Turn& turn) {
-    if (!jobs_.contains(turn.job)) return;
-    const std::set<std::string> wanted(turn.metrics.begin(), turn.metrics.end());
-    for (const RowRange block : blocks_of(run_.devices.size(), reader_.count_findings(turn.job))) {
-      auto findings = reader_.read_findings(block, turn.job, wanted);
-      for (std::size_t i = 0; i < findings.size(); ++i) {
-        JobResult* job = find_job(run_.devices[block.offset + i], turn.job);
-        if (job == nullptr) continue;
-        std::erase_if(job->findings,
-                      [&](const Finding& one) { return wanted.contains(one.metric); });
-        job->findings.reserve(job->findings.size() + findings[i].size());
-        std::ranges::move(findings[i], std::back_inserter(job->findings));
-      }
+    const std::set<std::string_view> wanted(turn.metrics.begin(), turn.metrics.end());
+    std::vector<JobResult*> jobs;
+    for (DeviceResult& device : run_.devices) {
+      JobResult* job = jobs.emplace_back(find_job(device, turn.job));
+      if (job == nullptr) continue;
+      std::erase_if(job->findings, [&](const Finding& one) { return wanted.contains(one.metric); });
+      job->findings.reserve(job->findings.size() + wanted.size());
+    }
+    for (const std::string& metric : turn.metrics) {
+      findings_.for_each(turn.job, metric, [&jobs](std::size_t device, Finding finding) {
+        jobs[device]->findings.push_back(std::move(finding));
+      });
     }
   }
 
@@ -193,6 +211,7 @@ class TurnReader {
 
   const RunReader& reader_;
   RunResult run_;
+  FindingColumns findings_;
   std::set<std::string> jobs_;
   std::vector<Turn> turns_;
 };
@@ -280,18 +299,7 @@ DeviceStream stream_devices(const std::filesystem::path& path) {
       for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
       return;
     }
-    // While devices are taken, which nothing of HDF5 has a part in, the next ones are read.
-    const auto read = [&reader](RowRange block) { return reader.read_findings(block); };
-    std::future<std::vector<DeviceResult>> next;
-    std::size_t index = 0;
-    for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
-      std::vector<DeviceResult> devices;
-      if (next.valid()) devices = next.get();
-      next = std::async(std::launch::async, read, block);
-      for (const DeviceResult& device : devices) take(index++, device);
-    }
-    if (!next.valid()) return;
-    for (const DeviceResult& device : next.get()) take(index++, device);
+    for_each_device(reader, take);
   };
 }
 

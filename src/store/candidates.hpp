@@ -20,7 +20,7 @@ struct Candidate {
   std::optional<DeviceResult> given{};
   std::string uuid{};
   std::string config_hash{};  // of its point
-  bool knows_points = true;   // its file does
+  bool by_job = false;        // its file has tables for each job
   std::string started_utc{};
   bool complete = false;
   int rank = 0;

@@ -1,178 +1,97 @@
-// One job of some devices: offsets and lengths are followed, and checked, level by level.
+// Which outcomes are wanted, and what of each.
 #include "store/job_reader.hpp"
 
-#include "store/hdf5/owned_rows.hpp"
-#include "store/hdf5/rows.hpp"
-#include "store/hdf5/stored_file.hpp"
-
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <string_view>
-#include <unordered_set>
-#include <variant>
+#include <set>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-struct JobSpans {
-  Depth depth = Depth::outcome;
-  Span<ProbeRow> probes;
-  Span<LaneRow> lanes;
-  Span<FindingRow> findings;
-  Span<double> vectors, modes, repeats;
-  Span<std::uint64_t> visits;
-  Span<WindowCount> bins;
-  /// In the order of for_each_recording.
-  std::vector<std::variant<Span<std::uint32_t>, Span<std::uint64_t>>> recordings;
-};
+ColumnSpec outcome_column(std::string_view name) {
+  const auto table = outcome_table();
+  return *std::ranges::find(table.columns(), name, &ColumnSpec::name);
+}
 
-/// Those of some metrics. The outcomes then own them by their places in what was read.
-Span<FindingRow> read_findings_of(StoredFile& file, const BoundTable<FindingRow>& table,
-                                  std::vector<OutcomeRow>& outcomes,
-                                  const std::set<std::string>& metrics) {
-  const RowRange all = hull(table.key().group, outcomes, &OutcomeRow::findings);
-  std::vector<PackedColumn> packed = file.table(table.key()).read(table.columns(), all);
-  const auto metric = std::ranges::find(table.columns(), "metric", &ColumnSpec::name);
-  const PackedColumn& names = packed.at(static_cast<std::size_t>(metric - table.columns().begin()));
-  const std::unordered_set<std::string_view> known(metrics.begin(), metrics.end());
-  std::vector<std::uint64_t> wanted;
-  for (std::uint64_t row = 0; row < all.length; ++row) {
-    if (known.contains(text_at(names, row))) wanted.push_back(row);
+/// Probes of each job that has any.
+using ProbeCounts = std::map<std::string, std::uint64_t, std::less<>>;
+
+/// Of the first so many outcomes.
+ProbeCounts count_probes(const StoredTable& outcomes, std::uint64_t rows) {
+  ProbeCounts counts;
+  if (rows == 0 || outcomes.is_all_zero(outcome_column("probe_length"))) return counts;
+  const PackedColumn jobs = outcomes.read(outcome_column("job"), {0, rows});
+  const auto lengths = std::get<std::vector<std::uint64_t>>(
+      unpack(outcomes.read(outcome_column("probe_length"), {0, rows})));
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (lengths[row] > 0) counts[std::string(text_at(jobs, row))] += lengths[row];
   }
-  if (wanted.size() < all.length) {
-    for (PackedColumn& column : packed) column = pick(column, wanted);
+  return counts;
+}
+
+/// Probes of a job lie in the order of its outcomes: those of these rows begin behind those of all
+/// rows before them.
+void place_probes(StoredFile& file, Span<OutcomeRow>& outcomes) {
+  ProbeCounts next = count_probes(file.table(keys::outcomes()), outcomes.first);
+  for (OutcomeRow& row : outcomes.rows) {
+    if (row.probes.length == 0) continue;
+    std::uint64_t& offset = next[row.result.job];
+    row.probes.offset = std::exchange(offset, offset + row.probes.length);
   }
-  const auto place_of = [&](std::uint64_t row) {
-    const auto place = std::ranges::lower_bound(wanted, row - all.offset);
-    return static_cast<std::uint64_t>(place - wanted.begin());
-  };
-  for (OutcomeRow& outcome : outcomes) {
-    RowRange& own = outcome.findings;
-    if (own.length == 0) continue;
-    const std::uint64_t first = place_of(own.offset);
-    own = {first, place_of(own.offset + own.length) - first};
-  }
-  return {table.key().group, 0, table.to_rows(packed)};
 }
 
-JobSpans read_spans(StoredFile& file, const std::string& job, std::vector<OutcomeRow>& outcomes,
-                    Depth depth, const std::set<std::string>* metrics) {
-  JobSpans spans;
-  spans.depth = depth;
-  if (depth == Depth::outcome) return spans;
-  spans.findings = metrics ? read_findings_of(file, finding_table(job), outcomes, *metrics)
-                           : read_owned(file, finding_table(job), outcomes, &OutcomeRow::findings);
-  spans.vectors = read_owned(file, vector_table(job), spans.findings.rows, &FindingRow::vector);
-  spans.modes = read_owned(file, mode_table(job), spans.findings.rows, &FindingRow::modes);
-  if (depth == Depth::findings) return spans;
-  spans.probes = read_owned(file, probe_table(job), outcomes, &OutcomeRow::probes);
-  if (depth == Depth::probes) return spans;
-  spans.lanes = read_owned(file, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
-  spans.repeats = read_owned(file, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
-  for_each_recording([&](const auto& recording) {
-    spans.recordings.push_back(
-        read_owned(file, recording.table(job), spans.lanes.rows, recording.rows));
-  });
-  spans.visits = read_owned(file, visit_table(job), spans.lanes.rows, &LaneRow::visits);
-  spans.bins = read_owned(file, bin_table(job), spans.lanes.rows, &LaneRow::bins);
-  return spans;
-}
-
-Value value_of(FindingRow& row, const JobSpans& spans) {
-  if (row.value_kind == "number") return row.number;
-  if (row.value_kind == "text") return std::move(row.text);
-  if (row.value_kind == "vector") return spans.vectors.take(row.vector);
-  if (row.value_kind == "none") return {};
-  throw StoreError("unknown kind of value '" + row.value_kind + "'");
-}
-
-void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
-  require_sound(owner == owned, group + ": a row refers to rows of another device");
-}
-
-std::optional<Interval> interval_of(const FindingRow& row) {
-  const auto [low, high] = row.interval;
-  if (std::isnan(low) && std::isnan(high)) return std::nullopt;
-  require_sound(low <= high, "an interval ends before it begins");
-  return row.interval;
-}
-
-std::vector<std::uint64_t> offsets_of(const LaneRow& row, const JobSpans& spans) {
-  std::vector<std::uint64_t> offsets = spans.visits.take(row.visits);
-  for (std::uint64_t& offset : offsets) {
-    require_sound(row.visit_step_bytes == 0 ||
-                      offset <= std::numeric_limits<std::uint64_t>::max() / row.visit_step_bytes,
-                  spans.visits.group + ": an address is beyond all numbers");
-    offset *= row.visit_step_bytes;
-  }
-  return offsets;
-}
-
-std::vector<WindowCount> histogram_of(const LaneRow& row, const JobSpans& spans) {
-  std::vector<WindowCount> bins = spans.bins.take(row.bins);
-  const auto not_after = [](const WindowCount& one, const WindowCount& next) {
-    return next.window_cycles <= one.window_cycles;
-  };
-  require_sound(std::ranges::adjacent_find(bins, not_after) == bins.end() &&
-                    (bins.empty() || bins.back().window_cycles < histogram_bins),
-                spans.bins.group + ": the bins of a histogram are not those of one");
-  return bins;
-}
-
-/// @param index of the probe's row in the file
-ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const JobSpans& spans) {
-  ProbeRecord record = row.record;
-  if (spans.depth < Depth::traces) return record;
-  record.trace.repeat_ns = spans.repeats.take(row.repeats);
-  for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
-    require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
-    require_sound(lane_row.probe_index == index,
-                  spans.lanes.group + ": a probe refers to lanes of another probe");
-    LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
-    auto span = spans.recordings.begin();
-    for_each_recording([&]<class T>(const Recording<T>& recording) {
-      lane.*recording.values = std::get<Span<T>>(*span++).take(lane_row.*recording.rows);
-    });
-    lane.offsets_bytes = offsets_of(lane_row, spans);
-    lane.histogram = histogram_of(lane_row, spans);
-  }
-  return record;
-}
-
-/// Its findings are moved out of the spans.
-JobResult assemble_job(const std::string& job, const OutcomeRow& outcome, JobSpans& spans) {
-  JobResult result = outcome.result;
-  result.job = job;
-  if (spans.depth >= Depth::probes) {
-    std::uint64_t index = outcome.probes.offset;
-    for (const ProbeRow& row : spans.probes.owned_by(outcome.probes)) {
-      require_same_device(spans.probes.group, outcome.device_index, row.device_index);
-      result.probes.push_back(assemble_probe(row, index++, spans));
+/// Those of each device, one device after the other.
+std::vector<OutcomeRow> read_outcomes(StoredFile& file, std::uint64_t first,
+                                      const std::vector<DeviceRow>& devices) {
+  auto span = read_owned(file, outcome_table(), devices, &DeviceRow::outcomes);
+  place_probes(file, span);
+  std::vector<OutcomeRow> outcomes;
+  outcomes.reserve(span.rows.size());  // names in it stay where they are
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    std::set<std::string_view> seen;
+    for (OutcomeRow& row : span.owned_by(devices[i].outcomes)) {
+      require_same_device(span.group, first + i, row.device_index);
+      require_sound(is_job_name(row.result.job), "a job has an unusable name");
+      OutcomeRow& own = outcomes.emplace_back(std::move(row));
+      require_sound(seen.insert(own.result.job).second,
+                    own.result.job + " occurs twice on one device");
     }
   }
-  if (spans.depth < Depth::findings) return result;
-  result.findings.reserve(outcome.findings.length);
-  for (FindingRow& row : spans.findings.owned_by(outcome.findings)) {
-    require_same_device(spans.findings.group, outcome.device_index, row.device_index);
-    Finding& finding = result.findings.emplace_back(std::move(row.finding));
-    finding.value = value_of(row, spans);
-    finding.modes = spans.modes.take(row.modes);
-    finding.interval = interval_of(row);
+  require_sound(outcomes.size() == span.rows.size(), "outcomes: some belong to no device");
+  return outcomes;
+}
+
+void add_probes(StoredFile& file, const std::vector<OutcomeRow>& outcomes, Depth depth,
+                std::vector<JobResult>& results) {
+  std::map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].probes.length > 0) places[outcomes[i].result.job].push_back(i);
   }
-  return result;
+  for (const auto& [job, own] : places) {
+    std::vector<OutcomeRow> rows;
+    for (const std::size_t i : own) rows.push_back(outcomes[i]);
+    auto spans = read_probe_spans(file, job, rows, depth);
+    for (const std::size_t i : own) results[i].probes = take_probes(outcomes[i], spans);
+  }
 }
 
-/// Jobs have plain names: others could pass for something else wherever they are shown.
-bool is_job_name(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+std::vector<JobResult> read_results(StoredFile& file, const std::vector<OutcomeRow>& outcomes,
+                                    Depth depth) {
+  std::vector<JobResult> results;
+  auto findings = read_finding_spans(file, outcomes);
+  for (const OutcomeRow& outcome : outcomes) {
+    results.push_back(outcome.result);
+    results.back().findings = take_findings(outcome, findings);
+  }
+  if (depth >= Depth::probes) add_probes(file, outcomes, depth, results);
+  return results;
 }
 
-}  // namespace
+/// Of each device of a span, by the place of the job in its run.
+using JobsByPosition = std::vector<std::map<std::uint64_t, JobResult>>;
 
 void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth depth,
-                 JobsByPosition& jobs_by_position, const std::set<std::string>* metrics) {
+                 JobsByPosition& jobs_by_position) {
   require_sound(is_job_name(job), "a job has an unusable name");
   const auto table = outcome_table(job);
   auto outcomes = read_span(file, table, {0, file.table(table.key()).rows()}).rows;
@@ -186,12 +105,78 @@ void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth 
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
     return row.device_index < span.offset || row.device_index - span.offset >= span.length;
   });
-  JobSpans spans = read_spans(file, job, outcomes, depth, metrics);
+  FindingSpans findings = read_finding_spans(file, outcomes, job);
+  ProbeSpans probes;
+  if (depth >= Depth::probes) probes = read_probe_spans(file, job, outcomes, depth);
   for (const OutcomeRow& outcome : outcomes) {
     auto& jobs = jobs_by_position[outcome.device_index - span.offset];
     require_sound(!jobs.contains(outcome.position), job + " has the place of another job");
-    jobs[outcome.position] = assemble_job(job, outcome, spans);
+    JobResult& result = jobs[outcome.position] = outcome.result;
+    result.job = job;
+    result.findings = take_findings(outcome, findings);
+    if (depth >= Depth::probes) result.probes = take_probes(outcome, probes);
   }
+}
+
+}  // namespace
+
+void check_jobs_with_tables(StoredFile& file, const std::vector<std::string>& jobs) {
+  for (const std::string& job : jobs) {
+    require_sound(is_job_name(job), "a job has an unusable name");
+  }
+  if (jobs.empty()) return;
+  const StoredTable& outcomes = file.table(keys::outcomes());
+  const ProbeCounts counts = count_probes(outcomes, outcomes.rows());
+  for (const std::string& job : jobs) {
+    const auto counted = counts.find(job);
+    require_sound(
+        counted != counts.end() && counted->second == file.table(keys::probes(job)).rows(),
+        "jobs/" + job + " has more or fewer probes than its outcomes");
+  }
+}
+
+std::vector<StoredJobs> read_joined_jobs(StoredFile& file, std::uint64_t first,
+                                         const std::vector<DeviceRow>& devices, Depth depth) {
+  const std::vector<OutcomeRow> outcomes = read_outcomes(file, first, devices);
+  std::vector<StoredJobs> jobs(devices.size());
+  std::size_t i = 0;
+  for (JobResult& result : read_results(file, outcomes, depth)) {
+    jobs[outcomes[i++].device_index - first].push_back(std::move(result));
+  }
+  return jobs;
+}
+
+std::optional<JobResult> read_joined_job(StoredFile& file, std::uint64_t row,
+                                         const DeviceRow& device, const std::string& job) {
+  std::vector<OutcomeRow> outcomes = read_outcomes(file, row, {device});
+  std::erase_if(outcomes, [&](const OutcomeRow& one) { return one.result.job != job; });
+  if (outcomes.empty()) return std::nullopt;
+  return read_results(file, outcomes, Depth::traces).front();
+}
+
+std::map<std::string, RowRange> place_probes(StoredFile& file, RowRange outcomes) {
+  Span<OutcomeRow> span = read_span(file, outcome_table(), outcomes);
+  place_probes(file, span);
+  std::map<std::string, RowRange> places;
+  for (const OutcomeRow& row : span.rows) {
+    if (row.probes.length == 0) continue;
+    places.try_emplace(row.result.job, RowRange{row.probes.offset, 0}).first->second.length +=
+        row.probes.length;
+  }
+  return places;
+}
+
+std::vector<StoredJobs> read_jobs_by_job(StoredFile& file, RowRange span,
+                                         const std::vector<std::string>& jobs, Depth depth) {
+  JobsByPosition by_position(span.length);
+  for (const std::string& job : jobs) {
+    collect_job(file, job, span, depth, by_position);
+  }
+  std::vector<StoredJobs> ordered(span.length);
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    for (auto& [position, result] : by_position[i]) ordered[i].push_back(std::move(result));
+  }
+  return ordered;
 }
 
 }  // namespace sonde

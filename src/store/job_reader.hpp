@@ -1,28 +1,40 @@
-// Rows of one job back to what the job found, device by device.
+// The jobs of some devices, from files of either layout.
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/stored_file.hpp"
+#include "store/job_spans.hpp"
 
-#include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-/// How much of a job is read: each has what the one before it has.
-enum class Depth { outcome, findings, probes, traces };
+/// Jobs of a device under the names that they have in the file, in the order in which they ran.
+using StoredJobs = std::vector<JobResult>;
 
-/// Of each device, by the place of the job in its run.
-using JobsByPosition = std::vector<std::map<std::uint64_t, JobResult>>;
+/// Of each of these devices, from the tables of all jobs.
+/// @param devices rows of the file from `first` on
+/// @throws StoreError if rows contradict each other
+std::vector<StoredJobs> read_joined_jobs(StoredFile& file, std::uint64_t first,
+                                         const std::vector<DeviceRow>& devices, Depth depth);
 
-/// Adds a job of the devices of a span, under the name that it has in the file.
-/// @param jobs_by_position one entry for each device of the span
-/// @param metrics only their findings; nullptr: all
-/// @throws StoreError if the rows contradict each other
-void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth depth,
-                 JobsByPosition& jobs_by_position, const std::set<std::string>* metrics = nullptr);
+/// One job of the device in that row, with its traces; nothing if it did not run it.
+/// @throws StoreError if rows contradict each other
+std::optional<JobResult> read_joined_job(StoredFile& file, std::uint64_t row,
+                                         const DeviceRow& device, const std::string& job);
+
+/// Of joined tables: jobs have plain names, and as many probes as their outcomes say.
+/// @throws StoreError if not
+void check_jobs_with_tables(StoredFile& file, const std::vector<std::string>& jobs);
+
+/// Where the probes of some outcomes lie in the tables of their jobs. @throws StoreError
+std::map<std::string, RowRange> place_probes(StoredFile& file, RowRange outcomes);
+
+/// Of each device of a span, from tables of each of these jobs.
+/// @throws StoreError if rows contradict each other
+std::vector<StoredJobs> read_jobs_by_job(StoredFile& file, RowRange span,
+                                         const std::vector<std::string>& jobs, Depth depth);
 
 }  // namespace sonde

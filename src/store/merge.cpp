@@ -33,9 +33,7 @@ bool holds(const std::vector<Point>& points, const std::string& config_hash) {
 /// One candidate or several that follow each other in one file.
 PartSource load(const Candidate& first, std::size_t count) {
   if (first.given) return part_in_memory(*first.given, {});
-  if (first.knows_points) return part_of_file(first.file, {first.row, count});
-  const RunReader reader(first.file);
-  return part_in_memory(reader.read_devices({first.row, 1}, WithTraces::yes).front(), {});
+  return part_of_file(first.file, {first.row, count});
 }
 
 /// A damaged shard must be found before a file is begun. @throws StoreError
@@ -50,8 +48,9 @@ void check_readable(const Candidate& candidate) {
 /// Candidates of one point that follow each other in one file are one part.
 std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
   const auto apart = [](const Candidate& one, const Candidate& next) {
-    return one.given || next.given || !one.knows_points || one.file != next.file ||
-           one.row + 1 != next.row || one.config_hash != next.config_hash;
+    return one.given || next.given || one.file != next.file || one.row + 1 != next.row ||
+           one.config_hash != next.config_hash ||
+           (one.by_job && next.row % most_devices_by_job == 0);
   };
   std::vector<std::span<const Candidate>> parts;
   for (auto begin = chosen.begin(); begin != chosen.end();) {
@@ -75,14 +74,14 @@ void write_candidates(const fs::path& path, const Provenance& provenance, Choice
 
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
   std::vector<Candidate> candidates;
-  const bool knows_points = reader.knows_points();
+  const bool by_job = reader.layout() != Layout::joined;
   for (const DeviceResult& device : reader.read_inventory()) {
     candidates.push_back(
         {.file = file,
          .row = candidates.size(),
          .uuid = device.info.uuid,
          .config_hash = reader.provenance().points.at(device.point_index).config_hash,
-         .knows_points = knows_points,
+         .by_job = by_job,
          .started_utc = reader.provenance().started_utc,
          .complete = device.status == DeviceOutcome::complete,
          .rank = device.rank});

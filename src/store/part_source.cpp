@@ -6,6 +6,7 @@
 #include "store/hdf5/hdf5.hpp"
 #include "store/hdf5/rows.hpp"
 #include "store/hdf5/stored_file.hpp"
+#include "store/part_places.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace sonde {
@@ -27,92 +27,10 @@ constexpr std::uint64_t checked_devices = 64;
 // are found once and take some 600 MB.
 constexpr std::uint64_t kept_bytes = 64 << 10;
 
-/// Where the rows of a part lie in each table of its file.
-using Places = std::map<TableKey, RowRange>;
-
-std::vector<std::uint64_t> read_numbers(const StoredTable& stored, const ColumnSpec& column,
-                                        RowRange rows) {
-  return std::get<std::vector<std::uint64_t>>(unpack(stored.read(column, rows)));
-}
-
-/// Tables of a file that may have rows, each found once.
-using StoredTables = std::map<TableKey, StoredTable*>;
-
-/// Columns that say which rows of other tables a row owns.
-bool owns_rows(const ColumnSpec& column) { return column.name.ends_with("_offset"); }
-
-/// What no row owns is not looked at: many jobs have neither probes nor, behind them, traces.
-/// @param tables each behind those that own its rows
-StoredTables find_tables(StoredFile& file, const std::vector<Table>& tables) {
-  StoredTables found;
-  std::set<TableKey> not_owned;
-  for (const Table& table : tables) {
-    if (!not_owned.contains(table.key)) {
-      StoredTable& stored = file.table(table.key);
-      if (stored.rows() > 0) found.emplace(table.key, &stored);
-    }
-    const auto own = found.find(table.key);
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      if (!owns_rows(table.columns[c])) continue;
-      const bool owns_none =
-          own == found.end() || own->second->is_all_zero(table.columns.at(c + 1));
-      if (owns_none) not_owned.insert(table.columns[c].counts);
-    }
-  }
-  return found;
-}
-
-/// Rows of other tables that these rows own: each pair of an offset and a length names some.
-void place_owned(const StoredTable& stored, const Table& table, Places& places) {
-  const RowRange rows = places[table.key];
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (!owns_rows(table.columns[c])) continue;
-    const auto offsets = read_numbers(stored, table.columns[c], rows);
-    const auto lengths = read_numbers(stored, table.columns.at(c + 1), rows);
-    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t end = 0;
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      if (lengths[i] == 0) continue;
-      begin = std::min(begin, offsets[i]);
-      end = std::max(end, offsets[i] + lengths[i]);
-    }
-    if (end > begin) places[table.columns[c].counts] = {begin, end - begin};
-  }
-}
-
-/// Outcomes lie in the order of devices.
-RowRange outcomes_of(const StoredTable& stored, const Table& outcomes, RowRange devices) {
-  const auto owners = read_numbers(stored, outcomes.columns.front(), {0, stored.rows()});
-  if (!std::ranges::is_sorted(owners)) {
-    throw StoreError(outcomes.key.group + " is not in the order of devices");
-  }
-  const auto begin = std::ranges::lower_bound(owners, devices.offset);
-  const auto end = std::ranges::lower_bound(owners, devices.offset + devices.length);
-  return {static_cast<std::uint64_t>(begin - owners.begin()),
-          static_cast<std::uint64_t>(end - begin)};
-}
-
-/// Of each table that has rows of those devices.
-Places place_devices(const StoredTables& stored, const std::vector<Table>& tables,
-                     RowRange devices) {
-  Places places{{keys::devices, devices}};
-  for (const Table& table : tables) {
-    const auto found = stored.find(table.key);
-    if (found == stored.end()) continue;
-    if (table.key.dimension == keys::outcome_dimension) {
-      places[table.key] = outcomes_of(*found->second, table, devices);
-    }
-    place_owned(*found->second, table, places);
-  }
-  std::erase_if(places, [](const auto& one) { return one.second.length == 0; });
-  return places;
-}
-
-/// Of all tables, with all their rows.
-Places place_all(const StoredTables& stored) {
-  Places places;
-  for (const auto& [key, table] : stored) places[key] = {0, table->rows()};
-  return places;
+/// The name that all rows have, as constant_of gives it.
+void name_constant(const StoredTable& stored, const ColumnSpec& column, ColumnShape& shape) {
+  if (shape.constant.empty()) return;
+  shape.constant = constant_of(column.type, unpack(stored.read(column, {0, 1})));
 }
 
 /// Some rows of a table have no chunks of their own, and rows that are counted from elsewhere have
@@ -127,6 +45,8 @@ TableShape shape_at(const StoredTable& stored, const Table& table, const Places&
     if (counted != places.end() && counted->second.offset > 0) {
       shape.columns[c].constant.clear();
     }
+    if (table.columns[c].type == ElementType::name)
+      name_constant(stored, table.columns[c], shape.columns[c]);
   }
   return shape;
 }
@@ -159,20 +79,44 @@ struct FileColumns {
   }
 };
 
+/// Of the tables that have rows of the part. @param places of these
+void add_shapes(StoredFile& file, const std::vector<Table>& tables, const Places& places,
+                PartShape& shape) {
+  for (const Table& table : tables) {
+    if (!places.contains(table.key)) continue;
+    add_table(shape, table.key, shape_at(file.table(table.key), table, places));
+  }
+}
+
 /// Where the rows of those devices lie, and what they look like.
 PartShape find_part(FileColumns& columns, const std::filesystem::path& path, RowRange devices) {
   const RunReader& reader = columns.reader;
-  PartShape shape{.jobs = reader.job_names(), .tables = {}, .shard = path};
-  std::vector<Table> tables = flatten_device(nullptr);
+  StoredFile& file = reader.file();
+  PartShape shape{
+      .jobs = reader.jobs_with_tables(), .names = *file.names(), .tables = {}, .shard = path};
+  std::vector<Table> tables = flatten_findings({});
   for (const std::string& job : shape.jobs) {
-    std::ranges::move(flatten_job(job, nullptr, 0), std::back_inserter(tables));
+    std::ranges::move(flatten_probes(job, {}), std::back_inserter(tables));
   }
-  const StoredTables stored = find_tables(reader.file(), tables);
-  columns.places = devices.length == reader.device_count() ? place_all(stored)
-                                                           : place_devices(stored, tables, devices);
-  for (const Table& table : tables) {
-    if (!columns.places.contains(table.key)) continue;
-    add_table(shape, table.key, shape_at(*stored.at(table.key), table, columns.places));
+  const StoredTables stored = find_tables(file, tables);
+  columns.places = devices.length == reader.device_count()
+                       ? place_all(stored)
+                       : place_devices(file, stored, tables, devices);
+  add_shapes(file, tables, columns.places, shape);
+  return shape;
+}
+
+/// The same of a file with tables for each job, where probes and traces alone lie as a part has
+/// them.
+PartShape find_part_by_job(FileColumns& columns, const std::filesystem::path& path,
+                           RowRange devices) {
+  const RunReader& reader = columns.reader;
+  PartShape shape{.jobs = {}, .tables = {}, .shard = path};
+  columns.places = place_probes_by_job(reader.file(), reader.jobs_with_tables(), devices);
+  for (const std::string& job : reader.jobs_with_tables()) {
+    if (!columns.places.contains(keys::probes(job))) continue;
+    shape.jobs.push_back(job);
+    add_shapes(reader.file(), flatten_probes(job, {}), columns.places, shape);
   }
   return shape;
 }
@@ -185,14 +129,61 @@ void check_devices(const RunReader& reader, RowRange devices) {
   }
 }
 
+/// Tables in memory, each with rows.
+using Tables = std::map<TableKey, Table>;
+
+/// What tables hold; else what `load` gives.
+ColumnLoader load_from(Tables tables, ColumnLoader load) {
+  return [tables = std::move(tables), load = std::move(load)](const TablePlan& plan, std::size_t c,
+                                                              RowRange rows) {
+    const auto own = tables.find(plan.key);
+    return own == tables.end() ? load(plan, c, rows)
+                               : pack_rows(plan.columns.at(c).type, own->second.values.at(c), rows);
+  };
+}
+
+/// What comes before the probes.
+Tables tables_of(const RunReader& reader, RowRange devices) {
+  Tables tables;
+  for (Table& table : flatten_findings(reader.read_devices(devices, WithTraces::no))) {
+    if (table.rows() > 0) tables.emplace(table.key, std::move(table));
+  }
+  return tables;
+}
+
+ColumnLoader loader_of(std::shared_ptr<FileColumns> columns) {
+  return [columns = std::move(columns)](const TablePlan& plan, std::size_t c, RowRange rows) {
+    return columns->load(plan, c, rows);
+  };
+}
+
+/// The devices are read here, which checks them, and again when their rows are wanted: a merge
+/// knows the shapes of all its parts before it has the rows of one.
+PartSource read_part_by_job(RunReader reader, const std::filesystem::path& path, RowRange devices) {
+  const auto columns = std::make_shared<FileColumns>(FileColumns{.reader = std::move(reader)});
+  PartSource part;
+  part.shape = reading(path, [&] { return find_part_by_job(*columns, path, devices); });
+  for (const auto& [key, table] : tables_of(columns->reader, devices)) {
+    add_table(part.shape, table);
+  }
+  part.load = [columns, devices, load = ColumnLoader{}](const TablePlan& plan, std::size_t c,
+                                                        RowRange rows) mutable {
+    if (!load) load = load_from(tables_of(columns->reader, devices), loader_of(columns));
+    return load(plan, c, rows);
+  };
+  columns->reader.file().close();
+  return part;
+}
+
 PartSource read_part(RunReader reader, const std::filesystem::path& path, RowRange devices,
                      Writer writer) {
+  if (reader.layout() != Layout::joined) {
+    return read_part_by_job(std::move(reader), path, devices);
+  }
   const auto columns = std::make_shared<FileColumns>(FileColumns{.reader = std::move(reader)});
   PartSource part;
   part.shape = reading(path, [&] { return find_part(*columns, path, devices); });
-  part.load = [columns](const TablePlan& plan, std::size_t c, RowRange rows) {
-    return columns->load(plan, c, rows);
-  };
+  part.load = loader_of(columns);
   StoredFile& file = columns->reader.file();
   if (writer == Writer::anyone) {
     if (file.keeps_all()) {
@@ -211,28 +202,24 @@ PartSource read_part(RunReader reader, const std::filesystem::path& path, RowRan
 
 PartSource from_memory(const RunPart& part) {
   PartShape shape = shape_of(part);
-  std::map<TableKey, Table> tables;
+  Tables tables;
   for_each_table(part, shape.jobs, [&tables](const Table& table) {
     if (table.rows() > 0) tables[table.key] = table;
   });
-  return {
-      .shape = std::move(shape),
-      .load = [tables = std::move(tables)](const TablePlan& plan, std::size_t c, RowRange rows) {
-        const auto own = tables.find(plan.key);
-        const ElementType type = plan.columns.at(c).type;
-        return own == tables.end() ? empty_column(type)
-                                   : pack_rows(type, own->second.values.at(c), rows);
-      }};
+  const auto nothing = [](const TablePlan& plan, std::size_t c, RowRange) {
+    return empty_column(plan.columns.at(c).type);
+  };
+  return {.shape = std::move(shape), .load = load_from(std::move(tables), nothing)};
 }
 
 }  // namespace
 
 PartSource part_in_memory(const DeviceResult& device, std::vector<UnauditedDevice> unaudited) {
-  return from_memory({.device = &device, .unaudited = std::move(unaudited)});
+  return from_memory({.devices = {&device, 1}, .unaudited = std::move(unaudited)});
 }
 
 PartSource at_point(PartSource part, std::uint64_t point_index) {
-  const Table empty = std::move(flatten_device(nullptr).front());
+  const Table empty = device_table().to_table({});
   const auto found = std::ranges::find(empty.columns, point_column, &ColumnSpec::name);
   const auto place = static_cast<std::size_t>(found - empty.columns.begin());
   TableShape shape = part.shape.of(empty.key);
@@ -249,7 +236,7 @@ PartSource at_point(PartSource part, std::uint64_t point_index) {
 }
 
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited) {
-  return from_memory({.device = nullptr, .unaudited = std::move(unaudited)});
+  return from_memory({.devices = {}, .unaudited = std::move(unaudited)});
 }
 
 PartSource part_of_file(const std::filesystem::path& path, RowRange devices) {
@@ -268,12 +255,7 @@ PartSource part_of_shard(const std::filesystem::path& shard,
   PartSource part = read_part(std::move(reader), shard, {0, 1}, writer);
   Table unaudited_rows = std::move(flatten_unaudited(unaudited).front());
   add_table(part.shape, unaudited_rows);
-  part.load = [load = std::move(part.load), unaudited_rows = std::move(unaudited_rows)](
-                  const TablePlan& plan, std::size_t c, RowRange rows) {
-    return plan.key == unaudited_rows.key
-               ? pack_rows(plan.columns[c].type, unaudited_rows.values.at(c), rows)
-               : load(plan, c, rows);
-  };
+  part.load = load_from({{unaudited_rows.key, unaudited_rows}}, std::move(part.load));
   return part;
 }
 

@@ -29,6 +29,10 @@ PartSource at_point(PartSource part, std::uint64_t point_index);
 /// A part without a device.
 PartSource part_without_device(std::vector<UnauditedDevice> unaudited);
 
+/// Devices of a file with tables for each job that are one part at most: their findings are in
+/// memory together.
+constexpr std::uint64_t most_devices_by_job = 64;
+
 /// Devices of a run file or shard, one after the other in it. The file is read now for its shape
 /// and opened again when a column is loaded, so that a merge holds one of its files open at a time.
 /// @throws StoreError if the file cannot be read, now or when a column is loaded

@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace sonde {
 
 // The JSON library finds these by name.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ColumnShape, element_bytes, constant)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TableShape, rows, columns, chunk_rows)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartShape, jobs, tables)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PartShape, jobs, names, tables)
 
 namespace {
 
@@ -138,6 +139,34 @@ void shift_constants(FilePlan& plan) {
   }
 }
 
+/// A name that all rows have, as the file keeps it.
+void place_constant(const FilePlan& plan, std::vector<std::uint8_t>& constant) {
+  const std::uint32_t place = plan.name_places.at(reinterpret_cast<const char*>(constant.data()));
+  constant.resize(sizeof(place));
+  std::memcpy(constant.data(), &place, sizeof(place));
+}
+
+/// Columns of names have places among those of the whole file.
+void place_names(const FilePlan& plan, TablePlan& table) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].type != ElementType::name) continue;
+    ColumnShape& shape = table.shapes[c];
+    shape.element_bytes = name_bytes(plan.names.size());
+    if (shape.constant.empty()) continue;
+    place_constant(plan, shape.constant);
+    shape.constant.resize(shape.element_bytes);
+  }
+}
+
+void join_names(const std::vector<PartShape>& parts, FilePlan& plan) {
+  for (const PartShape& part : parts) {
+    for (const std::string& name : part.names) {
+      const auto place = static_cast<std::uint32_t>(plan.names.size());
+      if (plan.name_places.try_emplace(name, place).second) plan.names.push_back(name);
+    }
+  }
+}
+
 std::vector<std::string> join_jobs(const std::vector<PartShape>& parts) {
   std::vector<std::string> jobs;
   for (const PartShape& part : parts) {
@@ -179,13 +208,13 @@ TablePlan plan_alone(const Table& table) {
 }
 
 PartShape shape_of(const RunPart& part) {
-  PartShape shape;
-  if (part.device) {
-    for (const StoredJob& job : stored_jobs(*part.device)) {
+  PartShape shape{.jobs = jobs_with_probes(part.devices), .tables = {}, .shard = {}};
+  for (const DeviceResult& device : part.devices) {
+    std::set<std::string> seen;
+    for (const StoredJob& job : stored_jobs(device)) {
       check_job_name(job.name);
-      require(std::ranges::find(shape.jobs, job.name) == shape.jobs.end(),
+      require(seen.insert(job.name).second,
               "the job '" + job.name + "' occurs twice on one device");
-      shape.jobs.push_back(job.name);
     }
   }
   for_each_table(part, shape.jobs, [&shape](const Table& table) { add_table(shape, table); });
@@ -194,6 +223,15 @@ PartShape shape_of(const RunPart& part) {
 
 void add_table(PartShape& shape, const Table& table) {
   add_table(shape, table.key, shape_of(table));
+  std::set<std::string_view> names(shape.names.begin(), shape.names.end());
+  Names more;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].type != ElementType::name) continue;
+    for (const std::string& text : std::get<std::vector<std::string>>(table.values[c])) {
+      if (names.insert(text).second) more.push_back(text);
+    }
+  }
+  shape.names.insert(shape.names.end(), more.begin(), more.end());
 }
 
 void add_table(PartShape& shape, const TableKey& key, TableShape table) {
@@ -209,6 +247,7 @@ PartShape shape_from_json(const std::string& text) {
 FilePlan make_plan(const std::vector<PartShape>& parts, std::uint64_t gathered_bytes) {
   FilePlan plan;
   plan.jobs = join_jobs(parts);
+  join_names(parts, plan);
   for (const PartShape& part : parts) plan.shards.push_back(part.shard);
   for_each_table({}, plan.jobs, [&](const Table& empty) {
     TablePlan& table = plan.tables.emplace_back(begin_plan(empty));
@@ -218,6 +257,7 @@ FilePlan make_plan(const std::vector<PartShape>& parts, std::uint64_t gathered_b
       return own != part.tables.end() ? own->second : none;
     };
     for (const PartShape& part : parts) add_part(table, shape_in(part));
+    place_names(plan, table);
     place_parts(table);
     const bool copied =
         begins_at_chunks(table) && std::ranges::all_of(parts, [&](const PartShape& part) {
@@ -255,6 +295,17 @@ std::uint64_t FilePlan::shift(const ColumnSpec& column, std::size_t part) const 
   const auto table = std::ranges::find(tables, column.counts, &TablePlan::key);
   require(table != tables.end(), "a column counts rows of no table: " + column.name);
   return table->first_row.at(part);
+}
+
+PackedColumn FilePlan::fit(const TablePlan& table, std::size_t column, std::size_t part,
+                           PackedColumn rows) const {
+  const std::size_t width = table.shapes.at(column).element_bytes;
+  if (rows.type != ElementType::name) {
+    return sonde::fit(std::move(rows), width, shift(table.columns[column], part));
+  }
+  std::vector<std::uint32_t> places;
+  for (const std::string& name : *rows.names) places.push_back(name_places.at(name));
+  return rename(rows, places, width);
 }
 
 bool FilePlan::has(Storage wanted) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/hdf5/flatten.hpp"
+#include "store/hdf5/table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde {
@@ -29,10 +31,11 @@ struct TableShape {
 };
 TableShape shape_of(const Table& table);
 
-/// What ranks exchange before they write: jobs in the order they ran, tables by their dimension,
-/// but for those without rows.
+/// What ranks exchange before they write: jobs with probes in the order they ran, texts of columns
+/// of names, tables by their dimension, but for those without rows.
 struct PartShape {
   std::vector<std::string> jobs;
+  Names names{};
   std::map<std::string, TableShape> tables;
   std::filesystem::path shard;  // that holds them; empty if they are in memory
 
@@ -84,12 +87,17 @@ using ColumnLoader =
     std::function<PackedColumn(const TablePlan& table, std::size_t column, RowRange rows)>;
 
 struct FilePlan {
-  std::vector<std::string> jobs;  // in the order of their first appearance
+  std::vector<std::string> jobs;  // with probes, in the order of their first appearance
+  Names names;                    // of all parts, likewise
+  std::unordered_map<std::string, std::uint32_t> name_places;
   std::vector<TablePlan> tables;
   std::vector<std::filesystem::path> shards;  // of each part; empty if it is in memory
 
   /// First row of a part in the table that a column counts; 0 for columns that count none.
   std::uint64_t shift(const ColumnSpec& column, std::size_t part) const;
+  /// Rows of a part as the file wants them.
+  PackedColumn fit(const TablePlan& table, std::size_t column, std::size_t part,
+                   PackedColumn rows) const;
   bool has(Storage storage) const;  // any column
 };
 

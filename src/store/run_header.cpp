@@ -21,13 +21,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited, open_
 namespace {
 
 constexpr const char* version_attribute = "sonde_schema_version";
+// That of the first layout; each has the next one.
+constexpr std::uint64_t oldest_schema_version = 4;
+static_assert(oldest_schema_version + static_cast<std::uint64_t>(Layout::joined) == schema_version);
 // More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
 constexpr std::uint64_t most_ranks = 1 << 24;
 
 }  // namespace
 
-void write_header(hid_t file, const Provenance& provenance) {
-  hdf5::write_attribute(file, version_attribute, std::uint64_t{schema_version});
+void write_header(hid_t file, const Provenance& provenance, Layout layout) {
+  hdf5::write_attribute(file, version_attribute,
+                        oldest_schema_version + static_cast<std::uint64_t>(layout));
   hdf5::write_attribute(file, "title", "Memory hierarchy and cores of GPUs, measured");
   hdf5::write_attribute(file, "source", "sonde " + provenance.sonde_version);
   hdf5::write_attribute(file, "date_created", provenance.started_utc);
@@ -44,23 +48,23 @@ void write_header(hid_t file, const Provenance& provenance) {
   write_points(file, provenance);
 }
 
-std::uint64_t read_schema_version(hid_t file) {
+Layout read_layout(hid_t file) {
   if (!hdf5::has_attribute(file, version_attribute)) {
     throw StoreError("it is an HDF5 file, but not one that sonde wrote");
   }
   const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
-  if (version < std::uint64_t{oldest_schema_version} || version > std::uint64_t{schema_version}) {
+  if (version < oldest_schema_version || version > std::uint64_t{schema_version}) {
     const std::string_view age = version < std::uint64_t{schema_version} ? "older" : "newer";
     throw StoreError(fmt::format(
         "its schema version is {}, this sonde reads version {}; the {} sonde that wrote "
         "it reads it",
         version, schema_version, age));
   }
-  return version;
+  return static_cast<Layout>(version - oldest_schema_version);
 }
 
 Provenance read_header(StoredFile& file) {
-  const bool has_points = read_schema_version(file.id()) >= first_schema_version_with_points;
+  const bool has_points = read_layout(file.id()) > Layout::without_points;
   const hdf5::Handle group = hdf5::open_group(file.id(), "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "store/hdf5/rows.hpp"
 #include "store/hdf5/stored_file.hpp"
 
 #include <cstdint>
@@ -11,16 +12,16 @@
 namespace sonde {
 
 /// Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = 5;
-/// Files of version 4 have no points: all their devices were measured at one.
-inline constexpr int oldest_schema_version = 4;
-inline constexpr int first_schema_version_with_points = 5;
+inline constexpr int schema_version = 6;
 
 /// With /points, where the run has a sweep or repeats.
-void write_header(hid_t file, const Provenance& provenance);
+/// @param layout that of the file, which its schema version tells
+void write_header(hid_t file, const Provenance& provenance, Layout layout);
 
+/// By the schema version: shards are as files of version 5. Those of version 4 have no points: all
+/// their devices were measured at one.
 /// @throws StoreError if the file is not of sonde, or of a schema version that it does not read
-std::uint64_t read_schema_version(hid_t file);
+Layout read_layout(hid_t file);
 
 /// The provenance has one point at least.
 /// @throws StoreError if the file is not of sonde, or of another schema version

@@ -4,13 +4,14 @@
 
 #include "analysis/results.hpp"
 #include "base/error.hpp"
+#include "store/hdf5/rows.hpp"
 #include "store/hdf5/stored_file.hpp"
+#include "store/job_reader.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <new>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ auto reading(const std::filesystem::path& path, Work&& work) {
   }
 }
 
-/// An open file of the current schema. Every function throws StoreError, naming the file, if what
+/// An open file. Every function throws StoreError, naming the file, if what
 /// it should read is missing or contradicts itself.
 class RunReader {
  public:
@@ -49,26 +50,17 @@ class RunReader {
 
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
-  /// Not so files of schema version 4: all their devices were measured at one point.
-  bool knows_points() const { return knows_points_; }
-  /// In the order in which they came into the file, by the names that they have there.
-  const std::vector<std::string>& job_names() const { return job_names_; }
+  Layout layout() const { return layout_; }
+  /// Jobs that have tables of their own, in the order in which they came into the file, by the
+  /// names that they have there: of joined tables those with probes.
+  const std::vector<std::string>& jobs_with_tables() const { return jobs_with_tables_; }
   std::vector<UnauditedDevice> read_unaudited() const;
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
   /// Devices with their findings, and without probes.
   std::vector<DeviceResult> read_findings(RowRange span) const;
-  /// Findings of one job, by the name that it has in the file, of each of these devices: those in
-  /// these metrics.
-  std::vector<std::vector<Finding>> read_findings(RowRange span, const std::string& job,
-                                                  const std::set<std::string>& metrics) const;
-  /// All devices with how their jobs ended; of second tries the findings, too.
-  std::vector<DeviceResult> read_outcomes() const;
-  std::uint64_t count_findings(const std::string& job) const;
-  std::uint64_t count_findings() const;  // of all jobs
-  /// Names of the metrics in these rows of a job's findings.
-  std::set<std::string> metric_names(RowRange rows, const std::string& job) const;
+  std::uint64_t count_findings() const;
   std::uint64_t count_probes() const;
   /// Its tables.
   StoredFile& file() const { return *file_; }
@@ -77,14 +69,14 @@ class RunReader {
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
-  std::vector<DeviceResult> read_rows(RowRange span) const;
+  std::vector<DeviceResult> read_jobs(RowRange span, Depth depth) const;
 
   std::filesystem::path path_;
   std::unique_ptr<StoredFile> file_;
   Provenance provenance_;
   std::uint64_t device_count_ = 0;
-  bool knows_points_ = true;
-  std::vector<std::string> job_names_;
+  Layout layout_ = Layout::joined;
+  std::vector<std::string> jobs_with_tables_;
 };
 
 /// A whole run. Without traces the probes are there, but neither their lanes nor their repeats.

@@ -144,7 +144,7 @@ struct Shard::State {
 
   void write_device() {
     hdf5::remove_group(*file, "devices");
-    write_tables(*file, flatten_device(&device));
+    write_tables(*file, flatten_inventory({&device, 1}, Layout::by_job));
     file->flush(hdf5::Durability::synced);
   }
 
@@ -187,7 +187,7 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
     fail(path, error.what());
   }
   state->step([&] {
-    write_header(*state->file, provenance);
+    write_header(*state->file, provenance, Layout::by_job);
     write_tables(*state->file, flatten_unaudited({}));
     hdf5::make_groups(*state->file, "jobs");
     state->write_device();
@@ -262,7 +262,7 @@ void Shard::append_as(const std::string& name, const JobResult& result) {
   require(std::ranges::find(state_->jobs, name) == state_->jobs.end(),
           "the job '" + name + "' is in the shard already");
   state_->step([&] {
-    write_tables(*state_->file, flatten_job(name, &result, state_->jobs.size()));
+    write_tables(*state_->file, flatten_job(name, result, state_->jobs.size()));
     state_->file->flush(hdf5::Durability::synced);
   });
   state_->jobs.push_back(name);

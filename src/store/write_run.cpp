@@ -5,7 +5,6 @@
 #include "mpi/collectives.hpp"
 #include "store/hdf5/column_queue.hpp"
 #include "store/hdf5/copy_chunks.hpp"
-#include "store/hdf5/copy_file.hpp"
 #include "store/hdf5/flatten.hpp"
 #include "store/hdf5/table_file.hpp"
 #include "store/output.hpp"
@@ -44,7 +43,7 @@ std::string give_up(const fs::path& path, const fs::path& part, const std::excep
 hdf5::File create_file(const fs::path& path, const FilePlan& plan, const Provenance& provenance,
                        const std::vector<std::string>& gathered) {
   hdf5::File file = hdf5::File::create(path);
-  write_header(file, provenance);
+  write_header(file, provenance, Layout::joined);
   hdf5::make_groups(file, "jobs");
   create_tables(file, plan, gathered);
   return file;
@@ -209,14 +208,14 @@ void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
     const std::uint64_t rows = table.part_rows[part];
     for (std::size_t c = 0; c < table.columns.size() && rows > 0; ++c) {
       if (table.storage[c] == Storage::constant) continue;
-      const std::size_t bytes = table.shapes[c].element_bytes;
-      const std::uint64_t most = std::max<std::uint64_t>(1, read_bytes / bytes);
+      const std::uint64_t most =
+          std::max<std::uint64_t>(1, read_bytes / table.shapes[c].element_bytes);
       for (std::uint64_t done = 0; done < rows; done += most) {
         const RowRange slice{done, std::min(most, rows - done)};
         PackedColumn column = source.load(table, c, slice);
         if (table.storage[c] == Storage::copied) continue;
         queue.put(t, c, {table.first_row[part] + done, slice.length},
-                  fit(std::move(column), bytes, plan.shift(table.columns[c], part)).bytes);
+                  plan.fit(table, c, part, std::move(column)).bytes);
       }
     }
   }
@@ -237,17 +236,6 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
   queue.flush();
   finish_file(file);
   check_whole(part_path, plan.tables.front().rows);
-}
-
-/// A shard has all that a run file has but those whom nobody measured.
-void copy_shard(const fs::path& part_path, const fs::path& shard,
-                const std::vector<UnauditedDevice>& unaudited) {
-  copy_whole_file(shard, part_path);
-  hdf5::File file = hdf5::File::open_to_write(part_path);
-  hdf5::remove_group(file, "unaudited");
-  write_tables(file, flatten_unaudited(unaudited));
-  finish_file(file);
-  check_whole(part_path, 1);
 }
 
 }  // namespace
@@ -276,13 +264,8 @@ void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& p
 
 void write_run_from_shard(const fs::path& path, const fs::path& shard,
                           const std::vector<UnauditedDevice>& unaudited) {
-  prepare_store();
-  try {
-    copy_shard(part_of(path), shard, unaudited);
-    move_into_place(part_of(path), path);
-  } catch (const StoreError& error) {
-    throw StoreError(give_up(path, part_of(path), error));
-  }
+  write_run_alone(path, RunReader(shard).provenance(), unaudited, 1,
+                  [&](std::size_t) { return part_of_shard(shard, {}, Writer::this_run); });
 }
 
 void write_run_alone(const fs::path& path, const Provenance& provenance,

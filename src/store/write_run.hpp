@@ -30,9 +30,8 @@ void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
                         const std::function<void()>& on_step = {},
                         std::uint64_t gathered_bytes = most_gathered_bytes);
 
-/// The same file of one rank: a copy of its shard, which has the layout of a run file. Its columns
-/// stay as they were packed, and keep the checksums that they got when they were measured.
-/// @param shard finished, of this run
+/// The same file of one rank. Traces stay as they were packed, and keep the checksums that they got
+/// when they were measured. @param shard finished, of this run
 /// @throws StoreError; no part of the file is left
 void write_run_from_shard(const std::filesystem::path& path, const std::filesystem::path& shard,
                           const std::vector<UnauditedDevice>& unaudited);

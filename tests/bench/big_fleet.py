@@ -33,13 +33,16 @@ FAULT_FACTOR = 0.8
 
 
 def kinds_of_metrics(sonde):
-    """Kind of each metric, from the table that `sonde list metrics` prints."""
+    """Kind of each metric, from the tables that `sonde list metrics` prints, each with a head."""
     listed = subprocess.run([sonde, "list", "metrics"], check=True, capture_output=True, text=True)
-    lines = listed.stdout.splitlines()
-    head = next(line for line in lines if line.strip().startswith("metric"))
-    at = head.index("kind")
-    rows = (line for line in lines if line.startswith("  ") and line is not head)
-    return {row.split()[0]: row[at:].split(" ")[0] for row in rows}
+    kinds = {}
+    at = 0
+    for line in listed.stdout.splitlines():
+        if line.startswith("  metric "):
+            at = line.index(" kind ") + 1
+        elif line.startswith("  ") and at:
+            kinds[line.split()[0]] = line[at:].split(" ")[0]
+    return kinds
 
 
 def open_file(path, mode):
@@ -96,22 +99,25 @@ def write_column(group, name, dataset, values):
 
 
 OWNED_BY = {"vector_offset": "element", "mode_offset": "mode", "carveout_offset": "carveout",
-            "finding_offset": "finding", "device_index": "device"}
-DIMENSION_OF = {"vector_values": "element", "mode_values": "mode", "shared_carveouts_bytes": "carveout"}
+            "text_offset": "text_byte", "reason_offset": "reason_byte",
+            "finding_offset": "finding", "outcome_offset": "outcome", "device_index": "device"}
+DIMENSION_OF = {"vector_values": "element", "mode_values": "mode", "text_bytes": "text_byte",
+                "reason_bytes": "reason_byte", "shared_carveouts_bytes": "carveout"}
+MAIN_DIMENSION = {"devices": "device", "outcomes": "outcome", "findings": "finding"}
 
 
 def copy_rows(old, new, times, main, rows_of):
     """Columns of a group, the rows of the first device so many times.
 
     @param main the dimension of columns that DIMENSION_OF does not name
-    @param rows_of that device, by dimension; none of those that are not there
+    @param rows_of that device, by dimension
     """
     for name, dataset in old.items():
         if dataset.attrs.get("CLASS") == b"DIMENSION_SCALE":
-            new.create_dataset(name, (rows_of.get(name, 0) * times,), dataset.dtype)
+            new.create_dataset(name, (rows_of[name] * times,), dataset.dtype)
             continue
-        rows = rows_of.get(DIMENSION_OF.get(name, main), 0)
-        if rows == 0 or name in ("probe_offset", "probe_length"):
+        rows = rows_of[DIMENSION_OF.get(name, main)]
+        if rows == 0 or name == "probe_length":
             values = numpy.zeros(rows * times, dataset.dtype)
         elif name in OWNED_BY:
             values = repeat_rows(dataset[:rows], times, rows_of[OWNED_BY[name]])
@@ -120,14 +126,17 @@ def copy_rows(old, new, times, main, rows_of):
         write_column(new, name, dataset, values)
 
 
-def rows_of_first(outcomes, findings):
-    """Rows that the first device has in the tables of a job."""
-    is_first = findings["device_index"][:] == 0
-    return {"outcome": int((outcomes["device_index"][:] == 0).sum()),
-            "device": 1,
-            "finding": int(is_first.sum()),
-            "element": int(findings["vector_length"][:][is_first].sum()),
-            "mode": int(findings["mode_length"][:][is_first].sum())}
+def rows_of_first(file):
+    """Rows that the first device has in each table."""
+    findings = file["findings"]
+    of_first = slice(0, int((findings["device_index"][:] == 0).sum()))
+    rows = {"device": 1,
+            "carveout": int(file["devices/carveout_length"][0]),
+            "outcome": int(file["devices/outcome_length"][0]),
+            "finding": of_first.stop}
+    for owner in ("vector", "mode", "text", "reason"):
+        rows[OWNED_BY[f"{owner}_offset"]] = int(findings[f"{owner}_length"][of_first].sum())
+    return rows
 
 
 def write_node_template(source, target):
@@ -135,33 +144,39 @@ def write_node_template(source, target):
     with h5py.File(source) as old, open_file(target, "w") as new:
         for name in old.attrs:
             new.attrs.create(name, old.attrs[name], dtype=old.attrs.get_id(name).dtype)
-        old.copy("provenance", new)
-        old.copy("unaudited", new)
-        devices = {"device": 1, "carveout": int(old["devices/carveout_length"][0])}
-        copy_rows(old["devices"], new.create_group("devices", track_order=True), GPUS_PER_NODE,
-                  "device", devices)
-        jobs = new.create_group("jobs", track_order=True)
-        for name, job in old["jobs"].items():
-            rows_of = rows_of_first(job["outcomes"], job["findings"])
-            for part in job:
-                main = {"outcomes": "outcome", "findings": "finding"}.get(part, "")
-                group = jobs.create_group(f"{name}/{part}", track_order=True)
-                copy_rows(job[part], group, GPUS_PER_NODE, main, rows_of if main else {})
+        for name in ("provenance", "unaudited", "names"):
+            old.copy(name, new)
+        new.create_group("jobs", track_order=True)
+        rows_of = rows_of_first(old)
+        for name, main in MAIN_DIMENSION.items():
+            group = new.create_group(name, track_order=True)
+            copy_rows(old[name], group, GPUS_PER_NODE, main, rows_of)
 
 
-def disturb(findings, kinds, draw):
-    """Noise on every continuous number and on the elements of every map."""
-    metrics = [metric.decode() for metric in findings["metric"][:]]
-    kind = numpy.array([kinds.get(metric, "") for metric in metrics])
+def rows_by_job(file):
+    """Rows of /findings of each job, by its name."""
+    texts = [text.decode() for text in file["names/text"][:]]
+    outcomes = {name: file["outcomes"][name][:] for name in ("job", "finding_offset", "finding_length")}
+    rows = {}
+    for job, first, count in zip(*outcomes.values()):
+        rows.setdefault(texts[job], []).append(numpy.arange(first, first + count, dtype="i8"))
+    return {job: numpy.concatenate(parts) for job, parts in rows.items()}
+
+
+def disturb(file, rows, kinds, draw):
+    """Noise on every continuous number and on the elements of every map in these rows of /findings."""
+    findings = file["findings"]
+    texts = [text.decode() for text in file["names/text"][:]]
+    kind = numpy.array([kinds.get(texts[name], "") for name in findings["metric"][:][rows]])
     number = findings["number"][:]
-    noisy = number * (1 + NOISE * draw.standard_normal(len(number)))
-    put(findings, "number", numpy.where(kind == "continuous", noisy, number))
-    if findings["vector_values"].shape[0] == 0:
-        return
+    noisy = number[rows] * (1 + NOISE * draw.standard_normal(len(rows)))
+    number[rows] = numpy.where(kind == "continuous", noisy, number[rows])
+    put(findings, "number", number)
     values = findings["vector_values"][:]
     offsets, lengths = findings["vector_offset"][:], findings["vector_length"][:]
-    for row in numpy.flatnonzero((kind == "fingerprint") & (lengths > 0)):
-        if findings["unit"][int(row)] in (b"", b"1"):
+    units = findings["unit"][:]
+    for row in rows[(kind == "fingerprint") & (lengths[rows] > 0)]:
+        if texts[units[row]] in ("", "1"):
             continue  # numbers of units, not measurements
         part = slice(int(offsets[row]), int(offsets[row] + lengths[row]))
         values[part] *= 1 + NOISE * draw.standard_normal(int(lengths[row]))
@@ -172,8 +187,8 @@ def write_noisy_template(template, target, seed, kinds):
     shutil.copyfile(template, target)
     draw = numpy.random.default_rng(seed)
     with open_file(target, "r+") as file:
-        for job in file["jobs"].values():
-            disturb(job["findings"], kinds, draw)
+        for rows in rows_by_job(file).values():
+            disturb(file, rows, kinds, draw)
 
 
 def write_node(target, node, template, kinds):
@@ -188,9 +203,11 @@ def write_node(target, node, template, kinds):
         put(devices, "node", texts([f"node{node:05}"] * GPUS_PER_NODE))
         put(devices, "rank", numpy.arange(first, first + GPUS_PER_NODE, dtype="i4"))
         job, metric = FAULT_METRIC
-        findings = file["jobs"][job]["findings"]
-        disturb(findings, kinds, draw)
-        rows = numpy.flatnonzero(findings["metric"][:] == metric.encode())
+        own = rows_by_job(file)[job]
+        disturb(file, own, kinds, draw)
+        findings = file["findings"]
+        name = list(file["names/text"][:]).index(metric.encode())
+        rows = own[findings["metric"][:][own] == name]
         faulty = [gpu for gpu in range(GPUS_PER_NODE) if (first + gpu) % FAULT_EVERY == 17]
         for gpu in faulty:
             findings["number"][rows[gpu]] *= FAULT_FACTOR

@@ -268,8 +268,9 @@ def hostile_texts(file, rng):
         if name.endswith(kept) and kept or rng.random() < 0.3:
             continue
         words = [rng.choice(HOSTILE_TEXTS) for _ in range(file[name].shape[0])]
-        if name.endswith("/metric") and rng.random() < 0.7:
-            words = list(file[name].asstr(errors="surrogateescape")[...].astype("S"))
+        if name == "names/text" and rng.random() < 0.9:  # some metrics and jobs, but no status
+            own = list(file[name].asstr(errors="surrogateescape")[...].astype("S"))
+            words = [word if b"." in text and rng.random() < 0.1 else text for word, text in zip(words, own)]
         width = max(2, *map(len, words))
         kind = h5py.h5t.C_S1.copy()
         kind.set_size(width)
@@ -287,8 +288,19 @@ def hostile_texts(file, rng):
             attributes.create(name, word, dtype=h5py.string_dtype("utf-8", len(word)))
 
 
+@with_h5py
+def hostile_bytes(file, rng):
+    """Texts and reasons of findings, byte by byte."""
+    for name in ("findings/text_bytes", "findings/reason_bytes"):
+        if name not in file or not isinstance(file[name], h5py.Dataset) or not file[name].shape:
+            continue
+        count = file[name].shape[0]
+        text = b"".join(rng.choice(HOSTILE_TEXTS)[:100] for _ in range(count // 10 + 1)).ljust(count, b"x")
+        replace(file, name, data=np.frombuffer(text[:count], np.uint8))
+
+
 ALL = [flip_bits, flip_in_the_front, truncate, overwrite_block, move_block, append_bytes, wrong_attribute,
        wrong_attribute, wrong_type, wrong_shape, huge_claim, huge_claim, bomb, another_filter,
        values_elsewhere, missing_part, link_elsewhere, hard_links, same_job_many_times, odd_job_name,
        bad_offsets, bad_offsets, hostile_numbers, hostile_numbers, hostile_texts, hostile_texts,
-       hostile_texts]
+       hostile_texts, hostile_bytes]

@@ -4,7 +4,8 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSIONS = (4, 5)  # 4 has no points
+SCHEMA_VERSIONS = (4, 5, 6)  # 4 has no points; before 6 each job had tables of outcomes and findings
+NAMES = ("job", "metric", "unit", "value_kind", "status")  # in /outcomes and /findings
 
 
 def open_run(path):
@@ -38,6 +39,30 @@ def read_table(group, dimension):
     return {name: read_column(dataset) for name, dataset in group.items()
             if name != dimension and isinstance(dataset, h5py.Dataset) and dataset.dims
             and len(dataset.dims[0]) > 0 and dataset.dims[0][0] == scale}
+
+
+def read_named_table(group, dimension):
+    """The same of /outcomes and /findings, whose columns of names hold rows of /names."""
+    names = read_column(group.file["names/text"])
+    return {column: names[values] if column in NAMES else values
+            for column, values in read_table(group, dimension).items()}
+
+
+def texts_of_rows(group, table, name):
+    """The text of each row, from the bytes of all."""
+    held = group[f"{name}_bytes"][()].tobytes()
+    ends = table[f"{name}_offset"] + table[f"{name}_length"]
+    return np.array([held[begin:end].decode() for begin, end in zip(table[f"{name}_offset"], ends)], str)
+
+
+def owners_of_rows(table, name, count):
+    """Of so many rows of another table: the row of this one that owns each; -1: none."""
+    lengths = table[f"{name}_length"].astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    owned = np.arange(lengths.sum()) + np.repeat(table[f"{name}_offset"].astype(np.int64) - before, lengths)
+    owners = np.full(count, -1)
+    owners[owned] = np.repeat(np.arange(len(lengths)), lengths)
+    return owners
 
 
 def units_of(group, dimension):

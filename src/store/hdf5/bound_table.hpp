@@ -74,19 +74,15 @@ class BoundTable {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
     using Stored = decltype(to_stored(std::declval<Member>()));
     const ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
-    columns_.push_back(
-        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
-    put_.push_back([access](std::span<const Row> rows) -> Values {
-      std::vector<Stored> values;
-      values.reserve(rows.size());
-      for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
-      return values;
-    });
-    get_.push_back([access](std::span<Row> rows, Values& values) {
-      auto value = std::get<std::vector<Stored>>(values).begin();
-      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(std::move(*value++));
-    });
-    return *this;
+    return add_column<Stored>(
+        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)}, access);
+  }
+
+  /// A text that is one of few, kept as a name.
+  template <class Access>
+  BoundTable& add_name(std::string name, const std::string& long_name, Access access) {
+    return add_column<std::string>(
+        {std::move(name), "", long_name + ", a row of /names", ElementType::name, {}}, access);
   }
 
   /// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
@@ -125,6 +121,24 @@ class BoundTable {
   }
 
  private:
+  /// @tparam Stored see to_stored
+  template <class Stored, class Access>
+  BoundTable& add_column(ColumnSpec column, Access access) {
+    using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
+    columns_.push_back(std::move(column));
+    put_.push_back([access](std::span<const Row> rows) -> Values {
+      std::vector<Stored> values;
+      values.reserve(rows.size());
+      for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
+      return values;
+    });
+    get_.push_back([access](std::span<Row> rows, Values& values) {
+      auto value = std::get<std::vector<Stored>>(values).begin();
+      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(std::move(*value++));
+    });
+    return *this;
+  }
+
   TableKey key_;
   std::vector<ColumnSpec> columns_;
   std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column

@@ -35,6 +35,7 @@ Handle file_type(ElementType type, std::size_t element_bytes) {
     case ElementType::i64: return copy(H5T_STD_I64LE);
     case ElementType::f64: return copy(H5T_IEEE_F64LE);
     case ElementType::text: return hdf5::utf8_type(element_bytes);
+    case ElementType::name: return copy(element_bytes == 2 ? H5T_STD_U16LE : H5T_STD_U32LE);
   }
   throw Error("unknown element type");
 }

@@ -158,12 +158,6 @@ void require_whole(const Dataset& dataset, const std::string& path, std::uint64_
 
 bool is_chunked(const Dataset& dataset) { return H5Pget_layout(dataset.creation) == H5D_CHUNKED; }
 
-bool is_one_chunk(const Dataset& dataset, std::uint64_t rows) {
-  hsize_t chunk_rows = 0;
-  return is_chunked(dataset) && H5Pget_chunk(dataset.creation, 1, &chunk_rows) == 1 &&
-         rows <= chunk_rows;
-}
-
 std::vector<std::uint8_t> read_chunk(const Dataset& dataset, const std::string& path,
                                      std::uint64_t row) {
   const hsize_t first = row;

@@ -39,8 +39,6 @@ void require_whole(const Dataset& dataset, const std::string& path, std::uint64_
                    std::size_t element_bytes);
 
 bool is_chunked(const Dataset& dataset);
-/// Whether all these rows lie in one chunk.
-bool is_one_chunk(const Dataset& dataset, std::uint64_t rows);
 
 /// The chunk that begins with that row, packed as it is. @throws StoreError if it is not there
 std::vector<std::uint8_t> read_chunk(const Dataset& dataset, const std::string& path,

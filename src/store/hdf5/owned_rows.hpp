@@ -34,6 +34,9 @@ struct Span {
   std::span<T> owned_by(RowRange range) {
     return {rows.begin() + place_of(range), static_cast<std::size_t>(range.length)};
   }
+  std::span<const T> owned_by(RowRange range) const {
+    return {rows.begin() + place_of(range), static_cast<std::size_t>(range.length)};
+  }
 
  private:
   std::ptrdiff_t place_of(RowRange range) const {

@@ -4,12 +4,19 @@
 namespace sonde {
 
 namespace keys {
-TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
-TableKey findings(const std::string& job) { return {"jobs/" + job + "/findings", "finding"}; }
-TableKey vectors(const std::string& job) { return {"jobs/" + job + "/findings", "element"}; }
-TableKey modes(const std::string& job) { return {"jobs/" + job + "/findings", "mode"}; }
+namespace {
+std::string group_of(const std::string& job, const std::string& part) {
+  return job.empty() ? part : "jobs/" + job + "/" + part;
+}
+}  // namespace
+
+TableKey outcomes(const std::string& job) { return {group_of(job, "outcomes"), "outcome"}; }
+TableKey findings(const std::string& job) { return {group_of(job, "findings"), "finding"}; }
+TableKey vectors(const std::string& job) { return {group_of(job, "findings"), "element"}; }
+TableKey modes(const std::string& job) { return {group_of(job, "findings"), "mode"}; }
+TableKey probes(const std::string& job) { return {group_of(job, "probes"), "probe"}; }
 TableKey traces(const std::string& job, const std::string& dimension) {
-  return {"jobs/" + job + "/traces", dimension};
+  return {group_of(job, "traces"), dimension};
 }
 }  // namespace keys
 
@@ -41,9 +48,40 @@ void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std
   add("remap_failure", "1", "a row could not be remapped", &Health::remap_failure);
 }
 
+/// What both layouts have in common.
+void add_outcome(BoundTable<OutcomeRow>& table) {
+  const auto result = [](auto member) { return at(&OutcomeRow::result, member); };
+  table.add("reason", "", "why it is not ok", result(&JobResult::reason))
+      .add("elapsed_s", "s", "wall time of the job", result(&JobResult::elapsed_s))
+      .add("device_s", "s", "of these, the time in which the device was at work on probes",
+           result(&JobResult::device_s));
+}
+
+/// The same. @param job "": all
+void add_finding(BoundTable<FindingRow>& table, const std::string& job) {
+  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
+  table.add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
+      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
+                 &FindingRow::vector)
+      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
+      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
+      .add("repeatability", "1",
+           "standard deviation of those of one replicate, in the metric's unit",
+           finding(&Finding::repeatability))
+      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
+           finding(&Finding::reproducibility))
+      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
+           finding(&Finding::replicates))
+      .add_range("mode", "its modes, in mode_values", keys::modes(job), &FindingRow::modes)
+      .add("interval_low", "1", "where a gradual edge begins, else NaN",
+           at(&FindingRow::interval, &Interval::low))
+      .add("interval_high", "1", "where a gradual edge ends, else NaN",
+           at(&FindingRow::interval, &Interval::high));
+}
+
 }  // namespace
 
-BoundTable<DeviceRow> device_table(WithPoints points) {
+BoundTable<DeviceRow> device_table(Layout layout) {
   const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
   const auto device = [](auto member) { return at(&DeviceRow::device, member); };
   BoundTable<DeviceRow> table(keys::devices);
@@ -90,10 +128,12 @@ BoundTable<DeviceRow> device_table(WithPoints points) {
                  &DeviceRow::carveouts);
   add_health(table, "before_", ", before the first job", &DeviceResult::before);
   add_health(table, "after_", ", after the last job", &DeviceResult::after);
-  if (points == WithPoints::no) return table;
+  if (layout == Layout::without_points) return table;
   table.add(point_column, "1", "row of its options in /points, 0 if there is no such table",
             device(&DeviceResult::point_index));
-  return table;
+  if (layout == Layout::by_job) return table;
+  return table.add_range("outcome", "its jobs in /outcomes, in the order in which they ran",
+                         keys::outcomes(), &DeviceRow::outcomes);
 }
 
 BoundTable<UnauditedDevice> unaudited_table() {
@@ -102,15 +142,23 @@ BoundTable<UnauditedDevice> unaudited_table() {
       .add("uuid", "", "UUID of a GPU that nobody measured", &UnauditedDevice::uuid);
 }
 
+BoundTable<OutcomeRow> outcome_table() {
+  auto table = table_by_device<OutcomeRow>(keys::outcomes());
+  table.add_name("job", "name of the job", at(&OutcomeRow::result, &JobResult::job))
+      .add_name("status", "outcome of the job", at(&OutcomeRow::result, &JobResult::status));
+  add_outcome(table);
+  return table
+      .add("probe_length", "1", "number of rows of its probes in /jobs/<job>/probes",
+           at(&OutcomeRow::probes, &RowRange::length))
+      .add_range("finding", "its findings in /findings", keys::findings(), &OutcomeRow::findings);
+}
+
 BoundTable<OutcomeRow> outcome_table(const std::string& job) {
-  return table_by_device<OutcomeRow>({"jobs/" + job + "/outcomes", keys::outcome_dimension})
-      .add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
-      .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status))
-      .add("reason", "", "why it is not ok", at(&OutcomeRow::result, &JobResult::reason))
-      .add("elapsed_s", "s", "wall time of the job", at(&OutcomeRow::result, &JobResult::elapsed_s))
-      .add("device_s", "s", "of these, the time in which the device was at work on probes",
-           at(&OutcomeRow::result, &JobResult::device_s))
-      .add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
+  auto table = table_by_device<OutcomeRow>(keys::outcomes(job));
+  table.add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
+      .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status));
+  add_outcome(table);
+  return table.add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
       .add_range("finding", "its findings", keys::findings(job), &OutcomeRow::findings);
 }
 
@@ -172,33 +220,35 @@ BoundTable<WindowCount> bin_table(const std::string& job) {
       .add("bin_accesses", "1", "timed accesses in the bin", &WindowCount::accesses);
 }
 
+BoundTable<FindingRow> finding_table() {
+  auto table = table_by_device<FindingRow>(keys::findings());
+  table.add_name("metric", "name of the metric", at(&FindingRow::finding, &Finding::metric))
+      .add_name("unit", "unit of number, vector_values and deviations", &FindingRow::unit)
+      .add_name("value_kind", "none, number, text or vector", &FindingRow::value_kind)
+      .add_name("status", "outcome", at(&FindingRow::finding, &Finding::status))
+      .add_range("text", "the value if it is a text, in text_bytes", text_table().key,
+                 &FindingRow::text_bytes)
+      .add_range("reason", "why there is no value, or what to know about it, in reason_bytes",
+                 reason_table().key, &FindingRow::reason_bytes);
+  add_finding(table, "");
+  return table;
+}
+
 BoundTable<FindingRow> finding_table(const std::string& job) {
-  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
-  return table_by_device<FindingRow>(keys::findings(job))
-      .add("metric", "", "name of the metric", finding(&Finding::metric))
+  auto table = table_by_device<FindingRow>(keys::findings(job));
+  table.add("metric", "", "name of the metric", at(&FindingRow::finding, &Finding::metric))
       .add("unit", "", "unit of number, vector_values and deviations", &FindingRow::unit)
       .add("value_kind", "", "none, number, text or vector", &FindingRow::value_kind)
-      .add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
+      .add("status", "", "outcome", at(&FindingRow::finding, &Finding::status))
       .add("text", "", "the value if it is a text", &FindingRow::text)
-      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
-                 &FindingRow::vector)
-      .add("status", "", "outcome", finding(&Finding::status))
       .add("reason", "", "why there is no value, or what to know about it",
-           finding(&Finding::reason))
-      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
-      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
-      .add("repeatability", "1",
-           "standard deviation of those of one replicate, in the metric's unit",
-           finding(&Finding::repeatability))
-      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
-           finding(&Finding::reproducibility))
-      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
-           finding(&Finding::replicates))
-      .add_range("mode", "its modes, in mode_values", keys::modes(job), &FindingRow::modes)
-      .add("interval_low", "1", "where a gradual edge begins, else NaN",
-           at(&FindingRow::interval, &Interval::low))
-      .add("interval_high", "1", "where a gradual edge ends, else NaN",
-           at(&FindingRow::interval, &Interval::high));
+           at(&FindingRow::finding, &Finding::reason));
+  add_finding(table, job);
+  return table;
+}
+
+ValueTable<std::string> name_table() {
+  return {keys::names, {"text", "", "what a row of a column of names says", ElementType::text}};
 }
 
 ValueTable<std::uint64_t> carveout_table() {
@@ -209,6 +259,15 @@ ValueTable<std::uint64_t> carveout_table() {
 ValueTable<double> repeat_table(const std::string& job) {
   return {keys::traces(job, "repeat"),
           {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64}};
+}
+
+ValueTable<std::uint8_t> text_table() {
+  return {{"findings", "text_byte"},
+          {"text_bytes", "1", "UTF-8 of values that are texts", ElementType::u8}};
+}
+
+ValueTable<std::uint8_t> reason_table() {
+  return {{"findings", "reason_byte"}, {"reason_bytes", "1", "UTF-8 of reasons", ElementType::u8}};
 }
 
 ValueTable<double> vector_table(const std::string& job) {

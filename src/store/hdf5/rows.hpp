@@ -1,5 +1,6 @@
 // The rows of every table in the file and the meaning of each column: the schema, in code.
-// docs/file-format.md says the same for readers.
+// docs/file-format.md says the same for readers. Outcomes and findings are in one table each, of
+// all jobs; in a shard, and in files of schema version 5, each job has its own.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,16 +12,21 @@
 
 namespace sonde {
 
+/// How a file has its tables: as version 4; as version 5 and shards, with tables for each job; or
+/// with one table of outcomes and one of findings.
+enum class Layout { without_points, by_job, joined };
+
 struct DeviceRow {
   DeviceResult device;  // without its jobs
   RowRange carveouts;
+  RowRange outcomes;  // in the order in which the jobs ran
 };
 
 struct OutcomeRow {
   std::uint64_t device_index = 0;
-  std::uint64_t position = 0;  // of the job in the device's run
+  std::uint64_t position = 0;  // by job: of the job in the device's run
   JobResult result;            // without its probes and findings
-  RowRange probes;
+  RowRange probes;             // joined: the file has the length alone
   RowRange findings;
 };
 
@@ -49,13 +55,15 @@ inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "
 
 struct FindingRow {
   std::uint64_t device_index = 0;
-  Finding finding;  // without its value, modes and interval
+  Finding finding;  // without its value, modes and interval; joined: without its reason
   std::string unit;
   std::string value_kind;
   double number = 0;  // NaN unless value_kind is "number"
-  std::string text;
+  std::string text;   // not joined
   RowRange vector;
   RowRange modes;
+  RowRange text_bytes;  // joined
+  RowRange reason_bytes;
   Interval interval;  // NaN if there is none
 };
 
@@ -65,24 +73,28 @@ inline constexpr const char* point_column = "point_index";
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
-/// Of the only table that has one row for each device that ran a job.
-inline constexpr const char* outcome_dimension = "outcome";
+/// All different texts of the columns of names.
+inline const TableKey names{"names", "name"};
+// Of all jobs, or of one.
+TableKey outcomes(const std::string& job = "");
+TableKey findings(const std::string& job = "");
+TableKey vectors(const std::string& job = "");
+TableKey modes(const std::string& job = "");
 TableKey probes(const std::string& job);
-TableKey findings(const std::string& job);
-TableKey vectors(const std::string& job);
-TableKey modes(const std::string& job);
 /// Of the traces: "lane", "repeat", or the dimension of a Recording.
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
 
-/// Files of schema version 4 know no points.
-enum class WithPoints { no, yes };
-BoundTable<DeviceRow> device_table(WithPoints points = WithPoints::yes);
+BoundTable<DeviceRow> device_table(Layout layout = Layout::joined);
 BoundTable<UnauditedDevice> unaudited_table();
+/// Of all jobs. Probes are counted: those of a job lie in the order of its outcomes.
+BoundTable<OutcomeRow> outcome_table();
 BoundTable<OutcomeRow> outcome_table(const std::string& job);
 BoundTable<ProbeRow> probe_table(const std::string& job);
 BoundTable<LaneRow> lane_table(const std::string& job);
 BoundTable<WindowCount> bin_table(const std::string& job);
+/// Of all jobs, with texts of any length byte by byte.
+BoundTable<FindingRow> finding_table();
 BoundTable<FindingRow> finding_table(const std::string& job);
 
 /// A table of one column, whose rows are plain values.
@@ -91,10 +103,14 @@ struct ValueTable {
   TableKey key;
   ColumnSpec column;
 };
+ValueTable<std::string> name_table();
 ValueTable<std::uint64_t> carveout_table();
+ValueTable<double> vector_table(const std::string& job = "");
+ValueTable<double> mode_table(const std::string& job = "");
+/// UTF-8 of texts, and of reasons, of the findings of all jobs.
+ValueTable<std::uint8_t> text_table();
+ValueTable<std::uint8_t> reason_table();
 ValueTable<double> repeat_table(const std::string& job);
-ValueTable<double> vector_table(const std::string& job);
-ValueTable<double> mode_table(const std::string& job);
 /// The addresses of lanes, in units of the visit_step_bytes of each.
 ValueTable<std::uint64_t> visit_table(const std::string& job);
 

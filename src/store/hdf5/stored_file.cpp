@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/hdf5/column_layout.hpp"
+#include "store/hdf5/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,9 @@ using hdf5::Handle;
 constexpr std::uint64_t least_rows_to_share = 10'000;
 // Columns, each by a thread of its own: more would only wait for the one that reads.
 constexpr std::size_t most_unpacked_at_once = 4;
+
+// A fleet's metrics, units, jobs and statuses are some two thousand.
+constexpr std::uint64_t most_names = 1 << 20;
 
 std::string path_of(const TableKey& key, const std::string& column) {
   return key.group + "/" + column;
@@ -60,10 +64,15 @@ PackedColumn repeat(ElementType type, const std::vector<std::uint8_t>& value, st
   return packed;
 }
 
-/// These rows of a chunk that holds all.
-PackedChunks rows_of(PackedChunks chunk, RowRange rows) {
-  chunk.rows = rows;
-  return chunk;
+/// These rows of chunks that hold all.
+PackedChunks rows_of(const PackedChunks& all, RowRange rows) {
+  PackedChunks some{all.path, all.type, all.element_bytes, all.chunk_rows, all.filters, rows, {}};
+  if (rows.length == 0) return some;
+  const std::uint64_t last = (rows.offset + rows.length - 1) / all.chunk_rows;
+  for (std::uint64_t chunk = rows.offset / all.chunk_rows; chunk <= last; ++chunk) {
+    some.chunks.push_back(all.chunks.at(chunk));
+  }
+  return some;
 }
 
 }  // namespace
@@ -99,7 +108,7 @@ StoredTable::Found StoredTable::find_in_file(const ColumnSpec& column) const {
   require_whole(dataset, path, rows_, bytes);
   return {{.shape = {.element_bytes = bytes, .constant = read_constant(dataset, expected, path)},
            .chunk_rows = read_chunk_rows(dataset, path),
-           .chunk = std::nullopt},
+           .chunks = nullptr},
           std::move(dataset)};
 }
 
@@ -107,15 +116,16 @@ StoredTable::Found StoredTable::find(const ColumnSpec& column) const {
   if (const auto kept = kept_.find(column.name); kept != kept_.end()) return {kept->second, {}};
   Found found = find_in_file(column);
   StoredColumn& own = found.column;
-  if (rows_ > 0 && own.shape.constant.empty() && is_one_chunk(*found.dataset, rows_)) {
+  if (rows_ > 0 && own.shape.constant.empty() && is_chunked(*found.dataset)) {
     const std::uint64_t bytes = H5Dget_storage_size(*found.dataset);
     if (bytes <= file_.may_keep_bytes_) {
-      own.chunk = read_chunks(*found.dataset, path_of(key_, column.name), column.type,
-                              own.shape.element_bytes, {0, rows_});
+      own.chunks = std::make_shared<const PackedChunks>(
+          read_chunks(*found.dataset, path_of(key_, column.name), column.type,
+                      own.shape.element_bytes, {0, rows_}));
       file_.may_keep_bytes_ -= bytes;
     }
   }
-  if (own.chunk || !own.shape.constant.empty()) {
+  if (own.chunks || !own.shape.constant.empty()) {
     kept_.emplace(column.name, own);
   } else if (rows_ > 0) {
     file_.keeps_all_ = false;
@@ -124,6 +134,18 @@ StoredTable::Found StoredTable::find(const ColumnSpec& column) const {
 }
 
 StoredTable::Unpacking StoredTable::read_column(const ColumnSpec& column, RowRange range) const {
+  if (column.type == ElementType::name) {
+    return [unpack_places = read_places(column, range), names = file_.names()] {
+      PackedColumn packed = unpack_places();
+      packed.names = names;
+      return packed;
+    };
+  }
+  return read_places(column, range);
+}
+
+/// Of a column of names those alone.
+StoredTable::Unpacking StoredTable::read_places(const ColumnSpec& column, RowRange range) const {
   const std::string path = path_of(key_, column.name);
   if (range.offset > rows_ || range.length > rows_ - range.offset) {
     throw StoreError(fmt::format("{} has {} rows, fewer than are referred to", path, rows_));
@@ -135,8 +157,8 @@ StoredTable::Unpacking StoredTable::read_column(const ColumnSpec& column, RowRan
       return repeat(type, value, range.length);
     };
   }
-  if (own.chunk) {
-    return [chunk = rows_of(std::move(*own.chunk), range)] { return unpack_chunks(chunk); };
+  if (own.chunks) {
+    return [some = rows_of(*own.chunks, range)] { return unpack_chunks(some); };
   }
   if (range.length > 0 && is_chunked(*found.dataset)) {
     return [packed = read_chunks(*found.dataset, path, column.type, own.shape.element_bytes,
@@ -203,6 +225,19 @@ StoredTable& StoredFile::table(const TableKey& key) {
   auto& table = tables_[key];
   if (!table) table.reset(new StoredTable(*this, key));
   return *table;
+}
+
+std::shared_ptr<const Names> StoredFile::names() {
+  if (!names_) {
+    const ValueTable<std::string> list = name_table();
+    const StoredTable& stored = table(list.key);
+    if (stored.rows() > most_names) {
+      throw StoreError(fmt::format("it has {} names, more than sonde takes", stored.rows()));
+    }
+    const Values read = unpack(stored.read(list.column, {0, stored.rows()}));
+    names_ = std::make_shared<const Names>(std::get<Names>(read));
+  }
+  return names_;
 }
 
 void StoredFile::close() {

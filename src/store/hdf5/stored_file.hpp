@@ -17,11 +17,11 @@
 
 namespace sonde {
 
-/// What a file says of a column before its rows are read, and the column itself if it is small.
+/// What a file says of a column before its rows are read, and the column itself if it is kept.
 struct StoredColumn {
   ColumnShape shape;
-  std::uint64_t chunk_rows = 0;       // as in TableShape
-  std::optional<PackedChunks> chunk;  // all its rows, if they are one chunk that is kept
+  std::uint64_t chunk_rows = 0;                // as in TableShape
+  std::shared_ptr<const PackedChunks> chunks;  // all its rows, if they are kept
 };
 
 class StoredFile;
@@ -52,6 +52,7 @@ class StoredTable {
   Found find(const ColumnSpec& column) const;
   Found find_in_file(const ColumnSpec& column) const;
   Unpacking read_column(const ColumnSpec& column, RowRange range) const;
+  Unpacking read_places(const ColumnSpec& column, RowRange range) const;
   void open_group() const;
 
   StoredFile& file_;
@@ -65,7 +66,7 @@ class StoredTable {
 /// is found of their columns is kept, so that the file must not change meanwhile.
 class StoredFile {
  public:
-  /// @param keep_bytes of columns of one chunk, packed as they are, that are kept, too
+  /// @param keep_bytes of columns, packed as they are, that are kept, too
   /// @throws StoreError as open_to_read does
   explicit StoredFile(std::filesystem::path path, std::uint64_t keep_bytes = 0);
   StoredFile(const StoredFile&) = delete;
@@ -75,6 +76,8 @@ class StoredFile {
   hid_t id();
   /// Lives as long as the file. @throws StoreError
   StoredTable& table(const TableKey& key);
+  /// What columns of names refer to; read once. @throws StoreError
+  std::shared_ptr<const Names> names();
   /// Until something is wanted that was not kept. A process may have few files open.
   void close();
   /// Whether all columns that were asked for are kept: what was read of them can be read again
@@ -92,6 +95,7 @@ class StoredFile {
   bool may_open_ = true;
   std::optional<hdf5::Handle> file_;
   std::map<TableKey, std::unique_ptr<StoredTable>> tables_;
+  std::shared_ptr<const Names> names_;
 };
 
 }  // namespace sonde

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <unordered_map>
 
 namespace sonde {
 namespace {
@@ -20,18 +21,39 @@ constexpr std::size_t most_constant_bytes = 4096;
 // where it need not convert.
 static_assert(std::endian::native == std::endian::little, "the file's types are little-endian");
 
+/// A column's own element type, known to the compiler, which then copies without a call.
+template <class Work>
+void with_width(std::size_t width_bytes, Work&& work) {
+  switch (width_bytes) {
+    case 2: return work(std::uint16_t{});
+    case 4: return work(std::uint32_t{});
+    case 8: return work(std::uint64_t{});
+    default: throw Error("a column of an unknown element size");
+  }
+}
+
+template <class T>
+T element_at(const std::byte* bytes, std::uint64_t row) {
+  T value;
+  std::memcpy(&value, bytes + row * sizeof(T), sizeof(T));
+  return value;
+}
+
 /// From elements of one width to those of another; all numbers are little-endian.
 /// @param shift added to each
 void refit_numbers(const PackedColumn& from, std::uint64_t shift, PackedColumn& to) {
-  const std::size_t width = to.element_bytes;
   std::uint64_t lost = 0;
-  for (std::uint64_t row = 0; row < from.rows(); ++row) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, from.bytes.data() + row * from.element_bytes, from.element_bytes);
-    value += shift;
-    if (width < sizeof(value)) lost |= value >> (8 * width);
-    std::memcpy(to.bytes.data() + row * width, &value, width);
-  }
+  const std::uint64_t rows = from.rows();
+  with_width(from.element_bytes, [&]<class Old>(Old) {
+    with_width(to.element_bytes, [&]<class New>(New) {
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::uint64_t value = element_at<Old>(from.bytes.data(), row) + shift;
+        const auto fitted = static_cast<New>(value);
+        lost |= value ^ fitted;
+        std::memcpy(to.bytes.data() + row * sizeof(New), &fitted, sizeof(New));
+      }
+    });
+  });
   require(lost == 0, "a number does not fit its column");
 }
 
@@ -100,6 +122,31 @@ void copy_text(std::span<const std::string> from, std::size_t width, std::byte* 
   }
 }
 
+/// The place among the names that a row has. @throws StoreError if that is beyond them
+std::uint32_t place_at(const PackedColumn& column, std::uint64_t row, std::size_t names) {
+  const std::uint32_t place = column.element_bytes == sizeof(std::uint16_t)
+                                  ? element_at<std::uint16_t>(column.bytes.data(), row)
+                                  : element_at<std::uint32_t>(column.bytes.data(), row);
+  if (place >= names) throw StoreError("a row has a name that is not among the names of the file");
+  return place;
+}
+
+PackedColumn pack_names(std::span<const std::string> texts) {
+  PackedColumn packed{ElementType::name, sizeof(std::uint32_t),
+                      std::vector<std::byte>(texts.size() * sizeof(std::uint32_t))};
+  Names names;
+  std::unordered_map<std::string_view, std::uint32_t> places;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto next = static_cast<std::uint32_t>(names.size());
+    const auto [found, is_new] = places.try_emplace(texts[i], next);
+    if (is_new) names.push_back(texts[i]);
+    std::memcpy(packed.bytes.data() + i * sizeof(std::uint32_t), &found->second,
+                sizeof(std::uint32_t));
+  }
+  packed.names = std::make_shared<const Names>(std::move(names));
+  return packed;
+}
+
 }  // namespace
 
 std::uint64_t size_of(const Values& values) {
@@ -117,7 +164,8 @@ Values empty_values(ElementType type) {
     case ElementType::i32: return std::vector<std::int32_t>{};
     case ElementType::i64: return std::vector<std::int64_t>{};
     case ElementType::f64: return std::vector<double>{};
-    case ElementType::text: return std::vector<std::string>{};
+    case ElementType::text:
+    case ElementType::name: return std::vector<std::string>{};
   }
   throw Error("unknown element type");
 }
@@ -127,6 +175,7 @@ std::size_t element_bytes(ElementType type, const Values& values) {
     return narrowest_bytes(std::get<std::vector<std::uint32_t>>(values));
   if (type == ElementType::u64)
     return narrowest_bytes(std::get<std::vector<std::uint64_t>>(values));
+  if (type == ElementType::name) return sizeof(std::uint32_t);
   if (type == ElementType::text) {
     std::size_t longest = 2;  // xarray takes columns of one-byte texts for letters of one text
     for (const auto& text : std::get<std::vector<std::string>>(values)) {
@@ -141,13 +190,25 @@ std::vector<std::uint8_t> constant_of(ElementType type, const Values& values) {
   const bool constant =
       std::visit([](const auto& column) { return !column.empty() && are_equal(column); }, values);
   if (!constant || element_bytes(type, values) > most_constant_bytes) return {};
+  if (type == ElementType::name) {
+    const std::string& text = std::get<std::vector<std::string>>(values).front();
+    return {text.c_str(), text.c_str() + text.size() + 1};
+  }
   const auto packed = pack(type, values, element_bytes(type, values), {0, 1});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.bytes.data());
   return {bytes, bytes + packed.bytes.size()};
 }
 
+std::size_t name_bytes(std::size_t names) {
+  return names <= std::size_t{1} << 16 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+}
+
 PackedColumn pack(ElementType type, const Values& values, std::size_t width_bytes, RowRange rows) {
   require(rows.offset + rows.length <= size_of(values), "rows beyond the end of a column");
+  if (type == ElementType::name) {
+    return pack_names(
+        std::span(std::get<std::vector<std::string>>(values)).subspan(rows.offset, rows.length));
+  }
   PackedColumn packed{type, width_bytes, std::vector<std::byte>(rows.length * width_bytes)};
   if (rows.length == 0) return packed;
   std::visit(
@@ -179,22 +240,47 @@ PackedColumn fit(PackedColumn column, std::size_t width_bytes, std::uint64_t shi
   return fitted;
 }
 
+PackedColumn rename(const PackedColumn& column, std::span<const std::uint32_t> place,
+                    std::size_t width_bytes) {
+  PackedColumn renamed{column.type, width_bytes,
+                       std::vector<std::byte>(column.rows() * width_bytes)};
+  for (std::uint64_t row = 0; row < column.rows(); ++row) {
+    const std::uint32_t to = place[place_at(column, row, place.size())];
+    std::memcpy(renamed.bytes.data() + row * width_bytes, &to, width_bytes);
+  }
+  return renamed;
+}
+
 Values unpack(const PackedColumn& packed, RowRange rows) {
   const std::size_t width = packed.element_bytes;
   require(rows.offset + rows.length <= packed.rows(), "rows beyond the end of a packed column");
+  if (packed.type == ElementType::name) {
+    std::vector<std::string> texts;
+    texts.reserve(rows.length);
+    for (std::uint64_t row = rows.offset; row < rows.offset + rows.length; ++row) {
+      texts.emplace_back(text_at(packed, row));
+    }
+    return texts;
+  }
   Values values = empty_values(packed.type);
+  const std::byte* from = packed.bytes.data() + rows.offset * width;
   std::visit(
       [&]<class T>(std::vector<T>& column) {
         column.resize(rows.length);
-        const std::byte* from = packed.bytes.data() + rows.offset * width;
-        for (T& value : column) {
-          if constexpr (std::is_same_v<T, std::string>) {
+        if constexpr (std::is_same_v<T, std::string>) {
+          for (std::string& value : column) {
             const char* text = reinterpret_cast<const char*>(from);
             value.assign(text, strnlen(text, width));
-          } else {  // narrow numbers fill the lower bytes
-            std::memcpy(&value, from, width);
+            from += width;
           }
-          from += width;
+        } else if (width == sizeof(T)) {
+          if (!column.empty()) std::memcpy(column.data(), from, column.size() * width);
+        } else {
+          with_width(width, [&]<class Stored>(Stored) {
+            for (std::size_t i = 0; i < column.size(); ++i) {
+              column[i] = static_cast<T>(element_at<Stored>(from, i));
+            }
+          });
         }
       },
       values);
@@ -204,6 +290,9 @@ Values unpack(const PackedColumn& packed, RowRange rows) {
 Values unpack(const PackedColumn& column) { return unpack(column, {0, column.rows()}); }
 
 std::string_view text_at(const PackedColumn& column, std::uint64_t row) {
+  if (column.type == ElementType::name) {
+    return column.names->at(place_at(column, row, column.names->size()));
+  }
   const char* text =
       reinterpret_cast<const char*>(column.bytes.data()) + row * column.element_bytes;
   return {text, strnlen(text, column.element_bytes)};
@@ -211,7 +300,8 @@ std::string_view text_at(const PackedColumn& column, std::uint64_t row) {
 
 PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows) {
   const std::size_t width = column.element_bytes;
-  PackedColumn picked{column.type, width, std::vector<std::byte>(rows.size() * width)};
+  PackedColumn picked{column.type, width, std::vector<std::byte>(rows.size() * width),
+                      column.names};
   std::byte* to = picked.bytes.data();
   for (const std::uint64_t row : rows) {
     require(row < column.rows(), "a row beyond the end of a packed column");

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,12 @@ struct RowRange {
 /// Element types, in the file all little-endian. `u32` and `u64` are so in memory; the file has
 /// the narrowest of u16, u32 and u64 that holds all values of the column. `row`, the number of a
 /// row of another table, is u64 in both. `text`: UTF-8 of a fixed number of bytes, padded with
-/// zeros.
-enum class ElementType { u8, u32, u64, row, i32, i64, f64, text };
+/// zeros. `name`: a text that many rows have; in the file as the row, u16 or u32, that it has in
+/// the table of names.
+enum class ElementType { u8, u32, u64, row, i32, i64, f64, text, name };
+
+/// Different texts, of which columns of names hold the places.
+using Names = std::vector<std::string>;
 
 /// What a column is, whatever it holds.
 struct ColumnSpec {
@@ -60,11 +65,12 @@ Values empty_values(ElementType type);
 
 std::uint64_t size_of(const Values& values);
 
-/// Bytes that one element needs in the file: the longest text (at least 2), the largest number.
+/// Bytes that one element needs in the file: the longest text (at least 2), the largest number, as
+/// many names as there are elements.
 std::size_t element_bytes(ElementType type, const Values& values);
 
-/// The one value that all elements have, as the file keeps it; empty if they differ, there are
-/// none, or it is a text too long for the header of a dataset.
+/// The one value that all elements have, as the file keeps it, of a name the text and a zero; empty
+/// if they differ, there are none, or it is a text too long for the header of a dataset.
 std::vector<std::uint8_t> constant_of(ElementType type, const Values& values);
 
 /// Rows of a column as the file keeps them.
@@ -72,11 +78,15 @@ struct PackedColumn {
   ElementType type = ElementType::u64;
   std::size_t element_bytes = 1;
   std::vector<std::byte> bytes;
+  std::shared_ptr<const Names> names{};  // of a column of names
 
   std::uint64_t rows() const { return bytes.size() / element_bytes; }
 };
 
-/// These rows in `width_bytes` each, element_bytes or more.
+/// Bytes of a column that holds places among so many names.
+std::size_t name_bytes(std::size_t names);
+
+/// These rows in `width_bytes` each, element_bytes or more; names with a table of their own.
 /// @throws Error if a text or a number does not fit
 PackedColumn pack(ElementType type, const Values& values, std::size_t width_bytes, RowRange rows);
 
@@ -84,11 +94,17 @@ PackedColumn pack(ElementType type, const Values& values, std::size_t width_byte
 /// @throws Error if a text or a number does not fit
 PackedColumn fit(PackedColumn column, std::size_t width_bytes, std::uint64_t shift);
 
-/// The reverse of pack, of these rows.
+/// The same rows as places among other names. @param place of each old name among the new ones
+/// @throws StoreError if a row has no old name
+PackedColumn rename(const PackedColumn& column, std::span<const std::uint32_t> place,
+                    std::size_t width_bytes);
+
+/// The reverse of pack, of these rows. @throws StoreError if a row has a name that there is not
 Values unpack(const PackedColumn& column, RowRange rows);
 Values unpack(const PackedColumn& column);
 
-/// As long as the column lives. @pre it is a column of texts, and has that row
+/// As long as the column lives. @pre it is a column of texts or names, and has that row
+/// @throws StoreError if there is no such name
 std::string_view text_at(const PackedColumn& column, std::uint64_t row);
 
 /// Only these rows, in this order.

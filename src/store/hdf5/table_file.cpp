@@ -3,6 +3,7 @@
 
 #include "store/hdf5/column_layout.hpp"
 #include "store/hdf5/dataset.hpp"
+#include "store/hdf5/rows.hpp"
 
 #include <fmt/format.h>
 #include <hdf5_hl.h>
@@ -63,12 +64,6 @@ void write_packed(hid_t dataset, const TablePlan& table, std::size_t c, RowRange
         "writing " + path_of(table.key, table.columns[c].name));
 }
 
-/// As the file wants it.
-PackedColumn fit_part(const FilePlan& plan, const TablePlan& table, std::size_t part, std::size_t c,
-                      PackedColumn column) {
-  return fit(std::move(column), table.shapes[c].element_bytes, plan.shift(table.columns[c], part));
-}
-
 std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(
       crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -112,7 +107,7 @@ std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
     if (table.part_rows.at(part) == 0) continue;
     const RowRange rows{0, table.part_rows[part]};
     for (const std::size_t c : table.columns_of(Storage::gathered)) {
-      const auto packed = fit_part(plan, table, part, c, load(table, c, rows)).bytes;
+      const auto packed = plan.fit(table, c, part, load(table, c, rows)).bytes;
       all.append(reinterpret_cast<const char*>(packed.data()), packed.size());
     }
   }
@@ -120,6 +115,8 @@ std::string pack_gathered_columns(const FilePlan& plan, std::size_t part,
 }
 
 void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered) {
+  const ValueTable<std::string> names = name_table();
+  write_tables(file, {{.key = names.key, .columns = {names.column}, .values = {plan.names}}});
   std::vector<std::size_t> taken(gathered.size(), 0);
   for (const TablePlan& table : plan.tables) {
     create_table(file, table, [&](std::size_t c, hid_t dataset) {
@@ -167,7 +164,7 @@ std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan
     PackedColumn packed;
     std::optional<Dataset> dataset;
     run_step([&] {
-      packed = fit_part(plan, table, part, c, load(table, c, {0, rows}));
+      packed = plan.fit(table, c, part, load(table, c, {0, rows}));
       dataset.emplace(open_dataset(file, path_of(table.key, table.columns[c].name)));
     });
     for_each_round(table, c, table.most_rows(), [&](std::uint64_t done, std::uint64_t most) {

@@ -188,7 +188,7 @@ TEST_F(HostileFileTest, one_job_under_two_names_is_refused) {
                 "link");
   });
 
-  EXPECT_THAT(error_of_reading(), HasSubstr("copy"));
+  EXPECT_THAT(error_of_reading(), HasSubstr("jobs/copy"));
 }
 
 TEST_F(HostileFileTest, thousands_of_jobs_are_refused_before_they_are_read) {

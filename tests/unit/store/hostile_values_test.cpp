@@ -2,18 +2,20 @@
 #include "store/merge.hpp"
 #include "unit/store/hostile_file.hpp"
 
+#include <cstring>
 #include <limits>
 
 namespace sonde {
 namespace {
 
+using hdf5::Handle;
 using test::HostileFileTest;
 using testing::AllOf;
 using testing::HasSubstr;
 
 /// Its columns are few enough to be kept: another thread looks at them.
 TEST_F(HostileFileTest, a_merge_takes_no_rows_that_two_rows_own) {
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+  overwrite<std::uint64_t>("outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
   const std::filesystem::path merged = folder_ / "merged.h5";
 
   try {
@@ -27,15 +29,15 @@ TEST_F(HostileFileTest, a_merge_takes_no_rows_that_two_rows_own) {
 }
 
 TEST_F(HostileFileTest, rows_belong_to_one_owner) {
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+  overwrite<std::uint64_t>("outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
 
   EXPECT_THAT(error_of_reading(), HasSubstr("refer"));
 }
 
 TEST_F(HostileFileTest, sums_of_offsets_do_not_wrap) {
   const auto last = std::numeric_limits<std::uint64_t>::max();
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_offset", H5T_NATIVE_UINT64, {last, last});
-  overwrite<std::uint64_t>("jobs/clock/outcomes/finding_length", H5T_NATIVE_UINT64, {2, 2});
+  overwrite<std::uint64_t>("outcomes/finding_offset", H5T_NATIVE_UINT64, {last, last});
+  overwrite<std::uint64_t>("outcomes/finding_length", H5T_NATIVE_UINT64, {2, 2});
 
   EXPECT_THAT(error_of_reading(), HasSubstr("refers to rows"));
 }
@@ -86,7 +88,7 @@ TEST_F(HostileLaneTest, addresses_do_not_wrap) {
 TEST_F(HostileLaneTest, intervals_have_a_begin_and_then_an_end) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double low : {6.5, nan}) {
-    overwrite<double>("jobs/clock/findings/interval_low", H5T_NATIVE_DOUBLE, {low});
+    overwrite<double>("findings/interval_low", H5T_NATIVE_DOUBLE, {low});
     EXPECT_THAT(error_of_reading(), HasSubstr("interval"));
   }
 }
@@ -98,10 +100,61 @@ TEST_F(HostileFileTest, codes_out_of_range_are_refused) {
 }
 
 TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
-  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 2});
-  EXPECT_THAT(error_of_reading(), HasSubstr("no device"));
-  overwrite<std::uint64_t>("jobs/clock/outcomes/device_index", H5T_NATIVE_UINT64, {0, 0});
+  for (const std::uint64_t device : {0, 2}) {
+    overwrite<std::uint64_t>("outcomes/device_index", H5T_NATIVE_UINT64, {0, device});
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("outcomes"), HasSubstr("another device")));
+  }
+}
+
+TEST_F(HostileFileTest, outcomes_have_as_many_probes_as_there_are) {
+  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
+  for (const auto probes : std::initializer_list<std::uint16_t>{0, 400, 4000}) {
+    hdf5::check(H5Pset_fill_value(constant, H5T_NATIVE_UINT16, &probes), "value");
+    replace("outcomes/probe_length", H5T_STD_U16LE, {2}, constant);
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("jobs/clock"), HasSubstr("probes")));
+  }
+}
+
+TEST_F(HostileFileTest, names_are_among_those_of_the_file) {
+  const std::uint16_t none = 60000;
+  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
+  hdf5::check(H5Pset_fill_value(constant, H5T_NATIVE_UINT16, &none), "value");
+  for (const char* column : {"outcomes/job", "outcomes/status"}) {
+    replace(column, H5T_STD_U16LE, {2}, constant);
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("name")));
+  }
+}
+
+/// A device with two jobs.
+TEST_F(HostileFileTest, a_device_has_a_job_once_and_by_a_plain_name) {
+  const auto write_jobs = [this](const std::string& job) {
+    DeviceResult device = test::random_device(1, 0, 1);
+    device.jobs = {test::random_job(1, "clock", 1), test::random_job(2, job, 1)};
+    device.again.clear();
+    for (JobResult& one : device.jobs) one.probes.clear();
+    write_run_alone(path_, test::some_provenance(), {}, 1,
+                    [&](std::size_t) { return part_in_memory(device, {}); });
+  };
+  write_jobs("shared");
+  EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
+  overwrite<std::uint16_t>("outcomes/job", H5T_NATIVE_UINT16, {0, 0});
   EXPECT_THAT(error_of_reading(), HasSubstr("twice"));
+  for (const char* name : {"\x1b[2J", ".."}) {
+    write_jobs("12345");
+    change([&](hid_t file) {
+      const Handle data(H5Dopen2(file, "names/text", H5P_DEFAULT), H5Dclose, "open");
+      const Handle type(H5Dget_type(data), H5Tclose, "type");
+      const std::size_t bytes = H5Tget_size(type);
+      const Handle space(H5Dget_space(data), H5Sclose, "space");
+      std::string texts(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)) * bytes, 0);
+      hdf5::check(H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()), "read");
+      const std::size_t at = texts.find("12345");
+      ASSERT_NE(at, texts.npos);
+      texts.replace(at, 5, std::string(name) + std::string(5 - std::strlen(name), 0));
+      hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()), "write");
+    });
+    EXPECT_THAT(error_of_reading(), HasSubstr("unusable name"));
+  }
 }
 
 }  // namespace

@@ -2,54 +2,67 @@
 #include "store/run_reader.hpp"
 
 #include "store/part_source.hpp"
+#include "store/stored_jobs.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace sonde {
 namespace {
 
-std::string print(const std::vector<Finding>& findings) {
-  JobResult job;
-  job.findings = findings;
-  return test::print(job);
-}
+class RunReaderTest : public testing::Test {
+ protected:
+  RunReaderTest() {
+    for (int rank = 0; rank < 4; ++rank) devices_.push_back(test::random_device(7, rank, 1));
+    write_run_alone(folder_ / "run.h5", test::some_provenance(), {}, devices_.size(),
+                    [&](std::size_t i) { return part_in_memory(devices_[i], {}); });
+  }
 
-const JobResult* find_job(const DeviceResult& device, const std::string& name) {
-  const auto found = std::ranges::find(device.jobs, name, &JobResult::job);
-  return found == device.jobs.end() ? nullptr : &*found;
-}
+  const test::TemporaryFolder folder_;
+  std::vector<DeviceResult> devices_;
+};
 
-TEST(RunReaderTest, findings_of_some_metrics_are_those_of_all_without_the_others) {
-  const test::TemporaryFolder folder;
-  std::vector<DeviceResult> devices;
-  for (int rank = 0; rank < 4; ++rank) devices.push_back(test::random_device(7, rank, 1));
-  write_run_alone(folder / "run.h5", test::some_provenance(), {}, devices.size(),
-                  [&](std::size_t i) { return part_in_memory(devices[i], {}); });
-  const RunReader reader(folder / "run.h5");
-  const RowRange span{1, 3};
-  std::size_t compared = 0;
-  for (const std::string& job : reader.job_names()) {
-    const std::set<std::string> all = reader.metric_names({0, reader.count_findings(job)}, job);
-    std::set<std::string> some;
-    for (const std::string& name : all) {
-      if (some.size() < all.size() / 2) some.insert(name);
-    }
-    const auto findings = reader.read_findings(span, job, some);
-    ASSERT_EQ(findings.size(), span.length);
-    for (std::size_t i = 0; i < span.length; ++i) {
-      const JobResult* own = find_job(devices[span.offset + i], job);
-      if (own == nullptr) continue;
-      std::vector<Finding> expected = own->findings;
-      std::erase_if(expected, [&](const Finding& one) { return !some.contains(one.metric); });
-      EXPECT_EQ(print(findings[i]), print(expected)) << job;
-      compared += expected.size();
+TEST_F(RunReaderTest, devices_of_a_span_are_those_of_the_whole_file) {
+  const RunReader reader(folder_ / "run.h5");
+  for (std::uint64_t first = 0; first < devices_.size(); ++first) {
+    for (std::uint64_t count = 1; first + count <= devices_.size(); ++count) {
+      const auto span = reader.read_devices({first, count}, WithTraces::yes);
+      ASSERT_EQ(span.size(), count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        EXPECT_EQ(test::print(span[i]), test::print(devices_[first + i])) << first << " " << count;
+      }
     }
   }
-  EXPECT_GT(compared, 0u);
+}
+
+TEST_F(RunReaderTest, one_job_of_a_device_has_its_traces) {
+  const RunReader reader(folder_ / "run.h5");
+  std::size_t probes = 0;
+  for (std::uint64_t row = 0; row < devices_.size(); ++row) {
+    for (const StoredJob& job : stored_jobs(devices_[row])) {
+      JobResult own = *job.result;
+      own.job = job.name;
+      EXPECT_EQ(test::print(reader.read_job(row, job.name)), test::print(own));
+      probes += own.probes.size();
+    }
+    EXPECT_THROW(reader.read_job(row, "no job"), StoreError);
+  }
+  EXPECT_GT(probes, 0U);
+}
+
+TEST_F(RunReaderTest, rows_are_counted) {
+  const RunReader reader(folder_ / "run.h5");
+  std::size_t findings = 0;
+  std::size_t probes = 0;
+  for (const DeviceResult& device : devices_) {
+    for (const StoredJob& job : stored_jobs(device)) {
+      findings += job.result->findings.size();
+      probes += job.result->probes.size();
+    }
+  }
+  EXPECT_EQ(reader.count_findings(), findings);
+  EXPECT_EQ(reader.count_probes(), probes);
 }
 
 }  // namespace

@@ -355,7 +355,7 @@ TEST_F(ShardTest, the_run_file_of_one_shard_has_the_same_content_as_their_merge)
   const RunResult run = read_run(folder_ / "run.h5", WithTraces::yes);
   EXPECT_EQ(print(run), print(read_run(folder_ / "merged.h5", WithTraces::yes)));
   EXPECT_EQ(print(run), print(RunResult{provenance_, {device_}, idle}));
-  EXPECT_FALSE(fs::exists(folder_ / "run.h5.part"));
+  EXPECT_FALSE(fs::exists(folder_ / "run.h5.alone.part"));
   EXPECT_TRUE(fs::exists(finished()));
 }
 

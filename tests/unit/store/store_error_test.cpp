@@ -94,7 +94,7 @@ TEST(StoreErrorTest, other_schema_version_is_named) {
 
   const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
 
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 5"),
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 6"),
                           HasSubstr("newer sonde")));
 }
 
@@ -131,15 +131,12 @@ TEST(StoreErrorTest, damaged_offset_is_found) {
     prepare_store();
     hdf5::File file = hdf5::File::open_to_write(folder / "run.h5");
     {
-      const hdf5::Handle data(H5Dopen2(file, "jobs/clock/outcomes/probe_offset", H5P_DEFAULT),
-                              H5Dclose, "open");
-      const std::vector<std::uint64_t> wrong{1000000, 1000000};
+      const hdf5::Handle data(H5Dopen2(file, "outcomes/finding_offset", H5P_DEFAULT), H5Dclose,
+                              "open");
+      const hdf5::Handle space(H5Dget_space(data), H5Sclose, "space");
+      const auto rows = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
+      const std::vector<std::uint64_t> wrong(rows, 1'000'000);
       hdf5::check(H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, wrong.data()),
-                  "write");
-      const hdf5::Handle length(H5Dopen2(file, "jobs/clock/outcomes/probe_length", H5P_DEFAULT),
-                                H5Dclose, "open");
-      const std::vector<std::uint64_t> some{1, 1};
-      hdf5::check(H5Dwrite(length, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, some.data()),
                   "write");
     }
     file.close();
@@ -147,7 +144,7 @@ TEST(StoreErrorTest, damaged_offset_is_found) {
 
   const std::string text = store_error([&] { read_run(folder / "run.h5", WithTraces::no); });
 
-  EXPECT_THAT(text, AllOf(HasSubstr("jobs/clock/probes"), HasSubstr("cannot be read")));
+  EXPECT_THAT(text, AllOf(HasSubstr("findings"), HasSubstr("cannot be read")));
 }
 
 TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
@@ -164,7 +161,7 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST(StoreErrorTest, full_disk_leaves_no_copy_of_a_shard_and_says_why) {
+TEST(StoreErrorTest, full_disk_leaves_no_run_file_of_a_shard_and_says_why) {
   const test::TemporaryFolder folder;
   const DeviceResult device = test::random_device(5, 1, 200);
   Shard shard = Shard::create(folder.path(), device, test::some_provenance());
@@ -173,7 +170,10 @@ TEST(StoreErrorTest, full_disk_leaves_no_copy_of_a_shard_and_says_why) {
   const fs::path finished = finished_shard(folder.path(), device.info.uuid);
 
   const std::vector<UnauditedDevice> many(100, {std::string(200, 'n'), "GPU-idle"});
-  for (const auto size : {fs::file_size(finished) / 2, fs::file_size(finished)}) {
+  write_run_from_shard(folder / "run.h5", finished, many);
+  const auto whole = fs::file_size(folder / "run.h5");
+  fs::remove(folder / "run.h5");
+  for (const auto size : {whole / 2, whole - 100}) {
     EXPECT_TRUE(holds_on_a_full_disk(size, [&] {
       const std::string text =
           store_error([&] { write_run_from_shard(folder / "run.h5", finished, many); });
@@ -184,7 +184,7 @@ TEST(StoreErrorTest, full_disk_leaves_no_copy_of_a_shard_and_says_why) {
   }
 
   EXPECT_FALSE(fs::exists(folder / "run.h5"));
-  EXPECT_FALSE(fs::exists(folder / "run.h5.part"));
+  EXPECT_FALSE(fs::exists(folder / "run.h5.alone.part"));
   EXPECT_EQ(read_run(finished, WithTraces::yes).devices.size(), 1U);
 }
 

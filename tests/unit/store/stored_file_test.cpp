@@ -20,15 +20,12 @@ class StoredFileTest : public testing::Test {
  protected:
   StoredFileTest() {
     const DeviceResult device = test::random_device(1, 0);
-    for (const JobResult& job : device.jobs) {
-      if (!job.findings.empty()) job_ = job.job;
-    }
     write_run_alone(path_, test::some_provenance(), {}, 1,
                     [&](std::size_t) { return part_in_memory(device, {}); });
   }
 
   std::vector<PackedColumn> read_findings(StoredFile& file) const {
-    const auto table = finding_table(job_);
+    const auto table = finding_table();
     const StoredTable& stored = file.table(table.key());
     EXPECT_GT(stored.rows(), 0U);
     return stored.read(table.columns(), {0, stored.rows()});
@@ -36,7 +33,6 @@ class StoredFileTest : public testing::Test {
 
   test::TemporaryFolder folder_;
   fs::path path_ = folder_ / "run.h5";
-  std::string job_;
 };
 
 TEST_F(StoredFileTest, kept_columns_outlast_the_file) {

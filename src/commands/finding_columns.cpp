@@ -1,0 +1,146 @@
+// Findings apart and together again.
+#include "commands/finding_columns.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <span>
+
+namespace sonde {
+namespace {
+
+/// To the last bit: NaN is NaN.
+bool are_same(double one, double other) {
+  return std::bit_cast<std::uint64_t>(one) == std::bit_cast<std::uint64_t>(other);
+}
+
+bool are_same(std::span<const double> some, std::span<const double> others) {
+  return std::ranges::equal(some, others,
+                            [](double one, double other) { return are_same(one, other); });
+}
+
+bool has_rare(const Finding& finding) { return !finding.modes.empty() || finding.interval; }
+
+}  // namespace
+
+FindingColumns::Column& FindingColumns::column_of(std::size_t device, const std::string& job,
+                                                  const std::string& metric) {
+  if (device != device_) next_ = 0;
+  device_ = device;
+  const auto is_it = [&](const Place& place) {
+    return place->first.second == metric && place->first.first == job;
+  };
+  if (next_ >= order_.size() || !is_it(order_[next_])) {
+    const auto place = columns_.try_emplace(Key{job, metric}).first;
+    order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(next_), place);
+    if (order_.size() > 2 * columns_.size()) order_.resize(next_ + 1);
+  }
+  return order_[next_++]->second;
+}
+
+void FindingColumns::add(std::size_t device, const std::string& job, const Finding& finding) {
+  Column& column = column_of(device, job, finding.metric);
+  if (column.kept.empty() || !is_same(column, column.kept.back(), finding)) {
+    column.kept.push_back(keep(column, finding));
+  }
+  column.devices.push_back(static_cast<std::uint32_t>(device));
+  column.places.push_back(static_cast<std::uint32_t>(column.kept.size() - 1));
+}
+
+bool FindingColumns::is_same(const Column& column, const Kept& kept, const Finding& finding) const {
+  if (kept.kind != finding.value.index() || kept.status != finding.status || kept.rare != 0 ||
+      has_rare(finding) || kept.samples != finding.samples ||
+      kept.replicates != finding.replicates || !are_same(kept.confidence, finding.confidence) ||
+      !are_same(kept.repeatability, finding.repeatability) ||
+      !are_same(kept.reproducibility, finding.reproducibility) ||
+      texts_[kept.reason] != finding.reason) {
+    return false;
+  }
+  if (const auto* number = std::get_if<double>(&finding.value)) {
+    return are_same(kept.number, *number);
+  }
+  if (const auto* text = std::get_if<std::string>(&finding.value)) {
+    return texts_[kept.value] == *text;
+  }
+  if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
+    return are_same(std::span(column.numbers).subspan(kept.value, kept.length), *vector);
+  }
+  return true;
+}
+
+FindingColumns::Kept FindingColumns::keep(Column& column, const Finding& finding) {
+  Kept kept{.kind = static_cast<std::uint8_t>(finding.value.index()),
+            .status = finding.status,
+            .reason = place_of(finding.reason),
+            .confidence = finding.confidence,
+            .repeatability = finding.repeatability,
+            .reproducibility = finding.reproducibility,
+            .samples = finding.samples,
+            .replicates = finding.replicates};
+  if (const auto* number = std::get_if<double>(&finding.value)) kept.number = *number;
+  if (const auto* text = std::get_if<std::string>(&finding.value)) kept.value = place_of(*text);
+  if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
+    kept.value = static_cast<std::uint32_t>(column.numbers.size());
+    kept.length = static_cast<std::uint32_t>(vector->size());
+    column.numbers.insert(column.numbers.end(), vector->begin(), vector->end());
+  }
+  if (has_rare(finding)) {
+    column.rare.push_back({finding.modes, finding.interval});
+    kept.rare = static_cast<std::uint32_t>(column.rare.size());
+  }
+  return kept;
+}
+
+std::uint32_t FindingColumns::place_of(const std::string& text) {
+  const auto next = static_cast<std::uint32_t>(texts_.size());
+  const auto [found, is_new] = text_places_.try_emplace(text, next);
+  if (is_new) texts_.push_back(text);
+  return found->second;
+}
+
+std::vector<std::string> FindingColumns::metrics_of(const std::string& job) const {
+  std::vector<std::string> metrics;
+  for (auto at = columns_.lower_bound({job, ""}); at != columns_.end() && at->first.first == job;
+       ++at) {
+    metrics.push_back(at->first.second);
+  }
+  return metrics;
+}
+
+void FindingColumns::for_each(
+    const std::string& job, const std::string& metric,
+    const std::function<void(std::size_t device, Finding finding)>& take) const {
+  const auto found = columns_.find({job, metric});
+  if (found == columns_.end()) return;
+  const Column& column = found->second;
+  for (std::size_t i = 0; i < column.devices.size(); ++i) {
+    take(column.devices[i], finding_of(metric, column, column.kept[column.places[i]]));
+  }
+}
+
+Finding FindingColumns::finding_of(const std::string& metric, const Column& column,
+                                   const Kept& kept) const {
+  Finding finding{.metric = metric,
+                  .value = {},
+                  .status = kept.status,
+                  .reason = texts_[kept.reason],
+                  .confidence = kept.confidence,
+                  .samples = kept.samples,
+                  .repeatability = kept.repeatability,
+                  .reproducibility = kept.reproducibility,
+                  .replicates = kept.replicates};
+  if (kept.kind == Value(0.0).index()) finding.value = kept.number;
+  if (kept.kind == Value(std::string()).index()) finding.value = texts_[kept.value];
+  if (kept.kind == Value(std::vector<double>()).index()) {
+    const auto begin = column.numbers.begin() + static_cast<std::ptrdiff_t>(kept.value);
+    finding.value = std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(kept.length));
+  }
+  if (kept.rare > 0) {
+    const Rare& rare = column.rare[kept.rare - 1];
+    finding.modes = rare.modes;
+    finding.interval = rare.interval;
+  }
+  return finding;
+}
+
+}  // namespace sonde
