@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <span>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -14,12 +14,10 @@ bool are_same(double one, double other) {
   return std::bit_cast<std::uint64_t>(one) == std::bit_cast<std::uint64_t>(other);
 }
 
-bool are_same(std::span<const double> some, std::span<const double> others) {
-  return std::ranges::equal(some, others,
-                            [](double one, double other) { return are_same(one, other); });
+bool are_same(const std::optional<Interval>& one, const std::optional<Interval>& other) {
+  return one.has_value() == other.has_value() &&
+         (!one || (are_same(one->low, other->low) && are_same(one->high, other->high)));
 }
-
-bool has_rare(const Finding& finding) { return !finding.modes.empty() || finding.interval; }
 
 }  // namespace
 
@@ -47,13 +45,18 @@ void FindingColumns::add(std::size_t device, const std::string& job, const Findi
   column.places.push_back(static_cast<std::uint32_t>(column.kept.size() - 1));
 }
 
+bool FindingColumns::has_form(const Form& form, const Finding& finding) const {
+  return form.kind == finding.value.index() && form.status == finding.status &&
+         form.samples == finding.samples && form.replicates == finding.replicates &&
+         are_same(form.confidence, finding.confidence) &&
+         are_same(form.interval, finding.interval) && form.modes == finding.modes &&
+         texts_[form.reason] == finding.reason;
+}
+
 bool FindingColumns::is_same(const Column& column, const Kept& kept, const Finding& finding) const {
-  if (kept.kind != finding.value.index() || kept.status != finding.status || kept.rare != 0 ||
-      has_rare(finding) || kept.samples != finding.samples ||
-      kept.replicates != finding.replicates || !are_same(kept.confidence, finding.confidence) ||
+  if (!has_form(column.forms[kept.form], finding) ||
       !are_same(kept.repeatability, finding.repeatability) ||
-      !are_same(kept.reproducibility, finding.reproducibility) ||
-      texts_[kept.reason] != finding.reason) {
+      !are_same(kept.reproducibility, finding.reproducibility)) {
     return false;
   }
   if (const auto* number = std::get_if<double>(&finding.value)) {
@@ -63,30 +66,34 @@ bool FindingColumns::is_same(const Column& column, const Kept& kept, const Findi
     return texts_[kept.value] == *text;
   }
   if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
-    return are_same(std::span(column.numbers).subspan(kept.value, kept.length), *vector);
+    const auto begin = column.numbers.begin() + static_cast<std::ptrdiff_t>(kept.value);
+    return vector->size() == kept.length &&
+           std::equal(vector->begin(), vector->end(), begin,
+                      [](double one, double other) { return are_same(one, other); });
   }
   return true;
 }
 
 FindingColumns::Kept FindingColumns::keep(Column& column, const Finding& finding) {
-  Kept kept{.kind = static_cast<std::uint8_t>(finding.value.index()),
-            .status = finding.status,
-            .reason = place_of(finding.reason),
-            .confidence = finding.confidence,
+  if (column.forms.empty() || !has_form(column.forms.back(), finding)) {
+    column.forms.push_back({.kind = finding.value.index(),
+                            .status = finding.status,
+                            .reason = place_of(finding.reason),
+                            .confidence = finding.confidence,
+                            .samples = finding.samples,
+                            .replicates = finding.replicates,
+                            .modes = finding.modes,
+                            .interval = finding.interval});
+  }
+  Kept kept{.form = static_cast<std::uint32_t>(column.forms.size() - 1),
             .repeatability = finding.repeatability,
-            .reproducibility = finding.reproducibility,
-            .samples = finding.samples,
-            .replicates = finding.replicates};
+            .reproducibility = finding.reproducibility};
   if (const auto* number = std::get_if<double>(&finding.value)) kept.number = *number;
   if (const auto* text = std::get_if<std::string>(&finding.value)) kept.value = place_of(*text);
   if (const auto* vector = std::get_if<std::vector<double>>(&finding.value)) {
     kept.value = static_cast<std::uint32_t>(column.numbers.size());
     kept.length = static_cast<std::uint32_t>(vector->size());
     column.numbers.insert(column.numbers.end(), vector->begin(), vector->end());
-  }
-  if (has_rare(finding)) {
-    column.rare.push_back({finding.modes, finding.interval});
-    kept.rare = static_cast<std::uint32_t>(column.rare.size());
   }
   return kept;
 }
@@ -118,27 +125,29 @@ void FindingColumns::for_each(
   }
 }
 
+std::vector<double> FindingColumns::vector_of(const Column& column, const Kept& kept) {
+  const auto begin = column.numbers.begin() + static_cast<std::ptrdiff_t>(kept.value);
+  return {begin, begin + static_cast<std::ptrdiff_t>(kept.length)};
+}
+
 Finding FindingColumns::finding_of(const std::string& metric, const Column& column,
                                    const Kept& kept) const {
+  const Form& form = column.forms[kept.form];
   Finding finding{.metric = metric,
                   .value = {},
-                  .status = kept.status,
-                  .reason = texts_[kept.reason],
-                  .confidence = kept.confidence,
-                  .samples = kept.samples,
+                  .status = form.status,
+                  .reason = texts_[form.reason],
+                  .confidence = form.confidence,
+                  .samples = form.samples,
                   .repeatability = kept.repeatability,
                   .reproducibility = kept.reproducibility,
-                  .replicates = kept.replicates};
-  if (kept.kind == Value(0.0).index()) finding.value = kept.number;
-  if (kept.kind == Value(std::string()).index()) finding.value = texts_[kept.value];
-  if (kept.kind == Value(std::vector<double>()).index()) {
-    const auto begin = column.numbers.begin() + static_cast<std::ptrdiff_t>(kept.value);
-    finding.value = std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(kept.length));
-  }
-  if (kept.rare > 0) {
-    const Rare& rare = column.rare[kept.rare - 1];
-    finding.modes = rare.modes;
-    finding.interval = rare.interval;
+                  .replicates = form.replicates,
+                  .modes = form.modes,
+                  .interval = form.interval};
+  if (form.kind == Value(0.0).index()) finding.value = kept.number;
+  if (form.kind == Value(std::string()).index()) finding.value = texts_[kept.value];
+  if (form.kind == Value(std::vector<double>()).index()) {
+    finding.value = vector_of(column, kept);
   }
   return finding;
 }

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -28,37 +30,41 @@ class FindingColumns {
                 const std::function<void(std::size_t device, Finding finding)>& take) const;
 
  private:
-  /// All but the metric. Of a text `value` is its place in texts_, of a vector the first of its
-  /// `length` numbers in the column.
-  struct Kept {
-    std::uint8_t kind = 0;  // place of the alternative in Value
+  /// What findings have in common that differ in their numbers.
+  struct Form {
+    std::size_t kind = 0;  // place of the alternative in Value
     Status status = Status::ok;
     std::uint32_t reason = 0;  // in texts_
-    std::uint32_t value = 0;
-    std::uint32_t length = 0;
-    std::uint32_t rare = 0;  // from 1 in the column's; 0: none
-    double number = 0;
     double confidence = 0;
-    double repeatability = 0;
-    double reproducibility = 0;
     std::uint64_t samples = 0;
     std::uint64_t replicates = 0;
-  };
-  struct Rare {
     std::vector<double> modes;
     std::optional<Interval> interval;
   };
+  /// All but the metric. Of a text `value` is its place in texts_, of a vector the first of its
+  /// `length` numbers in the column.
+  struct Kept {
+    std::uint32_t form = 0;  // in the column's
+    std::uint32_t value = 0;
+    std::uint32_t length = 0;
+    double number = 0;
+    double repeatability = 0;
+    double reproducibility = 0;
+  };
+  /// Deques, which have no room to spare as vectors have.
   struct Column {
-    std::vector<std::uint32_t> devices;
-    std::vector<std::uint32_t> places;  // of each device, in kept
-    std::vector<Kept> kept;
-    std::vector<double> numbers;
-    std::vector<Rare> rare;
+    std::deque<std::uint32_t> devices;
+    std::deque<std::uint32_t> places;  // of each device, in kept
+    std::deque<Kept> kept;
+    std::deque<double> numbers;
+    std::vector<Form> forms;
   };
   using Key = std::pair<std::string, std::string>;  // job and metric
   using Place = std::map<Key, Column>::iterator;
 
   Column& column_of(std::size_t device, const std::string& job, const std::string& metric);
+  static std::vector<double> vector_of(const Column& column, const Kept& kept);
+  bool has_form(const Form& form, const Finding& finding) const;
   bool is_same(const Column& column, const Kept& kept, const Finding& finding) const;
   Kept keep(Column& column, const Finding& finding);
   std::uint32_t place_of(const std::string& text);

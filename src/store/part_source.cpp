@@ -142,10 +142,14 @@ ColumnLoader load_from(Tables tables, ColumnLoader load) {
   };
 }
 
-/// What comes before the probes.
-Tables tables_of(const RunReader& reader, RowRange devices) {
+/// In the order of the file.
+std::vector<Table> flatten_before_probes(const RunReader& reader, RowRange devices) {
+  return flatten_findings(reader.read_devices(devices, WithTraces::no));
+}
+
+Tables with_rows(std::vector<Table> all) {
   Tables tables;
-  for (Table& table : flatten_findings(reader.read_devices(devices, WithTraces::no))) {
+  for (Table& table : all) {
     if (table.rows() > 0) tables.emplace(table.key, std::move(table));
   }
   return tables;
@@ -163,12 +167,14 @@ PartSource read_part_by_job(RunReader reader, const std::filesystem::path& path,
   const auto columns = std::make_shared<FileColumns>(FileColumns{.reader = std::move(reader)});
   PartSource part;
   part.shape = reading(path, [&] { return find_part_by_job(*columns, path, devices); });
-  for (const auto& [key, table] : tables_of(columns->reader, devices)) {
+  for (const Table& table : flatten_before_probes(columns->reader, devices)) {
     add_table(part.shape, table);
   }
   part.load = [columns, devices, load = ColumnLoader{}](const TablePlan& plan, std::size_t c,
                                                         RowRange rows) mutable {
-    if (!load) load = load_from(tables_of(columns->reader, devices), loader_of(columns));
+    if (!load)
+      load =
+          load_from(with_rows(flatten_before_probes(columns->reader, devices)), loader_of(columns));
     return load(plan, c, rows);
   };
   columns->reader.file().close();
