@@ -37,6 +37,7 @@ struct CacheGeometry {
   std::uint64_t filled_bytes = 0;
   bool may_be_shorter = false;  // the line: what is asked for at once may be several
   bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
+  bool line_contradicted = false;  // by such sets, which would be twice its size
 
   bool one_side = false;     // all that was asked for lies in one partition of several
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
@@ -55,6 +56,7 @@ struct CacheGeometry {
     constexpr double least_contrast = 0.4;
     if (may_be_shorter) return false;
     if (within_block) return within_block->contrast >= least_contrast;
+    if (line_contradicted && line_confidence() < 1) return false;
     return line_proven || line_contrast >= least_contrast;
   }
   /// Of the partition that `bound` is of.

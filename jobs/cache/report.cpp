@@ -210,6 +210,9 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
   geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
                          reach_bytes <= most_beyond * size_bytes &&
                          size_bytes <= most_beyond * reach_bytes;
+  // Of lines half as long every second one is accessed: such sets seem to hold twice the cache.
+  constexpr double nearly_twice = 1.75;
+  geometry.line_contradicted = found.confirmed() && reach_bytes >= nearly_twice * size_bytes;
   std::string no_sets = explain_unequal_ways(found);
   if (no_sets.empty()) no_sets = explain_missing_lines(found, geometry);
   if (!no_sets.empty()) {

@@ -156,6 +156,7 @@ const std::vector<Cause>& causes() {
       {"sets_of_which_the_pool_has_too_few_lines", {199400776}, {"cache.l2"}, "cache.l2.sets"},
       {"one_way_may_be_chosen_at_random", {199400707}, {"cache.readonly"}, "cache.readonly.way_p"},
       {"trees_of_thirteen_ways", {199400740}, {"cache.readonly"}, "cache.readonly."},
+      {"lines_that_their_sets_contradict", {592730950}, {"cache.l2"}, "cache.l2.s"},
       {"outliers_of_two_accesses_in_a_thousand",
        {199400713, 199400761},
        {"cache.l2"},

@@ -1,0 +1,11 @@
+#!/bin/bash
+# What was run on each GPU: whole suites, then the TLBs alone with other seeds. runs.sh SEED SUITES RUNS
+for i in $(seq 1 "$2"); do
+  sonde run --seed $(($1 + i)) --force --output "s$i.h5"
+  sonde export --format csv-long "s$i.h5" > "s$i.csv"
+done
+for i in $(seq 1 "$3"); do
+  sonde run --seed $(($1 + 100 + i)) --jobs clock,cache.l2,tlb --force --output "t$i.h5"
+  sonde export --format csv-long "t$i.h5" > "t$i.csv"
+done
+grep -E ',(tlb.l[12].(sets|ways|entries)|cache.l2.size_bytes),' ./*.csv | cut -d, -f1,7,9,11
