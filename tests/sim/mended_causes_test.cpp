@@ -368,14 +368,17 @@ const std::vector<Cause>& causes() {
 
 class MendedCausesTest : public testing::TestWithParam<Cause> {};
 
-/// Of the slowest ones, three minutes together: SONDE_ALL_SEEDS runs them, too.
+/// Of the slowest ones, four minutes together: SONDE_ALL_SEEDS runs them, too.
 bool takes_long(const Cause& cause) {
   const std::set<std::string> slow{"sets_of_random_victims_that_no_policy_explains",
                                    "textures_that_hit_without_translation_have_no_tlb_of_their_own",
                                    "partitions_may_be_caches_of_code",
                                    "caches_of_constants_that_keep_most_of_the_bank",
                                    "levels_that_were_not_found_are_not_absent",
-                                   "lines_shorter_than_what_the_l2_asks_for"};
+                                   "lines_shorter_than_what_the_l2_asks_for",
+                                   "loads_past_the_l1_meet_a_cache",
+                                   "sets_behind_random_replacement",
+                                   "sets_that_fill_late_and_do_not_evict_in_order"};
   return slow.contains(cause.name);
 }
 
