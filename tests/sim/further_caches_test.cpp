@@ -69,6 +69,8 @@ TEST_P(MemorySideFoundTest, with_its_size_and_fetch) {
   sim_->run("cache.l3");
 
   expect_cache("cache.l3", "memory_side", sim_->truth().find_cache("l2"));
+  EXPECT_NEAR(sim_->number("cache.l2.miss_latency_cycles"),
+              sim_->number("cache.l3.hit_latency_cycles"), 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Drawn, MemorySideFoundTest, testing::Values(6));
