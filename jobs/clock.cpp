@@ -76,12 +76,16 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
     offsets[static_cast<std::size_t>(line.sm)] = line.offset_cycles - lines.front().offset_cycles;
   }
   const double complete = static_cast<double>(lines.size()) / sm_count;
-  const std::string scope(name_clock_scope(groups));
+  const std::string scope(name_clock_scope(groups, run.info().compute_major));
   constexpr double confidence_by_size = 0.9;
   const bool by_size = scope == "tpc";
-  run.report(found("clock.scope", scope,
-                   by_size ? std::min(complete, confidence_by_size) : complete, lines.size()),
-             by_size ? "groups of two or three SMs: a GPC of so few would look the same" : "");
+  if (scope.empty()) {
+    run.report(not_resolvable("clock.scope", "three SMs share one: a TPC, or a GPC of so few"));
+  } else {
+    run.report(found("clock.scope", scope,
+                     by_size ? std::min(complete, confidence_by_size) : complete, lines.size()),
+               by_size ? "groups of a TPC's size: a GPC of so few would look the same" : "");
+  }
   run.report(found("clock.group_of_sm", std::vector<double>(groups.begin(), groups.end()), complete,
                    lines.size()));
   run.report(found("clock.offset_cycles", std::move(offsets), complete, lines.size()));

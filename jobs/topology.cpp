@@ -28,7 +28,7 @@ constexpr int least_launches = 8;
 // by times.
 constexpr double by_clusters = 0.9;
 constexpr double by_clocks = 0.95;
-constexpr double by_clocks_of_tpcs = 0.9;  // a GPC of two or three SMs looks the same
+constexpr double by_clocks_of_tpcs = 0.9;  // a GPC of so few SMs looks the same
 constexpr double by_ports = 0.95;
 
 struct ClusterEvidence {
@@ -53,18 +53,13 @@ ClusterEvidence gather_clusters(JobRun& run) {
   return evidence;
 }
 
-/// Groups of SMs that share a clock register, if those are what `scope` says. TPCs of a GPU are of
-/// one size: groups that are not may be small GPCs.
+/// Groups of SMs that share a clock register, if those are what `scope` says.
 MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
   MapEvidence evidence{"clocks", {}, scope == "tpc" ? by_clocks_of_tpcs : by_clocks};
   const auto groups = run.vector("clock.group_of_sm");
-  if (!groups) return evidence;
-  const std::vector<int> numbers(groups->begin(), groups->end());
-  if (name_clock_scope(numbers) != scope) return evidence;
-  SmGroups shared = make_groups(numbers, Singles::keep);
-  const bool alike =
-      std::ranges::count(shared.sizes, shared.sizes.front()) == std::ssize(shared.sizes);
-  if (scope != "tpc" || alike) evidence.groups = std::move(shared);
+  const Finding* named = run.answer("clock.scope");
+  if (!groups || named == nullptr || named->value != Value(std::string(scope))) return evidence;
+  evidence.groups = make_groups({groups->begin(), groups->end()}, Singles::keep);
   return evidence;
 }
 

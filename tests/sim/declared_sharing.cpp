@@ -117,7 +117,9 @@ void declare_sharing(Values& values, const sim::Model& model, const sim::Die& di
   declare_scopes(values, model, die, names);
   declare_arrays(values, names);
   declare_tlb_scopes(values, model, die);
-  values.push_back({"clock.scope", names_of(die, model.clock.scope)});
+  const bool is_either = sharers(die, model.clock.scope).size() == 3;  // a TPC or a GPC
+  values.push_back(
+      {.metric = "clock.scope", .value = names_of(die, model.clock.scope), .excluded = is_either});
 }
 
 }  // namespace sonde::test

@@ -109,7 +109,9 @@ bool shows_tpcs(const sim::Model& model) {
   const bool by_clusters = model.device.max_cluster_blocks > model.chip.sms_per_tpc &&
                            model.chip.cluster_order == sim::ClusterOrder::by_tpc &&
                            model.chip.min_tpcs_per_gpc > 1;
-  return by_clusters || rate_of_tpc(model).is_shared || model.clock.scope == sim::Scope::tpc;
+  // Three SMs on one clock may be a GPC.
+  const bool by_clocks = model.clock.scope == sim::Scope::tpc && model.chip.sms_per_tpc == 2;
+  return by_clusters || rate_of_tpc(model).is_shared || by_clocks;
 }
 
 void declare_groups(Values& values, const sim::Model& model) {

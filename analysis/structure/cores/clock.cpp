@@ -131,12 +131,13 @@ std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count)
   return make_groups(raw_group, Singles::keep).group_of_sm;
 }
 
-std::string_view name_clock_scope(const std::vector<int>& group_of_sm) {
+std::string_view name_clock_scope(const std::vector<int>& group_of_sm, int compute_major) {
   const std::vector<int> sizes = make_groups(group_of_sm, Singles::keep).sizes;
-  const int largest = sizes.empty() ? 0 : std::ranges::max(sizes);
   if (sizes.size() == 1) return "device";
+  const auto [least, largest] = std::ranges::minmax(sizes);
   if (largest <= 1) return "sm";
-  return largest <= 3 ? "tpc" : "gpc";
+  if (largest > 3 || least != largest) return "gpc";
+  return largest == 2 || compute_major == 1 ? "tpc" : "";
 }
 
 double timer_step_ns(const std::vector<LaneTrace>& lanes) {

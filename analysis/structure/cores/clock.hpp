@@ -39,9 +39,12 @@ std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes);
 /// resolution share one. Groups are numbered by their lowest SM.
 std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count);
 
-/// "sm", "tpc", "gpc" or "device": what shares one clock register. Groups of at most three SMs are
-/// TPCs (GT200 has three SMs in a TPC, Wong 2010; every later part one or two).
-std::string_view name_clock_scope(const std::vector<int>& group_of_sm);
+/// "sm", "tpc", "gpc" or "device": what shares one clock register. TPCs are of one size, so groups
+/// that are not are GPCs. TPCs of GT200 (compute capability 1) have three SMs (Wong 2010), of every
+/// later part one or two.
+/// @param compute_major of the GPU's compute capability
+/// @return empty where groups of three may be TPCs as well as GPCs
+std::string_view name_clock_scope(const std::vector<int>& group_of_sm, int compute_major);
 
 /// Step of the device-wide timer in ns, whether readings are denser than its steps or not.
 double timer_step_ns(const std::vector<LaneTrace>& lanes);

@@ -72,14 +72,24 @@ TEST(ClockTest, rate_and_scope_are_recovered_when_tpcs_share_a_clock) {
   EXPECT_NEAR(lines[3].offset_cycles - lines[0].offset_cycles, 40, 6);
   const auto groups = group_clocks(lines, 10);
   EXPECT_EQ(groups, (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 2, -1}));
-  EXPECT_EQ(name_clock_scope(groups), "tpc");
+  EXPECT_EQ(name_clock_scope(groups, 1), "tpc");
 }
 
 TEST(ClockTest, scope_is_named_by_what_shares_a_clock) {
-  EXPECT_EQ(name_clock_scope({0, 1, 2, 3}), "sm");
-  EXPECT_EQ(name_clock_scope({0, 0, 0, 0}), "device");
-  EXPECT_EQ(name_clock_scope({0, 1, 0, 1, 0, 1, 0, 1}), "gpc");
-  EXPECT_EQ(name_clock_scope({0, 0, 1, 1, -1}), "tpc");
+  EXPECT_EQ(name_clock_scope({0, 1, 2, 3}, 9), "sm");
+  EXPECT_EQ(name_clock_scope({0, 0, 0, 0}, 9), "device");
+  EXPECT_EQ(name_clock_scope({0, 1, 0, 1, 0, 1, 0, 1}, 9), "gpc");
+  EXPECT_EQ(name_clock_scope({0, 0, 1, 1, -1}, 9), "tpc");
+}
+
+TEST(ClockTest, small_groups_of_several_sizes_are_gpcs) {
+  EXPECT_EQ(name_clock_scope({0, 0, 0, 1, 1, 2, 2, 2}, 9), "gpc");
+  EXPECT_EQ(name_clock_scope({0, 0, 1}, 9), "gpc");
+}
+
+TEST(ClockTest, groups_of_three_are_tpcs_on_gt200_alone) {
+  EXPECT_EQ(name_clock_scope({0, 0, 0, 1, 1, 1}, 1), "tpc");
+  EXPECT_EQ(name_clock_scope({0, 0, 0, 1, 1, 1}, 9), "");
 }
 
 TEST(ClockTest, lane_without_timer_steps_gives_no_line) {
