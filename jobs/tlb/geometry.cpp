@@ -42,7 +42,8 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
 
 std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
                                     Targets targets) {
-  constexpr std::uint64_t lines_of_page = 5;  // one pass each: its median drops outliers
+  constexpr std::uint64_t usual_lines = 5;  // one pass each: their median drops outliers
+  const PageByPage pages = tell_page_by_page(tlb, usual_lines);
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
   const bool is_cold = targets == Targets::cold;
   PageChaseSetup setup = tlb;
@@ -53,14 +54,14 @@ std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest r
   const std::string label = fmt::format("{} {}granularity {}", tlb.name, is_cold ? "cold " : "",
                                         request.target_step_bytes);
   const auto costs =
-      measure_costs(setup, label, {.most = lines_of_page}, firsts, [&](std::uint64_t shift) {
+      measure_costs(setup, label, {.most = pages.lines}, firsts, [&](std::uint64_t shift) {
         request.shift = shift;
         ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
         if (is_cold) plan.warmup_passes = 0;
         return plan;
       });
   std::vector<bool> missing;
-  for (double cost : costs) missing.push_back(cost > tlb.level.threshold_cycles);
+  for (double cost : costs) missing.push_back(cost > pages.threshold_cycles);
   return missing;
 }
 
@@ -185,6 +186,14 @@ bool tells_single_misses(const TlbUnderTest& tlb) {
   // (docs/results/2026-11-24-h200-patterns).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
+}
+
+PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
+  constexpr std::uint64_t most_lines = 25;
+  if (tells_single_misses(tlb)) return {usual_lines, tlb.level.threshold_cycles};
+  // Hits of a first level cost nothing.
+  const bool is_first = tlb.inner.entries == 0;
+  return {most_lines, is_first ? tlb.level.penalty_cycles / 2 : tlb.level.threshold_cycles};
 }
 
 // More lines are tried only where few pages seem to miss.

@@ -63,8 +63,9 @@ SecondPages find_second_pages(const TlbUnderTest& tlb, std::uint64_t alignment_b
   std::vector<std::size_t> timed;  // of all places themselves, then of their neighbours
   for (std::size_t i = 0; i < places.size(); ++i) timed.push_back(evictor_count + 4 * i);
   for (std::size_t i = 0; i < places.size(); ++i) timed.push_back(evictor_count + 4 * i + 2);
+  const PageByPage pages = tell_page_by_page(tlb, LinesTried{}.most);
   const auto costs = measure_costs(
-      tlb, fmt::format("{} neighbours {}", tlb.name, distance_bytes), {}, timed,
+      tlb, fmt::format("{} neighbours {}", tlb.name, distance_bytes), {.most = pages.lines}, timed,
       [&](std::uint64_t shift) {
         ChasePlan plan{.passes = 3, .evidence = Evidence::of_a_search};
         for (std::uint64_t page = 0; page < evictor_count; ++page)
@@ -79,7 +80,7 @@ SecondPages find_second_pages(const TlbUnderTest& tlb, std::uint64_t alignment_b
       });
   const auto share_of = [&](auto first) {
     const std::vector<double> some(first, first + static_cast<std::ptrdiff_t>(places.size()));
-    return fraction_above({some.size(), some}, tlb.level.threshold_cycles);
+    return fraction_above({some.size(), some}, pages.threshold_cycles);
   };
   return {.share = share_of(costs.begin() + static_cast<std::ptrdiff_t>(places.size())),
           .own_share = share_of(costs.begin()),

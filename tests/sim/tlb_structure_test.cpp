@@ -130,6 +130,25 @@ TEST(TlbStructureTest, finds_the_reach_of_random_replacement_to_the_entry) {
   }
 }
 
+/// A miss of the first level costs ten cycles; an access scatters by half as much.
+TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise) {
+  json model = json::parse(std::ifstream(write_model("noisy_first", json::object())));
+  for (json& cache : model["caches"]) {
+    if (cache["name"] == "l2") cache["jitter_cycles"] = 5;
+  }
+  const std::string path = testing::TempDir() + "noisy_first_level.json";
+  std::ofstream(path) << model;
+  for (const std::uint64_t seed : {5, 6}) {
+    JobOnSim sim(path, seed);
+
+    sim.run("tlb");
+
+    EXPECT_EQ(sim.number("tlb.l1.entry_bytes"), 16 << 20) << seed;
+    EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
+    EXPECT_EQ(sim.number("tlb.l1.sets"), 1) << seed;
+  }
+}
+
 /// Entries that seem shorter than a page lie at the end of the buffer (its loads meet a cache whose
 /// misses pass for a level): the job asked for lines beyond it, and was lost.
 TEST(TlbStructureTest, stays_in_the_buffer_with_entries_shorter_than_a_page) {
