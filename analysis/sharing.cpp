@@ -1,4 +1,4 @@
-// From losses to groups of SMs, and from groups to names.
+// From shares of misses to groups of SMs, and from groups to names.
 #include "analysis/sharing.hpp"
 
 #include <algorithm>
@@ -15,6 +15,11 @@ constexpr double least_lost = 0.2;
 // ... and below this it is noise: outliers are a thousandth, a fetch by chance a few in a hundred.
 constexpr double most_noise = 0.06;
 
+// A fetch may bring some of the new lines. Lines of others are all there or none is: what lies
+// between is neither.
+constexpr double least_told_apart = 0.5;
+constexpr double most_off = 0.2;
+
 // SMs of one TPC (two; three on GT200) have numbers in a row.
 constexpr std::size_t widest_tpc = 3;
 // So many may be, where a guess is asked for.
@@ -23,17 +28,17 @@ constexpr std::size_t widest_guessed_tpc = 4;
 // six SMs share the second TLB level, of sixteen or eighteen in a GPC.
 constexpr std::size_t smallest_large_gpc = 8;
 
-void ask_halves(const std::vector<int>& sms, Loss loss,
-                const std::function<Loss(const std::vector<int>&)>& disturbs, Sharers& sharers) {
-  if (loss == Loss::none) return;
+void ask_halves(const std::vector<int>& sms, Found found,
+                const std::function<Found(const std::vector<int>&)>& found_of, Sharers& sharers) {
+  if (found == Found::none) return;
   if (sms.size() == 1) {
-    (loss == Loss::some ? sharers.sms : sharers.unclear).push_back(sms.front());
+    (found == Found::all ? sharers.sms : sharers.unclear).push_back(sms.front());
     return;
   }
   const auto middle = sms.begin() + static_cast<std::ptrdiff_t>(sms.size() / 2);
   for (const std::vector<int>& half :
        {std::vector<int>(sms.begin(), middle), std::vector<int>(middle, sms.end())}) {
-    ask_halves(half, disturbs(half), disturbs, sharers);
+    ask_halves(half, found_of(half), found_of, sharers);
   }
 }
 
@@ -77,10 +82,20 @@ Loss judge_loss(double alone, double together) {
   return lost <= most_noise ? Loss::none : Loss::unclear;
 }
 
+bool tell_lines_apart(const MissedShares& missed) {
+  return missed.own <= most_missed_of_own && missed.fresh - missed.own >= least_told_apart;
+}
+
+Found judge_found(const MissedShares& missed, double of_others) {
+  const double place = (of_others - missed.own) / (missed.fresh - missed.own);
+  if (place <= most_off) return Found::all;
+  return place >= 1 - most_off ? Found::none : Found::unclear;
+}
+
 Sharers find_sharers(const std::vector<int>& others,
-                     const std::function<Loss(const std::vector<int>&)>& disturbs) {
+                     const std::function<Found(const std::vector<int>&)>& found_of) {
   Sharers sharers;
-  if (!others.empty()) ask_halves(others, disturbs(others), disturbs, sharers);
+  if (!others.empty()) ask_halves(others, found_of(others), found_of, sharers);
   return sharers;
 }
 

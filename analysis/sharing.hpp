@@ -1,5 +1,5 @@
-// Which SMs share a cache or a TLB, from what chases lose beside others: the inference of the job
-// sharing (docs/methods/sharing.md) and of the scopes of TLBs.
+// Which SMs share a cache or a TLB, and which caches are one, from what loads find there: the
+// inference of the job sharing (docs/methods/sharing.md) and of the scopes of TLBs.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,35 @@ enum class Loss { none, unclear, some };
 /// @return unclear, too, if the chase misses much when it is alone
 Loss judge_loss(double alone, double together);
 
-/// SMs that disturb a chase.
+/// Of lines that others have just loaded, what an SM finds in a cache.
+enum class Found { none, unclear, all };
+
+/// What an SM misses of lines in one cache.
+struct MissedShares {
+  double own = 0;    // lines that it has just loaded itself
+  double fresh = 0;  // lines that nobody has loaded
+};
+
+/// Of 64 loads of its own lines and more, outliers and lines that a policy lost are few.
+inline constexpr double most_missed_of_own = 0.15;
+
+/// Whether own lines are found and new ones are not, so that those of others tell something.
+bool tell_lines_apart(const MissedShares& missed);
+
+/// Lines of others are either as own ones or as new ones.
+/// @param of_others share of them that misses  @pre tell_lines_apart(missed)
+Found judge_found(const MissedShares& missed, double of_others);
+
+/// SMs whose lines another one finds.
 struct Sharers {
   std::vector<int> sms;      // in the order they were asked in
   std::vector<int> unclear;  // neither these nor none
 };
 
-/// By halves: a group that does not disturb is asked once, a single one decides.
-/// @param disturbs what is lost while all of these chase
+/// By halves: a group of whose lines none is found is asked once, a single one decides.
+/// @param found_of what is found of lines that all of these have just loaded
 Sharers find_sharers(const std::vector<int>& others,
-                     const std::function<Loss(const std::vector<int>&)>& disturbs);
+                     const std::function<Found(const std::vector<int>&)>& found_of);
 
 /// Groups of SMs as other jobs found them; empty: not known.
 struct KnownGroups {

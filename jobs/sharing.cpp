@@ -3,6 +3,7 @@
 #include "analysis/sharing.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/sharing/arrays.hpp"
+#include "jobs/sharing/overfill.hpp"
 #include "jobs/sharing/scope.hpp"
 
 #include <fmt/format.h>
@@ -55,10 +56,13 @@ constexpr std::uint64_t most_code_bytes = 512 * 1024;
 /// A cache, or why nothing is known of its sharing.
 struct Candidate {
   std::optional<CoRunCache> cache = {};
-  bool overfills = false;   // two chases through it disturb each other
   bool holds_bank = false;  // of constants: its size is that of the bank, or more
   Status status = Status::not_resolvable;
   std::string reason = {};
+  std::vector<int> sms = {};  // that share it; empty: not known
+  /// Why no two lists overfill it, as chases beside those through another cache must; empty: they
+  /// do.
+  std::optional<std::string> lists = {};
 };
 using Candidates = std::map<std::string, Candidate, std::less<>>;
 
@@ -86,6 +90,7 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   if (run.number(name + ".miss_latency_cycles")) return std::nullopt;
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = constant_bank_bytes;
+  cache.filling = 1;
   cache.line_bytes = common_line_bytes;
   cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // whatever lies between
   return cache;
@@ -123,20 +128,21 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   if (auto holder = find_bank_holder(run, known)) {
     return {.cache = std::move(holder), .holds_bank = true};
   }
-  if (!size_bytes || !step_bytes || !hit_cycles || !miss_cycles) {
+  if (!hit_cycles || !miss_cycles) {
     const Finding* size = run.answer(name + ".size_bytes");
     const bool absent = size != nullptr && size->status == Status::not_present;
     return {.status = absent ? Status::not_present : Status::not_resolvable,
-            .reason = absent ? size->reason : "its size, fetch or latencies are not known"};
+            .reason = absent ? size->reason : "what its hits and misses take is not known"};
   }
   if (name == "cache.l2" && run.number("cache.l2.far_hit_latency_cycles")) {
     return {.reason =
                 "it is divided into partitions: what one of them loses may be found in the other"};
   }
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
-  cache.size_bytes = *size_bytes;
-  cache.size_confidence = run.answer(name + ".size_bytes")->confidence;
-  cache.line_bytes = std::max(static_cast<std::uint64_t>(*step_bytes), access_bytes(known.path));
+  cache.size_bytes = size_bytes.value_or(0);
+  cache.size_confidence = size_bytes ? run.answer(name + ".size_bytes")->confidence : 0;
+  cache.line_bytes = std::max(static_cast<std::uint64_t>(step_bytes.value_or(longest_line_bytes)),
+                              access_bytes(known.path));
   cache.miss_cycles =
       (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
       2;
@@ -146,6 +152,14 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
 KnownGroups known_groups(const JobRun& run) {
   return {.tpc_of_sm = run.vector("topology.tpc_of_sm").value_or(std::vector<double>{}),
           .gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{})};
+}
+
+/// How sure the groups are that name a scope.
+double confidence_of_groups(const JobRun& run, const std::string& scope) {
+  if (scope == "sm" || scope == "device") return 1;
+  const char* groups = scope == "tpc" ? "topology.tpc_of_sm" : "topology.gpc_of_sm";
+  const Finding* known = run.finding(groups);
+  return known == nullptr ? 1 : known->confidence;
 }
 
 void report_scope(JobRun& run, const std::string& name, const CacheSharing& sharing) {
@@ -169,7 +183,9 @@ void report_scope(JobRun& run, const std::string& name, const CacheSharing& shar
     return report("scope", *scope, confidence_by_numbers,
                   "which SMs form a TPC is not known: these have numbers in a row");
   }
-  if (scope) return report("scope", *scope, confidence, "");
+  if (scope) {
+    return report("scope", *scope, std::min(confidence, confidence_of_groups(run, *scope)), "");
+  }
   run.report(not_resolvable(
       prefix + "scope",
       fmt::format("{} of {} SMs share it, and which SMs form a TPC or a GPC is not known",
@@ -186,38 +202,40 @@ Candidates report_scopes(JobRun& run) {
       continue;
     }
     const CacheSharing sharing = find_cache_sharing(run, *candidate.cache);
-    candidate.overfills = sharing.overfills;
-    candidate.reason = sharing.reason;
+    candidate.sms = sharing.sms;
     report_scope(run, name, sharing);
   }
   return candidates;
 }
 
-/// Why two caches cannot be compared.
-struct Obstacle {
-  Status status;
-  std::string reason;
-};
-
-/// Nothing if they can.
-std::optional<Obstacle> find_obstacle(const Candidates& candidates, const std::string& one,
-                                      const std::string& other) {
-  for (const std::string& name : {one, other}) {
-    const Candidate& candidate = candidates.find(name)->second;
-    if (candidate.overfills) continue;
-    return Obstacle{.status = candidate.cache ? Status::not_resolvable : candidate.status,
-                    .reason = fmt::format("cache.{}: {}", name, candidate.reason)};
-  }
-  return std::nullopt;
+CacheShape shape_of(const Candidate& candidate) {
+  return {*candidate.cache, candidate.sms, candidate.holds_bank};
 }
 
-void report_pair(JobRun& run, const Candidates& candidates, const CachePair& pair) {
-  const std::string metric = fmt::format("sharing.{}_{}", pair.one, pair.other);
-  if (const auto obstacle = find_obstacle(candidates, pair.one, pair.other)) {
-    return run.report(no_answer(metric, obstacle->status, obstacle->reason));
+/// Whether two caches that are there are one array. Chases through both are the last to be asked:
+/// lists that overfill a cache are looked for once, when they are needed.
+ArrayVerdict compare(JobRun& run, Candidate& one, Candidate& other) {
+  if (auto verdict = compare_shapes(shape_of(one), shape_of(other))) return *verdict;
+  for (Candidate* candidate : {&one, &other}) {
+    if (candidate->holds_bank) continue;
+    if (!candidate->lists) candidate->lists = fit_lists(run, *candidate->cache);
+    if (candidate->lists->empty()) continue;
+    return {.reason = fmt::format("{}: {}", candidate->cache->name, *candidate->lists)};
   }
-  const ArrayVerdict verdict = compare_arrays(run, *candidates.find(pair.one)->second.cache,
-                                              *candidates.find(pair.other)->second.cache);
+  return one.holds_bank ? compare_with_bank(run, *one.cache, *other.cache)
+                        : compare_arrays(run, *one.cache, *other.cache);
+}
+
+void report_pair(JobRun& run, Candidates& candidates, const CachePair& pair) {
+  const std::string metric = fmt::format("sharing.{}_{}", pair.one, pair.other);
+  for (const char* name : {pair.one, pair.other}) {
+    const Candidate& candidate = candidates.find(name)->second;
+    if (candidate.cache) continue;
+    return run.report(
+        no_answer(metric, candidate.status, fmt::format("cache.{}: {}", name, candidate.reason)));
+  }
+  const ArrayVerdict verdict =
+      compare(run, candidates.find(pair.one)->second, candidates.find(pair.other)->second);
   if (!verdict.one_array) return run.report(not_resolvable(metric, verdict.reason));
   run.report(found(metric, std::string(*verdict.one_array ? "yes" : "no"), verdict.confidence,
                    verdict.probes),
@@ -225,25 +243,21 @@ void report_pair(JobRun& run, const Candidates& candidates, const CachePair& pai
 }
 
 /// Which cache of code is the same array as a cache of constants (Wong 2010, figure 21).
-void report_code(JobRun& run, const Candidates& candidates, const char* constants) {
+void report_code(JobRun& run, Candidates& candidates, const char* constants) {
   const std::string metric = fmt::format("sharing.{}_code", constants);
-  const Candidate& bank = candidates.find(constants)->second;
-  if (!bank.overfills && !bank.holds_bank) {
-    return run.report(
-        no_answer(metric, bank.cache ? Status::not_resolvable : bank.status, bank.reason));
-  }
+  Candidate& bank = candidates.find(constants)->second;
+  if (!bank.cache) return run.report(no_answer(metric, bank.status, bank.reason));
   std::string unknown;
   std::uint64_t probes = 0;
   double confidence = 0;  // of the least sure comparison, if there was one
   for (const char* name : code_caches) {
-    const Candidate& code = candidates.find(name)->second;
+    Candidate& code = candidates.find(name)->second;
     if (!code.cache && code.status == Status::not_present) continue;
-    if (!code.overfills) {
+    if (!code.cache) {
       unknown = fmt::format("cache.{}: {}", name, code.reason);
       continue;
     }
-    const ArrayVerdict verdict = bank.holds_bank ? compare_with_bank(run, *bank.cache, *code.cache)
-                                                 : compare_arrays(run, *bank.cache, *code.cache);
+    const ArrayVerdict verdict = compare(run, bank, code);
     probes += verdict.probes;
     if (verdict.one_array == true) {
       return run.report(found(metric, std::string(name), verdict.confidence, probes));
@@ -280,7 +294,7 @@ void report_shared_memory(JobRun& run) {
 }  // namespace
 
 void run_sharing(JobRun& run) {
-  const Candidates candidates = report_scopes(run);
+  Candidates candidates = report_scopes(run);
   for (const CachePair& pair : pairs) report_pair(run, candidates, pair);
   for (const char* constants : constant_caches) report_code(run, candidates, constants);
   report_shared_memory(run);

@@ -15,11 +15,15 @@ namespace {
 constexpr std::size_t draws = 2;
 // One array has one size: sizes found through two paths differ by less.
 constexpr double most_size_ratio = 1.5;
+// Of the bank, and so much less of a cache that it is sure to fit, whatever the index.
+constexpr double filled_by_constants = 0.7;
 // Beside a bank that fills a part of it, code fills so much of a cache that they overfill it ...
 constexpr double overfilling = 1.25;
 constexpr double least_overfilling = 1.15;
 // ... but never more than this, or it would miss when it is alone.
 constexpr double most_filled = 0.9;
+// Sizes that are less sure are brackets, which may differ though the array is one.
+constexpr double sure_size = 0.9;
 constexpr double confidence_measured = 0.99;
 constexpr double confidence_by_size = 0.95;
 
@@ -94,9 +98,26 @@ ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
 
 }  // namespace
 
+std::optional<ArrayVerdict> compare_shapes(const CacheShape& one, const CacheShape& other) {
+  if (!one.sms.empty() && !other.sms.empty() && one.sms != other.sms) {
+    return ArrayVerdict{
+        .one_array = false,
+        .reason = fmt::format("{} SMs share one of them, {} the other one, or other SMs",
+                              one.sms.size(), other.sms.size()),
+        .confidence = confidence_measured};
+  }
+  if (one.holds_bank) {
+    if (other.cache.size_bytes >= one.cache.size_bytes) return std::nullopt;
+    return differ_in_size(one.cache, other.cache);
+  }
+  if (std::min(one.cache.size_confidence, other.cache.size_confidence) < sure_size)
+    return std::nullopt;
+  const auto [smaller, larger] = std::minmax(one.cache.size_bytes, other.cache.size_bytes);
+  if (larger <= most_size_ratio * smaller) return std::nullopt;
+  return differ_in_size(one.cache, other.cache);
+}
+
 ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache& other) {
-  const auto [smaller, larger] = std::minmax(one.size_bytes, other.size_bytes);
-  if (larger > most_size_ratio * smaller) return differ_in_size(one, other);
   ArrayVerdict verdict;
   const Tries tries = try_together(run, one, other, verdict);
   if (tries.empty()) return verdict;
@@ -108,13 +129,8 @@ ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache
 }
 
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
-  if (code.size_bytes < bank.size_bytes) {
-    ArrayVerdict verdict = differ_in_size(bank, code);
-    verdict.reason = fmt::format("it holds {} of constants, that one {} of code",
-                                 format_bytes(bank.size_bytes), format_bytes(code.size_bytes));
-    return verdict;
-  }
   CoRunCache constants = bank;
+  constants.filling = filled_by_constants;
   constants.line_bytes = code.line_bytes;  // each line of the array once
   CoRunCache blocks = code;
   const double held = static_cast<double>(constants.list_bytes()) / code.size_bytes;

@@ -14,6 +14,17 @@ struct ArrayVerdict {
   double confidence = 0;
 };
 
+/// What is known of a cache but for chases beside others.
+struct CacheShape {
+  const CoRunCache& cache;
+  const std::vector<int>& sms;  // that share it; empty: not known
+  bool holds_bank = false;      // of constants: its size is that of the bank, or more
+};
+
+/// What tells two caches apart without a chase: one array is shared by the same SMs, and has one
+/// size. nullopt if neither does.
+std::optional<ArrayVerdict> compare_shapes(const CacheShape& one, const CacheShape& other);
+
 /// Two chases on SM 0, one through each of them: both lose lines, or none does.
 /// @pre two chases through one of them overfill it, for either
 /// @throws DeviceLostError; what the device refuses is a reason

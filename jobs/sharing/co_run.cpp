@@ -38,22 +38,22 @@ ChaseSetup common_setup(const std::vector<ListChase>& chases) {
   return setup;
 }
 
-AccessShares count_shares(const CoRunCache& cache, double overhead_cycles,
+}  // namespace
+
+std::uint64_t CoRunCache::listed_lines() const {
+  return static_cast<std::uint64_t>(filling * size_bytes / static_cast<double>(line_bytes)) + 1;
+}
+
+AccessShares count_shares(const CoRunCache& cache,
                           const std::vector<std::uint32_t>& window_cycles) {
   AccessShares shares;
   for (std::uint32_t window : window_cycles) {
-    const double cycles = window - overhead_cycles;
+    const double cycles = window - cache.chase.overhead_cycles;
     shares.missed += cycles > cache.miss_cycles;
     shares.held_before += cycles <= cache.inner_cycles;
   }
   const auto count = static_cast<double>(window_cycles.size());
   return {.missed = shares.missed / count, .held_before = shares.held_before / count};
-}
-
-}  // namespace
-
-std::uint64_t CoRunCache::listed_lines() const {
-  return static_cast<std::uint64_t>(filling * size_bytes / static_cast<double>(line_bytes)) + 1;
 }
 
 CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number) {
@@ -81,8 +81,7 @@ std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
   const Trace trace = run.ask(label, probe);
   std::vector<AccessShares> shares;
   for (std::size_t lane = 0; lane < chases.size(); ++lane) {
-    shares.push_back(count_shares(*chases[lane].cache, setup.overhead_cycles,
-                                  trace.lanes.at(lane).window_cycles));
+    shares.push_back(count_shares(*chases[lane].cache, trace.lanes.at(lane).window_cycles));
   }
   return shares;
 }

@@ -52,6 +52,9 @@ struct CoRunDraw {
 /// that one.
 inline constexpr double most_held_before = 0.25;
 
+/// @param window_cycles of timed loads, at least one
+AccessShares count_shares(const CoRunCache& cache, const std::vector<std::uint32_t>& window_cycles);
+
 /// What a measurement of this name draws for its replicate number `number`.
 CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number);
 

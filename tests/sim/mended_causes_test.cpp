@@ -361,6 +361,13 @@ const std::vector<Cause>& causes() {
        {"cache.l2", "cache.l1", "tlb", "latency"},
        "latency.cg.p5",
        true},
+      // Of 48 KiB, and of 80 KiB, before a bank of 64 KiB.
+      {"caches_that_constants_cannot_overfill_twice",
+       {592730942, 592730955},
+       {"cache.l2", "cache.constant_l1", "cache.constant_l2", "cache.constant_l3", "topology",
+        "sharing"},
+       "sharing.constant_l3.s",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;

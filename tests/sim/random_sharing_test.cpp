@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t gpus_of_a_shard = 12;
-// Of all answers; what a policy that protects old lines hides stays unresolved.
-constexpr double least_right_share = 0.75;
+// Of all answers; what a policy that protects old lines hides of pairs stays unresolved.
+constexpr double least_right_share = 0.94;
 
 class Draws {
  public:

@@ -24,7 +24,18 @@ TEST(SharingTest, two_lists_in_one_cache_lose_and_in_two_do_not) {
   EXPECT_EQ(judge_loss(0.5, 1), Loss::unclear) << "misses much when it is alone";
 }
 
-/// Asks for groups of which some SMs disturb, and counts the questions.
+TEST(SharingTest, lines_of_others_are_as_own_ones_or_as_new_ones) {
+  const MissedShares missed{.own = 0.02, .fresh = 0.98};
+  EXPECT_TRUE(tell_lines_apart(missed));
+  EXPECT_EQ(judge_found(missed, 0), Found::all);
+  EXPECT_EQ(judge_found(missed, 0.1), Found::all);
+  EXPECT_EQ(judge_found(missed, 0.5), Found::unclear);
+  EXPECT_EQ(judge_found(missed, 0.9), Found::none);
+  EXPECT_FALSE(tell_lines_apart({.own = 0.4, .fresh = 1})) << "the cache does not keep them";
+  EXPECT_FALSE(tell_lines_apart({.own = 0, .fresh = 0.1})) << "old lines are still there";
+}
+
+/// Asks for groups of which some SMs share, and counts the questions.
 struct Oracle {
   std::set<int> sharing;
   std::set<int> unclear = {};
@@ -33,12 +44,12 @@ struct Oracle {
   Sharers search(const std::vector<int>& others) {
     return find_sharers(others, [this](const std::vector<int>& sms) {
       ++asked;
-      Loss loss = Loss::none;
+      Found found = Found::none;
       for (int sm : sms) {
-        if (unclear.contains(sm)) loss = std::max(loss, Loss::unclear);
-        if (sharing.contains(sm)) loss = Loss::some;
+        if (unclear.contains(sm)) found = std::max(found, Found::unclear);
+        if (sharing.contains(sm)) found = Found::all;
       }
-      return loss;
+      return found;
     });
   }
 };
