@@ -11,6 +11,7 @@
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/l2_behind_another.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/l2_size.hpp"
 #include "jobs/cache/l2_translations.hpp"
@@ -90,15 +91,20 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 }
 
 /// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
-/// another SM loaded. Nothing else is seen of it.
-void report_l2_behind_another(JobRun& run, const std::vector<double>& own,
-                              const std::vector<double>& served) {
-  run.report(found_median("cache.l2.hit_latency_cycles", served));
-  run.report_rest(
-      "", Status::not_resolvable,
-      fmt::format("loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what "
-                  "another SM has just loaded comes after {:.0f}: from the L2 behind it",
-                  median(own), median(served)));
+/// another SM loaded.
+/// @param of_l2 latencies of such loads  @param of_memory with their translation at hand
+void report_l2_behind_another(const CacheUnderTest& cache, const std::vector<double>& of_l2,
+                              const std::vector<double>& of_memory) {
+  const ServedLoads served{
+      .before_l2 = measure_resident_latencies(cache.run, cache.chase, "cache.l2 inner hits"),
+      .l2 = of_l2,
+      .memory = of_memory};
+  const std::string seen = fmt::format(
+      "loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what another SM "
+      "has just loaded comes after {:.0f}: from the L2 behind it",
+      median(served.before_l2), median(served.l2));
+  const std::string reason = characterize_l2_behind_another(cache, served);
+  cache.run.report_rest("", Status::not_resolvable, reason.empty() ? seen : reason + "; " + seen);
 }
 
 /// Latencies of loads that only the memory serves.
@@ -126,7 +132,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const Memor
   std::vector<double> misses = memory.all;
   const LoadedElsewhere parts = look_for_parts(cache);
   if (const auto served = later_than_own(parts, hits, misses))
-    return report_l2_behind_another(run, hits, *served);
+    return report_l2_behind_another(cache, *served, memory.at_hand);
   report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);

@@ -31,12 +31,12 @@ std::optional<Interval> l2_bytes(const JobRun& run) {
 
 /// From what the L2 surely holds to twice what it does, or four times what it may where that is
 /// known roughly. Of all its lines: one with shorter lines than are touched holds more than that.
-SurveyedSpans spans_around(const Interval& l2_bytes, double line_bytes, double memory_cycles) {
+SurveyedSpans spans_around(const Interval& l2_bytes, double step_bytes, double memory_cycles) {
   constexpr double known_well = 1.25;
   const double spans = l2_bytes.high <= known_well * l2_bytes.low ? 2 : 4;
   return {.from_bytes = static_cast<std::uint64_t>(l2_bytes.low),
           .to_bytes = static_cast<std::uint64_t>(spans * l2_bytes.high),
-          .step_bytes = static_cast<std::uint64_t>(line_bytes),
+          .step_bytes = static_cast<std::uint64_t>(step_bytes),
           .memory_cycles = memory_cycles};
 }
 
@@ -66,10 +66,10 @@ void leave_cache_before_l2(const JobRun& run, const FootprintChase& held,
 
 void run_cache_l3(JobRun& run) {
   const auto l2_range = l2_bytes(run);
-  const auto line_bytes = run.number("cache.l2.line_bytes");
-  if (!l2_range || !line_bytes) {
+  const auto step_bytes = step_of_cache(run, "cache.l2");
+  if (!l2_range || !step_bytes) {
     return run.report_rest("", Status::not_resolvable,
-                           "the size or the line of the L2 before it is not known");
+                           "the size of the L2 before it, or what a miss brings, is not known");
   }
   const CachePath path{.path = LoadPath::past_l1,
                        .record_space = RecordSpace::longest,
@@ -83,7 +83,7 @@ void run_cache_l3(JobRun& run) {
   const double memory_cycles = quantile(memory, 0.05);
   std::vector<double> hits = measure_resident_latencies(run, survey.chase, "cache.l3 L2 hits");
   const auto chases = survey_spans(run, survey.chase, "cache.l3 span",
-                                   spans_around(*l2_range, *line_bytes, memory_cycles));
+                                   spans_around(*l2_range, *step_bytes, memory_cycles));
   leave_cache_before_l2(run, chases.front(), hits);
   auto side = find_between(chases, highest_l2_cycles(run, hits), memory_cycles);
   if (!side) {

@@ -2,6 +2,7 @@
 // and which constants lie beside code. Method: docs/methods/sharing.md.
 #include "analysis/sharing.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/cache/path_levels.hpp"
 #include "jobs/sharing/arrays.hpp"
 #include "jobs/sharing/overfill.hpp"
 #include "jobs/sharing/scope.hpp"
@@ -90,7 +91,6 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   if (run.number(name + ".miss_latency_cycles")) return std::nullopt;
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = constant_bank_bytes;
-  cache.filling = 1;
   cache.line_bytes = common_line_bytes;
   cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // whatever lies between
   return cache;
@@ -112,17 +112,10 @@ double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
   return soonest;
 }
 
-/// Between accesses that each miss once their line has left: a line, or, where that is not known,
-/// what a miss brings.
-std::optional<double> find_step_bytes(const JobRun& run, const std::string& cache) {
-  const auto line_bytes = run.number(cache + ".line_bytes");
-  return line_bytes ? line_bytes : run.number(cache + ".fetch_bytes");
-}
-
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto size_bytes = run.number(name + ".size_bytes");
-  const auto step_bytes = find_step_bytes(run, name);
+  const auto step_bytes = step_of_cache(run, name);
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
   const auto miss_cycles = run.number(name + ".miss_latency_cycles");
   if (auto holder = find_bank_holder(run, known)) {

@@ -30,12 +30,13 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   inner.asked_bytes = path.asked_bytes;
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
-    auto line_bytes = run.number(path.caches[i] + ".line_bytes");
+    auto line_bytes = step_of_cache(run, path.caches[i]);
     // Of code blocks are accessed, of one line or several.
     if (path.path == LoadPath::instruction)
       line_bytes = std::max(line_bytes.value_or(0), static_cast<double>(access_bytes(path.path)));
     if (!size_bytes || !line_bytes) {
-      reason = fmt::format("{} lies before it, and its size or line is not known", path.caches[i]);
+      reason = fmt::format("{} lies before it, and its size, or what a miss brings, is not known",
+                           path.caches[i]);
       return std::nullopt;
     }
     inner.size_bytes = std::max(inner.size_bytes, static_cast<std::uint64_t>(*size_bytes));
@@ -113,6 +114,11 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
 
 }  // namespace
 
+std::optional<double> step_of_cache(const JobRun& run, const std::string& cache) {
+  const auto line_bytes = run.number(cache + ".line_bytes");
+  return line_bytes ? line_bytes : run.number(cache + ".fetch_bytes");
+}
+
 Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
                               std::size_t level) {
   if (level >= survey.caches.size()) {
@@ -135,13 +141,17 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   report_latencies(run, cache.name, {.samples = {hits.cycles}}, {.samples = {misses.cycles}});
   if (level == 0) return report_structure(cache, {});
   std::string reason;
+  cache.inner = describe_inner(run, path, survey, level, reason);
+  if (!cache.inner) return {Status::not_resolvable, reason};
+  return characterize_behind_others(cache, path.caches[level - 1]);
+}
+
+Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before) {
   // Lines that an inner cache kept from earlier chases are met here once it has lost them, half of
   // those of an overfull set of two random ways in each pass.
   constexpr std::uint64_t passes_behind_others = 8;
   cache.settling_passes = passes_behind_others;
-  cache.inner = describe_inner(run, path, survey, level, reason);
-  if (!cache.inner) return {Status::not_resolvable, reason};
-  return report_structure(cache, path.caches[level - 1]);
+  return report_structure(std::move(cache), before);
 }
 
 void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {

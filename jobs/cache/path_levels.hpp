@@ -4,6 +4,7 @@
 #pragma once
 
 #include "jobs/cache/path_survey.hpp"
+#include "jobs/chase/cache_under_test.hpp"
 
 namespace sonde {
 
@@ -13,10 +14,21 @@ struct Unanswered {
   std::string reason;
 };
 
+/// Between accesses that each miss once their line has left: a line, or, where that is not known,
+/// what a miss brings. nullopt: neither is known.
+/// @param cache as metrics name it
+std::optional<double> step_of_cache(const JobRun& run, const std::string& cache);
+
 /// Reports what can be told about cache number `level` of the path, from 0 on; inner ones must have
 /// been reported, by this job or an earlier one. What is left is for report_unanswered.
 Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
                               std::size_t level);
+
+/// The same of a cache behind others, but for its latencies.
+/// @param cache with a threshold between its hits and its misses
+/// @param before the last of the others, as metrics name it; empty: no metrics do
+/// @pre cache.inner
+Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before);
 
 /// Reports the rest of a cache's metrics.
 /// @param cache as metrics name it

@@ -139,13 +139,16 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
     return cache.run.report(not_resolvable(metric, none));
   if (geometry.may_be_shorter)
     return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
-  const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
+  auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
+  if (!inner_fetch && cache.inner && cache.inner->asked_bytes > 0)
+    inner_fetch = static_cast<double>(cache.inner->asked_bytes);
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
     return cache.run.report(not_resolvable(
-        metric,
-        fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
-                    format_bytes(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
+        metric, fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
+                            format_bytes(geometry.fetch.bytes),
+                            inner_cache.empty() ? "the cache before it" : inner_cache,
+                            format_bytes(*inner_fetch))));
   }
   cache.run.report(
       found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));

@@ -54,19 +54,32 @@ void report_memory(JobRun& run, const std::string& metric, const Replicates& col
   run.report(found_memory(metric, summarize_memory(run, cold)));
 }
 
-/// Of the largest first-level cache; 0 if none is known.
-double l1_bytes_of(const JobRun& run) {
-  return std::max(run.number("cache.l1.size_bytes").value_or(0),
-                  run.number("cache.readonly.size_bytes").value_or(0));
+/// Of the largest cache before the L2; 0 if none is known.
+double bytes_before_l2(const JobRun& run) {
+  double bytes = 0;
+  for (const char* cache :
+       {"cache.l1.size_bytes", "cache.readonly.size_bytes", "cache.l1_5.size_bytes"})
+    bytes = std::max(bytes, run.number(cache).value_or(0));
+  return bytes;
 }
 
-/// A span beyond every first-level cache and well within every L2.
+/// What comes sooner than this is none of the L2's: a first cache has it, or one behind that.
+/// @param first of the first cache of the path; nullopt: it has none
+std::optional<double> threshold_before_l2(const JobRun& run,
+                                          const std::optional<HitClasses>& first) {
+  const auto middle_cycles = run.number("cache.l1_5.hit_latency_cycles");
+  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
+  if (middle_cycles && l2_cycles) return (*middle_cycles + *l2_cycles) / 2;
+  return first ? std::optional(first->threshold_cycles) : std::nullopt;
+}
+
+/// A span beyond every cache before the L2 and well within that.
 std::uint64_t l2_span_bytes(const JobRun& run) {
-  const double l1_bytes = l1_bytes_of(run);
+  const double inner_bytes = bytes_before_l2(run);
   const double l2_bytes =
       run.number("cache.l2.first_miss_bytes").value_or(static_cast<double>(512_KiB));
   // Another job may have been wrong about either: the span is a page at least.
-  const double span_bytes = std::min(std::max(4 * l1_bytes, 65536.0), l2_bytes / 2);
+  const double span_bytes = std::min(std::max(4 * inner_bytes, 65536.0), l2_bytes / 2);
   const std::uint64_t pages = static_cast<std::uint64_t>(span_bytes) / smallest_page_bytes;
   return std::max<std::uint64_t>(pages, 1) * smallest_page_bytes;
 }
@@ -132,10 +145,10 @@ bool comes_sooner_than_l2(const JobRun& run, const Replicates& hits) {
   return median(hits.pooled()) < least_share_of_l2 * l2_cycles;
 }
 
-/// Hits of an L2 that is hardly larger than the first cache: lines that another SM has just loaded.
-/// Of several partitions the other SM may be in another one.
-/// @param l1 of the first cache, which both SMs may share
-Replicates report_small_l2(const PathChase& path, const HitClasses& l1, const Replicates& dram) {
+/// Hits of an L2 that is hardly larger than a cache before it: lines that another SM has just
+/// loaded. Of several partitions the other SM may be in another one.
+/// @param threshold_cycles of what lies before it, which both SMs may share
+Replicates report_small_l2(const PathChase& path, double threshold_cycles, const Replicates& dram) {
   constexpr std::uint64_t most_bytes = 64_MiB;
   constexpr double most_lost = 0.5;
   const std::string prefix = path.prefix("l2");
@@ -146,7 +159,7 @@ Replicates report_small_l2(const PathChase& path, const HitClasses& l1, const Re
             .run = path.run, .name = path.label("l2"), .chase = at_draw(path.chase, draw)};
         std::vector<double> cycles = measure_loaded_elsewhere(cache, most_bytes);
         all += cycles.size();
-        std::erase_if(cycles, [&](double of_load) { return of_load <= l1.threshold_cycles; });
+        std::erase_if(cycles, [&](double of_load) { return of_load <= threshold_cycles; });
         return cycles;
       });
   const std::vector<double> served = hits.pooled();
@@ -154,41 +167,41 @@ Replicates report_small_l2(const PathChase& path, const HitClasses& l1, const Re
   const bool is_shown = static_cast<double>(served.size()) >= most_lost * static_cast<double>(all);
   if (is_divided || served.empty() || !is_shown || comes_sooner_than_l2(path.run, hits) ||
       !separate_hits(served, dram.pooled(), least_first_cache_gap_cycles)) {
-    path.run.report_rest(prefix, Status::not_resolvable,
-                         "the L2 is hardly larger than the first cache, and lines that another SM "
-                         "has just loaded do not show it");
+    path.run.report_rest(
+        prefix, Status::not_resolvable,
+        "the L2 is hardly larger than a cache before it, and lines that another SM "
+        "has just loaded do not show it");
     return {};
   }
   report_hits(path.run, prefix + "cycles", hits);
   path.run.report_rest(prefix, Status::not_resolvable,
-                       "the L2 is hardly larger than the first cache");
+                       "the L2 is hardly larger than a cache before it");
   return hits;
 }
 
-/// Loads of a span beyond the first cache; those above its threshold are L2 hits, unless the memory
-/// is as fast: then none is given back.
-/// @param l1 of the first cache, if the path has one
-Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
-                     const Replicates& dram) {
+/// Loads of a span beyond the caches before the L2; those above their threshold are L2 hits, unless
+/// the memory is as fast: then none is given back.
+/// @param before threshold of those caches, if the path has any
+Replicates report_l2(const PathChase& path, std::optional<double> before, const Replicates& dram) {
   constexpr std::uint64_t recorded = 2048;
-  constexpr double least_overfill = 1.25;  // of the first cache, or it may answer
+  constexpr double least_overfill = 1.25;  // of those caches, or they may answer
   const std::string prefix = path.prefix("l2");
   const auto span_bytes = static_cast<double>(l2_span_bytes(path.run));
-  if (l1 && span_bytes < least_overfill * l1_bytes_of(path.run))
-    return report_small_l2(path, *l1, dram);
+  if (before && span_bytes < least_overfill * bytes_before_l2(path.run))
+    return report_small_l2(path, *before, dram);
   const auto plan_of = [&](std::uint64_t seed) {
     return overflowing_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
                             recorded);
   };
-  std::size_t first_cache_hits = 0;
+  std::size_t held_before = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
     ChasePlan plan = plan_of(draw.seed);
     // The others are there to push those recorded out of a first cache.
-    if (!l1) plan.offsets.resize(plan.recorded);
+    if (!before) plan.offsets.resize(plan.recorded);
     std::vector<double> cycles =
         measure_chase(path.run, at_draw(path.chase, draw), path.label("l2"), plan).cycles;
-    first_cache_hits += std::erase_if(
-        cycles, [&](double of_load) { return l1 && of_load <= l1->threshold_cycles; });
+    held_before +=
+        std::erase_if(cycles, [&](double of_load) { return before && of_load <= *before; });
     return cycles;
   });
   if (!separate_hits(hits.pooled(), dram.pooled(), least_first_cache_gap_cycles)) {
@@ -204,11 +217,11 @@ Replicates report_l2(const PathChase& path, const std::optional<HitClasses>& l1,
     return {};
   }
   report_hits(path.run, prefix + "cycles", hits);
-  if (first_cache_hits == 0) {
+  if (held_before == 0) {
     path.report_loop("l2", plan_of, plan_of(0).offsets.size());
   } else {
     path.run.report_rest(prefix, Status::not_resolvable,
-                         "some lines of the chase stay in the first cache");
+                         "some lines of the chase stay in a cache before it");
   }
   return hits;
 }
@@ -246,19 +259,20 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
   } else {
     run.report_rest(path.prefix("l1"), Status::not_present, "no cache before the L2 on this path");
   }
-  result.l2 = report_l2(path, first, result.dram);
+  result.l2 = report_l2(path, threshold_before_l2(run, first), result.dram);
   report_dram(path, result.dram);
   return result;
 }
 
 /// The main values: the L1 through all levels, what lies behind it past the L1.
 void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) {
-  const auto report_or = [&](const char* metric, const Replicates& hits, const char* reason) {
-    if (hits.samples.empty()) return run.report(not_present(metric, reason));
-    report_hits(run, metric, hits);
+  const auto report_as = [&](const char* metric, const Replicates& hits, const char* of_path) {
+    if (!hits.samples.empty()) return report_hits(run, metric, hits);
+    const Finding& none = *run.answer(of_path);
+    run.report(no_answer(metric, none.status, none.reason));
   };
-  report_or("latency.l1_cycles", ca.l1, "plain loads meet no L1");
-  report_or("latency.l2_cycles", cg.l2, "no L2");
+  report_as("latency.l1_cycles", ca.l1, "latency.ca.l1_cycles");
+  report_as("latency.l2_cycles", cg.l2, "latency.cg.l2_cycles");
   report_memory(run, "latency.dram_cycles", cg.dram);
 }
 

@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t draws = 2;
 // One array has one size: sizes found through two paths differ by less.
 constexpr double most_size_ratio = 1.5;
-// Of the bank, and so much less of a cache that it is sure to fit, whatever the index.
-constexpr double filled_by_constants = 0.7;
 // Beside a bank that fills a part of it, code fills so much of a cache that they overfill it ...
 constexpr double overfilling = 1.25;
 constexpr double least_overfilling = 1.15;
@@ -130,7 +128,6 @@ ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache
 
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
   CoRunCache constants = bank;
-  constants.filling = filled_by_constants;
   constants.line_bytes = code.line_bytes;  // each line of the array once
   CoRunCache blocks = code;
   const double held = static_cast<double>(constants.list_bytes()) / code.size_bytes;

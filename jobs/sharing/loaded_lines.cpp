@@ -36,8 +36,9 @@ LoadedLines::LoadedLines(JobRun& run, const CoRunCache& cache, std::uint64_t lin
 
 std::uint64_t LoadedLines::most_lines(const CoRunCache& cache) {
   if (cache.size_bytes == 0) return fewest_loads;  // not known
-  const std::uint64_t lines =
-      std::min(cache.listed_lines(), longest_recorded_list(cache.chase) / passes);
+  const auto held =
+      std::max<std::uint64_t>(static_cast<std::uint64_t>(cache.size_bytes) / cache.line_bytes, 1);
+  const std::uint64_t lines = std::min(held, longest_recorded_list(cache.chase) / passes);
   if (cache.space_bytes == 0) return lines;
   return std::min(lines, bytes_of_lists(cache) / cache.line_bytes);
 }

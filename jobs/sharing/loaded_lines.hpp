@@ -14,7 +14,7 @@ class LoadedLines {
   /// @param number of the try: at other places in memory
   LoadedLines(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number);
 
-  /// So many are other ones for each question, and stay in the cache if sets fill evenly.
+  /// So many are other ones for each question, and may all stay in the cache.
   static std::uint64_t most_lines(const CoRunCache& cache);
 
   /// What SM 0 misses of lines that it has just loaded itself, and what caches before this one

@@ -130,13 +130,30 @@ sim::Geometry seen_geometry(const sim::Geometry& geometry, const sim::Partitions
   return seen;
 }
 
+/// Lines that always come and go together look like one: parities put those of each block that is
+/// asked for at once into the same group of sets, all with the same blocks in the same order of
+/// age.
+void exclude_joined_lines(Values& values, const std::string& name, const sim::CacheModel& cache,
+                          const sim::Geometry& geometry, std::uint64_t asked_bytes) {
+  if (asked_bytes < cache.line_bytes || !masks_of(geometry.index)) return;
+  for (const char* metric : {".line_bytes", ".sets", ".ways_per_set", ".index_function"})
+    std::ranges::find(values, name + metric, &DeclaredValue::metric)->excluded = true;
+}
+
+/// What a cache before the L2 asks for that loads past the L1 meet, too; 0: there is none.
+std::uint64_t asked_before_l2(const sim::Model& model) {
+  const sim::CacheModel* before = first_cache_of(model, LoadPath::past_l1);
+  return before == nullptr ? 0 : before->fetch_bytes;
+}
+
 void add_second_level(Values& values, const sim::Model& model) {
   const sim::CacheModel& l2 = *model.find_cache("l2");
   bool has_function = true;
   const sim::Geometry geometry =
       seen_geometry(l2.geometries.front(), model.partitions, has_function);
   const auto part_bytes = static_cast<double>(l2.size_bytes(l2.geometries.front()));
-  add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count);
+  const std::uint64_t asked_bytes = asked_before_l2(model);
+  add_shape(values, "cache.l2", l2, part_bytes * model.partitions.count, asked_bytes);
   if (const sim::CacheModel* l1 = first_cache_of(model, LoadPath::all_levels);
       l1 != nullptr && l2.fetch_bytes > l1->fetch_bytes) {
     std::ranges::find(values, "cache.l2.sector_bytes", &DeclaredValue::metric)->excluded = true;
@@ -151,6 +168,7 @@ void add_second_level(Values& values, const sim::Model& model) {
     const bool is_function = values[i].metric == "cache.l2.index_function";
     values[i].excluded = scattered || (is_function && !has_function);
   }
+  exclude_joined_lines(values, "cache.l2", l2, geometry, asked_bytes);
   const bool divided = model.partitions.count > 1 && model.partitions.replicate;
   values.push_back({"cache.l2.segment_bytes", divided ? Declared(part_bytes) : Absent{}});
 }
@@ -213,11 +231,7 @@ void declare_cache(Values& values, const std::string& name, const sim::CacheMode
   const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
   add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)), asked_bytes);
   add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
-  if (asked_bytes < cache->line_bytes || !masks_of(geometry.index)) return;
-  // Lines that always come and go together look like one: parities put those of each such block
-  // into the same group of sets, all with the same blocks in the same order of age.
-  for (const char* metric : {".line_bytes", ".sets", ".ways_per_set", ".index_function"})
-    std::ranges::find(values, name + metric, &DeclaredValue::metric)->excluded = true;
+  exclude_joined_lines(values, name, *cache, geometry, asked_bytes);
 }
 
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {

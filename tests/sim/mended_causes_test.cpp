@@ -368,6 +368,18 @@ const std::vector<Cause>& causes() {
         "sharing"},
        "sharing.constant_l3.s",
        true},
+      // Only how soon it answers was known of such an L2.
+      {"an_l2_behind_a_cache_of_some_sms", {199400764}, {"cache.l2"}, "cache.l2.", true},
+      {"hits_of_an_l2_behind_a_cache_of_some_sms",
+       {199400757},
+       {"cache.l2", "cache.l1", "cache.l1_5", "latency"},
+       "latency.cg.l2_cycles",
+       true},
+      {"a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
+       {645160895},
+       {"cache.l2", "cache.l3"},
+       "cache.l3.s",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
@@ -381,6 +393,8 @@ bool takes_long(const Cause& cause) {
                                    "textures_that_hit_without_translation_have_no_tlb_of_their_own",
                                    "partitions_may_be_caches_of_code",
                                    "caches_of_constants_that_keep_most_of_the_bank",
+                                   "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
+                                   "an_l2_behind_a_cache_of_some_sms",
                                    "levels_that_were_not_found_are_not_absent",
                                    "lines_shorter_than_what_the_l2_asks_for",
                                    "loads_past_the_l1_meet_a_cache",
