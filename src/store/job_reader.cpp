@@ -53,8 +53,8 @@ std::vector<OutcomeRow> read_outcomes(StoredFile& file, std::uint64_t first,
       require_same_device(span.group, first + i, row.device_index);
       require_sound(is_job_name(row.result.job), "a job has an unusable name");
       OutcomeRow& own = outcomes.emplace_back(std::move(row));
-      require_sound(seen.insert(own.result.job).second,
-                    own.result.job + " occurs twice on one device");
+      require_sound(seen.insert(own.result.job).second, own.result.job,
+                    " occurs twice on one device");
     }
   }
   require_sound(outcomes.size() == span.rows.size(), "outcomes: some belong to no device");
@@ -98,8 +98,8 @@ void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth 
   const std::uint64_t devices = file.table(keys::devices).rows();
   std::vector<bool> seen(outcomes.empty() ? 0 : devices);
   for (const OutcomeRow& row : outcomes) {
-    require_sound(row.device_index < devices, job + " has an outcome of no device");
-    require_sound(!seen[row.device_index], job + " occurs twice on one device");
+    require_sound(row.device_index < devices, job, " has an outcome of no device");
+    require_sound(!seen[row.device_index], job, " occurs twice on one device");
     seen[row.device_index] = true;
   }
   std::erase_if(outcomes, [span](const OutcomeRow& row) {
@@ -110,7 +110,7 @@ void collect_job(StoredFile& file, const std::string& job, RowRange span, Depth 
   if (depth >= Depth::probes) probes = read_probe_spans(file, job, outcomes, depth);
   for (const OutcomeRow& outcome : outcomes) {
     auto& jobs = jobs_by_position[outcome.device_index - span.offset];
-    require_sound(!jobs.contains(outcome.position), job + " has the place of another job");
+    require_sound(!jobs.contains(outcome.position), job, " has the place of another job");
     JobResult& result = jobs[outcome.position] = outcome.result;
     result.job = job;
     result.findings = take_findings(outcome, findings);
@@ -130,8 +130,8 @@ void check_jobs_with_tables(StoredFile& file, const std::vector<std::string>& jo
   for (const std::string& job : jobs) {
     const auto counted = counts.find(job);
     require_sound(
-        counted != counts.end() && counted->second == file.table(keys::probes(job)).rows(),
-        "jobs/" + job + " has more or fewer probes than its outcomes");
+        counted != counts.end() && counted->second == file.table(keys::probes(job)).rows(), "jobs/",
+        job, " has more or fewer probes than its outcomes");
   }
 }
 

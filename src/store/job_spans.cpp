@@ -40,7 +40,7 @@ std::vector<std::uint64_t> offsets_of(const LaneRow& row, const ProbeSpans& span
   for (std::uint64_t& offset : offsets) {
     require_sound(row.visit_step_bytes == 0 ||
                       offset <= std::numeric_limits<std::uint64_t>::max() / row.visit_step_bytes,
-                  spans.visits.group + ": an address is beyond all numbers");
+                  spans.visits.group, ": an address is beyond all numbers");
     offset *= row.visit_step_bytes;
   }
   return offsets;
@@ -53,7 +53,7 @@ std::vector<WindowCount> histogram_of(const LaneRow& row, const ProbeSpans& span
   };
   require_sound(std::ranges::adjacent_find(bins, not_after) == bins.end() &&
                     (bins.empty() || bins.back().window_cycles < histogram_bins),
-                spans.bins.group + ": the bins of a histogram are not those of one");
+                spans.bins.group, ": the bins of a histogram are not those of one");
   return bins;
 }
 
@@ -64,8 +64,8 @@ ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const Probe
   record.trace.repeat_ns = spans.repeats.take(row.repeats);
   for (const LaneRow& lane_row : spans.lanes.take(row.lanes)) {
     require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
-    require_sound(lane_row.probe_index == index,
-                  spans.lanes.group + ": a probe refers to lanes of another probe");
+    require_sound(lane_row.probe_index == index, spans.lanes.group,
+                  ": a probe refers to lanes of another probe");
     LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
     auto span = spans.recordings.begin();
     for_each_recording([&]<class T>(const Recording<T>& recording) {
@@ -80,7 +80,7 @@ ProbeRecord assemble_probe(const ProbeRow& row, std::uint64_t index, const Probe
 }  // namespace
 
 void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
-  require_sound(owner == owned, group + ": a row refers to rows of another device");
+  require_sound(owner == owned, group, ": a row refers to rows of another device");
 }
 
 FindingSpans read_finding_spans(StoredFile& file, const std::vector<OutcomeRow>& outcomes,
@@ -92,7 +92,7 @@ FindingSpans read_finding_spans(StoredFile& file, const std::vector<OutcomeRow>&
   const auto& rows = spans.findings.rows;
   std::uint64_t owned = 0;
   for (const OutcomeRow& outcome : outcomes) owned += outcome.findings.length;
-  require_sound(owned == rows.size(), spans.findings.group + ": some belong to no outcome");
+  require_sound(owned == rows.size(), spans.findings.group, ": some belong to no outcome");
   spans.vectors = read_owned(file, vector_table(job), rows, &FindingRow::vector);
   spans.modes = read_owned(file, mode_table(job), rows, &FindingRow::modes);
   spans.texts = read_owned(file, text_table(), rows, &FindingRow::text_bytes);

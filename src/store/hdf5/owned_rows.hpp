@@ -49,8 +49,14 @@ struct Span {
   }
 };
 
-inline void require_sound(bool sound, const std::string& what) {
-  if (!sound) throw StoreError(what);
+/// @param what in words, one after the other: they are joined only where they must be said, as
+/// there are millions of rows
+template <class... Words>
+void require_sound(bool sound, const Words&... what) {
+  if (sound) return;
+  std::string said;
+  ((said += what), ...);
+  throw StoreError(said);
 }
 
 /// The one range that holds all ranges of these rows, as devices are stored one after the other. No
@@ -64,11 +70,11 @@ RowRange hull(const std::string& group, const std::vector<Row>& rows, Access acc
   for (const Row& row : rows) {
     const RowRange& range = std::invoke(access, row);
     if (range.length == 0) continue;
-    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset,
-                  group + ": a row refers to rows beyond all numbers");
+    require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset, group,
+                  ": a row refers to rows beyond all numbers");
     begin = end == 0 ? range.offset : std::min(begin, range.offset);
     end = std::max(end, range.offset + range.length);
-    require_sound(range.length <= end - begin - owned, group + ": two rows refer to the same rows");
+    require_sound(range.length <= end - begin - owned, group, ": two rows refer to the same rows");
     owned += range.length;
   }
   return {begin, end - begin};
