@@ -90,13 +90,17 @@ double score_p_value(double score, const ScoreTail& tail) {
   return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(score) / tail.scale));
 }
 
-std::vector<bool> discoveries(std::span<const double> p_values, double q) {
+double score_at(double p_value, const ScoreTail& tail) {
+  return tail.scale * t_quantile(p_value, tail.degrees);
+}
+
+std::vector<bool> discoveries(std::span<const double> p_values, double q, std::size_t tests) {
   std::vector<std::size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t i) { return p_values[i]; });
   std::size_t count = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double line = q * static_cast<double>(i + 1) / static_cast<double>(order.size());
+    const double line = q * static_cast<double>(i + 1) / static_cast<double>(tests);
     if (p_values[order[i]] <= line) count = i + 1;
   }
   std::vector<bool> found(p_values.size(), false);

@@ -41,7 +41,11 @@ ScoreTail fit_score_tail(std::size_t n);
 /// Two-sided p-value of a score.
 double score_p_value(double score, const ScoreTail& tail);
 
+/// The score above 0 with that two-sided p-value.
+double score_at(double p_value, const ScoreTail& tail);
+
 /// Benjamini and Hochberg 1995: which of the p-values are discoveries at rate q.
-std::vector<bool> discoveries(std::span<const double> p_values, double q);
+/// @param tests in all; p-values above q, which are never discoveries, may be left out
+std::vector<bool> discoveries(std::span<const double> p_values, double q, std::size_t tests);
 
 }  // namespace sonde

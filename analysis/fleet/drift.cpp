@@ -74,7 +74,8 @@ class Tests {
   }
 
   std::vector<Drift> take_discoveries() {
-    const std::vector<bool> is_discovery = discoveries(p_values_, options_.false_discovery);
+    const std::vector<bool> is_discovery =
+        discoveries(p_values_, options_.false_discovery, p_values_.size());
     std::vector<Drift> drifts;
     for (auto& [test, drift] : large_) {
       if (is_discovery[test]) drifts.push_back(std::move(drift));

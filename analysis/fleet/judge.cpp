@@ -11,12 +11,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t least_discovery_devices = 16;
+// Of the score that a discovery needs at least: below this share of it no rounding makes it one.
+constexpr double rounding_share = 0.999;
 
 std::string shown_value(const Series& series, double value) {
   return series.reference == 1 ? percent_text(value) : format_quantity(value, series.unit);
@@ -52,12 +53,14 @@ Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
 struct Reference {
   double value = 0;
   double deviation = 0;
+  double repeat = 0;  // standard deviation of the value of a usual device
 };
 
 /// The group's median: it moves as a median of n usual devices does.
 Reference median_of(const Series& series, double median) {
   const auto n = static_cast<double>(series.samples.size());
-  return {.value = median, .deviation = median_error * typical_repeat(series) / std::sqrt(n)};
+  const double repeat = typical_repeat(series);
+  return {.value = median, .deviation = median_error * repeat / std::sqrt(n), .repeat = repeat};
 }
 
 /// Large enough to matter, and more than the replicates of this device, of a usual one, and of both
@@ -65,7 +68,7 @@ Reference median_of(const Series& series, double median) {
 bool matters(const Series& series, const Sample& sample, const Reference& reference,
              double fraction, const ReduceOptions& options) {
   const double deviation = std::abs(sample.value - reference.value);
-  const double repeat = std::max(sample.repeat, typical_repeat(series));
+  const double repeat = std::max(sample.repeat, reference.repeat);
   const double least = std::max(repeat / options.gage_limit,
                                 options.within_factor * std::hypot(repeat, reference.deviation));
   return std::abs(fraction) >= series_tolerance(series, options).warn && deviation > least &&
@@ -82,16 +85,19 @@ Severity severity_of(const Series& series, const Sample& sample, double fraction
 }
 
 /// Two devices: who is wrong cannot be known.
-void judge_pair(const RunResult& run, const Series& series, const ReduceOptions& options,
-                std::vector<FleetFinding>& findings) {
+std::vector<FleetFinding> judge_pair(const RunResult& run, const Series& series,
+                                     const ReduceOptions& options) {
+  std::vector<FleetFinding> findings;
   const double values[] = {series.samples[0].value, series.samples[1].value};
   const double middle = series.reference_at((values[0] + values[1]) / 2);
-  if (!(middle > 0)) return;
+  if (!(middle > 0)) return findings;
+  const double repeat = typical_repeat(series);
   for (std::size_t i = 0; i < 2; ++i) {
     const Sample& sample = series.samples[i];
     const Sample& other = series.samples[1 - i];
     const double fraction = (sample.value - other.value) / middle;
-    if (!matters(series, sample, {other.value, other.repeat}, fraction, options)) return;
+    if (!matters(series, sample, {other.value, other.repeat, repeat}, fraction, options))
+      return findings;
   }
   for (std::size_t i = 0; i < 2; ++i) {
     const double fraction = (values[i] - values[1 - i]) / middle;
@@ -107,28 +113,33 @@ void judge_pair(const RunResult& run, const Series& series, const ReduceOptions&
                     finding.value, finding.reference, percent_text(fraction));
     findings.push_back(finding);
   }
+  return findings;
 }
 
 /// Two equal halves with a gap between them that is far larger than either is wide.
-bool splits_in_halves(const Series& series, const ReduceOptions& options) {
+bool splits_in_halves(const Series& series, const MetricStatistics& statistics,
+                      const ReduceOptions& options) {
+  if (statistics.n % 2 != 0 || series.better == Better::neither) return false;
   std::vector<double> values = values_of(series);
-  const std::size_t half = values.size() / 2;
-  if (values.size() % 2 != 0 || series.better == Better::neither) return false;
-  std::ranges::sort(values);
-  const double gap = values[half] - values[half - 1];
-  const double extent = std::max(
-      {values[half - 1] - values.front(), values.back() - values[half], series.resolution});
-  const double reference = series.reference_at(median(values));
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  const double below = *std::max_element(values.begin(), middle);
+  const double above = *middle;
+  const double extent =
+      std::max({below - statistics.min, statistics.max - above, series.resolution});
+  const double reference = series.reference_at(statistics.median);
+  if (!(reference > 0) || above - below < 8 * extent) return false;
   Sample upper = series.samples.front();
-  upper.value = values[half];
-  return reference > 0 && gap >= 8 * extent &&
-         matters(series, upper, {values[half - 1], typical_repeat(series)}, gap / reference,
-                 options);
+  upper.value = above;
+  const double repeat = typical_repeat(series);
+  return matters(series, upper, {below, repeat, repeat}, (above - below) / reference, options);
 }
 
-void judge_halves(const RunResult& run, const Series& series, const MetricStatistics& statistics,
-                  std::vector<FleetFinding>& findings) {
-  for (const Standing& standing : standings(series, statistics)) {
+std::vector<FleetFinding> judge_halves(const RunResult& run, const Series& series,
+                                       const std::vector<Standing>& places,
+                                       const MetricStatistics& statistics) {
+  std::vector<FleetFinding> findings;
+  for (const Standing& standing : places) {
     FleetFinding finding = finding_for(run, series, standing);
     finding.severity = Severity::warn;
     finding.reason = fmt::format(
@@ -138,6 +149,7 @@ void judge_halves(const RunResult& run, const Series& series, const MetricStatis
         series.samples.size());
     findings.push_back(finding);
   }
+  return findings;
 }
 
 bool sticks_out(const Standing& standing, const MetricStatistics& statistics) {
@@ -170,14 +182,13 @@ void explain(const Series& series, const MetricStatistics& statistics, const Sta
 
 /// A deviation between replicates that comes near the tolerance: the metric cannot tell a device
 /// that is out from one that was measured in another place.
-bool scatters_too_much(const Series& series, const ReduceOptions& options) {
-  const double reference = series.reference_at(median(values_of(series)));
+bool scatters_too_much(const Series& series, double reference, const ReduceOptions& options) {
   return reference > 0 && series_tolerance(series, options).warn * reference <
                               options.within_factor * typical_reproduced(series);
 }
 
-FleetFinding too_much_scatter(const Series& series, const ReduceOptions& options) {
-  const double reference = series.reference_at(median(values_of(series)));
+FleetFinding too_much_scatter(const Series& series, double reference,
+                              const ReduceOptions& options) {
   FleetFinding finding;
   finding.metric = name_of(series);
   finding.n = series.samples.size();
@@ -191,59 +202,6 @@ FleetFinding too_much_scatter(const Series& series, const ReduceOptions& options
 
 bool is_compared(const Series& series) {
   return series.samples.size() >= 2 && series.not_compared.empty();
-}
-
-/// For each sample of each series whether it is a discovery when all groups that are large enough
-/// count as one family of tests; samples of smaller groups pass untested.
-std::vector<std::vector<bool>> find_discoveries(const std::vector<Series>& all,
-                                                const std::vector<MetricStatistics>& statistics,
-                                                const ReduceOptions& options) {
-  struct Place {
-    std::size_t series = 0;
-    std::size_t sample = 0;
-  };
-  std::vector<std::vector<bool>> passes;
-  std::vector<Place> tested;
-  std::vector<double> p_values;
-  std::map<std::size_t, ScoreTail> tails;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t n = all[i].samples.size();
-    passes.emplace_back(n, n < least_discovery_devices);
-    if (n < least_discovery_devices || !is_compared(all[i]) || scatters_too_much(all[i], options)) {
-      continue;
-    }
-    if (tails.count(n) == 0) tails[n] = fit_score_tail(n);
-    const std::vector<Standing> places = standings(all[i], statistics[i]);
-    for (std::size_t j = 0; j < n; ++j) {
-      tested.push_back({.series = i, .sample = j});
-      p_values.push_back(score_p_value(places[j].score, tails[n]));
-    }
-  }
-  const std::vector<bool> found = discoveries(p_values, options.false_discovery);
-  for (std::size_t test = 0; test < tested.size(); ++test) {
-    passes[tested[test].series][tested[test].sample] = found[test];
-  }
-  return passes;
-}
-
-/// Three devices and more: those that lie clear of the others, by an amount that matters.
-void judge_group(const RunResult& run, const Series& series, const MetricStatistics& statistics,
-                 const std::vector<bool>& is_discovery, const ReduceOptions& options,
-                 std::vector<FleetFinding>& findings) {
-  const std::vector<Standing> places = standings(series, statistics);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Standing& place = places[i];
-    const Sample& sample = series.samples[i];
-    if (!is_discovery[i] || !sticks_out(place, statistics) ||
-        !matters(series, sample, median_of(series, statistics.median), place.deviation_fraction,
-                 options)) {
-      continue;
-    }
-    FleetFinding finding = finding_for(run, series, place);
-    finding.severity = severity_of(series, sample, place.deviation_fraction, options);
-    explain(series, statistics, place, options, finding);
-    findings.push_back(finding);
-  }
 }
 
 }  // namespace
@@ -263,28 +221,86 @@ Tolerance tolerance_for(std::string_view metric, const ReduceOptions& options) {
   return best;
 }
 
-std::vector<FleetFinding> judge_series(const RunResult& run, const std::vector<Series>& all,
-                                       const std::vector<MetricStatistics>& statistics,
-                                       const ReduceOptions& options) {
+SeriesJudge::SeriesJudge(const RunResult& run, const ReduceOptions& options)
+    : run_(run), options_(options) {}
+
+void SeriesJudge::add(const Series& series, const MetricStatistics& statistics) {
+  if (!is_compared(series)) return;
+  const double reference = series.reference_at(statistics.median);
+  if (scatters_too_much(series, reference, options_)) {
+    // Metrics without a better direction give no verdict anyway.
+    if (series.better != Better::neither) {
+      findings_.push_back({too_much_scatter(series, reference, options_), {}});
+    }
+    return;
+  }
+  if (series.samples.size() == 2) {
+    add_all(judge_pair(run_, series, options_));
+    return;
+  }
+  const std::vector<Standing> places = standings(series, statistics);
+  const std::vector<Outlier> outliers = test(places);
+  if (splits_in_halves(series, statistics, options_)) {
+    add_all(judge_halves(run_, series, places, statistics));
+  } else {
+    judge_group(series, statistics, places, outliers);
+  }
+}
+
+std::vector<FleetFinding> SeriesJudge::take() {
+  const std::vector<bool> found = discoveries(p_values_, options_.false_discovery, tests_);
   std::vector<FleetFinding> findings;
-  const auto discovered = find_discoveries(all, statistics, options);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Series& series = all[i];
-    if (!is_compared(series)) continue;
-    if (scatters_too_much(series, options)) {
-      // Metrics without a better direction give no verdict anyway.
-      if (series.better != Better::neither) findings.push_back(too_much_scatter(series, options));
-      continue;
-    }
-    if (series.samples.size() == 2) {
-      judge_pair(run, series, options, findings);
-    } else if (splits_in_halves(series, options)) {
-      judge_halves(run, series, statistics[i], findings);
-    } else {
-      judge_group(run, series, statistics[i], discovered[i], options, findings);
-    }
+  for (Doubted& one : findings_) {
+    if (!one.test || found[*one.test]) findings.push_back(std::move(one.finding));
   }
   return findings;
+}
+
+void SeriesJudge::add_all(std::vector<FleetFinding> findings) {
+  for (FleetFinding& finding : findings) findings_.push_back({std::move(finding), {}});
+}
+
+/// All groups that are large enough count as one family of tests; who may be a discovery depends on
+/// all of them. Samples of smaller groups pass untested.
+std::vector<SeriesJudge::Outlier> SeriesJudge::test(const std::vector<Standing>& places) {
+  std::vector<Outlier> outliers;
+  if (places.size() < least_discovery_devices) {
+    for (std::size_t i = 0; i < places.size(); ++i) outliers.push_back({i, {}});
+    return outliers;
+  }
+  const ScoreTail& tail = tail_of(places.size());
+  const double least_score = rounding_share * score_at(options_.false_discovery, tail);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (std::abs(places[i].score) < least_score) continue;
+    outliers.push_back({i, p_values_.size()});
+    p_values_.push_back(score_p_value(places[i].score, tail));
+  }
+  tests_ += places.size();
+  return outliers;
+}
+
+const ScoreTail& SeriesJudge::tail_of(std::size_t n) {
+  const auto known = tails_.find(n);
+  return known != tails_.end() ? known->second : tails_[n] = fit_score_tail(n);
+}
+
+/// Three devices and more: those that lie clear of the others, by an amount that matters.
+void SeriesJudge::judge_group(const Series& series, const MetricStatistics& statistics,
+                              const std::vector<Standing>& places,
+                              const std::vector<Outlier>& outliers) {
+  const Reference reference = median_of(series, statistics.median);
+  for (const Outlier& outlier : outliers) {
+    const Standing& place = places[outlier.sample];
+    const Sample& sample = series.samples[outlier.sample];
+    if (!sticks_out(place, statistics) ||
+        !matters(series, sample, reference, place.deviation_fraction, options_)) {
+      continue;
+    }
+    FleetFinding finding = finding_for(run_, series, place);
+    finding.severity = severity_of(series, sample, place.deviation_fraction, options_);
+    explain(series, statistics, place, options_, finding);
+    findings_.push_back({std::move(finding), outlier.test});
+  }
 }
 
 }  // namespace sonde

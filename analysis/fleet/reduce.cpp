@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <map>
 #include <ranges>
@@ -57,19 +58,6 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const Reduc
     if (reference != nullptr) group.reference_gpus = reference->gpus;
   }
   return groups;
-}
-
-/// Distance of each device's SM clock from its peers', as a fraction.
-std::map<std::size_t, double> clock_deviations(const std::vector<Series>& all,
-                                               const std::vector<MetricStatistics>& statistics) {
-  std::map<std::size_t, double> deviations;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].metric != "conditions.sm_clock_hz") continue;
-    for (const Standing& standing : standings(all[i], statistics[i])) {
-      deviations[standing.device] = standing.deviation_fraction;
-    }
-  }
-  return deviations;
 }
 
 std::string conditions_text(const DeviceConditions& conditions, double clock_deviation) {
@@ -142,7 +130,10 @@ void sort_statistics(FleetAnalysis& analysis) {
 
 /// What is gathered while the findings of each turn are there.
 struct Gathered {
-  std::vector<Series> series;
+  Gathered(const RunResult& run, const ReduceOptions& options) : judge(run, options) {}
+
+  std::vector<MetricStatistics> statistics;
+  SeriesJudge judge;
   std::vector<FleetFinding> of_maps;
   std::vector<FleetFinding> of_links;
   std::vector<FleetFinding> of_references;
@@ -154,15 +145,41 @@ void append(std::vector<FleetFinding>& findings, std::vector<FleetFinding> more)
   std::ranges::move(more, std::back_inserter(findings));
 }
 
+const MetricStatistics& add_series(const Series& series, const ReduceOptions& options,
+                                   Gathered& all) {
+  const MetricStatistics& its = all.statistics.emplace_back(describe(series, options));
+  all.judge.add(series, its);
+  return its;
+}
+
+/// Series take about as long as all else, which goes on meanwhile.
 /// @param job whose findings are there; "": all
 void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, std::string_view job,
             const ReduceOptions& options, Gathered& all) {
-  std::ranges::move(collect_series(run, groups, options.registry), std::back_inserter(all.series));
+  auto series = std::async(std::launch::async, [&] {
+    for_each_series(run, groups, options.registry,
+                    [&](const Series& one) { add_series(one, options, all); });
+  });
   append(all.of_maps, judge_maps(run, groups, options));
   compare_structure(run, groups, options, all.structure);
   append(all.of_links, link_findings(run));
   append(all.of_references, reference_findings(run, groups, options));
   all.gaps.add(run, job);
+  series.get();
+}
+
+/// @returns distance of each device's SM clock from its peers', as a fraction
+std::map<std::size_t, double> add_clocks(const RunResult& run,
+                                         const std::vector<ComparisonGroup>& groups,
+                                         const std::vector<DeviceConditions>& conditions,
+                                         const ReduceOptions& options, Gathered& all) {
+  std::map<std::size_t, double> deviations;
+  for (const Series& clocks : clock_series(run, groups, conditions)) {
+    for (const Standing& standing : standings(clocks, add_series(clocks, options, all))) {
+      deviations[standing.device] = standing.deviation_fraction;
+    }
+  }
+  return deviations;
 }
 
 /// Those of the registry that the turn gives.
@@ -202,11 +219,9 @@ void sort_by_registry(std::vector<FleetFinding>& findings, std::span<const Metri
 void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
            const std::function<void(FleetAnalysis&)>& look_again, FleetAnalysis& analysis) {
   const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
-  std::vector<Series> series = std::move(all.series);
-  std::ranges::move(clock_series(run, analysis.groups, conditions), std::back_inserter(series));
-  for (const Series& one : series) analysis.statistics.push_back(describe(one, options));
-  const auto deviations = clock_deviations(series, analysis.statistics);
-  analysis.findings = judge_series(run, series, analysis.statistics, options);
+  const auto deviations = add_clocks(run, analysis.groups, conditions, options, all);
+  analysis.statistics = std::move(all.statistics);
+  analysis.findings = all.judge.take();
   append(analysis.findings, std::move(all.of_maps));
   append(analysis.findings, std::move(all.structure.findings));
   std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
@@ -245,7 +260,7 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run, options);
-  Gathered all;
+  Gathered all(run, options);
   gather(run, analysis.groups, "", options, all);
   const auto look_again = [&](FleetAnalysis& first) {
     const std::vector<Metric> doubted = doubted_metrics(first, run);
@@ -262,7 +277,7 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
   FleetAnalysis analysis;
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run, options);
-  Gathered all;
+  Gathered all(run, options);
   for_each_turn(source, options.registry,
                 [&](const Turn& turn, const std::vector<Metric>& metrics) {
                   ReduceOptions narrow = options;

@@ -9,7 +9,6 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -58,7 +57,7 @@ Series number_series(const RunResult& run, const ComparisonGroup& group, Series 
 /// Three numbers of each device's map: its median, the distance of its worst SM from that, and the
 /// distance of its sorted profile from the others'.
 void add_map_series(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
-                    std::size_t index, std::vector<Series>& all) {
+                    std::size_t index, const std::function<void(Series)>& take) {
   Series medians = series_of(metric, index);
   medians.summary = "median";
   Series worst = medians;
@@ -90,7 +89,7 @@ void add_map_series(const RunResult& run, const ComparisonGroup& group, const Me
   const std::vector<double> apart = profile_distances(profiles);
   for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
   for (Series* series : {&medians, &worst, &distances}) {
-    if (!series->samples.empty()) all.push_back(std::move(*series));
+    if (!series->samples.empty()) take(std::move(*series));
   }
 }
 
@@ -98,6 +97,20 @@ struct Moments {
   std::size_t n = 0;
   double sum = 0;
   double mean() const { return sum / static_cast<double>(n); }
+};
+
+/// Of each node. Its devices follow each other, mostly: the last one is asked first.
+class NodeMoments {
+ public:
+  Moments& of(std::string_view node) {
+    if (last_ == nodes_.end() || last_->first != node) last_ = nodes_.try_emplace(node).first;
+    return last_->second;
+  }
+  const std::map<std::string_view, Moments>& all() const { return nodes_; }
+
+ private:
+  std::map<std::string_view, Moments> nodes_;
+  std::map<std::string_view, Moments>::iterator last_ = nodes_.end();
 };
 
 double sample_deviation(const std::vector<double>& values, double mean) {
@@ -113,21 +126,39 @@ double robust_scale(const Series& series, double mad, double center, double floo
                    typical_repeat(series), floor_fraction * series.reference_at(center)});
 }
 
+/// Of equals those that come first.
+std::vector<Standing> furthest_of(std::vector<Standing> all) {
+  std::erase_if(all, [](const Standing& standing) { return standing.score == 0; });
+  const std::size_t shown = std::min(all.size(), furthest_shown);
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(shown), {},
+                            [](const Standing& standing) {
+                              return std::pair(-std::abs(standing.score), standing.device);
+                            });
+  all.resize(shown);
+  return all;
+}
+
 }  // namespace
 
-std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                   std::span<const Metric> registry) {
-  std::vector<Series> all;
+void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                     std::span<const Metric> registry, const std::function<void(Series)>& take) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Metric& metric : registry) {
       if (metric.kind == MetricKind::continuous) {
         Series series = number_series(run, groups[group], series_of(metric, group));
-        if (!series.samples.empty()) all.push_back(std::move(series));
+        if (!series.samples.empty()) take(std::move(series));
       } else if (is_compared_map(metric)) {
-        add_map_series(run, groups[group], metric, group, all);
+        add_map_series(run, groups[group], metric, group, take);
       }
     }
   }
+}
+
+std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                   std::span<const Metric> registry) {
+  std::vector<Series> all;
+  for_each_series(run, groups, registry,
+                  [&all](Series series) { all.push_back(std::move(series)); });
   return all;
 }
 
@@ -173,22 +204,23 @@ double typical_reproduced(const Series& series) {
 VarianceComponents variance_components(const std::vector<Sample>& samples) {
   VarianceComponents components;
   if (samples.size() < 2) return components;
-  std::map<std::string_view, Moments> nodes;
+  NodeMoments by_node;
   Moments all;
   double repeat_squares = 0;
   for (const Sample& sample : samples) {
-    for (Moments* moments : {&nodes[sample.node], &all}) {
+    for (Moments* moments : {&by_node.of(sample.node), &all}) {
       ++moments->n;
       moments->sum += sample.value;
     }
     repeat_squares += sample.repeat * sample.repeat;
   }
+  const auto& nodes = by_node.all();
   const auto total = static_cast<double>(all.n);
   const auto node_count = static_cast<double>(nodes.size());
   const bool nodes_apart = nodes.size() > 1 && nodes.size() < all.n;
   double within = 0;
   for (const Sample& sample : samples) {
-    const double center = nodes_apart ? nodes[sample.node].mean() : all.mean();
+    const double center = nodes_apart ? by_node.of(sample.node).mean() : all.mean();
     within += (sample.value - center) * (sample.value - center);
   }
   const double within_square = within / (nodes_apart ? total - node_count : total - 1);
@@ -243,12 +275,7 @@ MetricStatistics describe(const Series& series, const ReduceOptions& options) {
     statistics.threshold = score_cut(statistics.n, options.false_alarm);
   }
   statistics.variance = variance_components(series.samples);
-  std::vector<Standing> all = standings(series, statistics);
-  std::erase_if(all, [](const Standing& standing) { return standing.score == 0; });
-  std::ranges::stable_sort(all, std::greater{},
-                           [](const Standing& standing) { return std::abs(standing.score); });
-  all.resize(std::min(all.size(), furthest_shown));
-  statistics.furthest = std::move(all);
+  statistics.furthest = furthest_of(standings(series, statistics));
   return statistics;
 }
 

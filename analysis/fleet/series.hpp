@@ -4,6 +4,7 @@
 #include "analysis/fleet/fleet.hpp"
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,13 @@ struct Series {
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
-/// Every number of every group: continuous metrics, and the summaries of per-SM maps.
+/// Calls `take` with every number of every group, one after the other: continuous metrics, and the
+/// summaries of per-SM maps.
+void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                     std::span<const Metric> registry,
+                     const std::function<void(Series series)>& take);
+
+/// All of them.
 std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                                    std::span<const Metric> registry);
 

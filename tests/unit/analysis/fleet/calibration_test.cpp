@@ -42,11 +42,25 @@ TEST(CalibrationTest, p_values_meet_the_cuts) {
 TEST(CalibrationTest, discoveries_step_up_as_benjamini_and_hochberg_do) {
   // Lines at q = 0.05: 0.0125, 0.025, 0.0375, 0.05. The third is below its line, so the second is
   // found although it is above its own.
-  EXPECT_EQ(discoveries(std::vector{0.001, 0.03, 0.036, 0.9}, 0.05),
+  EXPECT_EQ(discoveries(std::vector{0.001, 0.03, 0.036, 0.9}, 0.05, 4),
             (std::vector{true, true, true, false}));
-  EXPECT_EQ(discoveries(std::vector{0.9, 0.02, 0.8, 0.7}, 0.05),
+  EXPECT_EQ(discoveries(std::vector{0.9, 0.02, 0.8, 0.7}, 0.05, 4),
             (std::vector{false, false, false, false}));
-  EXPECT_TRUE(discoveries({}, 0.05).empty());
+  EXPECT_TRUE(discoveries({}, 0.05, 0).empty());
+}
+
+TEST(CalibrationTest, tests_with_large_p_values_count_although_they_are_left_out) {
+  EXPECT_EQ(discoveries(std::vector{0.001, 0.03, 0.036}, 0.05, 4), (std::vector{true, true, true}));
+  EXPECT_EQ(discoveries(std::vector{0.001, 0.03, 0.036}, 0.05, 5),
+            (std::vector{true, false, false}));
+}
+
+TEST(CalibrationTest, a_score_has_the_p_value_that_it_was_asked_for) {
+  const ScoreTail tail = fit_score_tail(64);
+
+  for (const double p : {0.5, 0.05, 1e-6}) {
+    EXPECT_NEAR(score_p_value(score_at(p, tail), tail), p, 1e-9 * p);
+  }
 }
 
 }  // namespace
