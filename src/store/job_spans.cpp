@@ -1,23 +1,21 @@
 // Offsets and lengths are followed, and checked, level by level.
 #include "store/job_spans.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 
 namespace sonde {
 namespace {
 
-std::string text_of(const Span<std::uint8_t>& bytes, RowRange range) {
-  const std::span<const std::uint8_t> text = bytes.owned_by(range);
-  return {text.begin(), text.end()};
-}
-
 /// Texts of joined tables are apart.
 void take_texts(FindingRow& row, const FindingSpans& spans) {
   if (!spans.joined) return;
-  row.text = text_of(spans.texts, row.text_bytes);
-  row.finding.reason = text_of(spans.reasons, row.reason_bytes);
+  row.text = spans.texts.text(row.text_bytes);
+  row.finding.reason = spans.reasons.text(row.reason_bytes);
 }
 
 Value value_of(FindingRow& row, const FindingSpans& spans) {
@@ -25,7 +23,7 @@ Value value_of(FindingRow& row, const FindingSpans& spans) {
   if (row.value_kind == "text") return std::move(row.text);
   if (row.value_kind == "vector") return spans.vectors.take(row.vector);
   if (row.value_kind == "none") return {};
-  throw StoreError("unknown kind of value '" + row.value_kind + "'");
+  throw StoreError(fmt::format("unknown kind of value '{}'", row.value_kind));
 }
 
 std::optional<Interval> interval_of(const FindingRow& row) {
@@ -85,26 +83,29 @@ void require_same_device(const std::string& group, std::uint64_t owner, std::uin
 
 FindingSpans read_finding_spans(StoredFile& file, const std::vector<OutcomeRow>& outcomes,
                                 const std::string& job) {
-  FindingSpans spans;
-  spans.joined = job.empty();
-  spans.findings = read_owned(file, spans.joined ? finding_table() : finding_table(job), outcomes,
-                              &OutcomeRow::findings);
-  const auto& rows = spans.findings.rows;
+  const bool joined = job.empty();
+  auto table = joined ? finding_table() : finding_table(job);
+  const RowRange range = hull(table.key().group, outcomes, &OutcomeRow::findings);
+  PackedSpan findings(file, std::move(table), range);
   std::uint64_t owned = 0;
   for (const OutcomeRow& outcome : outcomes) owned += outcome.findings.length;
-  require_sound(owned == rows.size(), spans.findings.group, ": some belong to no outcome");
-  spans.vectors = read_owned(file, vector_table(job), rows, &FindingRow::vector);
-  spans.modes = read_owned(file, mode_table(job), rows, &FindingRow::modes);
-  spans.texts = read_owned(file, text_table(), rows, &FindingRow::text_bytes);
-  spans.reasons = read_owned(file, reason_table(), rows, &FindingRow::reason_bytes);
-  return spans;
+  require_sound(owned == range.length, findings.group(), ": some belong to no outcome");
+  const auto owned_by_them = [&](const auto& values, const char* name) {
+    return PackedSpan(file, values, hull(values.key.group, findings.ranges(name), std::identity{}));
+  };
+  auto vectors = owned_by_them(vector_table(job), "vector");
+  auto modes = owned_by_them(mode_table(job), "mode");
+  auto texts = owned_by_them(text_table(), "text");
+  auto reasons = owned_by_them(reason_table(), "reason");
+  return {joined,           std::move(findings), std::move(vectors),
+          std::move(modes), std::move(texts),    std::move(reasons)};
 }
 
-std::vector<Finding> take_findings(const OutcomeRow& outcome, FindingSpans& spans) {
+std::vector<Finding> take_findings(const OutcomeRow& outcome, const FindingSpans& spans) {
   std::vector<Finding> findings;
   findings.reserve(outcome.findings.length);
-  for (FindingRow& row : spans.findings.owned_by(outcome.findings)) {
-    require_same_device(spans.findings.group, outcome.device_index, row.device_index);
+  for (FindingRow& row : spans.findings.take(outcome.findings)) {
+    require_same_device(spans.findings.group(), outcome.device_index, row.device_index);
     take_texts(row, spans);
     Finding& finding = findings.emplace_back(std::move(row.finding));
     finding.value = value_of(row, spans);

@@ -19,18 +19,18 @@ enum class Depth { findings, probes, traces };
 
 struct FindingSpans {
   bool joined = false;
-  Span<FindingRow> findings;
-  Span<double> vectors, modes;
-  Span<std::uint8_t> texts, reasons;
+  PackedSpan<BoundTable<FindingRow>> findings;
+  PackedSpan<ValueTable<double>> vectors, modes;
+  PackedSpan<ValueTable<std::uint8_t>> texts, reasons;
 };
 
 /// @param job whose tables they are; "": those of all jobs @throws StoreError
 FindingSpans read_finding_spans(StoredFile& file, const std::vector<OutcomeRow>& outcomes,
                                 const std::string& job = "");
 
-/// The findings of an outcome, moved out of the spans.
+/// The findings of an outcome. Calls nothing of HDF5.
 /// @throws StoreError if the rows contradict each other
-std::vector<Finding> take_findings(const OutcomeRow& outcome, FindingSpans& spans);
+std::vector<Finding> take_findings(const OutcomeRow& outcome, const FindingSpans& spans);
 
 struct ProbeSpans {
   Depth depth = Depth::probes;

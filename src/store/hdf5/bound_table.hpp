@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,14 +24,16 @@ auto to_stored(const Member& member) {
     return static_cast<std::uint8_t>(member);
   } else if constexpr (std::is_enum_v<Member>) {
     return std::string(to_text(member));
+  } else if constexpr (std::is_same_v<Member, std::string_view>) {
+    return std::string(member);
   } else {
     return member;
   }
 }
 
-/// The reverse. @throws StoreError for what to_stored never gives
+/// The reverse. @param stored a text as a view @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
-Member from_stored(Stored&& stored) {
+Member from_stored(Stored stored) {
   if constexpr (std::is_same_v<Member, bool>) {
     if (stored > 1) throw StoreError("a truth value is neither 0 nor 1");
     return stored == 1;
@@ -39,7 +42,7 @@ Member from_stored(Stored&& stored) {
   } else if constexpr (std::is_same_v<Member, DeviceOutcome>) {
     return parse_device_outcome(stored);
   } else {
-    return std::forward<Stored>(stored);
+    return Member(stored);
   }
 }
 
@@ -105,19 +108,24 @@ class BoundTable {
     return table;
   }
 
+  /// Some of the rows. Members that are views are of `packed`.
   /// @param packed one for each column, in their order
-  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed) const {
+  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed, RowRange range) const {
     // Few rows at a time, which stay in the processor's cache from column to column.
     constexpr std::size_t tile_rows = 256;
-    std::vector<Row> rows(packed.empty() ? 0 : packed.front().rows());
+    std::vector<Row> rows(range.length);
     for (std::size_t first = 0; first < rows.size(); first += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.size() - first);
       for (std::size_t c = 0; c < get_.size(); ++c) {
-        Values values = unpack(packed.at(c), {first, count});
-        get_[c](std::span(rows).subspan(first, count), values);
+        get_[c](packed.at(c), {range.offset + first, count}, rows.data() + first);
       }
     }
     return rows;
+  }
+
+  /// All of them.
+  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed) const {
+    return to_rows(packed, {0, packed.empty() ? 0 : packed.front().rows()});
   }
 
  private:
@@ -132,9 +140,10 @@ class BoundTable {
       for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
       return values;
     });
-    get_.push_back([access](std::span<Row> rows, Values& values) {
-      auto value = std::get<std::vector<Stored>>(values).begin();
-      for (Row& row : rows) std::invoke(access, row) = from_stored<Member>(std::move(*value++));
+    get_.push_back([access](const PackedColumn& packed, RowRange range, Row* row) {
+      for_each_value<Stored>(packed, range, [&](const auto& value) {
+        std::invoke(access, *row++) = from_stored<Member>(value);
+      });
     });
     return *this;
   }
@@ -142,7 +151,7 @@ class BoundTable {
   TableKey key_;
   std::vector<ColumnSpec> columns_;
   std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
-  std::vector<std::function<void(std::span<Row>, Values&)>> get_;
+  std::vector<std::function<void(const PackedColumn&, RowRange, Row* first)>> get_;
 };
 
 }  // namespace sonde

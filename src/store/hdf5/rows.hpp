@@ -56,8 +56,8 @@ inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "
 struct FindingRow {
   std::uint64_t device_index = 0;
   Finding finding;  // without its value, modes and interval; joined: without its reason
-  std::string unit;
-  std::string value_kind;
+  std::string_view unit;
+  std::string_view value_kind;
   double number = 0;  // NaN unless value_kind is "number"
   std::string text;   // not joined
   RowRange vector;
@@ -100,6 +100,7 @@ BoundTable<FindingRow> finding_table(const std::string& job);
 /// A table of one column, whose rows are plain values.
 template <class T>
 struct ValueTable {
+  using Values = std::vector<T>;
   TableKey key;
   ColumnSpec column;
 };

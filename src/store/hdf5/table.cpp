@@ -21,24 +21,6 @@ constexpr std::size_t most_constant_bytes = 4096;
 // where it need not convert.
 static_assert(std::endian::native == std::endian::little, "the file's types are little-endian");
 
-/// A column's own element type, known to the compiler, which then copies without a call.
-template <class Work>
-void with_width(std::size_t width_bytes, Work&& work) {
-  switch (width_bytes) {
-    case 2: return work(std::uint16_t{});
-    case 4: return work(std::uint32_t{});
-    case 8: return work(std::uint64_t{});
-    default: throw Error("a column of an unknown element size");
-  }
-}
-
-template <class T>
-T element_at(const std::byte* bytes, std::uint64_t row) {
-  T value;
-  std::memcpy(&value, bytes + row * sizeof(T), sizeof(T));
-  return value;
-}
-
 /// From elements of one width to those of another; all numbers are little-endian.
 /// @param shift added to each
 void refit_numbers(const PackedColumn& from, std::uint64_t shift, PackedColumn& to) {
@@ -251,37 +233,13 @@ PackedColumn rename(const PackedColumn& column, std::span<const std::uint32_t> p
   return renamed;
 }
 
-Values unpack(const PackedColumn& packed, RowRange rows) {
-  const std::size_t width = packed.element_bytes;
-  require(rows.offset + rows.length <= packed.rows(), "rows beyond the end of a packed column");
-  if (packed.type == ElementType::name) {
-    std::vector<std::string> texts;
-    texts.reserve(rows.length);
-    for (std::uint64_t row = rows.offset; row < rows.offset + rows.length; ++row) {
-      texts.emplace_back(text_at(packed, row));
-    }
-    return texts;
-  }
-  Values values = empty_values(packed.type);
-  const std::byte* from = packed.bytes.data() + rows.offset * width;
+Values unpack(const PackedColumn& column, RowRange rows) {
+  Values values = empty_values(column.type);
   std::visit(
-      [&]<class T>(std::vector<T>& column) {
-        column.resize(rows.length);
-        if constexpr (std::is_same_v<T, std::string>) {
-          for (std::string& value : column) {
-            const char* text = reinterpret_cast<const char*>(from);
-            value.assign(text, strnlen(text, width));
-            from += width;
-          }
-        } else if (width == sizeof(T)) {
-          if (!column.empty()) std::memcpy(column.data(), from, column.size() * width);
-        } else {
-          with_width(width, [&]<class Stored>(Stored) {
-            for (std::size_t i = 0; i < column.size(); ++i) {
-              column[i] = static_cast<T>(element_at<Stored>(from, i));
-            }
-          });
-        }
+      [&]<class T>(std::vector<T>& all) {
+        all.resize(rows.length);
+        for_each_value<T>(column, rows,
+                          [to = all.data()](const auto& value) mutable { *to++ = value; });
       },
       values);
   return values;

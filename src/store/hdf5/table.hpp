@@ -2,13 +2,17 @@
 // way from results to tables is rows.hpp and flatten.hpp, the way to HDF5 is table_file.hpp.
 #pragma once
 
+#include "base/error.hpp"
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -99,6 +103,25 @@ PackedColumn fit(PackedColumn column, std::size_t width_bytes, std::uint64_t shi
 PackedColumn rename(const PackedColumn& column, std::span<const std::uint32_t> place,
                     std::size_t width_bytes);
 
+/// Calls `work` with a number of that width, known to the compiler, which then copies without a
+/// call. @throws Error for a width that no column has
+template <class Work>
+void with_width(std::size_t width_bytes, Work&& work) {
+  switch (width_bytes) {
+    case 2: return work(std::uint16_t{});
+    case 4: return work(std::uint32_t{});
+    case 8: return work(std::uint64_t{});
+    default: throw Error("a column of an unknown element size");
+  }
+}
+
+template <class T>
+T element_at(const std::byte* bytes, std::uint64_t row) {
+  T value;
+  std::memcpy(&value, bytes + row * sizeof(T), sizeof(T));
+  return value;
+}
+
 /// The reverse of pack, of these rows. @throws StoreError if a row has a name that there is not
 Values unpack(const PackedColumn& column, RowRange rows);
 Values unpack(const PackedColumn& column);
@@ -106,6 +129,25 @@ Values unpack(const PackedColumn& column);
 /// As long as the column lives. @pre it is a column of texts or names, and has that row
 /// @throws StoreError if there is no such name
 std::string_view text_at(const PackedColumn& column, std::uint64_t row);
+
+/// Calls `take` with the value of each of these rows: a number, or the text that text_at gives.
+/// @tparam T of what the column has in memory @throws StoreError as text_at does
+template <class T, class Take>
+void for_each_value(const PackedColumn& column, RowRange rows, Take&& take) {
+  require(rows.offset + rows.length <= column.rows(), "rows beyond the end of a packed column");
+  const std::uint64_t end = rows.offset + rows.length;
+  if constexpr (std::is_same_v<T, std::string>) {
+    for (std::uint64_t row = rows.offset; row < end; ++row) take(text_at(column, row));
+  } else {
+    const auto take_all = [&]<class Stored>(Stored) {
+      for (std::uint64_t row = rows.offset; row < end; ++row) {
+        take(static_cast<T>(element_at<Stored>(column.bytes.data(), row)));
+      }
+    };
+    if (column.element_bytes == sizeof(T)) return take_all(T{});
+    with_width(column.element_bytes, take_all);
+  }
+}
 
 /// Only these rows, in this order.
 PackedColumn pick(const PackedColumn& column, std::span<const std::uint64_t> rows);
