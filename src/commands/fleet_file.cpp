@@ -29,7 +29,7 @@ constexpr std::size_t most_whole_devices = 256;
 constexpr std::size_t most_turn_metrics = 96;
 // Findings and probes that are read together: 1 kB each while they are assembled. Blocks that are
 // smaller unpack the same chunks (of up to 65,536 rows) again and again.
-constexpr std::uint64_t block_rows = 200'000;
+constexpr std::uint64_t block_rows = 100'000;
 // Shown as examples of those that pass, and metrics shown of all devices.
 constexpr std::size_t example_devices = 8;
 constexpr std::size_t most_kept_metrics = 24;
@@ -94,22 +94,26 @@ Blocks shown_devices(const FleetAnalysis& analysis) {
 }
 
 /// Calls `take` with all devices and their findings, in the order of the file, some in memory at a
-/// time. While they are taken, which nothing of HDF5 has a part in, the next ones are read.
+/// time. While they are taken, the next ones are put together, and those behind them read; nothing
+/// of HDF5 has a part in it but the reading.
 void for_each_device(const RunReader& reader,
                      const std::function<void(std::size_t, DeviceResult)>& take) {
-  const auto read = [&reader](RowRange block) { return reader.read_findings(block); };
-  std::future<std::vector<DeviceResult>> next;
+  const Blocks blocks = blocks_of(reader.device_count(), reader.count_findings());
+  std::future<RunReader::Assembly> read;
+  std::future<std::vector<DeviceResult>> assembled;
   std::size_t index = 0;
-  const auto take_all = [&](std::vector<DeviceResult> devices) {
-    for (DeviceResult& device : devices) take(index++, std::move(device));
-  };
-  for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
+  for (std::size_t i = 0; i < blocks.size() + 2; ++i) {
+    RunReader::Assembly assemble;
+    if (read.valid()) assemble = read.get();
+    if (i < blocks.size()) {
+      read = std::async(std::launch::async,
+                        [&, block = blocks[i]] { return reader.load_findings(block); });
+    }
     std::vector<DeviceResult> devices;
-    if (next.valid()) devices = next.get();
-    next = std::async(std::launch::async, read, block);
-    take_all(std::move(devices));
+    if (assembled.valid()) devices = assembled.get();
+    if (assemble) assembled = std::async(std::launch::async, std::move(assemble));
+    for (DeviceResult& device : devices) take(index++, std::move(device));
   }
-  if (next.valid()) take_all(next.get());
 }
 
 /// A run whose findings are columns, but for those of the turn.

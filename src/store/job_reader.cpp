@@ -75,14 +75,11 @@ void add_probes(StoredFile& file, const std::vector<OutcomeRow>& outcomes, Depth
   }
 }
 
+/// Without their findings.
 std::vector<JobResult> read_results(StoredFile& file, const std::vector<OutcomeRow>& outcomes,
                                     Depth depth) {
   std::vector<JobResult> results;
-  auto findings = read_finding_spans(file, outcomes);
-  for (const OutcomeRow& outcome : outcomes) {
-    results.push_back(outcome.result);
-    results.back().findings = take_findings(outcome, findings);
-  }
+  for (const OutcomeRow& outcome : outcomes) results.push_back(outcome.result);
   if (depth >= Depth::probes) add_probes(file, outcomes, depth, results);
   return results;
 }
@@ -135,15 +132,19 @@ void check_jobs_with_tables(StoredFile& file, const std::vector<std::string>& jo
   }
 }
 
-std::vector<StoredJobs> read_joined_jobs(StoredFile& file, std::uint64_t first,
-                                         const std::vector<DeviceRow>& devices, Depth depth) {
-  const std::vector<OutcomeRow> outcomes = read_outcomes(file, first, devices);
-  std::vector<StoredJobs> jobs(devices.size());
-  std::size_t i = 0;
-  for (JobResult& result : read_results(file, outcomes, depth)) {
-    jobs[outcomes[i++].device_index - first].push_back(std::move(result));
-  }
-  return jobs;
+JobsAssembly read_joined_jobs(StoredFile& file, std::uint64_t first,
+                              const std::vector<DeviceRow>& devices, Depth depth) {
+  std::vector<OutcomeRow> outcomes = read_outcomes(file, first, devices);
+  std::vector<JobResult> results = read_results(file, outcomes, depth);
+  return [spans = read_finding_spans(file, outcomes), outcomes = std::move(outcomes),
+          results = std::move(results), jobs = std::vector<StoredJobs>(devices.size()),
+          first]() mutable {
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      results[i].findings = take_findings(outcomes[i], spans);
+      jobs[outcomes[i].device_index - first].push_back(std::move(results[i]));
+    }
+    return std::move(jobs);
+  };
 }
 
 std::optional<JobResult> read_joined_job(StoredFile& file, std::uint64_t row,
@@ -151,7 +152,9 @@ std::optional<JobResult> read_joined_job(StoredFile& file, std::uint64_t row,
   std::vector<OutcomeRow> outcomes = read_outcomes(file, row, {device});
   std::erase_if(outcomes, [&](const OutcomeRow& one) { return one.result.job != job; });
   if (outcomes.empty()) return std::nullopt;
-  return read_results(file, outcomes, Depth::traces).front();
+  JobResult result = std::move(read_results(file, outcomes, Depth::traces).front());
+  result.findings = take_findings(outcomes.front(), read_finding_spans(file, outcomes));
+  return result;
 }
 
 std::map<std::string, RowRange> place_probes(StoredFile& file, RowRange outcomes) {

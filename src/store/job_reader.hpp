@@ -4,6 +4,7 @@
 #include "analysis/results.hpp"
 #include "store/job_spans.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,11 +15,15 @@ namespace sonde {
 /// Jobs of a device under the names that they have in the file, in the order in which they ran.
 using StoredJobs = std::vector<JobResult>;
 
+/// Puts together what was read of some devices, which calls nothing of HDF5. To be called once.
+/// @throws StoreError if rows contradict each other
+using JobsAssembly = std::function<std::vector<StoredJobs>()>;
+
 /// Of each of these devices, from the tables of all jobs.
 /// @param devices rows of the file from `first` on
-/// @throws StoreError if rows contradict each other
-std::vector<StoredJobs> read_joined_jobs(StoredFile& file, std::uint64_t first,
-                                         const std::vector<DeviceRow>& devices, Depth depth);
+/// @throws StoreError likewise
+JobsAssembly read_joined_jobs(StoredFile& file, std::uint64_t first,
+                              const std::vector<DeviceRow>& devices, Depth depth);
 
 /// One job of the device in that row, with its traces; nothing if it did not run it.
 /// @throws StoreError if rows contradict each other

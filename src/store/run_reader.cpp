@@ -54,18 +54,22 @@ RunReader::RunReader(const std::filesystem::path& path, std::uint64_t keep_bytes
   });
 }
 
-std::vector<DeviceResult> RunReader::read_jobs(RowRange span, Depth depth) const {
-  return reading(path_, [&] {
+RunReader::Assembly RunReader::load_jobs(RowRange span, Depth depth) const {
+  return reading(path_, [&]() -> Assembly {
     auto rows = read_device_rows(*file_, layout_, span, provenance_.points.size());
-    auto jobs = layout_ == Layout::joined
-                    ? read_joined_jobs(*file_, span.offset, rows, depth)
-                    : read_jobs_by_job(*file_, span, jobs_with_tables_, depth);
-    std::vector<DeviceResult> devices;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      DeviceResult& device = devices.emplace_back(std::move(rows[i].device));
-      for (JobResult& result : jobs[i]) add_job(device, std::move(result));
-    }
-    return devices;
+    JobsAssembly assemble =
+        layout_ == Layout::joined
+            ? read_joined_jobs(*file_, span.offset, rows, depth)
+            : [jobs = read_jobs_by_job(*file_, span, jobs_with_tables_, depth)] { return jobs; };
+    return [path = path_, rows = std::move(rows), assemble = std::move(assemble)]() mutable {
+      auto jobs = reading(path, assemble);
+      std::vector<DeviceResult> devices;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        DeviceResult& device = devices.emplace_back(std::move(rows[i].device));
+        for (JobResult& result : jobs[i]) add_job(device, std::move(result));
+      }
+      return devices;
+    };
   });
 }
 
@@ -89,11 +93,11 @@ std::vector<DeviceResult> RunReader::read_inventory() const {
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
   const Depth depth = traces == WithTraces::yes ? Depth::traces : Depth::probes;
-  return read_jobs(span, depth);
+  return load_jobs(span, depth)();
 }
 
-std::vector<DeviceResult> RunReader::read_findings(RowRange span) const {
-  return read_jobs(span, Depth::findings);
+RunReader::Assembly RunReader::load_findings(RowRange span) const {
+  return load_jobs(span, Depth::findings);
 }
 
 std::uint64_t RunReader::count_findings() const {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -59,7 +60,12 @@ class RunReader {
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
   /// Devices with their findings, and without probes.
-  std::vector<DeviceResult> read_findings(RowRange span) const;
+  std::vector<DeviceResult> read_findings(RowRange span) const { return load_findings(span)(); }
+  /// Puts devices together that were read, once, and calls nothing of HDF5, so that it may run in
+  /// another thread.
+  using Assembly = std::function<std::vector<DeviceResult>()>;
+  /// The same devices, read.
+  Assembly load_findings(RowRange span) const;
   std::uint64_t count_findings() const;
   std::uint64_t count_probes() const;
   /// Its tables.
@@ -69,7 +75,7 @@ class RunReader {
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
-  std::vector<DeviceResult> read_jobs(RowRange span, Depth depth) const;
+  Assembly load_jobs(RowRange span, Depth depth) const;
 
   std::filesystem::path path_;
   std::unique_ptr<StoredFile> file_;
