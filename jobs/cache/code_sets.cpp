@@ -96,8 +96,8 @@ std::string report_sets_of_last_lines(const CacheUnderTest& cache, CacheGeometry
   PartsOfBlocks parts{.multiple = multiple,
                       .line_bytes = line.bytes,
                       .are_of_one_line = multiple == code_block_bytes / line.bytes};
-  if (multiple == 1 && 2 * line.bytes == code_block_bytes)
-    parts.index = find_index_of_both_lines(probe, found, line.bytes);
+  if (!parts.are_of_one_line)
+    parts.index = find_index_of_all_lines(cache, found, parts, geometry.size_bytes());
   report_sets_of_parts(probe, found, parts);
   return found.reason;
 }
