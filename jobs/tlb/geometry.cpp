@@ -145,6 +145,17 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
          settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
 
+/// Whether each second half of such blocks is at hand behind the first, if each is asked for once.
+/// Asked for more often, an inner level that keeps some pages and not others hides from this one,
+/// and it throws out first what was asked for last: pages that it saw again stay, and those between
+/// them look like the beginnings of blocks.
+bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Targets targets) {
+  const std::uint64_t half_bytes = block_bytes / 2;
+  const auto distance = miss_distance(
+      find_fresh_misses(tlb, fresh_translations(tlb, half_bytes, targets), targets), half_bytes);
+  return distance && distance->bytes == block_bytes;
+}
+
 Granularity granularity_here(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_targets = 8;
   constexpr std::uint64_t least_distances = 3;
@@ -167,6 +178,10 @@ Granularity granularity_here(const TlbUnderTest& tlb) {
       const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
       // Few pages that were not pushed out may lie at one distance by chance.
       if (is_other && closer_bytes < distance->bytes) continue;
+      if (is_other && distance->bytes > inner_bytes &&
+          !halves_come_together(tlb, distance->bytes, targets)) {
+        continue;
+      }
       const bool needs_more = is_other || targets == Targets::cold;
       if (distance->observations >= least_distances &&
           distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
