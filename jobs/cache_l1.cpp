@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/carveouts.hpp"
+#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/loaded_elsewhere.hpp"
@@ -137,10 +138,12 @@ void characterize(CacheUnderTest cache) {
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
-    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+    settle_doubtful_line(cache, *geometry);
+    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
+                     geometry->line_confidence());
     sets = characterize_sets_of_lines(probe, *geometry);
     report_every_sm(cache, probe, *sets);
-    geometry->filled_bytes = sets->filled_bytes;
+    geometry->filled_bytes = sets->filled_bytes();
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
   report_first_latencies(cache, *geometry);

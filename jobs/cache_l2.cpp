@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
+#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_behind_another.hpp"
 #include "jobs/cache/l2_partitions.hpp"
@@ -84,9 +85,10 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
-  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
+  settle_doubtful_line(cache, geometry);
+  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes, geometry.line_confidence());
   const SetFindings sets = characterize_sets_of_lines(probe, geometry);
-  geometry.filled_bytes = sets.filled_bytes;
+  geometry.filled_bytes = sets.filled_bytes();
   return sets.reason;
 }
 

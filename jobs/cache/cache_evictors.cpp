@@ -173,12 +173,12 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
                                           const Lines& candidates,
-                                          const std::function<void()>& check_time) {
+                                          const std::function<void()>& check_end) {
   constexpr std::uint64_t other_orders = 4;
   const Lines twice = order_of_accesses(lines, 0, cache.seed);
   const Lines shuffled_often = order_of_accesses(lines, other_orders, cache.seed);
   const auto evict_in = [&](const Lines& order, const Lines& evictors) {
-    check_time();
+    check_end();
     return evicts_in_access(cache, order, evictors);
   };
   const auto evict = [&](const Lines& evictors) { return evict_in(twice, evictors); };

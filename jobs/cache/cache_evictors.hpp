@@ -22,9 +22,9 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 /// As few of `candidates` as possible that, accessed after each access to one of `lines`, push it
 /// out of the inner caches before it is accessed again: group testing, halving the groups left out
 /// (Vila et al. 2019). nullopt if all of them do not.
-/// @param check_time called before each chase  @throws what it throws  @pre cache.inner
+/// @param check_end called before each chase  @throws what it throws  @pre cache.inner
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
                                           const Lines& candidates,
-                                          const std::function<void()>& check_time);
+                                          const std::function<void()>& check_end);
 
 }  // namespace sonde

@@ -132,6 +132,7 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
                     .recorded_accesses = passes * length,
                     .most_at_once = recordable_with_list(cache_.chase, length),
                     .evidence = Evidence::of_a_search};
+  accesses_ += chases.lanes.size() * (warmup_passes + passes) * length;
   const double outliers_per_pass = outlier_share() * static_cast<double>(listed);
   std::vector<MissCounts> answers;
   for (const std::vector<double>& cycles :
@@ -175,7 +176,7 @@ std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
     }
     in_groups(
         cache_.chase.path, sms_, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
-          check_time();
+          check_end();
           const std::uint64_t chased = lanes.front().offsets_bytes.size();
           for (MissCounts& counts :
                count_misses(std::move(lanes), length, warmup_passes(chased), passes_over(chased))) {
@@ -255,7 +256,7 @@ std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
   const std::uint64_t set = set_of(found.layout.index, lines.front());
   return sonde::find_access_evictors(cache_, entered_last(lines),
                                      lines_of_other_sets(found.layout.index, found.pool, set),
-                                     [this] { check_time(); });
+                                     [this] { check_end(); });
 }
 
 /// A list stands beside its record, of which the prepared part has none.
@@ -318,7 +319,8 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
   }
   std::vector<AccessRecord> records;
   in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
-    check_time();
+    check_end();
+    accesses_ += lanes.size() * chases.front().size();
     const std::uint64_t length = chases.front().size() - prepared * step;
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),

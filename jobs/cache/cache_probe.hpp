@@ -25,6 +25,7 @@ class CacheProbe final : public SetsProbe {
                               const PassEvictors& pass_evictors) override;
   bool ask_patiently() override { return is_patient_ = true; }
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
+  bool overflow_as_pages(const Lines& conflict, const PassEvictors& pass_evictors) override;
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
   std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const override;
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
@@ -42,10 +43,14 @@ class CacheProbe final : public SetsProbe {
   /// The same cache through other memory.
   CacheProbe at_place(Place place) const;
 
-  /// From now on a search that takes the device too long is ended: whatever is asked of the probe
-  /// throws SearchOverTime then; or no longer does.
-  void limit_search() { end_device_s_ = run().device_s() + most_search_s; }
-  void unlimit_search() { end_device_s_.reset(); }
+  /// From now on a search that takes the device too long, or asks for too many accesses, is ended:
+  /// whatever is asked of the probe throws SearchOverTime then; or no longer does.
+  /// @param share of what a search may take, one in so many
+  void limit_search(std::uint64_t share = 1) {
+    end_ = SearchEnd{run().device_s() + most_search_s / static_cast<double>(share),
+                     accesses_ + most_search_accesses / share};
+  }
+  void unlimit_search() { end_.reset(); }
 
   /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
   int sharing_sms() const { return sharing_sms_; }
@@ -54,6 +59,14 @@ class CacheProbe final : public SetsProbe {
   // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
   // (docs/results/2026-11-25-hopper-again). Behind an L2 each chase goes through most of that.
   static constexpr double most_search_s = 14;
+  // Many SMs make so many at once that the time of the device does not tell what they cost here,
+  // where each one's latency is looked at. The L1 of an H200 takes 17 million.
+  static constexpr std::uint64_t most_search_accesses = 150'000'000;
+
+  struct SearchEnd {
+    double device_s = 0;  // of JobRun::device_s()
+    std::uint64_t accesses = 0;
+  };
 
   std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
                                       const Lines& access_evictors,
@@ -66,14 +79,16 @@ class CacheProbe final : public SetsProbe {
                                    std::uint64_t (*warmup_passes)(std::uint64_t length));
   double outlier_share();
   Lines entered_last(Lines lines) const;
-  void check_time() const {
-    if (end_device_s_ && run().device_s() > *end_device_s_) throw SearchOverTime();
+  void check_end() const {
+    if (end_ && (run().device_s() > end_->device_s || accesses_ > end_->accesses))
+      throw SearchOverTime();
   }
   bool disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors);
 
   const CacheUnderTest cache_;
   const std::uint64_t size_bytes_;
-  std::optional<double> end_device_s_;  // of JobRun::device_s()
+  std::optional<SearchEnd> end_;
+  std::uint64_t accesses_ = 0;  // asked for, on all SMs
   std::optional<double> outlier_share_;
   bool is_patient_ = false;
   int sharing_sms_ = 1;

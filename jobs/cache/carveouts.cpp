@@ -47,17 +47,24 @@ std::vector<Carveout> smallest_middle_largest(const std::vector<Carveout>& carve
   return {carveouts.front(), carveouts[carveouts.size() / 2], carveouts.back()};
 }
 
-/// The sets known from elsewhere if they hold here, else those found anew.
+/// The sets known from elsewhere if they hold here, else those found anew, as far as time allows.
 SetFindings find_structure(const Carveout& part, std::uint64_t line_bytes,
                            const SetFindings& known) {
   CacheProbe probe(part.cache, part.size_bytes, line_bytes);
   probe.spread_over_sms({});
+  constexpr std::uint64_t share = 4;  // there are several, and less depends on them
+  probe.limit_search(share);
   SetFindings found{.pool = known.pool, .layout = known.layout};
-  if (!known.layout.resolved() || confirm_sets(probe, known) < same_sets) {
-    found.pool = probe.pool();
-    found.layout = find_set_layout(found.pool, ask_behind(probe, {}));
+  try {
+    if (!known.layout.resolved() || confirm_sets(probe, known) < same_sets) {
+      found.layout = {};
+      found.pool = probe.pool();
+      found.layout = find_set_layout(found.pool, ask_behind(probe, {}));
+    }
+    if (found.layout.resolved()) found.replacement = measure_replacement(probe, found);
+  } catch (const SearchOverTime& error) {
+    found.reason = error.what();
   }
-  if (found.layout.resolved()) found.replacement = measure_replacement(probe, found);
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/code_sets.hpp"
+#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
@@ -100,10 +101,11 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, too_many};
   }
+  settle_doubtful_line(cache, *geometry);
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
   const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
-  if (!cache.inner) geometry->filled_bytes = sets.filled_bytes;
+  if (!cache.inner) geometry->filled_bytes = sets.filled_bytes();
   if (sets.confirmed() && (geometry->line_is_known() || geometry->may_be_shorter))
     take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);
   if (every_sm) report_every_sm(cache, probe, sets);

@@ -66,7 +66,8 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::string metric = cache.name + ".size_bytes";
   const std::string no_size = explain_no_size(geometry);
   if (no_size.empty()) {
-    Finding size = found_bytes(metric, geometry.size_bytes(), filled ? 1 : confidence, lines);
+    Finding size = found_bytes(metric, geometry.size_bytes(),
+                               filled ? geometry.line_confidence() : confidence, lines);
     size.interval = geometry.size_interval();
     if (!filled && !geometry.gradual && !geometry.accesses_are_lines()) {
       size.interval = {static_cast<double>(first_miss_bytes),
@@ -221,11 +222,11 @@ SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometr
   if (!no_sets.empty()) {
     found.reason = std::move(no_sets);
     found.layout.ways_per_set.clear();
-    found.filled_bytes = 0;
+    found.filled.clear();
   } else if (geometry.line_is_known()) {
     report_sets(probe, found);
   } else {
-    found.filled_bytes = 0;
+    found.filled.clear();
     if (geometry.may_be_shorter) report_ways_of_blocks(probe, found);
     if (found.reason.empty())
       found.reason = "the line is not known: sets of longer blocks look like sets, too";

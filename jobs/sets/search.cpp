@@ -46,7 +46,9 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
     other =
         OtherCoResidents{evictors->co_resident, evictors->excluded, ask_behind(probe, *evictors)};
   }
-  return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
+  return find_set_layout(
+      found.pool, ask_behind(probe, found.pass_evictors), other,
+      [&](const Lines& lines) { return probe.overflow_as_pages(lines, found.pass_evictors); });
 }
 
 /// Where lines overflow in one order and fit in others, the level may have room that any set takes.
@@ -66,6 +68,17 @@ void search_patiently(SetsProbe& probe, SetFindings& found) {
   if (!overflows(pool, ask_behind(probe, found.pass_evictors)) || !probe.ask_patiently()) return;
   SetLayout layout = search(probe, found);
   if (layout.resolved() || !found.layout.conflict) found.layout = std::move(layout);
+}
+
+/// Where pages of the pool overflow a TLB, lines are taken from fewer and fewer pages, as long as
+/// those have twice as many as the cache holds.
+void search_fewer_pages(SetsProbe& probe, SetFindings& found) {
+  constexpr std::uint64_t least_spans = 2;
+  const std::uint64_t least_bytes = least_spans * found.pool.cached_lines * found.pool.line_bytes;
+  while (found.layout.is_foreign && found.pool.span_bytes / 2 >= least_bytes) {
+    found.pool.span_bytes /= 2;
+    found.layout = search(probe, found);
+  }
 }
 
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
@@ -88,15 +101,15 @@ void search_more(SetsProbe& probe, SetFindings& found) {
   }
 }
 
-/// Bytes of as many lines of every set as it has ways, if all of them stay together: what the cache
-/// holds, whatever the order in which plain footprints fill its sets. 0 if some do not (data may be
+/// As many lines of every set as it has ways, if all of them stay together: what the cache holds,
+/// whatever the order in which plain footprints fill its sets. None if some do not (data may be
 /// scarcer than tags), or if sets differ in their ways.
-std::uint64_t measure_filled(SetsProbe& probe, const SetFindings& found) {
+Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
   constexpr std::size_t lines_per_outlier = 1000;  // which hardly repeats at its line
   const SetLayout& layout = found.layout;
   if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
       layout.ways_per_set.front() != layout.ways_per_set.back()) {
-    return 0;
+    return {};
   }
   std::vector<std::uint32_t> ways_left(layout.index.sets, layout.ways_per_set.front());
   Lines lines;
@@ -107,11 +120,11 @@ std::uint64_t measure_filled(SetsProbe& probe, const SetFindings& found) {
     --left;
     lines.push_back(line);
   }
-  if (lines.size() < layout.lines()) return 0;
+  if (lines.size() < layout.lines()) return {};
   const MissCounts counts = probe.ask(std::span(&lines, 1), found.pass_evictors).front();
   std::size_t missing = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);
-  return missing * lines_per_outlier <= lines.size() ? lines.size() * found.pool.line_bytes : 0;
+  return missing * lines_per_outlier <= lines.size() ? lines : Lines{};
 }
 
 }  // namespace
@@ -138,11 +151,12 @@ SetFindings find_sets(SetsProbe& probe) {
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
+  search_fewer_pages(probe, found);
   if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();
-  if (resolved && probe.traits().measures_filled) found.filled_bytes = measure_filled(probe, found);
+  if (resolved && probe.traits().measures_filled) found.filled = fill_all_sets(probe, found);
   if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
     try {
       found.replacement = measure_replacement(probe, found);

@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// The device has been at work on a search for longer than it may.
+/// The device has been at work on a search for longer than it may, or on more accesses.
 class SearchOverTime : public Error {
  public:
   SearchOverTime()
@@ -37,10 +37,13 @@ struct SetFindings {
   LinePool pool;
   PassEvictors pass_evictors = {};
   SetLayout layout = {};
-  std::uint64_t filled_bytes = 0;  // in lines of every set that stay together; 0: not known
+  /// As many lines of every set as it has ways, which stay together; empty: not known.
+  Lines filled = {};
   std::optional<ReplacementFit> replacement = {};  // if a set could be accessed alone
   std::string reason = {};                         // why metrics are left without a finding
 
+  /// What the cache holds, if those do.
+  std::uint64_t filled_bytes() const { return filled.size() * pool.line_bytes; }
   /// Other chases did as these sets predict.
   bool confirmed() const {
     constexpr double least_agreement = 0.95;  // sets contradicted more often are none
@@ -106,6 +109,12 @@ class SetsProbe {
   /// Lines of many more pages, where addresses allow them, that show more bits of the index.
   virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
     return std::nullopt;
+  }
+
+  /// Whether lines that overflow do so as pages and not as lines: what was found then are sets of a
+  /// TLB, whose misses look like those of the cache.
+  virtual bool overflow_as_pages(const Lines& /*conflict*/, const PassEvictors& /*pass_evictors*/) {
+    return false;
   }
 
   /// The inner-level eviction list per access: lines of other sets that, accessed after each access

@@ -61,6 +61,7 @@ LIBRARIES = (
 # Sources without a header of their name, and the header that declares what they define. They
 # include it, and something needs the row: a row without a file is a fault.
 SHARED_HEADERS = {
+    "jobs/cache/moved_lines.cpp": "jobs/cache/cache_probe.hpp",
     "src/main.cpp": None,
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them

@@ -158,12 +158,28 @@ Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
   return drop_groups(std::move(others), Lines(glimpsed.begin(), glimpsed.end()), ask);
 }
 
-/// How to ask which of some lists overflow: `overflow_once` or `overflow_twice`.
-using Question = std::vector<bool> (*)(const std::vector<Lines>& lists, const MissOracle& ask);
+/// What is left without as many of the needless lines as can go at once: all, or, where one set is
+/// overfull by several lines or several sets are, the first of them, found by bisection; at least
+/// one.
+Lines drop_together(const Lines& lines, const Lines& needless, const MissOracle& ask) {
+  const auto without_first = [&](std::size_t count) {
+    const std::set<std::uint64_t> dropped(needless.begin(),
+                                          needless.begin() + static_cast<std::ptrdiff_t>(count));
+    Lines rest = lines;
+    std::erase_if(rest, [&](std::uint64_t line) { return dropped.contains(line); });
+    return rest;
+  };
+  std::size_t can_go = 1;
+  std::size_t too_many = needless.size() + 1;
+  for (std::size_t tried = needless.size(); tried > can_go; tried = (can_go + too_many) / 2) {
+    const Lines rest = without_first(tried);
+    (rest.size() > 1 && overflows(rest, ask) ? can_go : too_many) = tried;
+  }
+  return without_first(can_go);
+}
 
 /// Of `count` lines, evenly chosen, those without which the others overflow as well.
-Lines find_needless(const Lines& lines, std::size_t count, Question overflow,
-                    const MissOracle& ask) {
+Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask) {
   Lines left_out;
   std::vector<Lines> lists;
   for (std::size_t i = 0; i < count; ++i) {
@@ -172,7 +188,7 @@ Lines find_needless(const Lines& lines, std::size_t count, Question overflow,
     lists.push_back(lines);
     lists.back().erase(lists.back().begin() + static_cast<std::ptrdiff_t>(place));
   }
-  const std::vector<bool> overflowing = overflow(lists, ask);
+  const std::vector<bool> overflowing = overflow_twice(lists, ask);
   Lines needless;
   for (std::size_t i = 0; i < count; ++i) {
     if (overflowing[i]) needless.push_back(left_out[i]);
@@ -182,17 +198,13 @@ Lines find_needless(const Lines& lines, std::size_t count, Question overflow,
 
 /// Drops every line without which the others overflow as well. Empty if that does not end in a set
 /// all of whose lines are needed, twice.
-Lines drop_single_lines(Lines lines, Question overflow, const MissOracle& ask) {
+Lines drop_single_lines(Lines lines, const MissOracle& ask) {
   if (lines.size() > most_ways) return {};
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
-    Lines needless = find_needless(lines, lines.size(), overflow, ask);
-    if (needless.empty()) needless = find_needless(lines, lines.size(), overflow, ask);
+    Lines needless = find_needless(lines, lines.size(), ask);
+    if (needless.empty()) needless = find_needless(lines, lines.size(), ask);
     if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
-    // Two sets may be overfull, or one by two lines: then not all of these can go at once.
-    Lines kept = lines;
-    for (std::uint64_t line : needless) std::erase(kept, line);
-    if (kept.size() < 2 || !overflows(kept, ask)) std::erase(kept = lines, needless.back());
-    lines = std::move(kept);
+    lines = drop_together(lines, needless, ask);
   }
   return {};
 }
@@ -200,20 +212,20 @@ Lines drop_single_lines(Lines lines, Question overflow, const MissOracle& ask) {
 }  // namespace
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
+  constexpr std::size_t few_samples = 3;  // where most are needless, one of these is, too
   constexpr std::size_t samples = 48;
-  // With so few lines each list can be asked twice: where a miss costs little, one in ten that fit
-  // seems to overflow.
-  constexpr std::size_t few_lines = 64;
-  if (lines.size() > most_ways && find_needless(lines, samples, overflow_once, ask).empty()) {
+  constexpr std::size_t few_lines = 64;  // of which each can be left out, needed or not
+  if (lines.size() > most_ways && find_needless(lines, few_samples, ask).empty() &&
+      find_needless(lines, samples, ask).empty()) {
     return lines;
   }
   if (const auto missing = collect_missing(lines, ask)) {
-    Lines set = drop_single_lines(*missing, overflow_once, ask);
+    Lines set = drop_single_lines(*missing, ask);
     if (set.size() > 1) return set;
   }
-  Lines set = drop_single_lines(narrow_down(lines, ask), overflow_once, ask);
+  Lines set = drop_single_lines(narrow_down(lines, ask), ask);
   if (set.size() > 1 || lines.size() > few_lines) return set;
-  return drop_single_lines(lines, overflow_twice, ask);
+  return drop_single_lines(lines, ask);
 }
 
 }  // namespace sonde

@@ -295,13 +295,20 @@ void even_out(SetLayout& layout) {
 }
 
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
-                          const std::optional<OtherCoResidents>& other) {
+                          const std::optional<OtherCoResidents>& other,
+                          const std::function<bool(const Lines& conflict)>& is_foreign) {
   SetLayout found;
   const std::uint64_t pool_lines =
       std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
   const Lines pool = choose_lines(space, pool_lines, derive_seed(space.seed, "pool"));
   found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
   if (!found.conflict) return found;
+  if (is_foreign && is_foreign(found.conflict->lines)) {
+    found.is_foreign = true;
+    found.conflict.reset();
+    found.reason = "what overflows are pages, not lines: a TLB's misses look like the cache's";
+    return found;
+  }
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
   const std::uint64_t candidates =

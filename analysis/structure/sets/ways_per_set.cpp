@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -64,10 +65,12 @@ struct SetMisses {
 };
 
 /// Whether lines of one set that missed so often overflow it: that costs at least one miss in a
-/// pass. Where something else takes a way once, an LRU set of as many lines as ways loses them one
-/// after the other in that pass, and none in the next: then nearly all of them miss, each once.
-bool set_overflows(const SetMisses& seen, std::uint32_t passes) {
+/// pass of the chase. Where something else takes a way once, an LRU set of as many lines as ways
+/// loses them one after the other in that pass alone: then nearly all miss, each once.
+bool set_overflows(const SetMisses& seen, const MissCounts& chase) {
   constexpr std::uint32_t fewest_lines = 4;
+  const std::uint32_t passes = chase.passes;
+  if (!misses_in_most_passes(chase)) return false;
   const bool once = seen.most_of_a_line == 1 && passes > 1 && seen.lines >= fewest_lines &&
                     seen.misses + 1 >= seen.lines;
   return !once && seen.misses >= std::max(2u, (3 * passes + 3) / 4);
@@ -125,7 +128,7 @@ void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& 
     for (std::size_t set : lists[list].sets) {
       SetMisses seen;
       for (std::uint32_t i = 0; i < searches[set].lines; ++i) seen.add(answers[list].misses[at++]);
-      searches[set].take(set_overflows(seen, answers[list].passes));
+      searches[set].take(set_overflows(seen, answers[list]));
     }
   }
 }
@@ -183,27 +186,28 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   return rare;
 }
 
-/// Sets that have more ways than most, or fewer, co-resident lines included, if they are few.
+/// Sets that have more ways than most, or fewer, co-resident lines included, if they are not many.
+/// Of two numbers as common as each other the larger one is the ways of most.
 template <class Compare>
 std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
                                   const std::vector<std::uint32_t>& residents, Compare compare) {
-  constexpr std::size_t few_of_all = 4;
   constexpr std::size_t most_sets = 16;
   std::map<std::uint32_t, std::size_t> counts;
   for (std::size_t set = 0; set < searches.size(); ++set)
     ++counts[searches[set].ways + residents[set]];
-  const auto commonest =
-      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
+  const auto commonest = std::ranges::max_element(
+      counts, {}, [](const auto& count) { return std::pair(count.second, count.first); });
   std::vector<std::size_t> few;
   for (std::size_t set = 0; set < searches.size(); ++set)
     if (compare(searches[set].ways + residents[set], commonest->first)) few.push_back(set);
-  const bool are_few = few.size() <= most_sets && few_of_all * few.size() <= searches.size();
-  return are_few ? few : std::vector<std::size_t>{};
+  return few.size() <= most_sets ? few : std::vector<std::size_t>{};
 }
 
-/// Takes ways from sets that look larger than most, as long as as many lines miss in most orders.
+/// Takes ways from sets that look larger, if they are few, while as many lines miss in most orders.
 void settle_larger(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
                    const std::vector<Lines>& lines_by_set, const MissOracle& ask) {
+  constexpr std::size_t few_of_all = 4;
+  if (few_of_all * sets.size() > searches.size()) return;
   for (const std::size_t set : sets) {
     std::uint32_t& ways = searches[set].ways;
     while (ways > 0 && miss_in_most_orders(lines_by_set[set], ways, ask)) --ways;
@@ -287,7 +291,7 @@ std::size_t count_contradicting(const Lines& list, const MissCounts& first,
   std::set<std::uint64_t> overflowing;  // that ought to fit
   for (const auto& [set, seen] : misses_by_set(list, first, set_of_line)) {
     const bool is_overfull = seen.lines > ways_by_set[set];
-    const bool overflows = set_overflows(seen, first.passes);
+    const bool overflows = set_overflows(seen, first);
     fitting_though_overfull += is_overfull && !overflows;
     if (overflows && !is_overfull) overflowing.insert(set);
   }
@@ -295,7 +299,7 @@ std::size_t count_contradicting(const Lines& list, const MissCounts& first,
     const Lines chased = shuffled(list, order);
     const MissCounts counts = ask(std::span(&chased, 1)).front();
     for (const auto& [set, seen] : misses_by_set(chased, counts, set_of_line))
-      if (!set_overflows(seen, counts.passes)) overflowing.erase(set);
+      if (!set_overflows(seen, counts)) overflowing.erase(set);
   }
   return fitting_though_overfull + overflowing.size();
 }

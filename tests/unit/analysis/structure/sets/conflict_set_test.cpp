@@ -102,6 +102,34 @@ TEST(ConflictSearchTest, keeps_lines_that_outliers_make_look_needless) {
   EXPECT_GE(found, 18);
 }
 
+/// SRRIP sets of hundreds of ways: one list in fifty that fits has not settled. Each line is left
+/// out once, and few lists are asked on account of those.
+TEST(ConflictSearchTest, asks_few_lists_of_a_large_set_that_settles_late) {
+  constexpr std::size_t large = 200;
+  int found = 0;
+  std::size_t most_asked = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    std::size_t asked = 0;
+    const MissOracle ask = [&, random = Random(seed)](std::span<const Lines> lists) mutable {
+      std::vector<MissCounts> answers;
+      for (const Lines& list : lists) {
+        const bool unsettled = list.size() > large / 2 && random.unit() < 0.02;
+        answers.push_back(overflow_of_no_line(list.size(), unsettled || list.size() > large));
+      }
+      asked += lists.size();
+      return answers;
+    };
+    Lines pool(4 * large);
+    std::iota(pool.begin(), pool.end(), 0);
+    std::string reason;
+    const auto conflict = find_eviction_set(pool, ask, reason);
+    found += conflict && conflict->ways() == large ? 1 : 0;
+    most_asked = std::max(most_asked, asked);
+  }
+  EXPECT_GE(found, 7);
+  EXPECT_LE(most_asked, 10 * large);
+}
+
 /// The second TLB level of an H200 does so: some lists miss throughout one chase and not in the
 /// next.
 TEST(ConflictSearchTest, says_that_lines_overflow_in_some_chases_only) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace sonde {
 namespace {
@@ -94,6 +95,7 @@ class WaysPerSetTest : public testing::Test {
       const std::uint64_t set = set_of(index, list[at]);
       counts.misses[at] = by_set[set].size() > set_ways ? passes : lost(by_set[set], set, list[at]);
     }
+    if (!list.empty()) counts.passes_with_misses = std::ranges::max(counts.misses);
     return counts;
   }
 
@@ -155,6 +157,27 @@ TEST_F(WaysPerSetTest, a_single_pass_that_was_disturbed_makes_no_set_smaller) {
   const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
     return set == 127 && of_set.size() == set_ways ? 1u : 0u;
   });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// SRRIP sets of hundreds of ways still lose lines of earlier chases in the first passes.
+TEST_F(WaysPerSetTest, lines_that_settle_late_make_no_set_smaller) {
+  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
+    return set == 127 && of_set.size() == set_ways ? passes - 1 : 0u;
+  });
+  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
+}
+
+/// Of a cache of few sets two that lost lines in one order are half of all.
+TEST_F(WaysPerSetTest, half_of_a_few_sets_that_look_smaller_are_asked_again) {
+  index.masks.resize(2);
+  index.sets = 4;
+  std::map<std::uint64_t, Lines> first_orders;
+  const auto found =
+      measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) -> std::uint32_t {
+        if (set % 2 == 0 || of_set.size() < set_ways) return 0;
+        return first_orders.try_emplace(set, of_set).first->second == of_set ? passes : 0;
+      });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 
