@@ -66,11 +66,12 @@ void LoadedLines::run_other_code() {
     other_bytes =
         std::min(other_bytes, static_cast<std::uint64_t>(spans_of_cache * cache_.size_bytes));
   }
+  other_bytes -= other_bytes % access_bytes(cache_.chase.path);
   Offsets offsets = ascending_order(other_bytes, access_bytes(cache_.chase.path));
   for (std::uint64_t& offset : offsets) offset += first_bytes;
   ChaseProbe probe;
   probe.shared_carveout_bytes = cache_.chase.shared_carveout_bytes;
-  probe.buffer_bytes = first_bytes + other_bytes + access_bytes(cache_.chase.path);
+  probe.buffer_bytes = first_bytes + other_bytes;
   probe.timed_accesses = offsets.size();
   for (int sm = 0; sm < run_.info().sm_count; ++sm) {
     probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets, .path = cache_.chase.path});

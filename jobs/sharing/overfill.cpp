@@ -16,15 +16,6 @@ namespace {
 // Chases of longer lists would take seconds: 64 Ki loads of an L2 last 10 ms.
 constexpr std::uint64_t longest_list = 65536;
 
-/// Where the second of two lists begins: at a power of two, so that an index of XORs spreads it
-/// over as many sets as the first one, if there is room.
-std::uint64_t second_list_bytes(const CoRunCache& cache) {
-  const std::uint64_t aligned_bytes = std::bit_ceil(cache.list_bytes());
-  const bool fits =
-      cache.space_bytes == 0 || aligned_bytes + cache.list_bytes() <= cache.space_bytes;
-  return fits ? aligned_bytes : cache.list_bytes();
-}
-
 /// What two chases on SM 0 missed.
 struct Trial {
   double held_before = 0;
@@ -81,8 +72,8 @@ std::string explain_length(const CoRunCache& cache) {
 /// long.
 double most_filling(const CoRunCache& cache) {
   constexpr double least_filling = 0.625;
-  const double half =
-      static_cast<double>(cache.space_bytes / 2 - cache.line_bytes) / cache.size_bytes;
+  const std::uint64_t half_bytes = cache.space_bytes / 2 - cache.line_bytes;
+  const double half = static_cast<double>(half_bytes) / cache.size_bytes;
   return cache.space_bytes > 0 && half >= least_filling ? half : cache.filling;
 }
 
@@ -111,6 +102,13 @@ std::string find_filling(JobRun& run, CoRunCache& cache) {
 }
 
 }  // namespace
+
+std::uint64_t second_list_bytes(const CoRunCache& cache) {
+  const std::uint64_t aligned_bytes = std::bit_ceil(cache.list_bytes());
+  const bool fits =
+      cache.space_bytes == 0 || aligned_bytes + cache.list_bytes() <= cache.space_bytes;
+  return fits ? aligned_bytes : cache.list_bytes();
+}
 
 std::string fit_lists(JobRun& run, CoRunCache& cache) {
   std::string obstacle;

@@ -12,4 +12,8 @@ namespace sonde {
 /// @throws DeviceLostError
 std::string fit_lists(JobRun& run, CoRunCache& cache);
 
+/// Where the second of two lists begins: at a power of two, so that an index of XORs spreads it
+/// over as many sets as the first one, if there is room.
+std::uint64_t second_list_bytes(const CoRunCache& cache);
+
 }  // namespace sonde

@@ -1,13 +1,19 @@
-// Asks whose lines SM 0 finds, and checks before that it finds its own and no others.
+// Asks whose lines SM 0 finds, and checks before that it finds its own and no others. Of code that
+// is fetched ahead, which of them disturb a chase.
 #include "jobs/sharing/scope.hpp"
 
 #include "analysis/sharing.hpp"
 #include "jobs/run/attempt.hpp"
+#include "jobs/sharing/disturbed_chase.hpp"
 #include "jobs/sharing/loaded_lines.hpp"
+#include "jobs/sharing/overfill.hpp"
+#include "jobs/sharing/scope_search.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 namespace sonde {
 namespace {
@@ -17,13 +23,13 @@ namespace {
 constexpr double most_held_of_own = 0.75;
 static_assert(1 - most_held_of_own > most_missed_of_own);
 
-/// One try, with lists of so many lines.
-class ScopeSearch {
+/// SM 0 loads what others have just loaded, in lists of so many lines.
+class FoundLines final : public ScopeSearch {
  public:
-  ScopeSearch(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number)
+  FoundLines(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number)
       : lines_(run, cache, lines, number) {}
 
-  std::uint64_t probes() const { return lines_.probes(); }
+  std::uint64_t probes() const override { return lines_.probes(); }
 
   /// What SM 0 finds of its own lines.
   AccessShares try_own() {
@@ -32,8 +38,8 @@ class ScopeSearch {
     return own;
   }
 
-  /// Why lines of others would tell nothing; empty if they do. @pre try_own
-  std::string try_fresh() {
+  std::string prepare() override {
+    try_own();
     missed_.fresh = lines_.missed_of({});
     if (tell_lines_apart(missed_)) return {};
     return fmt::format(
@@ -41,8 +47,7 @@ class ScopeSearch {
         100 * missed_.own, 100 * missed_.fresh);
   }
 
-  /// What SM 0 finds of lines that all of these have just loaded.
-  Found found_of(const std::vector<int>& sms) {
+  Found found_of(const std::vector<int>& sms) override {
     return judge_found(missed_, lines_.missed_of(sms));
   }
 
@@ -66,7 +71,7 @@ Length fit_length(JobRun& run, const CoRunCache& cache) {
   Length length{.lines = std::min(first_lines, most_lines)};
   bool is_longer = false;
   for (;;) {
-    ScopeSearch search(run, cache, length.lines, 0);
+    FoundLines search(run, cache, length.lines, 0);
     const AccessShares own = search.try_own();
     length.probes += search.probes();
     const bool held = own.held_before > most_held_of_own;
@@ -84,38 +89,34 @@ Length fit_length(JobRun& run, const CoRunCache& cache) {
   }
 }
 
-/// Whether a second try sees the same: lines of all sharers together, none of all others together.
+/// Whether a second try sees the same: of all sharers together, and of all others together.
 bool is_confirmed(ScopeSearch& again, const std::vector<int>& sharers,
                   const std::vector<int>& others) {
-  again.try_own();
-  if (!again.try_fresh().empty()) return false;
+  if (!again.prepare().empty()) return false;
   const bool shared = sharers.empty() || again.found_of(sharers) == Found::all;
   return shared && (others.empty() || again.found_of(others) == Found::none);
 }
 
-void search(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
-  const Length length = fit_length(run, cache);
-  sharing.probes += length.probes;
-  sharing.reason = length.obstacle;
-  if (!sharing.reason.empty()) return;
-  ScopeSearch first(run, cache, length.lines, 1);
-  first.try_own();
-  sharing.reason = first.try_fresh();
+/// @param try_number makes the first and the second try
+void search(JobRun& run, CacheSharing& sharing,
+            const std::function<std::unique_ptr<ScopeSearch>(std::size_t)>& try_number) {
+  const auto first = try_number(1);
+  sharing.reason = first->prepare();
   if (!sharing.reason.empty()) return;
   std::vector<int> others;
   for (int sm = 1; sm < run.info().sm_count; ++sm) others.push_back(sm);
   const Sharers sharers =
-      find_sharers(others, [&](const std::vector<int>& sms) { return first.found_of(sms); });
-  sharing.probes += first.probes();
+      find_sharers(others, [&](const std::vector<int>& sms) { return first->found_of(sms); });
+  sharing.probes += first->probes();
   if (!sharers.unclear.empty()) {
     sharing.reason = fmt::format("of lines of {} of {} SMs SM 0 finds neither all nor none",
                                  sharers.unclear.size(), others.size());
     return;
   }
   std::erase_if(others, [&](int sm) { return std::ranges::count(sharers.sms, sm) > 0; });
-  ScopeSearch second(run, cache, length.lines, 2);
-  const bool confirmed = is_confirmed(second, sharers.sms, others);
-  sharing.probes += second.probes();
+  const auto second = try_number(2);
+  const bool confirmed = is_confirmed(*second, sharers.sms, others);
+  sharing.probes += second->probes();
   if (!confirmed) {
     sharing.reason = "a second try at another place did not see the same";
     return;
@@ -123,6 +124,28 @@ void search(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
   sharing.sms = sharers.sms;
   sharing.sms.insert(sharing.sms.begin(), 0);
   std::ranges::sort(sharing.sms);
+}
+
+void search_by_lines(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
+  const Length length = fit_length(run, cache);
+  sharing.probes += length.probes;
+  sharing.reason = length.obstacle;
+  if (!sharing.reason.empty()) return;
+  search(run, sharing, [&](std::size_t number) {
+    return std::make_unique<FoundLines>(run, cache, length.lines, number);
+  });
+}
+
+/// Keeps the reason why lines tell nothing if chases do not either.
+void search_by_chases(JobRun& run, CoRunCache cache, CacheSharing& sharing) {
+  if (!fit_lists(run, cache).empty()) return;
+  CacheSharing by_chases;
+  search(run, by_chases,
+         [&](std::size_t number) { return std::make_unique<DisturbedChase>(run, cache, number); });
+  sharing.probes += by_chases.probes;
+  if (by_chases.sms.empty()) return;
+  sharing.sms = std::move(by_chases.sms);
+  sharing.reason.clear();
 }
 
 }  // namespace
@@ -133,7 +156,11 @@ CacheSharing find_cache_sharing(JobRun& run, const CoRunCache& cache) {
     sharing.reason = "there is one SM";
     return sharing;
   }
-  const auto refusal = refusal_of([&] { search(run, cache, sharing); });
+  const auto refusal = refusal_of([&] {
+    search_by_lines(run, cache, sharing);
+    const bool is_code = cache.chase.path == LoadPath::instruction;
+    if (sharing.sms.empty() && is_code) search_by_chases(run, cache, sharing);
+  });
   if (refusal) sharing.reason = *refusal;
   return sharing;
 }

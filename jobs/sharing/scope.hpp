@@ -13,7 +13,8 @@ struct CacheSharing {
   std::uint64_t probes = 0;
 };
 
-/// SM 0 loads what others have just loaded, in halves; twice, at other places.
+/// SM 0 loads what others have just loaded, in halves; twice, at other places. Where that tells
+/// nothing of a cache of code, chases on other SMs are to disturb one on SM 0.
 /// @throws DeviceLostError; what the device refuses is a reason
 CacheSharing find_cache_sharing(JobRun& run, const CoRunCache& cache);
 

@@ -136,9 +136,9 @@ JobsAssembly read_joined_jobs(StoredFile& file, std::uint64_t first,
                               const std::vector<DeviceRow>& devices, Depth depth) {
   std::vector<OutcomeRow> outcomes = read_outcomes(file, first, devices);
   std::vector<JobResult> results = read_results(file, outcomes, depth);
-  return [spans = read_finding_spans(file, outcomes), outcomes = std::move(outcomes),
-          results = std::move(results), jobs = std::vector<StoredJobs>(devices.size()),
-          first]() mutable {
+  FindingSpans spans = read_finding_spans(file, outcomes);
+  return [spans = std::move(spans), outcomes = std::move(outcomes), results = std::move(results),
+          jobs = std::vector<StoredJobs>(devices.size()), first]() mutable {
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       results[i].findings = take_findings(outcomes[i], spans);
       jobs[outcomes[i].device_index - first].push_back(std::move(results[i]));

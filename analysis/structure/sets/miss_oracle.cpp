@@ -73,14 +73,10 @@ bool misses_again(const MissCounts& counts, std::size_t i) {
   return counts.misses[i] >= std::min(2u, counts.passes);
 }
 
-bool misses_in_most_passes(const MissCounts& counts) {
-  return 4 * counts.passes_with_misses >= 3 * counts.passes;
-}
-
 bool overflows(const MissCounts& counts) {
   // With more outliers than this in a pass, that every pass has one no longer means a miss.
   constexpr double quiet = 0.2;
-  if (!misses_in_most_passes(counts)) return false;
+  if (4 * counts.passes_with_misses < 3 * counts.passes) return false;
   if (counts.outliers_per_pass <= quiet) return true;
   for (std::size_t i = 0; i < counts.misses.size(); ++i) {
     if (misses_again(counts, i)) return true;

@@ -35,10 +35,6 @@ MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
 /// every order; a policy that loses lines from sets with free ways does so in some.
 MissOracle in_every_order(std::vector<MissOracle> rounds);
 
-/// Whether three passes in four or more have a miss: each has where a set overflows, but for one
-/// that was not seen now and then.
-bool misses_in_most_passes(const MissCounts& counts);
-
 /// Some set was too small for its lines: that costs at least one miss in every pass. Outliers do
 /// not repeat at a line, nor in every pass of a short chase.
 bool overflows(const MissCounts& counts);

@@ -65,12 +65,12 @@ struct SetMisses {
 };
 
 /// Whether lines of one set that missed so often overflow it: that costs at least one miss in a
-/// pass of the chase. Where something else takes a way once, an LRU set of as many lines as ways
-/// loses them one after the other in that pass alone: then nearly all miss, each once.
+/// pass, half of which noise may hide. Where something else takes a way once, an LRU set of as many
+/// lines as ways loses them in that pass alone: then nearly all miss, each once.
 bool set_overflows(const SetMisses& seen, const MissCounts& chase) {
   constexpr std::uint32_t fewest_lines = 4;
   const std::uint32_t passes = chase.passes;
-  if (!misses_in_most_passes(chase)) return false;
+  if (2 * chase.passes_with_misses < passes) return false;
   const bool once = seen.most_of_a_line == 1 && passes > 1 && seen.lines >= fewest_lines &&
                     seen.misses + 1 >= seen.lines;
   return !once && seen.misses >= std::max(2u, (3 * passes + 3) / 4);
