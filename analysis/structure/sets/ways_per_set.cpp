@@ -1,5 +1,4 @@
-// All sets at a time, from the ways of the first one up or down; and chases of their own as a
-// check.
+// All sets at a time, from the ways of the first one up or down; then chases as a check.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
 #include "base/random.hpp"
@@ -64,13 +63,14 @@ struct SetMisses {
   }
 };
 
-/// Whether lines of one set that missed so often overflow it: that costs at least one miss in a
-/// pass, half of which noise may hide. Where something else takes a way once, an LRU set of as many
-/// lines as ways loses them in that pass alone: then nearly all miss, each once.
+/// Whether lines of one set that missed so often overflow it: at least one in each pass; of four
+/// and more, as of TLBs, noise may cover half. Where something else takes a way once, all are lost,
+/// once.
 bool set_overflows(const SetMisses& seen, const MissCounts& chase) {
   constexpr std::uint32_t fewest_lines = 4;
   const std::uint32_t passes = chase.passes;
-  if (2 * chase.passes_with_misses < passes) return false;
+  const std::uint32_t not_seen = passes >= 4 ? passes / 2 : 0;
+  if (chase.passes_with_misses + not_seen < passes) return false;
   const bool once = seen.most_of_a_line == 1 && passes > 1 && seen.lines >= fewest_lines &&
                     seen.misses + 1 >= seen.lines;
   return !once && seen.misses >= std::max(2u, (3 * passes + 3) / 4);
