@@ -213,6 +213,26 @@ TEST(SharingOfCodeTest, a_policy_that_protects_old_lines_hides_nothing) {
   EXPECT_EQ(sim.number("sharing.instruction_l1.sms"), 1);
 }
 
+/// A miss brings eight of the lines that are known, so that most new ones are found, as on a GPU
+/// that fetches code ahead.
+TEST(SharingOfCodeTest, where_new_lines_are_found_chases_tell_who_shares) {
+  auto model = shipped_json("h200");
+  for (auto& cache : model["caches"]) {
+    if (cache["name"] != "instruction_l1") continue;
+    cache["line_bytes"] = 1024;
+    cache["sets"] = 8;
+    cache["index"] = {{"kind", "bit_field"}, {"low_bit", 10}, {"bits", 3}};
+    cache["scope"] = "tpc";
+  }
+  JobOnSim sim(write_model("h200_of_code_fetched_ahead", model));
+  sim.assume("cache.instruction_l1.line_bytes", 128.0);
+  assume_h200(sim);
+
+  sim.run("sharing");
+
+  EXPECT_EQ(sim.number("sharing.instruction_l1.sms"), 2);
+}
+
 TEST(SharingReasonTest, a_slow_sm_is_not_taken_for_one_that_shares) {
   JobOnSim sim("gtx280+slow_sm=5:60");
   assume_caches(sim, declared_caches(sim.truth()));
