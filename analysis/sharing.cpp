@@ -20,10 +20,11 @@ constexpr double most_noise = 0.06;
 constexpr double least_told_apart = 0.5;
 constexpr double most_off = 0.2;
 
-// SMs of one TPC (two; three on GT200) have numbers in a row.
+// SMs of one TPC have numbers in a row. No known TPC has more of them (three on GT200).
 constexpr std::size_t widest_tpc = 3;
-// So many may be, where a guess is asked for.
-constexpr std::size_t widest_guessed_tpc = 4;
+constexpr std::size_t usual_tpc = 2;
+// A GPC of so few SMs looks the same (as of the clock's scope, jobs/clock.cpp).
+constexpr double confidence_by_size = 0.9;
 // GPCs of GPUs with so many SMs that eight GPCs would fill them have at least as many: on an H200
 // six SMs share the second TLB level, of sixteen or eighteen in a GPC.
 constexpr std::size_t smallest_large_gpc = 8;
@@ -99,26 +100,27 @@ Sharers find_sharers(const std::vector<int>& others,
   return sharers;
 }
 
-std::optional<std::string> name_scope(const std::vector<int>& sharing, int sm_count,
-                                      const KnownGroups& groups) {
-  if (sharing.size() == 1) return "sm";
-  if (sharing.size() == static_cast<std::size_t>(sm_count)) return "device";
+ScopeName name_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups) {
+  if (sharing.size() == 1) return {"sm", 1};
+  if (sharing.size() == static_cast<std::size_t>(sm_count)) return {"device", 1};
   if (all_known(groups.tpc_of_sm, sm_count)) {
-    if (sharing == members(groups.tpc_of_sm, groups.tpc_of_sm.front())) return "tpc";
-  } else if (sharing.size() <= widest_tpc && in_a_row(sharing)) {
-    return "tpc";
+    if (sharing == members(groups.tpc_of_sm, groups.tpc_of_sm.front()))
+      return {"tpc", groups.tpc_confidence};
+  } else if (sharing.size() == usual_tpc && in_a_row(sharing)) {
+    return {"tpc", confidence_by_size,
+            "which SMs form a TPC is not known: these have numbers in a row, and a GPC of so few "
+            "would look the same"};
   }
-  if (!all_known(groups.gpc_of_sm, sm_count)) return std::nullopt;
-  return name_by_gpcs(sharing, groups.gpc_of_sm);
+  if (!all_known(groups.gpc_of_sm, sm_count)) return {};
+  return {name_by_gpcs(sharing, groups.gpc_of_sm), groups.gpc_confidence};
 }
 
-std::string_view guess_scope(const std::vector<int>& sharing, int sm_count) {
-  const auto count = sharing.size();
-  if (count == 1) return "sm";
-  if (count == static_cast<std::size_t>(sm_count)) return "device";
-  if (in_a_row(sharing) && count <= widest_guessed_tpc) return "tpc";
+ScopeName guess_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups) {
+  if (sharing.size() <= widest_tpc || all_known(groups.gpc_of_sm, sm_count)) return {};
   const bool many_sms = static_cast<std::size_t>(sm_count) >= 8 * smallest_large_gpc;
-  return many_sms && count < smallest_large_gpc ? "part of a gpc" : "gpc";
+  const bool is_part = many_sms && sharing.size() < smallest_large_gpc;
+  return {is_part ? "part of a gpc" : "gpc", confidence_by_size,
+          "which SMs form a GPC is not known"};
 }
 
 std::optional<bool> shrinks_with_carveout(const std::vector<double>& carveout_bytes,

@@ -48,22 +48,29 @@ struct Sharers {
 Sharers find_sharers(const std::vector<int>& others,
                      const std::function<Found(const std::vector<int>&)>& found_of);
 
-/// Groups of SMs as other jobs found them; empty: not known.
+/// Groups of SMs as the topology job found them; empty: not known.
 struct KnownGroups {
-  std::vector<double> tpc_of_sm;  // index: SM; -1: not known
-  std::vector<double> gpc_of_sm;
+  std::vector<double> tpc_of_sm = {};  // index: SM; -1: not known
+  std::vector<double> gpc_of_sm = {};
+  double tpc_confidence = 1;
+  double gpc_confidence = 1;
 };
 
-/// What the SMs that share something are: "sm", "tpc", "gpc", "part of a gpc", "partition" (several
-/// whole GPCs) or "device".
-/// @param sharing ascending, SM 0 among them
-/// @return nothing if neither groups nor numbers tell. Without known TPCs, two or three SMs with
-///     numbers in a row are one (GT200 has three, Wong 2010; every later GPU one or two).
-std::optional<std::string> name_scope(const std::vector<int>& sharing, int sm_count,
-                                      const KnownGroups& groups);
+/// What the SMs that share something are.
+struct ScopeName {
+  std::optional<std::string> name;  // nothing if neither groups nor numbers tell
+  double confidence = 0;
+  std::string remark = {};
+};
 
-/// The same by numbers alone, as a guess where no groups are known: never "partition".
-std::string_view guess_scope(const std::vector<int>& sharing, int sm_count);
+/// "sm", "tpc", "gpc", "part of a gpc", "partition" (several whole GPCs) or "device". Without known
+/// TPCs two SMs with numbers in a row are one; three may be a TPC (GT200, Wong 2010) or a GPC.
+/// @param sharing ascending, SM 0 among them
+ScopeName name_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups);
+
+/// The same where GPCs are not known, of more SMs than a TPC has: by their number "gpc", or "part
+/// of a gpc" if they are fewer than any GPC of so large a GPU has; never "partition".
+ScopeName guess_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups);
 
 /// Whether the L1 and shared memory are one array: the L1 loses what shared memory gets.
 /// @param carveout_bytes ascending, @param size_bytes of the L1 with each of them

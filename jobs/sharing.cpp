@@ -3,6 +3,7 @@
 #include "analysis/sharing.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/cache/path_levels.hpp"
+#include "jobs/run/known_groups.hpp"
 #include "jobs/sharing/arrays.hpp"
 #include "jobs/sharing/overfill.hpp"
 #include "jobs/sharing/scope.hpp"
@@ -142,26 +143,12 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   return {.cache = std::move(cache)};
 }
 
-KnownGroups known_groups(const JobRun& run) {
-  return {.tpc_of_sm = run.vector("topology.tpc_of_sm").value_or(std::vector<double>{}),
-          .gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{})};
-}
-
-/// How sure the groups are that name a scope.
-double confidence_of_groups(const JobRun& run, const std::string& scope) {
-  if (scope == "sm" || scope == "device") return 1;
-  const char* groups = scope == "tpc" ? "topology.tpc_of_sm" : "topology.gpc_of_sm";
-  const Finding* known = run.finding(groups);
-  return known == nullptr ? 1 : known->confidence;
-}
-
 void report_scope(JobRun& run, const std::string& name, const CacheSharing& sharing) {
   const std::string prefix = "sharing." + name + ".";
   if (sharing.sms.empty()) {
     return run.report_rest(prefix, Status::not_resolvable, sharing.reason);
   }
   constexpr double confidence = 0.99;
-  constexpr double confidence_by_numbers = 0.8;  // a GPC of so few SMs would look the same
   const int sm_count = run.info().sm_count;
   const auto report = [&](const char* metric, Value value, double sure, std::string remark) {
     Finding finding = found(prefix + metric, std::move(value), sure, sharing.probes);
@@ -170,14 +157,9 @@ void report_scope(JobRun& run, const std::string& name, const CacheSharing& shar
   };
   report("sms", static_cast<double>(sharing.sms.size()), confidence,
          fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1));
-  const KnownGroups groups = known_groups(run);
-  const auto scope = name_scope(sharing.sms, sm_count, groups);
-  if (scope == "tpc" && groups.tpc_of_sm.empty()) {
-    return report("scope", *scope, confidence_by_numbers,
-                  "which SMs form a TPC is not known: these have numbers in a row");
-  }
-  if (scope) {
-    return report("scope", *scope, std::min(confidence, confidence_of_groups(run, *scope)), "");
+  const ScopeName scope = name_scope(sharing.sms, sm_count, known_groups(run));
+  if (scope.name) {
+    return report("scope", *scope.name, std::min(confidence, scope.confidence), scope.remark);
   }
   run.report(not_resolvable(
       prefix + "scope",

@@ -117,7 +117,10 @@ constexpr std::array jobs{
              "cache.constant_l2"),
     make_job("cache.instruction", standard, run_cache_instruction,
              "structure of the caches of code", "clock", "cache.l2"),
-    make_job("tlb", standard, run_tlb, "levels, reach and entries of the TLBs, page size", "clock"),
+    over_all_sms(
+        make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
+    make_job("tlb", standard, run_tlb, "levels, reach and entries of the TLBs, page size", "clock",
+             "topology"),
     with_options(make_job("latency", quick, run_latency,
                           "hit latency of each level per load path, the access patterns P1 to P6",
                           "clock", "cache.l1", "cache.readonly", "cache.l2", "tlb"),
@@ -127,8 +130,6 @@ constexpr std::array jobs{
                  "one chase of the footprint, stride, order, load path and carve-out that are set",
                  "clock"),
         options::of_one_chase),
-    over_all_sms(
-        make_job("topology", standard, run_topology, "which SMs form TPCs and GPCs", "clock")),
     over_all_sms(make_job("placement", quick, run_placement,
                           "latencies and bandwidth by SM, and units that stand out", "clock",
                           "cache.l1", "cache.l2", "cache.constant_l1", "cache.constant_l2",

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <span>
 
@@ -29,19 +30,21 @@ Offsets any_units(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint
   return places;
 }
 
-/// Places from each of `places` on, round its block, as many as inner levels do not answer for,
-/// each under an inner entry of its own.
+/// Round each of `places` as many of its block as inner levels do not answer for, each under an
+/// inner entry of its own: those of the smallest aligned part, which may be all that an entry
+/// covers.
 Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes) {
   const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
   const std::uint64_t distance_bytes = std::max<std::uint64_t>(1, tlb.inner.step_bytes);
   const std::uint64_t in_a_row =
       std::clamp<std::uint64_t>((wanted + places.size() / 2) / places.size(), 1,
                                 std::max<std::uint64_t>(1, block_bytes / distance_bytes));
+  const std::uint64_t part_bytes = std::min(block_bytes, std::bit_ceil(in_a_row) * distance_bytes);
   Offsets all;
   for (std::uint64_t place : places) {
-    const std::uint64_t block = place / block_bytes * block_bytes;
+    const std::uint64_t part = place / part_bytes * part_bytes;
     for (std::uint64_t i = 0; i < in_a_row; ++i)
-      all.push_back(block + (place - block + i * distance_bytes) % block_bytes);
+      all.push_back(part + (place - part + i * distance_bytes) % part_bytes);
   }
   return all;
 }

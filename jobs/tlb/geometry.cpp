@@ -145,6 +145,9 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
          settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
 }
 
+// Levels translate the same pages, as far as is known: others need more evidence.
+constexpr double agreement_of_other_units = 0.95;
+
 /// Whether each second half of such blocks is at hand behind the first, if each is asked for once.
 /// Asked for more often, an inner level that keeps some pages and not others hides from this one,
 /// and it throws out first what was asked for last: pages that it saw again stay, and those between
@@ -153,15 +156,14 @@ bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Ta
   const std::uint64_t half_bytes = block_bytes / 2;
   const auto distance = miss_distance(
       find_fresh_misses(tlb, fresh_translations(tlb, half_bytes, targets), targets), half_bytes);
-  return distance && distance->bytes == block_bytes;
+  return distance && distance->bytes == block_bytes &&
+         distance->agreement >= agreement_of_other_units;
 }
 
 Granularity granularity_here(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_targets = 8;
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
-  // Levels translate the same pages, as far as is known: others need more evidence.
-  constexpr double least_agreement_if_other = 0.95;
   constexpr std::uint64_t parts_of_page = 8;
   for (const Targets targets : {Targets::kept, Targets::cold}) {
     std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
@@ -184,7 +186,7 @@ Granularity granularity_here(const TlbUnderTest& tlb) {
       }
       const bool needs_more = is_other || targets == Targets::cold;
       if (distance->observations >= least_distances &&
-          distance->agreement >= (needs_more ? least_agreement_if_other : least_agreement)) {
+          distance->agreement >= (needs_more ? agreement_of_other_units : least_agreement)) {
         if (distance->bytes >= smallest_page_bytes) return {distance, true};
         // Of a first level nothing lies between two targets that could push out the one before.
         if (tlb.inner.entries > 0) return {{}, false};

@@ -2,7 +2,7 @@
 // The group that SM 0 shares it with becomes a finding.
 #include "jobs/tlb/scope.hpp"
 
-#include "analysis/sharing.hpp"
+#include "jobs/run/known_groups.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,6 @@ constexpr double disturbed_share = 0.25;
 // its own: of all accesses of both two in seven miss at least, as 1.4 times what fits is chased.
 constexpr double disturbed_share_of_single = 0.15;
 constexpr std::uint64_t short_list = 256;
-constexpr double confidence_by_size = 0.9;  // as of the clock's scope (jobs/clock.cpp)
 
 /// What is counted: entries that usually miss, or all misses, whichever entries they are of.
 enum class Counted { usual_misses, single_misses };
@@ -147,15 +146,19 @@ void report_tlb_scope(const TlbUnderTest& tlb) {
   const int sm_count = tlb.run.info().sm_count;
   const Sharing sharing = find_sharing(chases, sm_count);
   const auto pairs = static_cast<std::uint64_t>(sm_count - 1);
-  const std::string name(guess_scope(sharing.sms, sm_count));
+  const KnownGroups groups = known_groups(tlb.run);
+  ScopeName scope = name_scope(sharing.sms, sm_count, groups);
+  if (!scope.name) scope = guess_scope(sharing.sms, sm_count, groups);
+  const std::string shared =
+      fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1);
+  if (!scope.name) {
+    return tlb.run.report(
+        not_resolvable(metric, shared + ", and which SMs form a TPC or a GPC is not known"));
+  }
   const double clear =
       pairs == 0 ? 0 : static_cast<double>(sharing.clear) / static_cast<double>(pairs);
-  std::string remark =
-      fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1);
-  if (name == "tpc") remark += ": a GPC of so few would look the same";
-  tlb.run.report(
-      found(metric, name, name == "tpc" ? std::min(clear, confidence_by_size) : clear, pairs),
-      std::move(remark));
+  tlb.run.report(found(metric, *scope.name, std::min(clear, scope.confidence), pairs),
+                 scope.remark.empty() ? shared : shared + "; " + scope.remark);
 }
 
 }  // namespace sonde

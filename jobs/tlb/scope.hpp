@@ -5,8 +5,8 @@
 
 namespace sonde {
 
-/// Reports `.scope`: "sm", "tpc", "gpc" or "device", from pairs of SM 0 with every other SM that
-/// chase different entries at once, together more than the level holds.
+/// Reports `.scope`, from pairs of SM 0 with every other SM that chase different entries at once,
+/// together more than the level holds; named by what the job topology found (analysis/sharing).
 /// @pre granularity, entry and entries are known
 void report_tlb_scope(const TlbUnderTest& tlb);
 

@@ -94,31 +94,45 @@ KnownGroups twelve_sms() {
 }
 
 TEST(SharingTest, known_groups_name_a_scope) {
-  EXPECT_EQ(name_scope({0}, 12, twelve_sms()), "sm");
-  EXPECT_EQ(name_scope({0, 1}, 12, twelve_sms()), "tpc");
-  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, twelve_sms()), "gpc");
-  EXPECT_EQ(name_scope({0, 1, 6}, 12, twelve_sms()), "part of a gpc");
-  EXPECT_EQ(name_scope({0, 1, 2, 3, 6, 7, 8, 9}, 12, twelve_sms()), "partition");
-  EXPECT_EQ(name_scope(from_1_to(12), 12, twelve_sms()), "device");
-  EXPECT_EQ(name_scope({0, 1, 2}, 12, twelve_sms()), std::nullopt) << "parts of two GPCs";
+  const auto name = [](const std::vector<int>& sms) {
+    return name_scope(sms, 12, twelve_sms()).name;
+  };
+  EXPECT_EQ(name({0}), "sm");
+  EXPECT_EQ(name({0, 1}), "tpc");
+  EXPECT_EQ(name({0, 1, 6, 7}), "gpc");
+  EXPECT_EQ(name({0, 1, 6}), "part of a gpc");
+  EXPECT_EQ(name({0, 1, 2, 3, 6, 7, 8, 9}), "partition");
+  EXPECT_EQ(name(from_1_to(12)), "device");
+  EXPECT_EQ(name({0, 1, 2}), std::nullopt) << "parts of two GPCs";
+}
+
+TEST(SharingTest, a_scope_is_as_sure_as_the_groups_that_name_it) {
+  KnownGroups groups = twelve_sms();
+  groups.tpc_confidence = 0.9;
+  groups.gpc_confidence = 0.7;
+  EXPECT_EQ(name_scope({0}, 12, groups).confidence, 1);
+  EXPECT_EQ(name_scope({0, 1}, 12, groups).confidence, 0.9);
+  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, groups).confidence, 0.7);
 }
 
 TEST(SharingTest, without_groups_numbers_tell_only_what_is_sure) {
-  EXPECT_EQ(name_scope({0}, 12, {}), "sm");
-  EXPECT_EQ(name_scope({0, 1, 2}, 12, {}), "tpc");
-  EXPECT_EQ(name_scope({0, 2}, 12, {}), std::nullopt);
-  EXPECT_EQ(name_scope({0, 1, 2, 3}, 12, {}), std::nullopt);
+  EXPECT_EQ(name_scope({0}, 12, {}).name, "sm");
+  EXPECT_EQ(name_scope({0, 1}, 12, {}).name, "tpc");
+  EXPECT_LT(name_scope({0, 1}, 12, {}).confidence, 0.95);
+  EXPECT_EQ(name_scope({0, 1, 2}, 12, {}).name, std::nullopt) << "a TPC of GT200, or a GPC";
+  EXPECT_EQ(name_scope({0, 2}, 12, {}).name, std::nullopt);
+  EXPECT_EQ(name_scope({0, 1, 2, 3}, 12, {}).name, std::nullopt);
   KnownGroups one_unseen = twelve_sms();
   one_unseen.gpc_of_sm[5] = -1;
-  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, one_unseen), std::nullopt);
+  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, one_unseen).name, std::nullopt);
 }
 
-TEST(SharingTest, a_guess_goes_by_numbers) {
-  EXPECT_EQ(guess_scope({0}, 132), "sm");
-  EXPECT_EQ(guess_scope({0, 1, 2, 3}, 132), "tpc");
-  EXPECT_EQ(guess_scope({0, 1, 16, 17, 32, 33}, 132), "part of a gpc");
-  EXPECT_EQ(guess_scope({0, 1, 2, 3, 4, 5}, 30), "gpc");
-  EXPECT_EQ(guess_scope({0, 1}, 2), "device");
+TEST(SharingTest, a_guess_goes_by_the_number_of_sms_beyond_a_tpc) {
+  EXPECT_EQ(guess_scope({0, 1, 16, 17, 32, 33}, 132, {}).name, "part of a gpc");
+  EXPECT_EQ(guess_scope({0, 1, 2, 3, 4, 5}, 30, {}).name, "gpc");
+  EXPECT_EQ(guess_scope({0, 1, 2, 3}, 24, {}).name, "gpc") << "no TPC has four SMs";
+  EXPECT_EQ(guess_scope({0, 1, 2}, 24, {}).name, std::nullopt);
+  EXPECT_EQ(guess_scope({0, 1, 2, 3}, 12, twelve_sms()).name, std::nullopt) << "GPCs are known";
 }
 
 TEST(SharingTest, an_l1_that_gives_way_to_shared_memory_is_its_array) {

@@ -1,0 +1,17 @@
+// From findings to groups.
+#include "jobs/run/known_groups.hpp"
+
+namespace sonde {
+
+KnownGroups known_groups(const JobRun& run) {
+  const auto confidence_of = [&](const char* metric) {
+    const Finding* finding = run.finding(metric);
+    return finding == nullptr ? 1 : finding->confidence;
+  };
+  return {.tpc_of_sm = run.vector("topology.tpc_of_sm").value_or(std::vector<double>{}),
+          .gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{}),
+          .tpc_confidence = confidence_of("topology.tpc_of_sm"),
+          .gpc_confidence = confidence_of("topology.gpc_of_sm")};
+}
+
+}  // namespace sonde
