@@ -66,17 +66,21 @@ Offsets lines_at(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t s
   return lines;
 }
 
-/// Whether what a page cost beyond its translation at hand is a miss of the level: what costs far
-/// more is a lost line or a switch of page-table windows.
-bool is_miss(const TlbUnderTest& tlb, double cost_cycles) {
+/// Shares of blocks.
+struct BlockShares {
+  double missing = 0;  // of the level
+  double beyond = 0;   // cost far more: a lost line, or a switch of page-table windows
+};
+
+/// What a miss of the level costs at most beyond a translation at hand.
+double most_miss_cycles(const TlbUnderTest& tlb) {
   constexpr double most_ratio = 2;  // to the usual miss: caches of page tables spare up to half
-  return cost_cycles > tlb.level.threshold_cycles &&
-         cost_cycles <= most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
+  return most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
 }
 
-/// Share of the blocks that miss of a span of which each is met somewhere.
-double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                            std::uint64_t block_bytes, std::uint64_t unit_bytes, BlockOrder order) {
+/// Of the blocks of a span, of which each is met somewhere.
+BlockShares sparse_shares(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                          std::uint64_t block_bytes, std::uint64_t unit_bytes, BlockOrder order) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
   constexpr std::uint64_t most_draws = 8;
   const std::uint64_t draws =
@@ -84,6 +88,8 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
   std::size_t blocks = 0;
   std::size_t missing = 0;
+  std::size_t beyond = 0;
+  const double most_cycles = most_miss_cycles(tlb);
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
     const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed, order);
@@ -96,11 +102,16 @@ double sparse_missing_share(const TlbUnderTest& tlb, std::uint64_t span_bytes,
     const std::size_t in_a_row = pages.size() / places.size();
     for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
       const auto block = std::span(costs).subspan(first, in_a_row);
-      missing += std::ranges::any_of(block, [&](double cost) { return is_miss(tlb, cost); });
+      missing += std::ranges::any_of(block, [&](double cost) {
+        return cost > tlb.level.threshold_cycles && cost <= most_cycles;
+      });
+      beyond += std::ranges::any_of(block, [&](double cost) { return cost > most_cycles; });
     }
     blocks += places.size();
   }
-  return static_cast<double>(missing) / static_cast<double>(blocks);
+  const auto all = static_cast<double>(blocks);
+  return {.missing = static_cast<double>(missing) / all,
+          .beyond = static_cast<double>(beyond) / all};
 }
 
 }  // namespace
@@ -119,11 +130,14 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
       std::max(unit_bytes, page_step_over(tlb, bound.overflowing_bytes, unit_bytes));
   BlockOrder order = BlockOrder::shuffled;
   const auto share_of = [&](std::uint64_t span, std::uint64_t block) {
-    return sparse_missing_share(tlb, span, block, unit_bytes, order);
+    return sparse_shares(tlb, span, block, unit_bytes, order).missing;
   };
-  std::vector<double> shares{share_of(span_bytes, block_bytes)};
+  // Of several page-table windows, a miss of shuffled blocks nearly always switches to another one.
+  constexpr double most_beyond = 0.5;  // of the misses
+  const BlockShares shuffled = sparse_shares(tlb, span_bytes, block_bytes, unit_bytes, order);
+  std::vector<double> shares{shuffled.missing};
   const double least_front = block_bytes > unit_bytes ? least_share : 0;
-  if (shares.front() <= least_front) {
+  if (shares.front() <= least_front || shuffled.beyond > most_beyond * shuffled.missing) {
     order = BlockOrder::in_a_row;
     shares.front() = share_of(span_bytes, block_bytes);
   }
