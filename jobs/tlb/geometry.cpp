@@ -236,6 +236,16 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
 }
 
+double share_kept_inside(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                         std::uint64_t step_bytes) {
+  if (tlb.inner.threshold_cycles == 0) return 0;
+  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
+  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
+  const auto costs =
+      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread).cost_cycles;
+  return 1 - fraction_above({costs.size(), costs}, tlb.inner.threshold_cycles);
+}
+
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
   std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
   // Entries of an inner level may be shorter, and lie at the end of the buffer.

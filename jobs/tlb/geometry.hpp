@@ -109,6 +109,11 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes);
 
+/// Share of the pages of a span that inner levels keep all the time, so that the level is never
+/// asked for them: those that throw out first what was asked for last (BRRIP) do.
+double share_kept_inside(const TlbUnderTest& tlb, std::uint64_t span_bytes,
+                         std::uint64_t step_bytes);
+
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {
   bool is_steady = true;         // it fits and overflows where the bound says

@@ -178,6 +178,7 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
             "cache of page tables",
             format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
   }
+  share_kept_inside(tlb, reach.bytes, tlb.step_bytes());
   tlb.entries = reach.bytes / tlb.entry_bytes;
   tlb.loses_single = reach.loses_single && tells_single_misses(tlb);
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();

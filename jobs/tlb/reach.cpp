@@ -108,9 +108,8 @@ std::optional<std::uint64_t> reach_by_sets(const TlbUnderTest& tlb, const SetLay
   }
 }
 
-}  // namespace
-
-Reach measure_checked_reach(const TlbUnderTest& tlb) {
+/// The bound as single or usual misses show it.
+Reach measure_own_and_kept(const TlbUnderTest& tlb) {
   const std::uint64_t step_bytes = tlb.step_bytes();
   const CapacityBound bound = measure_reach(tlb, step_bytes);
   if (bound.overflowing_bytes == 0) return {};
@@ -132,6 +131,30 @@ Reach measure_checked_reach(const TlbUnderTest& tlb) {
         100 * check.overflowing_share);
     if (!tells_single_misses(tlb)) widen_for_single_misses(reach);
   }
+  return reach;
+}
+
+/// What fits lies in this level and in inner ones that keep some of it: half as much again as is
+/// seen to stay there, as other pages do for some passes.
+void account_for_kept(const TlbUnderTest& tlb, Reach& reach) {
+  constexpr double notable_share = 0.02;
+  constexpr double most_kept = 1.5;
+  const double share = share_kept_inside(tlb, reach.bytes, tlb.step_bytes());
+  if (share < notable_share) return;
+  const auto high = static_cast<double>(reach.bytes);
+  reach.interval = Interval{(1 - most_kept * share) * (reach.interval ? reach.interval->low : high),
+                            reach.interval ? reach.interval->high : high};
+  reach.confidence = std::min(reach.confidence, gradual_confidence);
+  reach.kept_inside = share;
+  reach.remark = fmt::format("inner levels keep {:.0f} % of the pages that fit, and do not ask it",
+                             100 * share);
+}
+
+}  // namespace
+
+Reach measure_checked_reach(const TlbUnderTest& tlb) {
+  Reach reach = measure_own_and_kept(tlb);
+  if (reach.bytes > 0) account_for_kept(tlb, reach);
   return reach;
 }
 
