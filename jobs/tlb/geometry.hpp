@@ -19,6 +19,7 @@ struct InnerTlbs {
   std::uint64_t answered_bytes = 0;     // around an access: less, if entries fill part by part
   std::uint64_t pages = 0;              // so many entries of that size push all others out
   std::uint64_t entries = 0;            // of the largest of them
+  std::uint64_t overflowing_bytes = 0;  // a span that overflows each of them
   double threshold_cycles = 0;          // a cost above it misses all of them
   bool lose_single = false;             // one of them does, other pages in each pass
   std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known

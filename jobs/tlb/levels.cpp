@@ -289,6 +289,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     inner.answered_bytes = std::max(tlb.granularity_bytes, inner.answered_bytes);
     found.steps_bytes.push_back(tlb.entry_bytes > 0 ? tlb.step_bytes() : 0);
     inner.entries = std::max(inner.entries, tlb.entries);
+    inner.overflowing_bytes = tlb.level.overflowing_bytes;
     inner.threshold_cycles = tlb.level.threshold_cycles;
     inner.lose_single = inner.lose_single || tlb.loses_single;
     if (inner.step_bytes > 0) {
