@@ -65,6 +65,8 @@ void expect_structure(const JobOnSim& sim, const std::string& name, const sim::C
 }
 
 TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
+  sim_.run("clock");
+  sim_.run("topology");
   sim_.run("tlb");
 
   const sim::Model& truth = sim_.truth();
