@@ -22,6 +22,7 @@ struct InnerTlbs {
   std::uint64_t overflowing_bytes = 0;  // a span that overflows each of them
   double threshold_cycles = 0;          // a cost above it misses all of them
   bool lose_single = false;             // one of them does, other pages in each pass
+  bool may_keep = false;                // one may keep pages whatever else is accessed
   std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known
   std::uint64_t page_bytes = 0;         // the smallest of those seen
 };

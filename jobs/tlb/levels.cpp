@@ -200,6 +200,15 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);
 }
 
+/// Whether accesses to enough other pages do not push all out of a level: those that throw out
+/// first what was asked for last keep some, and of others it is not known.
+bool may_keep_pages(const TlbUnderTest& tlb, const Granularity& granularity) {
+  const Finding* policy = tlb.run.answer(tlb.name + ".replacement");
+  if (!granularity.keeps_new || policy == nullptr || policy->status != Status::ok) return true;
+  const auto* text = std::get_if<std::string>(&policy->value);
+  return text == nullptr || *text == "BRRIP" || *text == "set duelling";
+}
+
 /// Why no further level may show though there is one; "" if none is there. The longest chase must
 /// meet each entry of its span, or more than a level of such a GPU has.
 std::string why_not_absent(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
@@ -292,6 +301,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     inner.overflowing_bytes = tlb.level.overflowing_bytes;
     inner.threshold_cycles = tlb.level.threshold_cycles;
     inner.lose_single = inner.lose_single || tlb.loses_single;
+    inner.may_keep = inner.may_keep || may_keep_pages(tlb, granularity);
     if (inner.step_bytes > 0) {
       inner.pages =
           std::min(tlb.level.overflowing_bytes / inner.step_bytes, evicting_share * inner.entries);
