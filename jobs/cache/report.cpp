@@ -49,8 +49,12 @@ std::string explain_size(const CacheGeometry& geometry) {
              : "a gradual capacity transition: other orders of accesses find it a few lines away";
 }
 
+/// Random victims of a hashed index may be lost of a handful of lines.
+constexpr const char* no_footprint_fits = "lines are lost of the shortest footprint asked for, too";
+
 /// Why there is no size; empty if there is one.
 std::string explain_no_size(const CacheGeometry& geometry) {
+  if (geometry.no_size.empty() && geometry.size_bytes() == 0) return no_footprint_fits;
   const bool has_end = !geometry.is_bracketed() || geometry.part_range.high > 0;
   if (!geometry.no_size.empty() || has_end) return geometry.no_size;
   return fmt::format("lines are lost little by little from {} on, but never half of them",
@@ -77,6 +81,9 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
     cache.run.report(std::move(size), join(explain_size(geometry), remark));
   } else {
     cache.run.report(not_resolvable(metric, no_size));
+  }
+  if (first_miss_bytes == 0) {
+    return cache.run.report(not_resolvable(cache.name + ".first_miss_bytes", no_footprint_fits));
   }
   Finding first_miss =
       found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);

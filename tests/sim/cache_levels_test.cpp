@@ -196,6 +196,25 @@ TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) 
   EXPECT_NEAR(sim.number("cache.constant_l2.hit_latency_cycles"), 81, 2);
 }
 
+TEST(CacheLevelsPathTest, a_cache_that_loses_lines_of_every_footprint_has_no_size) {
+  JobOnSim sim("gtx280");
+
+  sim.run_part("cache.texture_l1", [](JobRun& run) {
+    const CacheGeometry geometry{.bound = {0, 8192},
+                                 .gradual = true,
+                                 .part_range = {0, 8192},
+                                 .first_miss_range = {0, 8192},
+                                 .line_bytes = 32,
+                                 .fetch = {.bytes = 32, .agreement = 1, .observations = 16},
+                                 .line_contrast = 1};
+    report_geometry({.run = run, .name = "cache.texture_l1", .chase = {}}, geometry, {});
+  });
+
+  EXPECT_EQ(sim.status("cache.texture_l1.size_bytes"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("cache.texture_l1.first_miss_bytes"), Status::not_resolvable);
+  EXPECT_EQ(sim.number("cache.texture_l1.line_bytes"), 32) << "known all the same";
+}
+
 TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
   static const auto report = [](JobRun& run, const std::string& cache, double line_contrast,
