@@ -211,6 +211,19 @@ TEST(NextLinesTest, hide_the_misses_of_code_that_runs_straight_on) {
   EXPECT_EQ(slow(), 1u) << "the first";
 }
 
+TEST(NextLinesTest, come_behind_the_line_that_was_asked_for) {
+  json model = quiet_json("gtx280");
+  model["caches"][3]["next_lines"] = {{"count", 1}, {"on", "misses"}};
+  for (json& cache : model["caches"]) {
+    if (cache["name"] != "constant_l2") continue;
+    cache["line_bytes"] = 512;
+    cache["index"]["low_bit"] = 9;
+  }
+  const auto cycles = chase_on(model, steps(16, 512), 0, LoadPath::instruction);
+  EXPECT_EQ(count_at_least(cycles, 400), 16u)
+      << "each line of 512 B of the next cache, though what comes ahead lies in it";
+}
+
 TEST(NextLinesTest, are_for_paths_without_translation) {
   json model = quiet_json("gtx980");
   model["caches"][0]["next_lines"] = {{"count", 1}, {"on", "misses"}};

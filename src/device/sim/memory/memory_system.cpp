@@ -168,16 +168,19 @@ SONDE_HOT bool MemorySystem::ask(const Level& level, std::uint32_t set, std::uin
   return level.array->access(set, address, span_bytes);
 }
 
-/// They come from wherever they are, and are there before a load asks for them.
-[[gnu::noinline]] void MemorySystem::bring_next_lines(const Route& route, std::size_t at,
-                                                      std::uint64_t address) const {
-  const Level& level = route.levels[at];
-  for (std::uint64_t i = 1; i <= level.next_lines->count; ++i) {
-    const std::uint64_t next = address + i * level.array->line_bytes();
-    for (std::size_t from = at; from < route.level_count; ++from) {
-      if (route.levels[from].partitioned || route.levels[from].array->access(next)) break;
+/// Of those caches that the load made fetch ahead. They come from wherever they are, behind what
+/// the load itself asked for, and are there before another one asks for them.
+[[gnu::noinline]] void MemorySystem::bring_next_lines(const Route& route, std::uint64_t address) {
+  for (const std::size_t at : ahead_) {
+    const Level& level = route.levels[at];
+    for (std::uint64_t i = 1; i <= level.next_lines->count; ++i) {
+      const std::uint64_t next = address + i * level.array->line_bytes();
+      for (std::size_t from = at; from < route.level_count; ++from) {
+        if (route.levels[from].partitioned || route.levels[from].array->access(next)) break;
+      }
     }
   }
+  ahead_.clear();
 }
 
 /// Of the last cache of a path, or from behind it.
@@ -226,7 +229,7 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
     const Level& level = route.levels[at];
     const bool hit = ask(level, set_in(level, access.address), access.address, span_bytes);
     if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
-      bring_next_lines(route, at, access.address);
+      ahead_.push_back(at);
     if (hit) {
       route.asked_last = at + 1 == count;
       return answer(level.hit, 0);
@@ -240,7 +243,7 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
     if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
     bool hit = ask(level, set_in(level, access.physical), access.physical, span_bytes);
     if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
-      bring_next_lines(route, at, access.physical);
+      ahead_.push_back(at);
     if (!hit && level.prefetch != nullptr) {
       hit = prefetched(route.stream, *level.prefetch, translation);
     }
@@ -254,13 +257,21 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
   return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
 }
 
+Load MemorySystem::fetch_and_ahead(std::size_t number, const Access& access) {
+  const Load load = fetch(number, access);
+  // Lines come ahead of constants and code alone, whose addresses are not translated.
+  if (!ahead_.empty()) [[unlikely]]
+    bring_next_lines(routes_[number], access.address);
+  return load;
+}
+
 /// The instructions of a block come one after the other: it takes as long as the slowest fetch.
 [[gnu::noinline]] Load MemorySystem::execute(std::size_t number, const Access& access) {
   const std::uint64_t first = access.address - routes_[number].base;
-  Load slowest = fetch(number, access);
+  Load slowest = fetch_and_ahead(number, access);
   for (std::uint64_t done = code_entry_bytes; done < executed_bytes(first);
        done += code_entry_bytes) {
-    const Load load = fetch(number, locate(number, first + done));
+    const Load load = fetch_and_ahead(number, locate(number, first + done));
     if (load.latency_cycles > slowest.latency_cycles) slowest = load;
   }
   return slowest;
@@ -269,7 +280,7 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
 Load MemorySystem::load(std::size_t number, const Access& access) {
   if (routes_[number].executes) [[unlikely]]
     return execute(number, access);
-  return fetch(number, access);
+  return fetch_and_ahead(number, access);
 }
 
 /// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
