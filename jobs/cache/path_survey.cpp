@@ -220,8 +220,11 @@ std::optional<LatencyClass> find_behind_last(const std::vector<FootprintChase>& 
 /// Sorts the classes into caches of the path and what lies behind them.
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
-  std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
-  if (path.space_bytes > 0 && !classes.empty()) {
+  const bool translated = path.space_bytes == 0;
+  std::vector<LatencyClass> classes = translated
+                                          ? find_latency_classes(chases, least_level_gap_cycles)
+                                          : find_passing_classes(chases, least_level_gap_cycles);
+  if (!translated && !classes.empty()) {
     if (auto behind = find_behind_last(chases, classes.back()))
       classes.push_back(*std::move(behind));
   }
