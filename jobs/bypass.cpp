@@ -123,9 +123,12 @@ void run_bypass(JobRun& run) {
   }
   const auto [small_l1, large_l1] = find_l1_parts(run, *size_bytes);
   SweepSetup small = make_setup(run, small_l1);
-  if (!calibrate(run, small)) {
-    return run.report_rest("", Status::not_resolvable,
-                           "one warp alone is no faster through the L1 than past it");
+  bool is_faster = false;
+  const auto refused = refusal_of([&] { is_faster = calibrate(run, small); });
+  if (!is_faster) {
+    return run.report_rest(
+        "", Status::not_resolvable,
+        refused.value_or("one warp alone is no faster through the L1 than past it"));
   }
   for (BypassPath path : {BypassPath::past_l1, BypassPath::no_allocate, BypassPath::evict_first}) {
     report_path(run, path, small);

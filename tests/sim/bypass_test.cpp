@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace sonde {
 namespace {
 
@@ -53,6 +55,15 @@ TEST(BypassSimTest, unknown_l1_is_an_answer) {
   sim.run("clock");
   sim.run("bypass");
   EXPECT_EQ(sim.status("bypass.kms.best_l"), Status::not_resolvable);
+}
+
+TEST(BypassSimTest, a_device_that_refuses_all_programs_says_why) {
+  const std::filesystem::path model =
+      std::filesystem::path(SONDE_WRITTEN_FOLDER) / "written-third/26-oddline.json";
+  const JobOnSim sim = bypass_on(model.string(), 30720);
+
+  EXPECT_EQ(sim.status("bypass.kms.best_l"), Status::not_resolvable);
+  EXPECT_THAT(sim.find("bypass.kms.best_l").reason, HasSubstr("lines of 32, 64, ... 1024 B"));
 }
 
 }  // namespace
