@@ -190,8 +190,11 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
   if (before && span_bytes < least_overfill * bytes_before_l2(path.run))
     return report_small_l2(path, *before, dram);
   const auto plan_of = [&](std::uint64_t seed) {
-    return overflowing_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
-                            recorded);
+    ChasePlan plan = overflowing_plan(path.chase, l2_span_bytes(path.run),
+                                      first_line_bytes(path.run), seed, recorded);
+    // Small pages may be more than a first TLB holds: most loads find their translation there.
+    plan.offsets = page_by_page(std::move(plan.offsets));
+    return plan;
   };
   std::size_t held_before = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
