@@ -80,10 +80,10 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
     }
     const Trace& trace = chase(run, setup, fmt::format("{}-way conflict", ways),
                                conflict_offsets(setup.warp_threads, ways, *banks, 4));
-    const std::vector<double> of_conflict = latencies_of(trace, setup.overhead_cycles);
+    Finding conflict = found_median(metric, latencies_of(trace, setup.overhead_cycles));
     ways_measured.push_back(ways);
-    latencies.push_back(median(of_conflict));
-    run.report(found_median(metric, of_conflict));
+    latencies.push_back(std::get<double>(conflict.value));
+    run.report(std::move(conflict));
   }
   if (latencies.size() < 3) {
     return run.report_rest("shared.conflict_", Status::not_resolvable,

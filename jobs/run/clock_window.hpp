@@ -24,7 +24,8 @@ double precise_latency_cycles(std::span<const std::uint32_t> window_cycles, doub
 /// Windows of all lanes, one lane after the other.
 std::vector<std::uint32_t> all_windows(const Trace& trace);
 
-/// A metric as the median of its samples, with their median absolute deviation.
+/// A metric as the median of its samples, with their median absolute deviation; of a clock in steps
+/// of two to eight cycles as the mean of those within a step of the median.
 Finding found_median(std::string metric, const std::vector<double>& values);
 
 /// 0, 1, ..., count - 1: every SM of a device.

@@ -1,5 +1,9 @@
 // Families of drawn GPUs on which the inference was once wrong with confidence 1: none of what they
 // declare about it may be contradicted now.
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+#include "jobs/cache/path_survey.hpp"
+#include "jobs/latency/parts.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/random_gpu_score.hpp"
 #include "support/random_gpu.hpp"
@@ -484,6 +488,51 @@ TEST(MendedWrittenTest, misses_cost_what_the_next_level_takes) {
   expect_none_wrong({"written-third/18-patchwork", "written-third/19-exile"}, {"cache.l1"},
                     "cache.l1.miss");
   expect_none_wrong({"written-third/18-patchwork"}, {"cache.l2"}, "cache.l2.miss");
+}
+
+/// Pages of two sizes: 96 KiB are more small ones than the first TLB has entries.
+TEST(MendedWrittenTest, most_hits_of_the_l2_have_their_translation_at_hand) {
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  JobOnSim sim((folder / "written-third/18-patchwork.json").string());
+  sim.assume("cache.l1.size_bytes", 24576.0);
+  sim.assume("cache.l2.hit_latency_cycles", 218.0);
+
+  sim.run_part("latency", report_level_latencies);
+
+  EXPECT_NEAR(sim.number("latency.cg.l2_cycles"), 218, 2.2);
+  EXPECT_NEAR(sim.number("latency.ca.l2_cycles"), 226, 2.3);
+}
+
+/// A clock in steps of eight cycles: windows lie on both sides of what they take.
+TEST(MendedWrittenTest, conflicts_are_averaged_over_steps_of_the_clock) {
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  JobOnSim sim((folder / "written-third/22-blur.json").string());
+  sim.run("clock");
+
+  sim.run("shared");
+
+  EXPECT_NEAR(sim.number("shared.conflict_cycles.2"), 44, 1);
+  EXPECT_NEAR(sim.number("shared.conflict_cycles.8"), 68, 1);
+  EXPECT_NEAR(sim.number("shared.conflict_cycles.32"), 164, 1);
+}
+
+/// Of BRRIP a cache of code keeps some lines of every footprint, most of none: no class of
+/// latencies serves half of a chase there.
+TEST(MendedWrittenTest, code_that_a_cache_keeps_in_passing_shows_that_cache) {
+  static std::vector<double> hit_cycles;
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  JobOnSim sim((folder / "written-third/23-tagalong.json").string());
+  sim.assume("cache.l2.hit_latency_cycles", 218.0);
+
+  sim.run_part("cache.instruction", [](JobRun& run) {
+    const PathSurvey survey = survey_path(run, {.path = LoadPath::instruction,
+                                                .caches = {"l0", "l1", "l2", "l3"},
+                                                .space_bytes = 512_KiB,
+                                                .survey_bytes = 512_KiB});
+    for (const LatencyClass& found : survey.caches) hit_cycles.push_back(median(found.cycles));
+  });
+
+  EXPECT_THAT(hit_cycles, testing::Pointwise(testing::DoubleNear(6), {36, 66, 144}));
 }
 
 /// A texture cache of 384 KiB beside a TLB of 44 KiB: its hits take 49 cycles with their
