@@ -19,6 +19,8 @@ using nlohmann::json;
 Declared to_declared(const Metric& metric, const json& value) {
   if (value == "not_present") return Absent{};
   if (value.is_string()) return OneOf{{value.get<std::string>()}};
+  if (value.is_array() && metric.name.ends_with(".way_probability"))
+    return DeclaredChances{{value.get<std::vector<double>>()}};
   if (value.is_array()) return value.get<std::vector<double>>();
   if (!value.is_number()) throw Error("a value is a number, a list of numbers, or a text");
   const auto number = value.get<double>();

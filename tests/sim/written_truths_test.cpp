@@ -69,6 +69,15 @@ TEST_F(WrittenTruthsTest, lists_texts_and_absence_are_understood) {
   EXPECT_EQ(verdict("tlb.l3.entries", "4096", absent), Verdict::wrong);
 }
 
+TEST_F(WrittenTruthsTest, chances_may_differ_by_three_hundredths) {
+  const auto of = [&](std::vector<double> shares) {
+    return verdict("cache.l1.way_probability", "[0.25, 0.75]",
+                   answer("cache.l1.way_probability", std::move(shares)));
+  };
+  EXPECT_EQ(of({0.27, 0.73}), Verdict::right);
+  EXPECT_EQ(of({0.29, 0.71}), Verdict::wrong);
+}
+
 TEST_F(WrittenTruthsTest, metrics_that_nobody_knows_and_broken_files_are_refused) {
   EXPECT_THROW(read(R"({"metrics": {"cache.l1.colour": 3}})"), Error);
   EXPECT_THROW(read(R"({"metrics": {"cache.l1.sets": )"), Error);
