@@ -59,6 +59,15 @@ Offsets choose_lines_of_pages(const JobRun& run) {
   return offsets;
 }
 
+/// The same to lines of pages all over the memory, in the order in which they are asked for.
+std::vector<double> measure_atomics_of_pages(JobRun& run, int sm) {
+  ChaseSetup setup = set_up_chase(run, LoadPath::atomic, RecordSpace::longest);
+  setup.sm = sm;
+  const ChasePlan plan{.offsets = choose_lines_of_pages(run), .passes = passes};
+  return position_medians(
+      measure_chase(run, setup, fmt::format("cache.l2 partitions of pages SM {}", sm), plan));
+}
+
 /// Blocks of neighbouring steps with the same home are as large as the hash's granularity.
 void report_function(JobRun& run, const std::vector<double>& latencies, double middle_cycles) {
   std::vector<PlacedLine> lines;
@@ -137,6 +146,30 @@ std::optional<std::string> report_parts_without_copies(const CacheUnderTest& cac
          "line is that of its page, or of many";
 }
 
+namespace {
+
+void report_atomics(JobRun& run, const NearFar& partitions, std::uint64_t samples) {
+  run.report(found("cache.l2.atomic_near_cycles", partitions.near_cycles, 1, samples));
+  run.report(found("cache.l2.atomic_far_cycles", partitions.far_cycles, 1, samples));
+  run.report(found("cache.l2.home_near_fraction", partitions.near_fraction, 1, samples));
+}
+
+/// Of partitions that are the home of whole pages.
+/// @return whether there are such
+bool report_homes_of_pages(JobRun& run) {
+  std::vector<std::vector<double>> latencies;
+  for (const int sm : sms_all_over(run)) latencies.push_back(measure_atomics_of_pages(run, sm));
+  const auto partitions = split_sides(latencies);
+  if (!partitions) return false;
+  report_atomics(run, *partitions, latencies.size() * latencies.front().size());
+  run.report(not_resolvable("cache.l2.home_function",
+                            "all lines of a page have one home: it goes by the physical address, "
+                            "which differs from page to page"));
+  return true;
+}
+
+}  // namespace
+
 void report_l2_partitions(JobRun& run) {
   std::vector<std::vector<double>> latencies;
   const auto refusal = refusal_of([&] {
@@ -151,13 +184,12 @@ void report_l2_partitions(JobRun& run) {
   // Steps of the clock and slices of one partition part latencies, too.
   if (!partitions ||
       partitions->far_cycles - partitions->near_cycles < least_partition_gap_cycles) {
+    if (report_homes_of_pages(run)) return;
     return report_none(Status::not_present,
-                       "atomics to all lines of a page take one time: one partition");
+                       "atomics to all lines of a page, and of pages all over the memory, take one "
+                       "time: one partition");
   }
-  const std::uint64_t samples = latencies.size() * latencies.front().size();
-  run.report(found("cache.l2.atomic_near_cycles", partitions->near_cycles, 1, samples));
-  run.report(found("cache.l2.atomic_far_cycles", partitions->far_cycles, 1, samples));
-  run.report(found("cache.l2.home_near_fraction", partitions->near_fraction, 1, samples));
+  report_atomics(run, *partitions, latencies.size() * latencies.front().size());
   report_function(run, latencies.front(), (partitions->near_cycles + partitions->far_cycles) / 2);
 }
 
