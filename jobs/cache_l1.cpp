@@ -141,7 +141,7 @@ void characterize(CacheUnderTest cache) {
     settle_doubtful_line(cache, *geometry);
     CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                      geometry->line_confidence());
-    sets = characterize_sets_of_lines(probe, *geometry);
+    sets = characterize_sets_of_lines(cache, probe, *geometry);
     report_every_sm(cache, probe, *sets);
     geometry->filled_bytes = sets->filled_bytes();
   }

@@ -87,7 +87,7 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   }
   settle_doubtful_line(cache, geometry);
   CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes, geometry.line_confidence());
-  const SetFindings sets = characterize_sets_of_lines(probe, geometry);
+  const SetFindings sets = characterize_sets_of_lines(cache, probe, geometry);
   geometry.filled_bytes = sets.filled_bytes();
   return sets.reason;
 }

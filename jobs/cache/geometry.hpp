@@ -38,6 +38,7 @@ struct CacheGeometry {
   bool may_be_shorter = false;  // the line: what is asked for at once may be several
   bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
   bool line_contradicted = false;  // by such sets, which would be twice its size
+  bool line_is_refuted = false;    // by such sets, which lose lines when asked for whole blocks
 
   bool one_side = false;     // all that was asked for lies in one partition of several
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is

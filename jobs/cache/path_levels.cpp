@@ -104,7 +104,7 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   settle_doubtful_line(cache, *geometry);
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
                    geometry->line_confidence());
-  const SetFindings sets = characterize_sets_of_lines(probe, *geometry);
+  const SetFindings sets = characterize_sets_of_lines(cache, probe, *geometry);
   if (!cache.inner) geometry->filled_bytes = sets.filled_bytes();
   if (sets.confirmed() && (geometry->line_is_known() || geometry->may_be_shorter))
     take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);

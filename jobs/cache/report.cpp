@@ -122,6 +122,12 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   }
   if (geometry.may_be_shorter)
     return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
+  if (geometry.line_is_refuted) {
+    return cache.run.report(not_resolvable(
+        metric,
+        "sets full of longer blocks lose lines once all of a block is asked for, and no "
+        "power of two tells lines from blocks"));
+  }
   cache.run.report(not_resolvable(
       metric,
       fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
@@ -210,11 +216,51 @@ std::string explain_missing_lines(const SetFindings& found, const CacheGeometry&
                      geometry.part_bytes() / geometry.line_bytes);
 }
 
-SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry) {
+bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  return !cache.inner && !geometry.within_block && geometry.partitions == 1 &&
+         geometry.whole_bytes == 0 && geometry.line_bytes > geometry.fetch.bytes;
+}
+
+bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes) {
+  constexpr std::size_t units_per_outlier = 1000;  // that comes again at its place
+  Lines units;
+  for (const std::uint64_t line : lines)
+    for (std::uint64_t unit = 0; unit < probe.pool().line_bytes; unit += unit_bytes)
+      units.push_back(line + unit);
+  const MissCounts counts = probe.ask(std::span(&units, 1), {}).front();
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) missing += misses_again(counts, i);
+  return missing * units_per_outlier <= units.size();
+}
+
+CacheGeometry with_line(const CacheUnderTest& cache, const CacheGeometry& seen,
+                        std::uint64_t line_bytes) {
+  CacheGeometry geometry{.bound = seen.bound,
+                         .line_bytes = line_bytes,
+                         .fetch = seen.fetch,
+                         .outlier_share = seen.outlier_share};
+  measure_size(cache, geometry);
+  return geometry;
+}
+
+SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& probe,
+                                       CacheGeometry& geometry) {
   // An L1 of 256 KiB of tags keeps 241 KiB of data; under a policy that is not LRU chases miss
   // before a cache is full: 112 of 125 KiB of code on an H200.
   const double most_beyond = geometry.gradual ? 1.2 : 1.1;
   SetFindings found = find_sets_in_time(probe);
+  if (found.confirmed() && !found.filled.empty() && full_sets_tell_line(cache, geometry) &&
+      !stay_whole(probe, found.filled, geometry.fetch.bytes)) {
+    found = SetFindings{.pool = found.pool};
+    found.reason = fmt::format(
+        "sets full of blocks of {} lose lines once all of a block is asked for: lines are shorter, "
+        "or begin elsewhere",
+        format_bytes(geometry.line_bytes));
+    // Of units that are no more than a line each the size is right in any case.
+    geometry = with_line(cache, geometry, geometry.fetch.bytes);
+    geometry.line_is_refuted = true;
+    return found;
+  }
   const double reach_bytes =
       static_cast<double>(found.layout.lines()) * static_cast<double>(geometry.line_bytes);
   const auto size_bytes = static_cast<double>(geometry.part_bytes());

@@ -40,8 +40,22 @@ SetFindings find_sets_in_time(CacheProbe& probe);
 /// if they do not.
 std::string explain_unequal_ways(const SetFindings& found);
 
+/// Whether sets that are full can tell if all that misses bring of a line is one: not behind inner
+/// caches, of one of several partitions, or of lines that come as a whole.
+bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry);
+
+/// Whether all that misses bring of these lines stays at once, but for outliers.
+/// @param lines that fill sets, each asked for at one place until now
+bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes);
+
+/// The same cache, if its lines are of so many bytes.
+CacheGeometry with_line(const CacheUnderTest& cache, const CacheGeometry& seen,
+                        std::uint64_t line_bytes);
+
 /// Looks for the sets, judges by them whether the line is right (a direct-mapped cache has sets of
 /// one line of whatever length, so those prove nothing), and reports them if the line is known.
-SetFindings characterize_sets_of_lines(CacheProbe& probe, CacheGeometry& geometry);
+/// Where full sets refute the line, the size is measured anew, and line and sets are left open.
+SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& probe,
+                                       CacheGeometry& geometry);
 
 }  // namespace sonde

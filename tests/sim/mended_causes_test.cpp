@@ -2,6 +2,7 @@
 // declare about it may be contradicted now.
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/path_survey.hpp"
 #include "jobs/latency/parts.hpp"
 #include "sim/job_on_sim.hpp"
@@ -488,6 +489,30 @@ TEST(MendedWrittenTest, misses_cost_what_the_next_level_takes) {
   expect_none_wrong({"written-third/18-patchwork", "written-third/19-exile"}, {"cache.l1"},
                     "cache.l1.miss");
   expect_none_wrong({"written-third/18-patchwork"}, {"cache.l2"}, "cache.l2.miss");
+}
+
+/// Each partition is the home of whole pages: atomics to one page take one time.
+TEST(MendedWrittenTest, atomics_to_several_pages_show_their_homes) {
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  JobOnSim sim((folder / "written-third/24-twofold.json").string());
+
+  sim.run_part("cache.l2", report_l2_partitions);
+
+  EXPECT_NEAR(sim.number("cache.l2.atomic_near_cycles"), 316, 4);
+  EXPECT_NEAR(sim.number("cache.l2.atomic_far_cycles"), 476, 5);
+  EXPECT_EQ(sim.status("cache.l2.home_function"), Status::not_resolvable);
+}
+
+/// Lines of 96 bytes: of each block of 128 another one is met, as if blocks were lines.
+TEST(MendedWrittenTest, blocks_that_lose_parts_of_them_are_no_lines) {
+  const std::filesystem::path folder = SONDE_WRITTEN_FOLDER;
+  JobOnSim sim((folder / "written-third/26-oddline.json").string());
+
+  sim.run("cache.readonly");
+
+  EXPECT_EQ(sim.status("cache.readonly.line_bytes"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("cache.readonly.sets"), Status::not_resolvable);
+  EXPECT_EQ(sim.number("cache.readonly.size_bytes"), 128 * 96);
 }
 
 /// Pages of two sizes: 96 KiB are more small ones than the first TLB has entries.
