@@ -5,6 +5,7 @@
 #include "analysis/structure/latency/chase_latencies.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/chase/known_latencies.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +14,8 @@
 namespace sonde {
 namespace {
 
-// Of all loads of a footprint. Slow translations are one in eight, of the smallest pages
-// (survey_spans), and an L2 may keep most of what is far more than it holds (BRRIP: 0.77 of four
-// times as much), so that little is left for the cache behind it.
+// Of all loads of a footprint. An L2 may keep most of what is far more than it holds (BRRIP: 0.77
+// of four times as much), so that little is left for the cache behind it.
 constexpr double least_share = 0.2;
 
 double share_above(const FootprintChase& chase, double bound_cycles) {
@@ -42,11 +42,9 @@ std::vector<FootprintChase> survey_spans(JobRun& run, const ChaseSetup& setup,
   std::vector<FootprintChase> chases;
   const auto chase = [&](std::uint64_t bytes) {
     const std::uint64_t span_bytes = bytes / smallest_page_bytes * smallest_page_bytes;
-    ChasePlan plan = overflowing_plan(setup, span_bytes, spans.step_bytes, run.seed(), enough);
-    plan.offsets = page_by_page(std::move(plan.offsets));
-    chases.push_back(
-        {span_bytes,
-         measure_chase(run, setup, fmt::format("{} {}", label, span_bytes), plan).cycles});
+    const ChasePlan plan = translated_plan(setup, span_bytes, spans.step_bytes, run.seed(), enough);
+    chases.push_back({span_bytes, measure_translated(
+                                      run, setup, fmt::format("{} {}", label, span_bytes), plan)});
   };
   const auto is_over = [&](std::uint64_t bytes) {
     const double memory_cycles = spans.memory_cycles - least_memory_gap_cycles;

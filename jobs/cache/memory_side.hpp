@@ -20,8 +20,7 @@ struct SurveyedSpans {
   double memory_cycles = 0;      // how soon the memory answers
 };
 
-/// Steady chases through them, page by page: slow translations are one load in eight, in pages of 2
-/// KiB one in four.
+/// Steady chases through them: loads whose translation is at hand.
 /// @throws DeviceError, DeviceLostError
 std::vector<FootprintChase> survey_spans(JobRun& run, const ChaseSetup& setup,
                                          const std::string& label, const SurveyedSpans& spans);

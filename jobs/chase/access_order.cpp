@@ -64,6 +64,22 @@ Offsets page_by_page(Offsets offsets) {
   return offsets;
 }
 
+Offsets translated_pairs(std::uint64_t span_bytes, std::uint64_t line_bytes, std::uint64_t seed) {
+  constexpr std::uint64_t page_bytes = smallest_page_bytes / 2;
+  const std::uint64_t pairs_of_page = page_bytes / line_bytes / 2;
+  require(span_bytes >= page_bytes && pairs_of_page > 0, "no two lines of the span share a page");
+  Random random(derive_seed(seed, "first of a pair"));
+  Offsets offsets;
+  for (std::uint64_t pair : shuffled_order(span_bytes / page_bytes * pairs_of_page, 1, seed)) {
+    const std::uint64_t lower =
+        pair / pairs_of_page * page_bytes + pair % pairs_of_page * line_bytes;
+    const std::uint64_t first = random.below(2);
+    offsets.push_back(lower + first * pairs_of_page * line_bytes);
+    offsets.push_back(lower + (1 - first) * pairs_of_page * line_bytes);
+  }
+  return offsets;
+}
+
 Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,
                         std::uint64_t step_bytes) {
   require(return_bytes <= fill_bytes, "the return pass must not be longer than the fill");

@@ -30,6 +30,12 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
 /// each, in the order in which they came.
 Offsets page_by_page(Offsets offsets);
 
+/// A span in pairs of lines, in random order, both of a pair in one page (half of the smallest of
+/// any GPU, should one be smaller): the first brings the translation of the second, a quarter of
+/// that page away. Each line is accessed once, as the first or the second of its pair at random.
+/// @pre the span has such pages, and they have two lines at least
+Offsets translated_pairs(std::uint64_t span_bytes, std::uint64_t line_bytes, std::uint64_t seed);
+
 /// Up over `fill_bytes`, then a return pass down over its last `return_bytes`, each line once:
 /// under LRU and FIFO the return pass meets exactly the resident lines before the first it evicts.
 Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,

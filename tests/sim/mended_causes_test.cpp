@@ -411,6 +411,23 @@ const std::vector<Cause>& causes() {
        {504714664},
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l3"},
+      // Small pages overflowed the TLB: the L2 was said to answer after a part of a page walk.
+      {"hits_of_the_l2_in_pages_of_two_sizes",
+       {504714648},
+       {"cache.l1", "cache.l2", "latency"},
+       "latency.cg.l2_c",
+       true},
+      // Behind no first cache: it is the first one, though loads past the L1 meet it, too.
+      {"a_cache_of_some_sms_without_another_before_it",
+       {448, 508, 970},
+       {"cache.l1", "cache.l2", "latency"},
+       "latency.ca.l",
+       true},
+      // They were a cache of the memory, and lines of 1 KiB in place of 32 B.
+      {"slow_translations_of_hits_in_pages_of_2_kib",
+       {504714734},
+       {"cache.l2", "cache.l3"},
+       "cache.l3."},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;

@@ -49,6 +49,19 @@ TEST(AccessOrderTest, page_by_page_asks_for_neighbours_a_round_later) {
   EXPECT_EQ(changes_of_page, 8 * 16 - 1U);  // sixteen pages in each round
 }
 
+TEST(AccessOrderTest, translated_pairs_lie_in_half_of_the_smallest_page) {
+  const Offsets pairs = translated_pairs(64 * 1024, 128, 3);
+
+  EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), 512U);
+  EXPECT_EQ(pairs.size(), 512U);
+  int upper_first = 0;
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    EXPECT_EQ(pairs[i] ^ 1024, pairs[i + 1]);
+    upper_first += pairs[i] > pairs[i + 1] ? 1 : 0;
+  }
+  EXPECT_NEAR(upper_first, 128, 40);
+}
+
 TEST(AccessOrderTest, the_return_pass_meets_the_newest_lines_first) {
   EXPECT_EQ(fill_and_return(512, 256, 128), (Offsets{0, 128, 256, 384, 384, 256}));
 }
