@@ -95,11 +95,12 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 /// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
 /// another SM loaded.
 /// @param of_l2 latencies of such loads  @param of_memory with their translation at hand
-void report_l2_behind_another(const CacheUnderTest& cache, const std::vector<double>& of_l2,
-                              const std::vector<double>& of_memory) {
+void report_l2_behind_another(const CacheUnderTest& cache, const ServedElsewhere& of_l2,
+                              L2Parts parts, const std::vector<double>& of_memory) {
   const ServedLoads served{
       .before_l2 = measure_resident_latencies(cache.run, cache.chase, "cache.l2 inner hits"),
-      .l2 = of_l2,
+      .l2 = of_l2.soonest,
+      .far = parts == L2Parts::several ? of_l2.later : std::vector<double>{},
       .memory = of_memory};
   const std::string seen = fmt::format(
       "loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what another SM "
@@ -134,7 +135,7 @@ void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const Memor
   std::vector<double> misses = memory.all;
   const LoadedElsewhere parts = look_for_parts(cache);
   if (const auto served = later_than_own(parts, hits, misses))
-    return report_l2_behind_another(cache, *served, memory.at_hand);
+    return report_l2_behind_another(cache, *served, parts.kind, memory.at_hand);
   report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);

@@ -19,7 +19,8 @@ namespace {
 /// Where the size of the L2 lies; of a divided one, whose size is not known, as far as one SM fills
 /// it.
 std::optional<Interval> l2_bytes(const JobRun& run) {
-  for (const char* metric : {"cache.l2.size_bytes", "cache.l2.segment_bytes"}) {
+  for (const char* metric :
+       {"cache.l2.size_bytes", "cache.l2.segment_bytes", "cache.l2.first_miss_bytes"}) {
     const Finding* size = run.finding(metric);
     if (size == nullptr) continue;
     const double bytes = *run.number(metric);

@@ -13,6 +13,7 @@ namespace sonde {
 struct ServedLoads {
   std::vector<double> before_l2;  // of a few lines: by the cache before it
   std::vector<double> l2;         // of lines that another SM has just loaded
+  std::vector<double> far;        // of such lines in another partition of it, if it has several
   std::vector<double> memory;     // with their translation at hand
 };
 

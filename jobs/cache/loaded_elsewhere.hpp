@@ -18,18 +18,24 @@ struct LoadedElsewhere {
   std::vector<std::vector<double>> cycles_of_sm = {};    // of all lines, by SM that was asked
 };
 
-/// The soonest latencies of an SM none of whose lines comes as soon as a line that it has loaded
-/// before, nor as late as from the memory: loads past the L1 then meet a cache that this SM does
-/// not share with the loader, and what serves it is the L2. nullopt if there is no such SM.
+/// What an SM takes that meets no cache before the L2 which the loader shares.
+struct ServedElsewhere {
+  std::vector<double> soonest;  // from the L2, of several partitions from the nearest
+  std::vector<double> later;    // than that, but sooner than from the memory
+};
+
+/// Latencies of an SM none of whose lines comes as soon as a line that it has loaded before, nor as
+/// late as from the memory: loads past the L1 then meet a cache that this SM does not share with
+/// the loader, and what serves it is the L2. nullopt if there is no such SM.
 /// @param own latencies of lines that an SM has loaded before  @param memory of lines that no cache
 ///   holds
-std::optional<std::vector<double>> later_than_own(const LoadedElsewhere& loaded,
-                                                  const std::vector<double>& own,
-                                                  const std::vector<double>& memory);
+std::optional<ServedElsewhere> later_than_own(const LoadedElsewhere& loaded,
+                                              const std::vector<double>& own,
+                                              const std::vector<double>& memory);
 
-/// Latencies on the chase's SM of lines that one far from it has just loaded in the same way, few
-/// enough for the L2 that the job cache.l2 found: unless both SMs share a cache before it, that is
-/// who answers. Empty if there is one SM only, or no L2 is known.
+/// Latencies on the chase's SM of lines that one far from it has just loaded past the L1, few
+/// enough for the L2 that the job cache.l2 found: unless such loads meet a cache before it that
+/// both SMs share, that is who answers. Empty if there is one SM only, or no L2 is known.
 /// @param most_bytes of memory  @throws DeviceError, DeviceLostError
 std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache, std::uint64_t most_bytes);
 

@@ -75,11 +75,14 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
 }
 
 /// A cache that footprints overflow: all about it but its latencies.
-Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache) {
+/// @param no_whole why they may fill a part of it alone, if they may
+Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache,
+                            const std::string& no_whole = {}) {
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
+  geometry->no_size = no_whole;
   if (const auto size = geometry->size_interval())
     cache.most_held_bytes = static_cast<std::uint64_t>(size->high);
   // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
@@ -96,10 +99,11 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, reason};
   }
-  if (const std::string too_many = why_too_many_lines(*geometry); !too_many.empty()) {
+  const std::string no_sets = no_whole.empty() ? why_too_many_lines(*geometry) : no_whole;
+  if (!no_sets.empty()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     report_behaviour(cache, *geometry);
-    return {Status::not_resolvable, too_many};
+    return {Status::not_resolvable, no_sets};
   }
   settle_doubtful_line(cache, *geometry);
   CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
@@ -148,12 +152,13 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   return characterize_behind_others(cache, path.caches[level - 1]);
 }
 
-Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before) {
+Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before,
+                                      const std::string& no_whole) {
   // Lines that an inner cache kept from earlier chases are met here once it has lost them, half of
   // those of an overfull set of two random ways in each pass.
   constexpr std::uint64_t passes_behind_others = 8;
   cache.settling_passes = passes_behind_others;
-  return report_structure(std::move(cache), before);
+  return report_structure(std::move(cache), before, no_whole);
 }
 
 void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {

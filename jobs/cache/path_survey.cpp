@@ -113,17 +113,29 @@ std::optional<double> soonest_l2_cycles(const JobRun& run) {
   return run.number("cache.l2.hit_latency_cycles");
 }
 
+/// To a twentieth. Paths to the L2 may differ by more, but so may a cache that is as slow.
+bool comes_after(const LatencyClass& found, double cycles) {
+  constexpr double tolerance = 0.05;
+  return std::abs(median(found.cycles) - cycles) <= tolerance * cycles;
+}
+
+bool comes_as_late_as_l2(const JobRun& run, const LatencyClass& found) {
+  return comes_after(found, run.number("cache.l2.hit_latency_cycles").value_or(0));
+}
+
+/// Whether it is as late as the nearest of several partitions, which may serve any part of a
+/// footprint.
+bool comes_as_late_as_near_partition(const JobRun& run, const LatencyClass& found) {
+  const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
+  return hits != nullptr && !hits->modes.empty() &&
+         comes_after(found, std::ranges::min(hits->modes));
+}
+
 bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const LatencyClass& found) {
   const auto l2_cycles = soonest_l2_cycles(run);
   if (!l2_cycles || median(found.cycles) < least_share_of_l2 * *l2_cycles) return false;
-  return path.space_bytes > 0 || serves_half_the_l2(run, path, setup, found);
-}
-
-/// To a twentieth. Paths to the L2 may differ by more, but so may a cache that is as slow.
-bool comes_as_late_as_l2(const JobRun& run, const LatencyClass& found) {
-  constexpr double tolerance = 0.05;
-  const double l2_cycles = run.number("cache.l2.hit_latency_cycles").value_or(0);
-  return std::abs(median(found.cycles) - l2_cycles) <= tolerance * l2_cycles;
+  return path.space_bytes > 0 || comes_as_late_as_near_partition(run, found) ||
+         serves_half_the_l2(run, path, setup, found);
 }
 
 /// Whether the memory's side answers so late, if the job cache.l3 found a cache there.
@@ -177,7 +189,7 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
 bool is_before_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                   const LatencyClass& found) {
   constexpr double soonest_share = 0.1;  // of several partitions the nearest
-  if (comes_as_late_as_l2(run, found)) return false;
+  if (comes_as_late_as_l2(run, found) || comes_as_late_as_near_partition(run, found)) return false;
   const CacheUnderTest cache{.run = run, .name = path.caches.front(), .chase = setup};
   const std::vector<double> of_l2 = measure_loaded_elsewhere(cache, path.survey_bytes);
   return !of_l2.empty() &&

@@ -428,6 +428,22 @@ const std::vector<Cause>& causes() {
        {504714734},
        {"cache.l2", "cache.l3"},
        "cache.l3."},
+      // All SMs share it: what another SM had loaded through it came no later.
+      {"texture_caches_of_the_whole_chip_nearly_as_late_as_the_l2",
+       {504714719},
+       {"cache.l2", "cache.texture_l1", "cache.texture_l2"},
+       "cache.texture_l2.si",
+       true},
+      // One of two partitions was all of it, and the other a cache of the memory.
+      {"an_l2_of_two_partitions_behind_a_cache_of_some_sms",
+       {504714654, 504714661},
+       {"cache.l2", "cache.l3", "latency"},
+       "cache.l"},
+      {"the_nearest_of_four_partitions_whose_homes_go_by_page",
+       {504714776},
+       {"cache.l1", "cache.l2", "cache.l1_5"},
+       "cache.l1_5.",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;
@@ -443,6 +459,7 @@ bool takes_long(const Cause& cause) {
                                    "caches_of_constants_that_keep_most_of_the_bank",
                                    "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
                                    "an_l2_behind_a_cache_of_some_sms",
+                                   "the_nearest_of_four_partitions_whose_homes_go_by_page",
                                    "levels_that_were_not_found_are_not_absent",
                                    "lines_shorter_than_what_the_l2_asks_for",
                                    "loads_past_the_l1_meet_a_cache",
