@@ -204,6 +204,7 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   // Code is fetched ahead and evicted by other SMs: on an H200 pairs of places were of one line up
   // to 256 bytes in one run and up to 1024 in the next.
   const bool is_code = cache.chase.path == LoadPath::instruction;
+  constexpr double by_chance = 0.5;  // of two answers one
   if (is_clear || is_large(coarse_size_bytes, line.bytes)) return line;
   if (cache.space_bytes > 0) {
     const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
@@ -212,7 +213,8 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   if (is_code) return line;
   try {
     const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
-    return conflicts ? LineLength{conflicts->bytes, 2 * conflicts->agreement - 1} : line;
+    if (!conflicts || conflicts->agreement <= by_chance) return line;
+    return {conflicts->bytes, 2 * conflicts->agreement - 1};
   } catch (const SearchOverTime&) {
     return line;
   }

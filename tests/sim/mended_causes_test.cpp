@@ -444,6 +444,11 @@ const std::vector<Cause>& causes() {
        {"cache.l1", "cache.l2", "cache.l1_5"},
        "cache.l1_5.",
        true},
+      {"pages_that_conflict_in_a_tlb_are_no_long_lines",
+       {504714720},
+       {"cache.l2"},
+       "cache.l2.",
+       true},
       {"window_switches_are_no_p5", {118}, {"cache.l2", "cache.l1", "tlb", "latency"}, "latency."},
   };
   return all;

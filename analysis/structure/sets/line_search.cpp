@@ -9,7 +9,7 @@ namespace {
 // Lines of one set that are moved in turn: an outlier spoils one of them.
 constexpr std::size_t most_choices = 9;
 
-/// A line of the conflict, and what lies a distance behind it: with all others of the conflict in
+/// A line of the conflict, and what lies a distance from it: with all others of the conflict in
 /// place of the line, and along with the line and all others but one. In one line with it the
 /// former overflows and the latter fits; in another line of the set both overflow; in another set
 /// neither.
@@ -18,9 +18,13 @@ struct Question {
   Lines along_with_it;
 };
 
+enum class Direction { up, down };
+
 Question question_about(const EvictionSet& conflict, std::size_t choice,
-                        std::uint64_t distance_bytes) {
-  const std::uint64_t moved = conflict.lines[choice] + distance_bytes;
+                        std::uint64_t distance_bytes, Direction direction) {
+  const std::uint64_t line = conflict.lines[choice];
+  const bool is_down = direction == Direction::down && line >= distance_bytes;
+  const std::uint64_t moved = is_down ? line - distance_bytes : line + distance_bytes;
   Question question{conflict.lines, conflict.lines};
   question.in_its_place[choice] = moved;
   question.along_with_it[(choice + 1) % conflict.lines.size()] = moved;
@@ -29,13 +33,13 @@ Question question_about(const EvictionSet& conflict, std::size_t choice,
 
 /// Share of the choices that say that the two are in one line.
 double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_bytes,
-                         const MissOracle& ask) {
+                         const MissOracle& ask, Direction direction = Direction::up) {
   const std::size_t choices = std::min(conflict.lines.size(), most_choices);
   std::vector<Lines> lists;
   // A set of few lines is asked more often.
   const std::size_t votes = std::max(most_choices / choices, std::size_t{1}) * choices;
   for (std::size_t vote = 0; vote < votes; ++vote) {
-    Question question = question_about(conflict, vote % choices, distance_bytes);
+    Question question = question_about(conflict, vote % choices, distance_bytes, direction);
     lists.push_back(std::move(question.in_its_place));
     lists.push_back(std::move(question.along_with_it));
   }
@@ -57,9 +61,12 @@ LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes
     line.agreement = std::min(line.agreement, std::max(in_one_line, 1 - in_one_line));
     if (in_one_line < 0.5) {
       line.bytes = distance;
-      break;
+      return line;
     }
   }
+  // Down, as no line lies there behind the last one that may be asked for.
+  const double beyond = share_in_one_line(conflict, limit_bytes, ask, Direction::down);
+  line.agreement = std::min(line.agreement, 1 - beyond);
   return line;
 }
 

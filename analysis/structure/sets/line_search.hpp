@@ -14,7 +14,8 @@ struct LineByConflicts {
 };
 
 /// The smallest distance at which another line begins: from `fetch_bytes` on, doubling, up to
-/// `limit_bytes`, which is the answer if none is smaller.
+/// `limit_bytes`, which is the answer if none is smaller. If what lies so far away seems to be of
+/// the same line, too, something larger than lines conflicts (pages): then the agreement is low.
 /// @param conflict its lines begin at multiples of `limit_bytes`
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask);

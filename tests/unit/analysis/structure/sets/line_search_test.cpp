@@ -119,5 +119,12 @@ TEST(LineSearchTest, finds_lines_under_random_replacement_and_outliers) {
   EXPECT_GT(line.agreement, 0.7);
 }
 
+TEST(LineSearchTest, takes_no_pages_for_lines) {
+  SectoredToy pages{.line_bytes = 4096, .sector_bytes = 4096, .ways = 4};
+  pages.set_of = [](std::uint64_t a) { return a / 4096 % 4; };
+
+  EXPECT_EQ(find_line_of(pages).agreement, 0);
+}
+
 }  // namespace
 }  // namespace sonde
