@@ -411,7 +411,8 @@ const std::vector<Cause>& causes() {
        {504714664},
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l3"},
-      // Small pages overflowed the TLB: the L2 was said to answer after a part of a page walk.
+      // Small pages overflowed the TLB: the L2 was said to answer as late as slow translations let
+      // it.
       {"hits_of_the_l2_in_pages_of_two_sizes",
        {504714648},
        {"cache.l1", "cache.l2", "latency"},
@@ -426,8 +427,9 @@ const std::vector<Cause>& causes() {
       // They were a cache of the memory, and lines of 1 KiB in place of 32 B.
       {"slow_translations_of_hits_in_pages_of_2_kib",
        {504714734},
-       {"cache.l2", "cache.l3"},
-       "cache.l3."},
+       {"cache.l2"},
+       "cache.l2.line",
+       true},
       // All SMs share it: what another SM had loaded through it came no later.
       {"texture_caches_of_the_whole_chip_nearly_as_late_as_the_l2",
        {504714719},
@@ -464,6 +466,7 @@ bool takes_long(const Cause& cause) {
                                    "caches_of_constants_that_keep_most_of_the_bank",
                                    "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
                                    "an_l2_behind_a_cache_of_some_sms",
+                                   "a_cache_of_some_sms_without_another_before_it",
                                    "the_nearest_of_four_partitions_whose_homes_go_by_page",
                                    "levels_that_were_not_found_are_not_absent",
                                    "lines_shorter_than_what_the_l2_asks_for",
