@@ -38,37 +38,24 @@ Offsets choose_lines(const JobRun& run, std::uint64_t places, std::uint64_t most
   return offsets;
 }
 
-/// All of these places, in the shortest steps: whatever part of a line a cache keeps apart.
-Offsets fill_places(const Offsets& lines) {
-  Offsets offsets;
-  for (const std::uint64_t line : lines) {
-    for (const std::uint64_t within : descending_order(longest_fetch_bytes, smallest_line_bytes))
-      offsets.push_back(line + within);
-  }
-  return offsets;
-}
-
-/// Latencies on `sm` of lines that `loader` has just loaded, of the second of each place.
-/// @pre the loader makes at least as many loads
-std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines,
-                                   const ChaseLane& loader, int sm) {
+/// Latencies on `sm` of lines that `loader` has just loaded through the same path, of the second of
+/// each place.
+std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines, int loader,
+                                   int sm) {
   constexpr std::size_t passes = 3;
-  // All lanes make as many loads: who asks makes the others to a line of its own first.
-  const std::uint64_t own_line = std::ranges::max(lines) + longest_fetch_bytes;
   ChaseProbe probe;
-  probe.warmup_accesses = loader.offsets_bytes.size() - lines.size();
-  probe.timed_accesses = probe.recorded_accesses = lines.size();
-  probe.buffer_bytes = own_line + longest_fetch_bytes;
+  probe.buffer_bytes = std::ranges::max(lines) + longest_fetch_bytes;
   probe.place = cache.chase.place;
+  probe.timed_accesses = probe.recorded_accesses = lines.size();
   probe.concurrency = Concurrency::in_turn;
   probe.preparation = Preparation::flushed;
   probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
-  Offsets asked(probe.warmup_accesses, own_line);
-  asked.insert(asked.end(), lines.begin(), lines.end());
-  probe.lanes = {loader, {.sm = sm, .offsets_bytes = asked, .path = cache.chase.path}};
+  const auto lane_of = [&](int lane_sm) {
+    return ChaseLane{.sm = lane_sm, .offsets_bytes = lines, .path = cache.chase.path};
+  };
+  probe.lanes = {lane_of(loader), lane_of(sm)};
   ChaseLatencies seen{lines.size(), {}};
-  const std::string label =
-      fmt::format("{} loaded by SM {}, then SM {}", cache.name, loader.sm, sm);
+  const std::string label = fmt::format("{} loaded by SM {}, then SM {}", cache.name, loader, sm);
   for (std::size_t pass = 0; pass < passes; ++pass) {
     const Trace& trace = cache.run.run(label, probe);
     for (const std::uint32_t window : trace.lanes.back().window_cycles)
@@ -78,13 +65,6 @@ std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& l
   std::vector<double> seconds;
   for (std::size_t i = 1; i < of_all.size(); i += 2) seconds.push_back(of_all[i]);
   return seconds;
-}
-
-/// The same where that SM has loaded them in the same way.
-std::vector<double> measure_loaded_alike(const CacheUnderTest& cache, const Offsets& lines,
-                                         int loader, int sm) {
-  return measure_loaded(cache, lines,
-                        {.sm = loader, .offsets_bytes = lines, .path = cache.chase.path}, sm);
 }
 
 bool sees_two(const std::vector<double>& latencies) {
@@ -97,16 +77,15 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
   const int loader = sms.back();
   sms.pop_back();
   std::vector<std::vector<double>> latencies;
-  for (const int sm : sms) latencies.push_back(measure_loaded_alike(cache, lines, loader, sm));
+  for (const int sm : sms) latencies.push_back(measure_loaded(cache, lines, loader, sm));
   const std::vector<std::vector<double>> of_all = latencies;
   const auto away = std::ranges::find_if(latencies, sees_two);
   if (away == latencies.end()) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
   const int other_loader = sms[static_cast<std::size_t>(away - latencies.begin())];
   for (std::size_t i = 0; i < sms.size(); ++i) {
-    if (!sees_two(latencies[i]))
-      latencies[i] = measure_loaded_alike(cache, lines, other_loader, sms[i]);
+    if (!sees_two(latencies[i])) latencies[i] = measure_loaded(cache, lines, other_loader, sms[i]);
   }
-  latencies.push_back(measure_loaded_alike(cache, lines, other_loader, loader));
+  latencies.push_back(measure_loaded(cache, lines, other_loader, loader));
   const auto sides = split_sides(latencies);
   if (!sides) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
   LoadedElsewhere found{.kind = L2Parts::several,
@@ -133,10 +112,8 @@ std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
   if (sms.empty() || !l2_bytes) return {};
   const std::uint64_t l2_lines = static_cast<std::uint64_t>(*l2_bytes) / longest_fetch_bytes;
   const std::uint64_t places = std::clamp(l2_lines / part_of_l2 / 2, fewest_places, most_places);
-  const Offsets lines = choose_lines(cache.run, places, most_bytes);
-  const ChaseLane loader{
-      .sm = sms.back(), .offsets_bytes = fill_places(lines), .path = LoadPath::past_l1};
-  return measure_loaded(cache, lines, loader, cache.chase.sm);
+  return measure_loaded(cache, choose_lines(cache.run, places, most_bytes), sms.back(),
+                        cache.chase.sm);
 }
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {

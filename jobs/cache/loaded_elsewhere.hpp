@@ -33,9 +33,9 @@ std::optional<ServedElsewhere> later_than_own(const LoadedElsewhere& loaded,
                                               const std::vector<double>& own,
                                               const std::vector<double>& memory);
 
-/// Latencies on the chase's SM of lines that one far from it has just loaded past the L1, few
-/// enough for the L2 that the job cache.l2 found: unless such loads meet a cache before it that
-/// both SMs share, that is who answers. Empty if there is one SM only, or no L2 is known.
+/// Latencies on the chase's SM of lines that one far from it has just loaded in the same way, few
+/// enough for the L2 that the job cache.l2 found: unless both SMs share a cache before it, that is
+/// who answers. Empty if there is one SM only, or no L2 is known.
 /// @param most_bytes of memory  @throws DeviceError, DeviceLostError
 std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache, std::uint64_t most_bytes);
 

@@ -430,12 +430,6 @@ const std::vector<Cause>& causes() {
        {"cache.l2"},
        "cache.l2.line",
        true},
-      // All SMs share it: what another SM had loaded through it came no later.
-      {"texture_caches_of_the_whole_chip_nearly_as_late_as_the_l2",
-       {504714719},
-       {"cache.l2", "cache.texture_l1", "cache.texture_l2"},
-       "cache.texture_l2.si",
-       true},
       // One of two partitions was all of it, and the other a cache of the memory.
       {"an_l2_of_two_partitions_behind_a_cache_of_some_sms",
        {504714654, 504714661},

@@ -108,6 +108,16 @@ TEST(MemorySystemTest, lanes_together_disturb_each_other_and_in_turn_do_not) {
   EXPECT_THAT(latencies(device->run(probe), model), Each(82u));
 }
 
+TEST(MemorySystemTest, what_a_real_gpu_cannot_lay_out_is_refused) {
+  const auto device = open_sim(quiet_json("gtx980"));
+  ChaseProbe probe = chase({0, 128}, 0, 1);
+  probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::past_l1},
+                 {.sm = 1, .offsets_bytes = {128}, .path = LoadPath::all_levels}};
+  EXPECT_NO_THROW(device->run(probe));
+  probe.concurrency = Concurrency::in_turn;
+  EXPECT_THROW(device->run(probe), DeviceError) << "two kernels at once know no turns";
+}
+
 TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_chase) {
   const auto model = quiet_json("gtx780");
   const auto cycles = latencies(open_sim(model)->run(chase(steps(12000, 128), 0, 12000)), model);

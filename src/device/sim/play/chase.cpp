@@ -1,5 +1,6 @@
 // Chases on a simulated GPU: every load goes through the memory system one by one.
 
+#include "device/layout/path_parts.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -184,6 +185,8 @@ Trace make_trace(const ChaseProbe& probe) {
 
 Trace play(const Launch& launch, const ChaseProbe& probe) {
   check_data(launch);
+  // What real GPUs cannot play is refused here, too.
+  if (!common_path(probe)) layout::split_by_path(probe);
   Trace trace = make_trace(probe);
   trace.shared_carveout_bytes =
       choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
