@@ -23,14 +23,15 @@ std::int64_t common_step(const std::vector<double>& values, double from) {
   return step;
 }
 
-/// The median, or, where a clock in steps puts windows on both sides of what they take, the mean of
-/// those within a step of it.
+/// The median, or, where a clock in steps puts most windows on both sides of what they take, the
+/// mean of those within a step of it.
 double centre_of(const std::vector<double>& values) {
   const double middle = median(values);
   const auto step = static_cast<double>(common_step(values, values.front()));
   if (step <= 1 || step > longest_step_cycles) return middle;
   std::vector<double> close = values;
   std::erase_if(close, [&](double value) { return std::abs(value - middle) > step; });
+  if (2 * close.size() < values.size()) return middle;
   return trimmed_mean(std::move(close), 0);
 }
 
