@@ -58,6 +58,12 @@ std::string write_model(const std::string& name, const nlohmann::json& model) {
   return path;
 }
 
+/// Which SMs form TPCs, GT200's of three, too.
+void run_topology(JobOnSim& sim) {
+  sim.run("clock");
+  sim.run("topology");
+}
+
 TEST(SharingOfTexturesTest, scopes_are_what_is_declared_and_not_what_is_usual) {
   auto model = shipped_json("gtx280");
   for (auto& cache : model["caches"]) {
@@ -65,6 +71,7 @@ TEST(SharingOfTexturesTest, scopes_are_what_is_declared_and_not_what_is_usual) {
     if (cache["name"] == "texture_l2") cache["scope"] = "tpc";
   }
   JobOnSim sim(write_model("gtx280_of_other_texture_caches", model));
+  run_topology(sim);
   assume_caches(sim, declared_caches(sim.truth()));
 
   sim.run("sharing");
@@ -79,6 +86,7 @@ class SharingTest : public ShippedModelTest {};
 TEST_P(SharingTest, gives_back_scopes_and_arrays) {
   const DeclaredCaches caches = declared_caches(sim_.truth());
   const sim::Die die = sim::make_die(sim_.truth(), {}, sim::die_seed(seed(), 0));
+  run_topology(sim_);
   assume_caches(sim_, caches);
 
   sim_.run("sharing");
@@ -235,6 +243,7 @@ TEST(SharingOfCodeTest, where_new_lines_are_found_chases_tell_who_shares) {
 
 TEST(SharingReasonTest, a_slow_sm_is_not_taken_for_one_that_shares) {
   JobOnSim sim("gtx280+slow_sm=5:60");
+  run_topology(sim);
   assume_caches(sim, declared_caches(sim.truth()));
 
   sim.run("sharing");

@@ -123,7 +123,7 @@ TEST(LineSearchTest, takes_no_pages_for_lines) {
   SectoredToy pages{.line_bytes = 4096, .sector_bytes = 4096, .ways = 4};
   pages.set_of = [](std::uint64_t a) { return a / 4096 % 4; };
 
-  EXPECT_EQ(find_line_of(pages).agreement, 0);
+  EXPECT_LE(find_line_of(pages).agreement, 0.5) << "no better than by chance";
 }
 
 }  // namespace
