@@ -321,6 +321,9 @@ WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
   std::vector<std::size_t> rare = find_rare(searches);
   for (std::size_t set : find_few(searches, residents, std::less<>()))
     if (std::ranges::find(rare, set) == rare.end()) rare.push_back(set);
+  const std::uint64_t home = set_of(index, conflict.lines.front());
+  const bool home_looks_smaller = searches[home].ways < conflict.ways();
+  if (home_looks_smaller && std::ranges::find(rare, home) == rare.end()) rare.push_back(home);
   std::erase_if(rare,
                 [&](std::size_t set) { return lines[set].empty() || searches[set].is_short(); });
   if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
