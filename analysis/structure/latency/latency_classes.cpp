@@ -4,16 +4,24 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace sonde {
 namespace {
 
 constexpr double steady_share = 0.5;
 
-// BRRIP of 6 ways behind 8 of LRU kept 8 to 32 % of 17 chases; outliers are a few in a thousand.
-constexpr double passing_share = 0.1;
-// Both strides of two footprints: between two of them one class goes over into the next.
-constexpr std::size_t least_passing_chases = 4;
+/// A share of so many chases that one place serves makes a class of it.
+struct Passing {
+  double least_share;
+  std::size_t least_chases;
+};
+
+// BRRIP of 6 ways behind 8 of LRU kept 8 to 32 % of 17 chases, BRRIP of 5 behind 3 of FIFO 2 to
+// 11 % of 21; outliers are a few in a thousand. Fewer chases than both strides of two footprints
+// are none: between two of them one class goes over into the next.
+constexpr std::array<Passing, 2> passing{
+    {{.least_share = 0.1, .least_chases = 4}, {.least_share = 0.03, .least_chases = 8}}};
 
 /// The loads of a chase that one place served, for each that served at least this share.
 std::vector<LatencyClass> classes_of(const FootprintChase& chase, double gap_cycles,
@@ -83,12 +91,14 @@ std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>
 
 std::vector<LatencyClass> find_passing_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles) {
-  const std::vector<LatencyClass> steady = find_latency_classes(chases, gap_cycles);
-  std::vector<LatencyClass> classes = steady;
-  for (JoinedClass& joined : join_classes(chases, gap_cycles, passing_share)) {
-    const bool is_new = std::ranges::none_of(
-        steady, [&](const LatencyClass& known) { return touch(known, joined.found, gap_cycles); });
-    if (is_new && joined.chases >= least_passing_chases) classes.push_back(std::move(joined.found));
+  std::vector<LatencyClass> classes = find_latency_classes(chases, gap_cycles);
+  for (const auto& [least_share, least_chases] : passing) {
+    for (JoinedClass& joined : join_classes(chases, gap_cycles, least_share)) {
+      const bool is_new = std::ranges::none_of(classes, [&](const LatencyClass& known) {
+        return touch(known, joined.found, gap_cycles);
+      });
+      if (is_new && joined.chases >= least_chases) classes.push_back(std::move(joined.found));
+    }
   }
   std::ranges::sort(classes, {}, &LatencyClass::low_cycles);
   return classes;

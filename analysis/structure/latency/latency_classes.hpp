@@ -27,9 +27,10 @@ struct LatencyClass {
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles);
 
-/// The same, and what never serves half of a chase, but a tenth of four and more, at latencies of
-/// its own: a cache whose policy keeps old lines (BRRIP) serves some of every footprint, most of
-/// none. Not for loads that wait for translations, which are seen in passing, too.
+/// The same, and what never serves half of a chase, but a tenth of four and more, or 3 % of eight,
+/// at latencies of its own: a cache whose policy keeps old lines (BRRIP) serves some of every
+/// footprint, most of none. Not for loads that wait for translations, which are seen in passing,
+/// too.
 std::vector<LatencyClass> find_passing_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles);
 

@@ -64,5 +64,18 @@ TEST(LatencyLevelsTest, what_serves_a_tenth_of_many_footprints_is_a_class_of_its
   EXPECT_EQ(classes[2].low_cycles, 81);
 }
 
+/// What it serves of each may be little, if it serves so much of many.
+TEST(LatencyLevelsTest, what_serves_little_of_very_many_footprints_is_a_class_of_its_own) {
+  std::vector<FootprintChase> chases = {chase(1024, {{100, 8}})};
+  for (std::uint64_t span_bytes = 2048; chases.size() < 8; span_bytes += 1024)
+    chases.push_back(chase(span_bytes, {{4, 33}, {96, 81}}));
+
+  EXPECT_EQ(find_passing_classes(chases, 12).size(), 2U) << "of seven";
+  chases.push_back(chase(65536, {{4, 33}, {96, 81}}));
+  EXPECT_EQ(find_passing_classes(chases, 12).size(), 3U) << "of eight";
+  for (FootprintChase& of_span : chases) of_span = chase(of_span.span_bytes, {{2, 33}, {98, 81}});
+  EXPECT_EQ(find_passing_classes(chases, 12).size(), 1U) << "outliers";
+}
+
 }  // namespace
 }  // namespace sonde
