@@ -184,16 +184,20 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
   return l2;
 }
 
-/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same: what
-/// another SM has just loaded comes clearly later. Not told where both share that cache.
+/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same:
+/// lines that another SM has just loaded in the same way come clearly later, or, where all SMs
+/// share that cache, lines that were loaded past the L1.
 bool is_before_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                   const LatencyClass& found) {
   constexpr double soonest_share = 0.1;  // of several partitions the nearest
   if (comes_as_late_as_l2(run, found) || comes_as_late_as_near_partition(run, found)) return false;
   const CacheUnderTest cache{.run = run, .name = path.caches.front(), .chase = setup};
-  const std::vector<double> of_l2 = measure_loaded_elsewhere(cache, path.survey_bytes);
-  return !of_l2.empty() &&
-         quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
+  const auto come_later = [&](const std::vector<double>& of_l2) {
+    return !of_l2.empty() &&
+           quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
+  };
+  return come_later(measure_loaded_elsewhere(cache, path.survey_bytes)) ||
+         come_later(measure_loaded_past_l1(cache, path.survey_bytes));
 }
 
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
@@ -215,6 +219,8 @@ std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<Latenc
 std::optional<LatencyClass> find_behind_last(const std::vector<FootprintChase>& chases,
                                              const LatencyClass& last) {
   constexpr double least_share = 0.05;  // outliers are a few in a thousand
+  // Of those that come later, which the L2, a cache behind it and the memory may share.
+  constexpr double least_share_of_late = 0.25;
   FootprintChase late{.span_bytes = chases.back().span_bytes, .cycles = {}};
   double loads = 0;
   for (const FootprintChase& chase : chases) {
@@ -224,7 +230,7 @@ std::optional<LatencyClass> find_behind_last(const std::vector<FootprintChase>& 
       if (cycles > last.high_cycles + least_level_gap_cycles) late.cycles.push_back(cycles);
   }
   if (static_cast<double>(late.cycles.size()) < least_share * loads) return std::nullopt;
-  auto classes = find_latency_classes({late}, least_level_gap_cycles);
+  auto classes = find_latency_classes({late}, least_level_gap_cycles, least_share_of_late);
   if (classes.empty()) return std::nullopt;
   return std::move(classes.front());
 }

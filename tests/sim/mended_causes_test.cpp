@@ -37,6 +37,7 @@ class MendedCausesTest : public testing::TestWithParam<Cause> {};
 /// Of the slowest ones, four minutes together: SONDE_ALL_SEEDS runs them, too.
 bool takes_long(const Cause& cause) {
   const std::set<std::string> slow{"sets_of_random_victims_that_no_policy_explains",
+                                   "code_that_comes_late_from_two_places",
                                    "entries_of_random_levels_of_many_pages",
                                    "slow_translations_are_no_partition",
                                    "textures_that_hit_without_translation_have_no_tlb_of_their_own",

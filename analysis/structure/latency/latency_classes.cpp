@@ -9,8 +9,6 @@
 namespace sonde {
 namespace {
 
-constexpr double steady_share = 0.5;
-
 /// A share of so many chases that one place serves makes a class of it.
 struct Passing {
   double least_share;
@@ -82,9 +80,9 @@ bool touch(const LatencyClass& one, const LatencyClass& other, double gap_cycles
 }  // namespace
 
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
-                                               double gap_cycles) {
+                                               double gap_cycles, double least_share) {
   std::vector<LatencyClass> classes;
-  for (JoinedClass& joined : join_classes(chases, gap_cycles, steady_share))
+  for (JoinedClass& joined : join_classes(chases, gap_cycles, least_share))
     classes.push_back(std::move(joined.found));
   return classes;
 }

@@ -21,16 +21,16 @@ struct LatencyClass {
   std::vector<double> cycles;  // its latencies there
 };
 
-/// Classes that serve at least half of the loads of some chase, innermost first: what is seen in
-/// passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are of
-/// different classes.
+/// Classes that serve at least `least_share` of the loads of some chase, innermost first: what is
+/// seen in passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are
+/// of different classes.
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
-                                               double gap_cycles);
+                                               double gap_cycles, double least_share = 0.5);
 
-/// The same, and what never serves half of a chase, but a tenth of four and more, or 3 % of eight,
-/// at latencies of its own: a cache whose policy keeps old lines (BRRIP) serves some of every
-/// footprint, most of none. Not for loads that wait for translations, which are seen in passing,
-/// too.
+/// Those that serve half of some chase, and what never does, but a tenth of four and more, or 3 %
+/// of eight, at latencies of its own: a cache whose policy keeps old lines (BRRIP) serves some of
+/// every footprint, most of none. Not for loads that wait for translations, which are seen in
+/// passing, too.
 std::vector<LatencyClass> find_passing_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles);
 
