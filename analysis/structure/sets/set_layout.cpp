@@ -275,6 +275,51 @@ void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle
   found.ways_per_set = std::move(ways);
 }
 
+/// Lines of a pool in which some set overflows for sure, unless sets are very large.
+std::uint64_t enough_candidates(const LinePool& space) {
+  return std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
+}
+
+/// From a conflict among the lines of `pool`.
+/// @param most_fitting lines of a list that surely overfills no more than sets
+SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const LinePool& space,
+                         const MissOracle& ask, const std::optional<OtherCoResidents>& other,
+                         const std::function<bool(const Lines& conflict)>& is_foreign) {
+  SetLayout found;
+  found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
+  if (!found.conflict) return found;
+  found.conflict->fitting_lines = std::min(found.conflict->fitting_lines, most_fitting);
+  if (is_foreign && is_foreign(found.conflict->lines)) {
+    found.is_foreign = true;
+    found.conflict.reset();
+    found.reason = "what overflows are pages, not lines: a TLB's misses look like the cache's";
+    return found;
+  }
+  const std::uint64_t likely_sets =
+      std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
+  const std::uint64_t candidates =
+      std::clamp(2 * fewest_members * likely_sets, enough_candidates(space), most_candidates);
+  fit_function(space, choose_lines(space, candidates, derive_seed(space.seed, "candidates")), ask,
+               found);
+  std::vector<std::uint32_t> ways = ways_by_function(space, ask, found);
+  if (!ways.empty()) {
+    for (std::uint64_t line : space.co_resident) ++ways[set_of(found.index, line)];
+    found.home_ways = ways[set_of(found.index, found.members.front())];
+    std::ranges::sort(ways, std::greater<>());
+    found.ways_per_set = std::move(ways);
+    return found;
+  }
+  found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
+  const bool can_count_co_residents = space.co_resident.empty() || other;
+  if (!can_count_co_residents || likely_sets > 4 * space.most_single_sets) {
+    found.index.kind = IndexKind::unresolved;
+    if (found.reason.empty()) found.reason = found.index.reason;
+    return found;
+  }
+  find_single_sets(space, pool, ask, other, found);
+  return found;
+}
+
 }  // namespace
 
 std::uint64_t SetLayout::lines() const {
@@ -297,41 +342,15 @@ void even_out(SetLayout& layout) {
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other,
                           const std::function<bool(const Lines& conflict)>& is_foreign) {
-  SetLayout found;
-  const std::uint64_t pool_lines =
-      std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
-  const Lines pool = choose_lines(space, pool_lines, derive_seed(space.seed, "pool"));
-  found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
-  if (!found.conflict) return found;
-  if (is_foreign && is_foreign(found.conflict->lines)) {
-    found.is_foreign = true;
-    found.conflict.reset();
-    found.reason = "what overflows are pages, not lines: a TLB's misses look like the cache's";
-    return found;
-  }
-  const std::uint64_t likely_sets =
-      std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
-  const std::uint64_t candidates =
-      std::clamp(2 * fewest_members * likely_sets, pool_lines, most_candidates);
-  fit_function(space, choose_lines(space, candidates, derive_seed(space.seed, "candidates")), ask,
-               found);
-  std::vector<std::uint32_t> ways = ways_by_function(space, ask, found);
-  if (!ways.empty()) {
-    for (std::uint64_t line : space.co_resident) ++ways[set_of(found.index, line)];
-    found.home_ways = ways[set_of(found.index, found.members.front())];
-    std::ranges::sort(ways, std::greater<>());
-    found.ways_per_set = std::move(ways);
-    return found;
-  }
-  found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
-  const bool can_count_co_residents = space.co_resident.empty() || other;
-  if (!can_count_co_residents || likely_sets > 4 * space.most_single_sets) {
-    found.index.kind = IndexKind::unresolved;
-    if (found.reason.empty()) found.reason = found.index.reason;
-    return found;
-  }
-  find_single_sets(space, pool, ask, other, found);
-  return found;
+  const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
+  SetLayout found = find_layout_in(pool, pool.size(), space, ask, other, is_foreign);
+  if (found.ways_per_set.size() != 1 || !space.co_resident.empty()) return found;
+  const auto overfull = find_fitting_that_overflow(space, found.ways_per_set.front(), ask);
+  if (!overfull) return found;
+  // Checks ask for a quarter more lines than that.
+  const std::size_t most_fitting = overfull->size() * 4 / 5;
+  SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other, is_foreign);
+  return of_tags.ways_per_set.size() > 1 ? of_tags : found;
 }
 
 }  // namespace sonde
