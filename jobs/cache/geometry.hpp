@@ -83,6 +83,12 @@ struct CacheGeometry {
     return gradual && filled_bytes == 0 && half_lost_bytes == 0 &&
            residents_bytes <= bound.fitting_bytes && !is_nearly_a_step();
   }
+  /// What loses half of a cyclic footprint may hold all of its half, if it keeps old lines; random
+  /// replacement holds 0.7 of it, sets of LRU that chance fills about all. Lines are lost from a
+  /// larger footprint than it holds, or from sets that others leave room in.
+  double least_that_loses_half() const {
+    return std::max(first_miss_range.low, part_range.low / 2);
+  }
   /// Where the part lies if it is gradual: all that the draws saw, rounding included.
   std::optional<Interval> part_interval() const {
     const auto part = static_cast<double>(part_bytes());
@@ -95,7 +101,8 @@ struct CacheGeometry {
     }
     if (!gradual) return std::nullopt;
     const Interval& seen = half_lost_bytes > 0 || is_bracketed() ? part_range : first_miss_range;
-    return Interval{std::min(part, seen.low), std::max(part, seen.high)};
+    const double low = half_lost_bytes > 0 ? least_that_loses_half() : seen.low;
+    return Interval{std::min(part, low), std::max(part, seen.high)};
   }
   /// The same of the size.
   std::optional<Interval> size_interval() const {

@@ -54,18 +54,20 @@ HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
     gap = hits[i] ? 0 : gap + 1;
     boundary.longest_gap = std::max(boundary.longest_gap, gap);
   }
-  const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
-  if (first_behind != hits.end()) {
-    boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
-                           static_cast<double>(hits.end() - first_behind);
+  // Hits that begin or end with the positions that were asked for end elsewhere, if at all.
+  const std::size_t to_both_ends = hits.size() / 64;
+  if (boundary.position <= to_both_ends || boundary.position + to_both_ends >= hits.size()) {
+    boundary.hits_behind = 1;
+    return boundary;
   }
+  const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
+  boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
+                         static_cast<double>(hits.end() - first_behind);
   std::size_t agreeing = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     agreeing += hits[i] == (i < boundary.position) ? 1 : 0;
   }
-  if (!hits.empty()) {
-    boundary.agreement = static_cast<double>(agreeing) / static_cast<double>(hits.size());
-  }
+  boundary.agreement = static_cast<double>(agreeing) / static_cast<double>(hits.size());
   return boundary;
 }
 

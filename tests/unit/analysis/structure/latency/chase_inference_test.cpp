@@ -154,6 +154,17 @@ TEST(ReturnTest, a_soft_end_has_little_agreement) {
   EXPECT_LT(find_hit_boundary(hits, 1).agreement, 0.9);
 }
 
+/// Of a memory-side cache the first misses came at half its size, and hits all around there.
+TEST(ReturnTest, hits_that_end_beyond_the_positions_are_no_step) {
+  std::vector<bool> hits(1000, true);
+  EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
+  EXPECT_EQ(find_hit_boundary(hits, 1).hits_behind, 1);
+  hits.back() = false;  // an outlier
+  EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
+  EXPECT_EQ(find_hit_boundary(std::vector<bool>(1000, false), 1).agreement, 0);
+  EXPECT_EQ(find_hit_boundary({}, 1).agreement, 0);
+}
+
 TEST(ReturnTest, every_second_position_tells_the_end_as_well) {
   std::vector<bool> hits(1000);
   for (std::size_t i = 0; i < 600; i += 2) hits[i] = true;
