@@ -38,24 +38,25 @@ Offsets choose_lines(const JobRun& run, std::uint64_t places, std::uint64_t most
   return offsets;
 }
 
-/// A chase over these lines, each loaded once.
-ChaseProbe load_once(const CacheUnderTest& cache, const Offsets& lines) {
+/// Latencies on `sm` of lines that `loader` has just loaded through the same path, of the second of
+/// each place.
+std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines, int loader,
+                                   int sm) {
+  constexpr std::size_t passes = 3;
   ChaseProbe probe;
   probe.buffer_bytes = std::ranges::max(lines) + longest_fetch_bytes;
   probe.place = cache.chase.place;
   probe.timed_accesses = probe.recorded_accesses = lines.size();
+  probe.concurrency = Concurrency::in_turn;
+  probe.preparation = Preparation::flushed;
   probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
-  return probe;
-}
-
-/// Median latencies of the last lane of `probe`, of the second line of each place.
-/// @param before launched before each of a few tries, if any
-std::vector<double> time_seconds(const CacheUnderTest& cache, const std::string& label,
-                                 const ChaseProbe& probe, const ChaseProbe* before) {
-  constexpr std::size_t passes = 3;
-  ChaseLatencies seen{probe.lanes.back().offsets_bytes.size(), {}};
+  const auto lane_of = [&](int lane_sm) {
+    return ChaseLane{.sm = lane_sm, .offsets_bytes = lines, .path = cache.chase.path};
+  };
+  probe.lanes = {lane_of(loader), lane_of(sm)};
+  ChaseLatencies seen{lines.size(), {}};
+  const std::string label = fmt::format("{} loaded by SM {}, then SM {}", cache.name, loader, sm);
   for (std::size_t pass = 0; pass < passes; ++pass) {
-    if (before != nullptr) cache.run.run(label + ", before", *before);
     const Trace& trace = cache.run.run(label, probe);
     for (const std::uint32_t window : trace.lanes.back().window_cycles)
       seen.cycles.push_back(window - cache.chase.overhead_cycles);
@@ -64,28 +65,6 @@ std::vector<double> time_seconds(const CacheUnderTest& cache, const std::string&
   std::vector<double> seconds;
   for (std::size_t i = 1; i < of_all.size(); i += 2) seconds.push_back(of_all[i]);
   return seconds;
-}
-
-/// Latencies on `sm` of lines that `loader` has just loaded through the same path.
-std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines, int loader,
-                                   int sm) {
-  ChaseProbe probe = load_once(cache, lines);
-  probe.concurrency = Concurrency::in_turn;
-  probe.preparation = Preparation::flushed;
-  for (int lane_sm : {loader, sm})
-    probe.lanes.push_back({.sm = lane_sm, .offsets_bytes = lines, .path = cache.chase.path});
-  return time_seconds(cache, fmt::format("{} loaded by SM {}, then SM {}", cache.name, loader, sm),
-                      probe, nullptr);
-}
-
-/// Places so few that the L2 which the job cache.l2 found holds their lines; 0 if it found none.
-std::uint64_t places_within_l2(const JobRun& run) {
-  constexpr std::uint64_t fewest_places = 4;
-  constexpr std::uint64_t part_of_l2 = 4;  // of its lines, if they are as long as any
-  const auto l2_bytes = run.number("cache.l2.size_bytes");
-  if (!l2_bytes) return 0;
-  const std::uint64_t l2_lines = static_cast<std::uint64_t>(*l2_bytes) / longest_fetch_bytes;
-  return std::clamp(l2_lines / part_of_l2 / 2, fewest_places, most_places);
 }
 
 bool sees_two(const std::vector<double>& latencies) {
@@ -125,27 +104,16 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
 
 std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
                                              std::uint64_t most_bytes) {
+  constexpr std::uint64_t fewest_places = 4;
+  constexpr std::uint64_t part_of_l2 = 4;  // of its lines, if they are as long as any
   std::vector<int> sms = sms_all_over(cache.run);
   std::erase(sms, cache.chase.sm);
-  const std::uint64_t places = places_within_l2(cache.run);
-  if (sms.empty() || places == 0) return {};
+  const auto l2_bytes = cache.run.number("cache.l2.size_bytes");
+  if (sms.empty() || !l2_bytes) return {};
+  const std::uint64_t l2_lines = static_cast<std::uint64_t>(*l2_bytes) / longest_fetch_bytes;
+  const std::uint64_t places = std::clamp(l2_lines / part_of_l2 / 2, fewest_places, most_places);
   return measure_loaded(cache, choose_lines(cache.run, places, most_bytes), sms.back(),
                         cache.chase.sm);
-}
-
-std::vector<double> measure_loaded_past_l1(const CacheUnderTest& cache, std::uint64_t most_bytes) {
-  const std::uint64_t places = places_within_l2(cache.run);
-  if (places == 0) return {};
-  const Offsets lines = choose_lines(cache.run, places, most_bytes);
-  const auto lane = [&](LoadPath path) {
-    return ChaseLane{.sm = cache.chase.sm, .offsets_bytes = lines, .path = path};
-  };
-  ChaseProbe before = load_once(cache, lines);
-  before.preparation = Preparation::flushed;
-  before.lanes = {lane(LoadPath::past_l1)};
-  ChaseProbe probe = load_once(cache, lines);
-  probe.lanes = {lane(cache.chase.path)};
-  return time_seconds(cache, cache.name + " loaded past the L1", probe, &before);
 }
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {

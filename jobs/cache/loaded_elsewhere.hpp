@@ -39,11 +39,6 @@ std::optional<ServedElsewhere> later_than_own(const LoadedElsewhere& loaded,
 /// @param most_bytes of memory  @throws DeviceError, DeviceLostError
 std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache, std::uint64_t most_bytes);
 
-/// Latencies on the chase's SM of as few lines, which it has just loaded past the L1: a cache that
-/// such loads pass holds none of them, also if all SMs share it. Empty if no L2 is known.
-/// @param most_bytes of memory  @throws DeviceError, DeviceLostError
-std::vector<double> measure_loaded_past_l1(const CacheUnderTest& cache, std::uint64_t most_bytes);
-
 /// SMs all over the chip load lines all over the memory that another SM has just loaded, and they
 /// themselves have not. In one L2 all are hits of the same kind. In several partitions those with
 /// their home in another one are far, whether copies are kept or not.

@@ -184,20 +184,16 @@ std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
   return l2;
 }
 
-/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same:
-/// lines that another SM has just loaded in the same way come clearly later, or, where all SMs
-/// share that cache, lines that were loaded past the L1.
+/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same: what
+/// another SM has just loaded comes clearly later. Not told where both share that cache.
 bool is_before_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
                   const LatencyClass& found) {
   constexpr double soonest_share = 0.1;  // of several partitions the nearest
   if (comes_as_late_as_l2(run, found) || comes_as_late_as_near_partition(run, found)) return false;
   const CacheUnderTest cache{.run = run, .name = path.caches.front(), .chase = setup};
-  const auto come_later = [&](const std::vector<double>& of_l2) {
-    return !of_l2.empty() &&
-           quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
-  };
-  return come_later(measure_loaded_elsewhere(cache, path.survey_bytes)) ||
-         come_later(measure_loaded_past_l1(cache, path.survey_bytes));
+  const std::vector<double> of_l2 = measure_loaded_elsewhere(cache, path.survey_bytes);
+  return !of_l2.empty() &&
+         quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
 }
 
 /// Number of the class that is the L2's, or of the first of several (partitions); `served` if none

@@ -3,6 +3,7 @@
 #include "jobs/tlb/level_sets.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
+#include "analysis/structure/sets/even_out.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 

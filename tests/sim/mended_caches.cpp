@@ -124,12 +124,6 @@ std::vector<Cause> causes_of_caches() {
        {"cache.l2"},
        "cache.l2.",
        true},
-      // Lines that another SM has loaded come from there, too.
-      {"a_texture_cache_of_all_sms_nearly_as_late_as_the_l2",
-       {504714719},
-       {"cache.l2", "cache.texture_l1", "cache.texture_l2"},
-       "cache.texture_l2.s",
-       true},
   };
 }
 

@@ -56,10 +56,8 @@ HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
   }
   // Hits that begin or end with the positions that were asked for end elsewhere, if at all.
   const std::size_t to_both_ends = hits.size() / 64;
-  if (boundary.position <= to_both_ends || boundary.position + to_both_ends >= hits.size()) {
-    boundary.hits_behind = 1;
+  if (boundary.position <= to_both_ends || boundary.position + to_both_ends >= hits.size())
     return boundary;
-  }
   const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
   boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
                          static_cast<double>(hits.end() - first_behind);

@@ -38,7 +38,7 @@ struct HitBoundary {
 
 /// The position that parts hits from misses best, if a share `density` of the positions before it
 /// are hits (1: all) and none behind it. At either end of the positions it parts nothing: agreement
-/// is 0 then, and hits_behind 1.
+/// is 0 then.
 HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density);
 
 std::size_t count_set(const std::vector<bool>& flags);

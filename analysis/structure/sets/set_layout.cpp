@@ -2,6 +2,7 @@
 #include "analysis/structure/sets/set_layout.hpp"
 
 #include "analysis/structure/index/index_search.hpp"
+#include "analysis/structure/sets/layout_check.hpp"
 #include "analysis/structure/sets/other_ways.hpp"
 #include "analysis/structure/sets/single_sets.hpp"
 #include "analysis/structure/sets/ways_per_set.hpp"
@@ -324,19 +325,6 @@ SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const Line
 
 std::uint64_t SetLayout::lines() const {
   return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
-}
-
-void even_out(SetLayout& layout) {
-  constexpr std::size_t very_many = 64;
-  constexpr std::size_t few = 2;
-  std::vector<std::uint32_t>& ways = layout.ways_per_set;
-  if (ways.size() < very_many) return;
-  const std::uint32_t usual = ways.front();
-  const auto smaller = std::ranges::find(ways, usual - 1);
-  const auto count = static_cast<std::size_t>(ways.end() - smaller);
-  if (count == 0 || count > few || ways.back() != usual - 1 || *(smaller - 1) != usual) return;
-  std::fill(smaller, ways.end(), usual);
-  layout.smaller_sets = static_cast<std::uint32_t>(count);
 }
 
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,

@@ -66,8 +66,4 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other = {},
                           const std::function<bool(const Lines& conflict)>& is_foreign = {});
 
-/// One or two sets of very many (64 or more) that keep a way less than all others are taken to be
-/// like them, and counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
-void even_out(SetLayout& layout);
-
 }  // namespace sonde

@@ -1,6 +1,7 @@
-// All sets at a time, from the ways of the first one up or down; then chases as a check.
+// All sets at a time, from the ways of the first one up or down.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
+#include "analysis/structure/sets/set_misses.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 
 namespace sonde {
@@ -49,32 +48,6 @@ struct WaysSearch {
     }
   }
 };
-
-/// What a chase showed of the lines of one set.
-struct SetMisses {
-  std::uint32_t lines = 0;
-  std::uint32_t misses = 0;          // over all passes
-  std::uint32_t most_of_a_line = 0;  // likewise
-
-  void add(std::uint32_t misses_of_line) {
-    ++lines;
-    misses += misses_of_line;
-    most_of_a_line = std::max(most_of_a_line, misses_of_line);
-  }
-};
-
-/// Whether lines of one set that missed so often overflow it: at least one in each pass; of four
-/// and more, as of TLBs, noise may cover half. Where something else takes a way once, all are lost,
-/// once.
-bool set_overflows(const SetMisses& seen, const MissCounts& chase) {
-  constexpr std::uint32_t fewest_lines = 4;
-  const std::uint32_t passes = chase.passes;
-  const std::uint32_t not_seen = passes >= 4 ? passes / 2 : 0;
-  if (chase.passes_with_misses + not_seen < passes) return false;
-  const bool once = seen.most_of_a_line == 1 && passes > 1 && seen.lines >= fewest_lines &&
-                    seen.misses + 1 >= seen.lines;
-  return !once && seen.misses >= std::max(2u, (3 * passes + 3) / 4);
-}
 
 /// Lines of every set, `count` or as many as the span has.
 std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
@@ -255,55 +228,6 @@ std::optional<std::uint32_t> settle_short(std::vector<WaysSearch>& searches,
   return short_sets;
 }
 
-/// Random lines of known sets, a quarter more than what fits at least. No list if none is of one.
-std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
-                                std::size_t fitting_lines) {
-  constexpr std::uint64_t chases = 6;
-  const auto length =
-      static_cast<std::uint64_t>(std::max(1.25 * static_cast<double>(fitting_lines), 8.0));
-  std::vector<Lines> lists;
-  for (std::uint64_t chase = 0; chase < chases; ++chase) {
-    Lines lines =
-        choose_lines(space, 4 * length, derive_seed(space.seed, "check " + std::to_string(chase)));
-    std::erase_if(lines, [&](std::uint64_t line) { return !set_of_line(line); });
-    lines.resize(std::min<std::size_t>(length, lines.size()));
-    if (!lines.empty()) lists.push_back(std::move(lines));
-  }
-  return lists;
-}
-
-/// What a chase over lines of known sets showed of each of these.
-std::map<std::uint64_t, SetMisses> misses_by_set(const Lines& list, const MissCounts& seen,
-                                                 const SetOfLine& set_of_line) {
-  std::map<std::uint64_t, SetMisses> sets;
-  for (std::size_t i = 0; i < list.size(); ++i) sets[*set_of_line(list[i])].add(seen.misses[i]);
-  return sets;
-}
-
-/// Sets that a chase contradicts in every order of its lines: those that they overfill and that did
-/// not overflow, and those that overflow without need in all orders. Policies that lose lines from
-/// sets with free ways do so in some.
-std::size_t count_contradicting(const Lines& list, const MissCounts& first,
-                                const std::vector<std::uint32_t>& ways_by_set,
-                                const SetOfLine& set_of_line, const MissOracle& ask) {
-  constexpr std::uint64_t orders = 4;
-  std::size_t fitting_though_overfull = 0;
-  std::set<std::uint64_t> overflowing;  // that ought to fit
-  for (const auto& [set, seen] : misses_by_set(list, first, set_of_line)) {
-    const bool is_overfull = seen.lines > ways_by_set[set];
-    const bool overflows = set_overflows(seen, first);
-    fitting_though_overfull += is_overfull && !overflows;
-    if (overflows && !is_overfull) overflowing.insert(set);
-  }
-  for (std::uint64_t order = 1; order < orders && !overflowing.empty(); ++order) {
-    const Lines chased = shuffled(list, order);
-    const MissCounts counts = ask(std::span(&chased, 1)).front();
-    for (const auto& [set, seen] : misses_by_set(chased, counts, set_of_line))
-      if (!set_overflows(seen, counts)) overflowing.erase(set);
-  }
-  return fitting_though_overfull + overflowing.size();
-}
-
 }  // namespace
 
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
@@ -333,21 +257,6 @@ WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
   WaysBySet found{.ways = {}, .short_sets = *short_sets};
   for (const WaysSearch& search : searches) found.ways.push_back(search.ways);
   return found;
-}
-
-LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
-                       const LinePool& space, std::size_t fitting_lines, const MissOracle& ask) {
-  const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines);
-  const std::vector<MissCounts> answers = ask(lists);
-  LayoutCheck check;
-  std::size_t contradicting = 0;
-  for (std::size_t list = 0; list < lists.size(); ++list) {
-    check.sets += misses_by_set(lists[list], answers[list], set_of_line).size();
-    contradicting += count_contradicting(lists[list], answers[list], ways_by_set, set_of_line, ask);
-  }
-  if (check.sets > 0)
-    check.agreement = 1 - static_cast<double>(contradicting) / static_cast<double>(check.sets);
-  return check;
 }
 
 }  // namespace sonde

@@ -1,15 +1,11 @@
-// How many ways each set has, once the set of every line is known, and a check of that. Parts of
-// find_set_layout.
+// How many ways each set has, once the set of every line is known. A part of find_set_layout.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <vector>
 
 namespace sonde {
@@ -29,19 +25,5 @@ struct WaysBySet {
 /// @pre can_number_sets(index)
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
                        const EvictionSet& conflict, const MissOracle& ask);
-
-/// Number of a line's set; none: unknown.
-using SetOfLine = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;
-
-struct LayoutCheck {
-  std::uint64_t sets = 0;  // in chases that no inference has seen
-  double agreement = 0;    // share of them that overflowed as predicted
-};
-
-/// Chases random lines of known sets: every set that they overfill must overflow, and no
-/// other in every order of the lines.
-/// @param fitting_lines a chase is a quarter longer
-LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
-                       const LinePool& space, std::size_t fitting_lines, const MissOracle& ask);
 
 }  // namespace sonde

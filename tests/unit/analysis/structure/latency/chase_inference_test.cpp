@@ -158,7 +158,6 @@ TEST(ReturnTest, a_soft_end_has_little_agreement) {
 TEST(ReturnTest, hits_that_end_beyond_the_positions_are_no_step) {
   std::vector<bool> hits(1000, true);
   EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
-  EXPECT_EQ(find_hit_boundary(hits, 1).hits_behind, 1);
   hits.back() = false;  // an outlier
   EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
   EXPECT_EQ(find_hit_boundary(std::vector<bool>(1000, false), 1).agreement, 0);

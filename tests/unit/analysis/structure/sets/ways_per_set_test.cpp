@@ -1,5 +1,4 @@
-// How many ways each set has, and what further chases say of that: those of lines whose set nobody
-// knows say nothing, and are not asked for.
+// How many ways each set has.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
 #include <gtest/gtest.h>
@@ -13,46 +12,6 @@ namespace sonde {
 namespace {
 
 constexpr std::uint32_t passes = 3;
-
-TEST(CheckWaysTest, asks_no_list_without_lines) {
-  const LinePool space{.line_bytes = 128, .span_bytes = 1 << 20, .cached_lines = 64, .seed = 3};
-  std::size_t lists_asked = 0;
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    lists_asked += lists.size();
-    return std::vector<MissCounts>(lists.size());
-  };
-
-  const LayoutCheck check = check_ways(
-      {4, 4}, [](std::uint64_t) { return std::nullopt; }, space, 64, ask);
-
-  EXPECT_EQ(lists_asked, 0u);
-  EXPECT_EQ(check.sets, 0u);
-  EXPECT_EQ(check.agreement, 0);
-}
-
-TEST(CheckWaysTest, a_set_that_loses_lines_in_one_order_alone_is_not_overfull) {
-  const LinePool space{.line_bytes = 128, .span_bytes = 1 << 20, .cached_lines = 64, .seed = 3};
-  std::size_t lists_asked = 0;
-  const MissOracle disturbed_at_first = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      const std::uint32_t misses = lists_asked++ < 6 ? 3 : 0;
-      answers.push_back({std::vector<std::uint32_t>(lines.size(), misses), 3, misses});
-    }
-    return answers;
-  };
-  const MissOracle disturbed = [](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists)
-      answers.push_back({std::vector<std::uint32_t>(lines.size(), 3), 3, 3});
-    return answers;
-  };
-  const SetOfLine one_set = [](std::uint64_t) { return 0; };
-
-  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed_at_first).agreement, 1);
-  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed).agreement, 0);
-  EXPECT_EQ(check_ways({4}, one_set, space, 64, disturbed).agreement, 1);
-}
 
 /// A level of 128 sets of four ways.
 class WaysPerSetTest : public testing::Test {
