@@ -4,6 +4,7 @@
 
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 
@@ -67,11 +68,15 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
   const double confidence = geometry.gradual ? gradual_confidence : 1;
   const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  // As so many lines, however long they are.
+  const bool is_counted =
+      !geometry.gradual && geometry.residents_bytes > geometry.bound.fitting_bytes;
   const std::string metric = cache.name + ".size_bytes";
   const std::string no_size = explain_no_size(geometry);
   if (no_size.empty()) {
-    Finding size = found_bytes(metric, geometry.size_bytes(),
-                               filled ? geometry.line_confidence() : confidence, lines);
+    Finding size =
+        found_bytes(metric, geometry.size_bytes(),
+                    filled || is_counted ? geometry.line_confidence() : confidence, lines);
     size.interval = geometry.size_interval();
     if (!filled && !geometry.gradual && !geometry.accesses_are_lines()) {
       size.interval = {static_cast<double>(first_miss_bytes),
@@ -158,6 +163,17 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
     inner_fetch = static_cast<double>(cache.inner->asked_bytes);
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
+    const auto asked_bytes = static_cast<std::uint64_t>(*inner_fetch);
+    const bool can_store = !cache.inner && cache.space_bytes == 0;
+    const auto of_stores =
+        can_store ? sector_of_stores(cache, asked_bytes, sector_bytes) : std::nullopt;
+    if (of_stores) {
+      return cache.run.report(
+          found_bytes(metric, *of_stores, geometry.fetch.agreement, geometry.fetch.observations),
+          fmt::format(
+              "a fill brings {}, but {} that were stored can be loaded without what follows",
+              format_bytes(geometry.fetch.bytes), format_bytes(*of_stores)));
+    }
     return cache.run.report(not_resolvable(
         metric, fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
                             format_bytes(geometry.fetch.bytes),

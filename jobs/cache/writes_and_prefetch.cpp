@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace sonde {
 namespace {
 
+constexpr std::uint64_t word_bytes = 8;  // that is stored at once
 constexpr std::uint64_t least_stored_lines = 64;
 // Stores to so few lines, each in a DRAM page of its own, leave nothing to chance.
 constexpr std::uint64_t line_distance_bytes = 4_KiB + 512;
@@ -24,22 +26,31 @@ std::uint64_t lines_to_store(const CacheUnderTest& cache) {
   return std::max(least_stored_lines, 2 * cache.inner->size_bytes / cache.inner->line_bytes);
 }
 
-enum class LinesBefore { resident, cold };
+/// Stores to lines, and what is loaded of each afterwards.
+struct StoredLines {
+  std::uint64_t distance_bytes = line_distance_bytes;
+  bool are_resident = false;                // each is loaded before
+  std::uint64_t stored_bytes = word_bytes;  // from its start on
+  std::uint64_t loaded_place = 0;
+};
 
-/// Share of lines that hit when each is loaded once after a store to it.
-double hits_after_stores(const CacheUnderTest& cache, LinesBefore before,
-                         std::uint64_t line_bytes) {
-  const bool resident = before == LinesBefore::resident;
+/// Share of lines that hit when each is loaded once after stores to it.
+double hits_after_stores(const CacheUnderTest& cache, const StoredLines& lines) {
   const std::uint64_t stored_lines = lines_to_store(cache);
-  const std::uint64_t distance_bytes = resident ? line_bytes : line_distance_bytes;
   ChaseProbe probe;
   probe.shared_carveout_bytes = cache.chase.shared_carveout_bytes;
-  probe.buffer_bytes = stored_lines * distance_bytes;
-  const Offsets offsets = descending_order(probe.buffer_bytes, distance_bytes);
-  probe.lanes = {{cache.chase.sm, offsets, offsets, cache.chase.path}};
-  probe.warmup_accesses = resident ? 2 * stored_lines : 0;
+  probe.buffer_bytes = stored_lines * lines.distance_bytes;
+  const Offsets starts = descending_order(probe.buffer_bytes, lines.distance_bytes);
+  ChaseLane lane{.sm = cache.chase.sm, .offsets_bytes = {}, .path = cache.chase.path};
+  for (const std::uint64_t start : starts) {
+    lane.offsets_bytes.push_back(start + lines.loaded_place);
+    for (std::uint64_t word = 0; word < lines.stored_bytes; word += word_bytes)
+      lane.stored_offsets_bytes.push_back(start + word);
+  }
+  probe.lanes = {std::move(lane)};
+  probe.warmup_accesses = lines.are_resident ? 2 * stored_lines : 0;
   probe.timed_accesses = probe.recorded_accesses = stored_lines;
-  probe.preparation = resident ? Preparation::as_is : Preparation::flushed;
+  probe.preparation = lines.are_resident ? Preparation::as_is : Preparation::flushed;
   const Trace& trace = cache.run.run(cache.name + " stores", probe);
   std::uint64_t hits = 0;
   for (std::uint32_t window : trace.lanes.front().window_cycles) {
@@ -85,22 +96,42 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   const std::string metric = cache.name + ".write_policy";
   double kept = 0;
   double allocated = 0;
+  double beside = 0;  // of cold lines, the word behind the one that was stored
   const auto refusal = refusal_of([&] {
-    kept = hits_after_stores(cache, LinesBefore::resident, line_bytes);
-    allocated = hits_after_stores(cache, LinesBefore::cold, line_bytes);
+    kept = hits_after_stores(cache, {.distance_bytes = line_bytes, .are_resident = true});
+    allocated = hits_after_stores(cache, {});
+    beside = hits_after_stores(cache, {.loaded_place = word_bytes});
   });
   if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
   constexpr double least_decided = 0.6;
   const double confidence = std::min(decided(kept), decided(allocated));
   const std::string seen = fmt::format(
-      "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones; "
-      "wider stores were not tried",
-      100 * kept, lines_to_store(cache), 100 * allocated);
+      "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones, "
+      "and {:.0f} % of the words behind those",
+      100 * kept, lines_to_store(cache), 100 * allocated, 100 * beside);
   if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
   const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
                                          kept > 0.5 ? "keeps" : "invalidates",
                                          allocated > 0.5 ? "allocates" : "does not allocate");
   cache.run.report(found(metric, policy, confidence, 2 * lines_to_store(cache)), seen);
+}
+
+std::optional<std::uint64_t> sector_of_stores(const CacheUnderTest& cache,
+                                              std::uint64_t asked_bytes,
+                                              std::uint64_t fetch_bytes) {
+  constexpr double nearly_all = 0.9;
+  std::optional<std::uint64_t> sector_bytes;
+  refusal_of([&] {
+    for (std::uint64_t bytes = asked_bytes; bytes < fetch_bytes && !sector_bytes; bytes *= 2) {
+      StoredLines lines{.stored_bytes = bytes};
+      const bool is_there = hits_after_stores(cache, lines) >= nearly_all;
+      lines.loaded_place = bytes;
+      const bool is_alone = hits_after_stores(cache, lines) <= 1 - nearly_all;
+      if (is_there && !is_alone) return;  // stores fetch, too
+      if (is_there) sector_bytes = bytes;
+    }
+  });
+  return sector_bytes;
 }
 
 void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {

@@ -1,6 +1,7 @@
 // The job cache.l2 gives back the L2 of every shipped model, with its partitions.
 #include "device/sim/model/model_files.hpp"
 #include "sim/hierarchy_truth.hpp"
+#include "sim/shipped_json.hpp"
 #include "support/random_gpu.hpp"
 
 #include <nlohmann/json.hpp>
@@ -71,6 +72,41 @@ TEST(CacheL2SmallPagesTest, the_reach_of_a_tlb_is_not_the_size) {
   EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 << 20);
   EXPECT_EQ(sim.find("cache.l2.size_bytes").confidence, 1);
   EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_present);
+}
+
+/// An L2 of 2 MiB that brings more than the L1 asks for (32 bytes).
+Finding sector_of_l2(std::uint64_t sector_bytes, std::uint64_t fetch_bytes,
+                     const std::string& store_miss) {
+  nlohmann::json model = json_of("gtx980");
+  nlohmann::json& l2 = *std::ranges::find_if(
+      model["caches"], [](const nlohmann::json& cache) { return cache["name"] == "l2"; });
+  l2.erase("prefetch");
+  l2.update({{"line_bytes", 128},
+             {"sector_bytes", sector_bytes},
+             {"fetch_bytes", fetch_bytes},
+             {"sets", 1024},
+             {"index", {{"kind", "bit_field"}, {"low_bit", 7}, {"bits", 10}}},
+             {"replacement", "lru"},
+             {"write_policy", {{"hit", "update"}, {"miss", store_miss}}}});
+  const std::string path = testing::TempDir() + "/stores_of_sectors.json";
+  std::ofstream(path) << model;
+  JobOnSim sim(path);
+  sim.run("cache.l1", SuiteLevel::quick);
+  sim.run("cache.l2", SuiteLevel::quick);
+  EXPECT_EQ(sim.number("cache.l2.fetch_bytes"), static_cast<double>(fetch_bytes));
+  return sim.find("cache.l2.sector_bytes");
+}
+
+/// As on an H200: loads bring two sectors, stores none.
+TEST(CacheL2StoresTest, show_sectors_that_loads_bring_together) {
+  EXPECT_EQ(sector_of_l2(32, 64, "allocate_stored").value, Value{32.0});
+  EXPECT_EQ(sector_of_l2(32, 128, "allocate_stored").value, Value{32.0});
+  EXPECT_EQ(sector_of_l2(64, 128, "allocate_stored").value, Value{64.0});
+}
+
+TEST(CacheL2StoresTest, that_fetch_or_leave_nothing_show_none) {
+  for (const char* store_miss : {"allocate", "no_allocate"})
+    EXPECT_EQ(sector_of_l2(32, 64, store_miss).status, Status::not_resolvable) << store_miss;
 }
 
 /// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.

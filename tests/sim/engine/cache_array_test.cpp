@@ -196,6 +196,27 @@ TEST(CacheArrayTest, a_store_to_a_sector_that_is_not_there_is_a_miss) {
   EXPECT_FALSE(cache.contains(0));
 }
 
+/// As the L2 of an H200 does (docs/results/2026-11-26-stores).
+TEST(CacheArrayTest, a_sector_is_there_once_each_of_its_words_was_stored) {
+  CacheModel model;
+  model.line_bytes = 128;
+  model.sector_bytes = 32;
+  model.fetch_bytes = 64;
+  model.write_policy = {StoreHit::update, StoreMiss::allocate_stored};
+  Geometry geometry;
+  geometry.ways_per_set = {2};
+  CacheArray cache(model, geometry);
+  cache.clear(1);
+  for (std::uint64_t word : {0, 8, 16}) cache.store(word);
+  EXPECT_FALSE(cache.contains(0));
+  cache.store(24);
+  EXPECT_TRUE(cache.contains(0));
+  EXPECT_FALSE(cache.contains(32)) << "nothing was fetched";
+  cache.store(40);
+  EXPECT_FALSE(cache.access(32));
+  EXPECT_TRUE(cache.contains(32));
+}
+
 TEST(CacheArrayTest, clearing_forgets_holes) {
   CacheArray cache =
       make_cache(DeclaredPolicy::lru, 1, 2, {}, {StoreHit::invalidate, StoreMiss::no_allocate});

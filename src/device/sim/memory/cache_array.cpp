@@ -59,6 +59,7 @@ void CacheArray::clear(std::uint64_t seed) {
   fill_order_.clear();
   replacement_.clear(seed);
   if (mapped_) where_.clear();
+  stored_words_.clear();
 }
 
 [[gnu::noinline]] void CacheArray::empty(const SetView& set) {
@@ -172,9 +173,12 @@ bool CacheArray::access_lines(std::uint64_t address, std::uint64_t span_bytes) {
 }
 
 void CacheArray::fill(std::uint64_t address) {
+  fill_sectors(address, (std::uint64_t{1} << (line_bytes_ >> sector_shift_)) - 1);
+}
+
+void CacheArray::fill_sectors(std::uint64_t address, std::uint64_t sectors) {
   const SetView set = wake(index_(address));
   const std::uint64_t line = line_of(address);
-  const std::uint64_t sectors = (std::uint64_t{1} << (line_bytes_ >> sector_shift_)) - 1;
   std::uint32_t way = find_way(set, line);
   if (way != no_way) return set.state.add_sectors(way, sectors);
   way = choose_way(set, line);
@@ -189,7 +193,21 @@ void CacheArray::store(std::uint64_t address) {
     if (write_policy_.hit == StoreHit::invalidate) drop(address);
   } else if (write_policy_.miss == StoreMiss::allocate) {
     access(address);
+  } else if (write_policy_.miss == StoreMiss::allocate_stored) {
+    take_stored_word(address);
   }
+}
+
+/// The sector of the word is filled once all of its words are there.
+void CacheArray::take_stored_word(std::uint64_t address) {
+  constexpr std::uint64_t most_words = 64;  // in a mask
+  const std::uint64_t word_bytes = std::max<std::uint64_t>(8, sector_bytes_ / most_words);
+  const std::uint64_t count = std::max<std::uint64_t>(1, sector_bytes_ / word_bytes);
+  std::uint64_t& words = stored_words_[address / sector_bytes_];
+  words |= std::uint64_t{1} << (address % sector_bytes_ / word_bytes);
+  if (words != ~std::uint64_t{0} >> (most_words - count)) return;
+  stored_words_.erase(address / sector_bytes_);
+  fill_sectors(address, sector_of(address));
 }
 
 void CacheArray::drop(std::uint64_t address) {

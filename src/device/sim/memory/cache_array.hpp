@@ -7,6 +7,7 @@
 #include "device/sim/memory/set_index.hpp"
 
 #include <deque>
+#include <unordered_map>
 #include <vector>
 
 namespace sonde::sim {
@@ -70,6 +71,8 @@ class CacheArray {
  private:
   static constexpr std::size_t large_slots = 2048;  // half of a first-level cache of 32 KiB
 
+  void take_stored_word(std::uint64_t address);
+  void fill_sectors(std::uint64_t address, std::uint64_t sectors);
   bool access_line(std::uint32_t number, std::uint64_t address, std::uint64_t span_bytes);
   bool access_lines(std::uint64_t address, std::uint64_t span_bytes);
   SetView wake(std::uint32_t number);
@@ -145,6 +148,8 @@ class CacheArray {
   std::deque<Fill> fill_order_;        // lines that have left since are still in it
   LineMap where_;
   std::vector<std::uint64_t>* leaving_ = nullptr;
+  /// By number of the sector, of words that were stored to sectors that are not there: a bit each.
+  std::unordered_map<std::uint64_t, std::uint64_t> stored_words_;
 };
 
 }  // namespace sonde::sim

@@ -155,6 +155,7 @@ WritePolicy read_write_policy(Fields& fields) {
                                                  {"invalidate", StoreHit::invalidate},
                                                  {"ignore", StoreHit::ignore}}),
           .miss = fields.one_of<StoreMiss>("miss", {{"allocate", StoreMiss::allocate},
+                                                    {"allocate_stored", StoreMiss::allocate_stored},
                                                     {"no_allocate", StoreMiss::no_allocate}})};
 }
 

@@ -78,9 +78,10 @@ struct Geometry {
 enum class Addressing { virtual_address, physical_address };
 
 /// What a store does to a cache that holds its word, and to one that does not. Whatever it does, it
-/// goes on to the next cache of the path.
+/// goes on to the next cache of the path. `allocate_stored` fetches nothing: a sector is there once
+/// each of its words was stored.
 enum class StoreHit { update, invalidate, ignore };
-enum class StoreMiss { allocate, no_allocate };
+enum class StoreMiss { allocate, allocate_stored, no_allocate };
 struct WritePolicy {
   StoreHit hit = StoreHit::update;
   StoreMiss miss = StoreMiss::no_allocate;
