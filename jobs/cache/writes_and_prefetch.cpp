@@ -96,11 +96,11 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   const std::string metric = cache.name + ".write_policy";
   double kept = 0;
   double allocated = 0;
-  double beside = 0;  // of cold lines, the word behind the one that was stored
+  double words_behind = 0;  // of cold lines, the word behind the one that was stored
   const auto refusal = refusal_of([&] {
     kept = hits_after_stores(cache, {.distance_bytes = line_bytes, .are_resident = true});
     allocated = hits_after_stores(cache, {});
-    beside = hits_after_stores(cache, {.loaded_place = word_bytes});
+    words_behind = hits_after_stores(cache, {.loaded_place = word_bytes});
   });
   if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
   constexpr double least_decided = 0.6;
@@ -108,7 +108,7 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   const std::string seen = fmt::format(
       "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones, "
       "and {:.0f} % of the words behind those",
-      100 * kept, lines_to_store(cache), 100 * allocated, 100 * beside);
+      100 * kept, lines_to_store(cache), 100 * allocated, 100 * words_behind);
   if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
   const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
                                          kept > 0.5 ? "keeps" : "invalidates",
