@@ -26,13 +26,15 @@ struct Carveout {
   CacheUnderTest cache;
 };
 
-std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, std::uint64_t line_bytes) {
+std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+  const std::uint64_t line_bytes = geometry.line_bytes;
   std::vector<Carveout> carveouts;
   for (std::uint64_t shared_bytes : cache.run.info().shared_carveouts_bytes) {
     const auto chase = set_up_chase_with_carveout(cache.run, cache.chase.path, shared_bytes);
     if (!chase) continue;
     CacheUnderTest part = cache;
     part.chase = *chase;
+    part.outlier_share = geometry.outlier_share;
     part.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
     const CapacityBound coarse = measure_coarse_bound(part, line_bytes);
     if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
@@ -123,7 +125,7 @@ void report_no_carveouts(JobRun& run) {
 
 void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry,
                       const SetFindings& largest) {
-  const std::vector<Carveout> carveouts = measure_sizes(cache, geometry.line_bytes);
+  const std::vector<Carveout> carveouts = measure_sizes(cache, geometry);
   if (carveouts.size() < 2) return report_no_carveouts(cache.run);
   std::vector<double> shared_bytes, sizes_bytes;
   for (const Carveout& part : carveouts) {
