@@ -38,6 +38,7 @@ class MendedCausesTest : public testing::TestWithParam<Cause> {};
 bool takes_long(const Cause& cause) {
   const std::set<std::string> slow{"sets_of_random_victims_that_no_policy_explains",
                                    "code_that_comes_late_from_two_places",
+                                   "outliers_of_shared_parts",
                                    "entries_of_random_levels_of_many_pages",
                                    "slow_translations_are_no_partition",
                                    "textures_that_hit_without_translation_have_no_tlb_of_their_own",
