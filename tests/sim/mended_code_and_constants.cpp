@@ -113,11 +113,6 @@ std::vector<Cause> causes_of_code_and_constants() {
        {504714775},
        {"cache.l2", "cache.instruction"},
        "cache.instruction_l2"},
-      // A block has more lines than a set ways, if all lie in one: nothing was asked of that set.
-      {"remainders_of_lines_in_sets_of_few_ways",
-       {223414327},
-       {"cache.instruction"},
-       "cache.instruction_l1.index"},
       // Neither the L2 nor what lies behind it served half of the loads that came late.
       {"code_that_comes_late_from_two_places",
        {504714854},
