@@ -1,5 +1,6 @@
 // The job cache.l1 gives back the first cache of each path of every shipped model.
 #include "sim/hierarchy_truth.hpp"
+#include "sim/shipped_json.hpp"
 #include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
@@ -138,6 +139,25 @@ TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
   sim.run("cache.l1");
 
   EXPECT_EQ(sim.status("cache.l1.size_by_carveout_bytes"), Status::not_present);
+}
+
+/// One load in 700 is late.
+TEST(CacheL1CarveoutTest, is_as_large_beside_outliers) {
+  nlohmann::json model = json_of("c2070");
+  for (nlohmann::json& cache : model["caches"]) {
+    if (cache["name"] != "l1") continue;
+    for (nlohmann::json& shape : cache["by_carveout"]) shape["replacement"] = "lru";
+  }
+  model["noise"]["outlier_probability"] = 0.0015;
+  const std::string path = testing::TempDir() + "/carveouts_beside_outliers.json";
+  std::ofstream(path) << model;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    JobOnSim sim(path, seed);
+
+    sim.run("cache.l1");
+
+    EXPECT_EQ(sim.vector("cache.l1.size_by_carveout_bytes"), (std::vector{49152.0, 16384.0}));
+  }
 }
 
 }  // namespace
