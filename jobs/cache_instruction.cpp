@@ -7,8 +7,6 @@
 namespace sonde {
 namespace {
 
-// Four times the largest instruction cache before the L2 known (Volta: 128 KB, Jia 2018).
-constexpr std::uint64_t most_code_bytes = 512_KiB;
 constexpr std::uint64_t least_code_bytes = 8_KiB;
 
 /// As much code as the device has, as far as wanted; 0 with the reason if there is none.
@@ -17,7 +15,8 @@ std::uint64_t find_code(JobRun& run, std::string& reason) {
   probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::instruction}};
   probe.timed_accesses = 1;
   probe.recorded_accesses = 1;
-  for (std::uint64_t bytes = most_code_bytes; bytes >= least_code_bytes; bytes /= 2) {
+  const ChaseSetup setup = set_up_chase(run, LoadPath::instruction, RecordSpace::longest);
+  for (std::uint64_t bytes = most_code_bytes(setup); bytes >= least_code_bytes; bytes /= 2) {
     probe.buffer_bytes = bytes;
     const Attempt tried = attempt(run, "code of a size", probe);
     if (tried.trace != nullptr) return bytes;

@@ -52,9 +52,6 @@ constexpr std::array pairs{
     CachePair{"readonly", "texture_l1"},  CachePair{"l1", "constant_l1"},
     CachePair{"readonly", "constant_l1"}, CachePair{"texture_l1", "constant_l1"}};
 
-// As much code as the job cache.instruction asks for; a device that has less refuses more.
-constexpr std::uint64_t most_code_bytes = 512 * 1024;
-
 /// A cache, or why nothing is known of its sharing.
 struct Candidate {
   std::optional<CoRunCache> cache = {};
@@ -68,16 +65,17 @@ struct Candidate {
 };
 using Candidates = std::map<std::string, Candidate, std::less<>>;
 
-std::uint64_t space_of(LoadPath path) {
-  if (path == LoadPath::constant) return constant_bank_bytes;
-  return path == LoadPath::instruction ? most_code_bytes : 0;
+/// A device that has less code refuses more.
+std::uint64_t space_of(const ChaseSetup& setup) {
+  if (setup.path == LoadPath::constant) return constant_bank_bytes;
+  return setup.path == LoadPath::instruction ? most_code_bytes(setup) : 0;
 }
 
 /// Sets up what all chases through a cache have in common.
 CoRunCache set_up_cache(JobRun& run, const KnownCache& known, double hit_cycles) {
   CoRunCache cache{.name = fmt::format("cache.{}", known.name),
-                   .chase = set_up_chase(run, known.path, known.record_space),
-                   .space_bytes = space_of(known.path)};
+                   .chase = set_up_chase(run, known.path, known.record_space)};
+  cache.space_bytes = space_of(cache.chase);
   const auto before = run.number(fmt::format("cache.{}.hit_latency_cycles", known.before));
   if (before) cache.inner_cycles = (*before + hit_cycles) / 2;
   return cache;

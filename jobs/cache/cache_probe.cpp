@@ -261,8 +261,8 @@ std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
 
 /// A list stands beside its record, of which the prepared part has none.
 std::size_t CacheProbe::longest_record(std::size_t access_evictors, std::size_t prepared) const {
-  const std::size_t longest = longest_recorded_list(cache_.chase) / (1 + access_evictors);
-  return longest - std::min(longest, (prepared + 1) / 2);
+  const std::size_t step = 1 + access_evictors;
+  return longest_recorded_list(cache_.chase, prepared * step) / step;
 }
 
 /// All SMs, in groups of which no two share the cache.

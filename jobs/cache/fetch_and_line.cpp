@@ -183,9 +183,14 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
     ChasePlan pushed_out = plan;
     pushed_out.offsets.clear();
     const std::uint64_t step_bytes = std::max(smallest_line_bytes, access_bytes(cache.chase.path));
-    for (std::uint64_t offset = accessed_bytes; offset < cache.space_bytes; offset += step_bytes) {
-      // Twice in a row: some policies replace no line that was hit by one that was not.
-      pushed_out.offsets.insert(pushed_out.offsets.end(), 2, offset);
+    // Twice in a row: some policies replace no line that was hit by one that was not.
+    constexpr std::uint64_t in_a_row = 2;
+    const std::uint64_t others =
+        std::min((cache.space_bytes - accessed_bytes) / step_bytes,
+                 (longest_list(cache.chase) - plan.offsets.size()) / in_a_row);
+    for (std::uint64_t other = 0; other < others; ++other) {
+      pushed_out.offsets.insert(pushed_out.offsets.end(), in_a_row,
+                                accessed_bytes + other * step_bytes);
     }
     pushed_out.skipped = pushed_out.offsets.size();
     pushed_out.offsets.insert(pushed_out.offsets.end(), plan.offsets.begin(), plan.offsets.end());

@@ -66,7 +66,9 @@ std::uint64_t find_others(const CacheUnderTest& cache, const PairQuestion& quest
   constexpr int tries = 12;
   constexpr double seldom = 0.25;
   std::uint64_t low = 0;
-  std::uint64_t high = (cache.space_bytes - question.block_bytes) / question.others_step_bytes;
+  std::uint64_t high =
+      std::min((cache.space_bytes - question.block_bytes) / question.others_step_bytes,
+               longest_list(cache.chase) - 2);  // the pair
   while (high - low > std::max<std::uint64_t>(1, low / 16)) {
     const std::uint64_t others = low + (high - low) / 2;
     PairCounts counts;

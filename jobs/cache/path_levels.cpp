@@ -5,6 +5,7 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "device/device_error.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/code_sets.hpp"
 #include "jobs/cache/doubtful_line.hpp"
@@ -74,10 +75,9 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
                                               format_bytes(path.survey_bytes))};
 }
 
-/// A cache that footprints overflow: all about it but its latencies.
-/// @param no_whole why they may fill a part of it alone, if they may
-Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache,
-                            const std::string& no_whole = {}) {
+/// As report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
+Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache,
+                             const std::string& no_whole) {
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
@@ -116,6 +116,17 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);
   return {Status::not_resolvable, sets.reason};
+}
+
+/// A cache that footprints overflow: all about it but its latencies.
+/// @param no_whole why they may fill a part of it alone, if they may
+Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache,
+                            const std::string& no_whole = {}) {
+  try {
+    return measure_structure(std::move(cache), inner_cache, no_whole);
+  } catch (const ProbeTooLargeError& error) {
+    return {Status::not_resolvable, error.what()};
+  }
 }
 
 }  // namespace

@@ -63,13 +63,15 @@ double hits_after_stores(const CacheUnderTest& cache, const StoredLines& lines) 
 double decided(double share) { return std::abs(2 * share - 1); }
 
 /// An ascending chase through as much as the cache holds, or all that can be chased.
-ChasePlan plan_stream(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
+ChasePlan plan_stream(const CacheUnderTest& cache, const ChaseSetup& setup,
+                      std::uint64_t fetch_bytes) {
   constexpr std::uint64_t pages_bytes = 3 * large_page_bytes;  // a stream may end with one
   const bool own_space = cache.space_bytes > 0;
   // No cache is run ahead of by more than it holds.
   const std::uint64_t span_bytes =
       own_space ? cache.space_bytes : std::min(pages_bytes, cache.limit_bytes);
-  return {.offsets = ascending_order(span_bytes, fetch_bytes),
+  const std::uint64_t fetches = std::min(span_bytes / fetch_bytes, longest_list(setup));
+  return {.offsets = ascending_order(fetches * fetch_bytes, fetch_bytes),
           .warmup_passes = own_space ? 1u : 0u,
           .passes = 3,
           .preparation = own_space ? Preparation::as_is : Preparation::flushed};
@@ -136,10 +138,10 @@ std::optional<std::uint64_t> sector_of_stores(const CacheUnderTest& cache,
 
 void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
   const std::string metric = cache.name + ".prefetch_bytes";
-  const ChasePlan plan = plan_stream(cache, fetch_bytes);
   // The longest record takes space from an L1, and nothing from a stream.
   ChaseSetup setup = set_up_chase(cache.run, cache.chase.path, RecordSpace::longest);
   setup.sm = cache.chase.sm;
+  const ChasePlan plan = plan_stream(cache, setup, fetch_bytes);
   const ChaseLatencies chase = measure_chase(cache.run, setup, cache.name + " stream", plan);
   const std::vector<double> runs_bytes =
       runs_of_hits(positions_above(chase, cache.threshold_cycles, 2), fetch_bytes);

@@ -3,6 +3,7 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "device/code_blocks.hpp"
 #include "jobs/run/clock_window.hpp"
 
@@ -10,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace sonde {
 namespace {
@@ -129,14 +131,53 @@ ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
   return setup;
 }
 
-std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
-  const std::uint64_t room = setup.recordable_accesses;
-  const std::uint64_t list = length * list_entry_bytes / record_bytes;
-  return list < room / 2 ? room - list : room;
+namespace {
+
+/// Of code the list stands in shared memory, whatever it holds.
+bool is_always_listed(LoadPath path) { return path == LoadPath::instruction; }
+
+/// The longest list that stands in shared memory beside a record of half of it.
+std::uint64_t longest_listed(const ChaseSetup& setup) {
+  return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
 }
 
-std::uint64_t longest_recorded_list(const ChaseSetup& setup) {
-  return setup.recordable_accesses * record_bytes / (record_bytes + list_entry_bytes);
+/// What a list leaves of the record. Of one that leaves less than half a pass, all: the device then
+/// refuses the chase, which would take too many launches.
+std::uint64_t left_by_list(const ChaseSetup& setup, std::uint64_t length) {
+  const std::uint64_t room = setup.recordable_accesses;
+  return length <= longest_listed(setup) ? room - length * list_entry_bytes / record_bytes : room;
+}
+
+std::uint64_t recordable_at_once(const ChaseSetup& setup, const ChasePlan& plan) {
+  return plan.is_repeated || is_always_listed(setup.path) ? left_by_list(setup, plan.offsets.size())
+                                                          : setup.recordable_accesses;
+}
+
+}  // namespace
+
+std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
+  const std::uint64_t left = left_by_list(setup, length);
+  const bool may_be_chain = !is_always_listed(setup.path) && left <= setup.recordable_accesses / 2;
+  return may_be_chain ? setup.recordable_accesses : left;
+}
+
+std::uint64_t longest_list(const ChaseSetup& setup, bool is_repeated) {
+  if (is_repeated || is_always_listed(setup.path)) return longest_listed(setup);
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+std::uint64_t most_code_bytes(const ChaseSetup& setup) {
+  std::uint64_t bytes = 512_KiB;
+  while (bytes / code_block_bytes > longest_listed(setup)) bytes /= 2;
+  return bytes;
+}
+
+std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmup_accesses,
+                                    std::uint64_t passes) {
+  const std::uint64_t room_bytes = setup.recordable_accesses * record_bytes;
+  const std::uint64_t taken_bytes = warmup_accesses * list_entry_bytes;
+  if (taken_bytes >= room_bytes) return 0;
+  return (room_bytes - taken_bytes) / (passes * record_bytes + list_entry_bytes);
 }
 
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
@@ -188,11 +229,12 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
           "a chase cannot record behind its end");
   const std::uint64_t recorded = plan.recorded > 0 ? plan.recorded : length - plan.skipped;
   const bool passes_run_on = plan.preparation == Preparation::as_is && recorded == length;
+  const std::uint64_t at_once = recordable_at_once(setup, plan);
   const std::uint64_t passes_at_once =
-      passes_run_on ? std::max<std::uint64_t>(1, setup.recordable_accesses / length) : 1;
+      passes_run_on ? std::max<std::uint64_t>(1, at_once / length) : 1;
   LaneChases chases{.lanes = {lane_of(setup, plan)},
                     .warmup_accesses = plan.warmup_passes * length + plan.skipped,
-                    .most_at_once = setup.recordable_accesses,
+                    .most_at_once = at_once,
                     .preparation = plan.preparation,
                     .warm_up = warm_up_of(plan),
                     .evidence = plan.evidence};
@@ -209,15 +251,15 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
 namespace {
 
 /// In the shared part where records of this chase lie.
-bool has_room_for_counts(const ChaseSetup& setup) {
-  return setup.recordable_accesses * record_bytes >= histogram_bins * sizeof(std::uint32_t);
+bool has_room_for_counts(const ChaseSetup& setup, const ChasePlan& plan) {
+  return recordable_at_once(setup, plan) * record_bytes >= histogram_bins * sizeof(std::uint32_t);
 }
 
 }  // namespace
 
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles) {
-  if (!has_room_for_counts(setup)) {
+  if (!has_room_for_counts(setup, plan)) {
     const ChaseLatencies seen = measure_chase(run, setup, label, plan);
     return static_cast<std::uint64_t>(std::ranges::count_if(
         seen.cycles, [&](double cycles) { return cycles > low_cycles && cycles <= high_cycles; }));

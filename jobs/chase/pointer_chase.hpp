@@ -50,11 +50,22 @@ std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
 ChaseSetup at_draw(ChaseSetup setup, const Draw& draw);
 
 /// Most accesses that a launch surely records if its list of `length` offsets stands in shared
-/// memory, too: what the list leaves of the record, unless that is less than half.
+/// memory, too: what the list leaves of the record. Lists of data that leave less than half are
+/// taken for chains in memory.
 std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length);
 
-/// The longest list of which one launch records every access, the list in shared memory, too.
-std::uint64_t longest_recorded_list(const ChaseSetup& setup);
+/// The most accesses that one launch records in so many passes if they stand in shared memory, too,
+/// each as an entry of a list, and before them `warmup_accesses` that are not recorded.
+std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmup_accesses = 0,
+                                    std::uint64_t passes = 1);
+
+/// The longest list that can be chased: of data any; of code, and of data that are repeated (as in
+/// ChasePlan), what stands in the shared memory of a block beside a record of half a pass.
+std::uint64_t longest_list(const ChaseSetup& setup, bool is_repeated = false);
+
+/// How much code is chased at most: four times the largest instruction cache before the L2 known
+/// (Volta: 128 KB, Jia 2018), or half of that, and so on, if a list cannot name every block of it.
+std::uint64_t most_code_bytes(const ChaseSetup& setup);
 
 /// What the file keeps of a chase: its trace, or, of the many chases of a search, as JobRun::ask.
 enum class Evidence { kept_whole, of_a_search };
@@ -83,6 +94,7 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
 
 struct ChasePlan {
   Offsets offsets = {};
+  bool is_repeated = false;  // an offset more often than a sector has words: no chain in memory
   std::uint64_t warmup_passes = 1;     // over the whole list
   WarmUp warm_up = WarmUp::dependent;  // long lists are overlapped in any case
   std::uint64_t skipped = 0;           // positions before the first recorded one, accessed untimed

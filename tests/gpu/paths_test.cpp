@@ -3,6 +3,7 @@
 #include "gpu/gpu_test.hpp"
 
 #include "base/error.hpp"
+#include "device/layout/chase_shared.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -29,6 +30,23 @@ std::vector<std::uint64_t> many_times(const std::vector<std::uint64_t>& offsets_
     many.insert(many.end(), offsets_bytes.begin(), offsets_bytes.end());
   }
   return many;
+}
+
+TEST_F(PathsGpuTest, lists_and_records_take_the_shared_memory_that_the_layout_says) {
+  for (LoadPath path : {LoadPath::instruction, LoadPath::all_levels, LoadPath::texture_2d}) {
+    ChaseProbe probe = warm_chase(path, many_times(shuffled_offsets(16_KiB, 128)), 1);
+    probe.buffer_bytes = 16_KiB;
+    ASSERT_TRUE(layout::needs_script(probe));
+    const std::uint64_t room_bytes = device().info().shared_bytes_per_block;
+    const std::uint64_t least_bytes = layout::chase_shared_bytes(probe, true);
+    probe.recorded_accesses += (room_bytes - least_bytes) / record_bytes;
+    probe.timed_accesses = probe.recorded_accesses;
+    EXPECT_EQ(device().run(probe).lanes.at(0).window_cycles.size(), probe.recorded_accesses)
+        << to_text(path);
+    probe.recorded_accesses += 2;
+    probe.timed_accesses = probe.recorded_accesses;
+    EXPECT_THROW(device().run(probe), DeviceError) << to_text(path);
+  }
 }
 
 TEST_F(PathsGpuTest, constants_hit_fast_and_miss_their_first_cache_beyond_2_kib) {

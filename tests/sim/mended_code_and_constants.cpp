@@ -113,6 +113,23 @@ std::vector<Cause> causes_of_code_and_constants() {
        {504714775},
        {"cache.l2", "cache.instruction"},
        "cache.instruction_l2"},
+      // A block has more lines than a set ways, if all lie in one: nothing was asked of that set.
+      {"remainders_of_lines_in_sets_of_few_ways",
+       {223414327},
+       {"cache.instruction"},
+       "cache.instruction_l1.index"},
+      // Lists of code stand in shared memory. That of 32 KiB was too small for one that pushes out
+      // all else, that of 48 KiB for one with other code behind each access; both jobs were lost.
+      {"code_that_is_pushed_out_by_as_much_as_a_list_names",
+       {223414336},
+       {"cache.instruction"},
+       "cache.instruction_l0.s",
+       true},
+      {"code_behind_others_that_a_list_names_again_and_again",
+       {223414320},
+       {"cache.instruction"},
+       "cache.instruction_l1.s",
+       true},
       // Neither the L2 nor what lies behind it served half of the loads that came late.
       {"code_that_comes_late_from_two_places",
        {504714854},

@@ -4,17 +4,20 @@
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sonde::layout {
 namespace {
 
 [[noreturn]] void throw_too_small(std::uint64_t needed_bytes, std::uint64_t there_bytes) {
-  throw_device_error(
-      "a block needs {} of shared memory for its record, and has {} (accesses are recorded there). "
-      "Record fewer accesses, or ask for a larger shared part of the L1",
+  throw ProbeTooLargeError(fmt::format(
+      "a block needs {} of shared memory for its record, and has {} (accesses are recorded there, "
+      "and some lists stand there). Record fewer accesses, or ask for a larger shared part of the "
+      "L1",
       format_bytes(static_cast<double>(needed_bytes)),
-      format_bytes(static_cast<double>(there_bytes)));
+      format_bytes(static_cast<double>(there_bytes))));
 }
 
 }  // namespace

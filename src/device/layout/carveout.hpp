@@ -18,7 +18,8 @@ struct SharedPlan {
 /// @param asked_bytes the carve-out that the probe wants; else the smallest that holds
 ///   `needed_bytes` for each block
 /// @param blocks that shall fit on an SM at once, of one launch or of several
-/// @throws DeviceError if a block cannot have that much, or the asked carve-out does not hold it
+/// @throws ProbeTooLargeError if a block cannot have that much, or the asked carve-out does not
+/// hold it
 SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
                        std::optional<std::uint64_t> asked_bytes = std::nullopt,
                        std::uint64_t blocks = 1);

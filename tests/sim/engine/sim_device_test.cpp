@@ -126,6 +126,18 @@ TEST(SimDeviceTest, records_need_room_in_the_shared_part) {
   EXPECT_THROW(device->run(probe), DeviceError);
 }
 
+TEST(SimDeviceTest, a_list_of_code_takes_room_of_its_record) {
+  const auto device = open_sim(quiet_json("h200"));
+  const std::uint64_t recordable = device->recordable_accesses(228 << 10);
+  const std::uint64_t length = 1000;
+  ChaseProbe probe = chase(steps(length, 128), 0, recordable - 2 * length);
+  probe.lanes[0].path = LoadPath::instruction;
+  probe.buffer_bytes = length * 128;
+  EXPECT_EQ(device->run(probe).shared_carveout_bytes, 228u << 10);
+  probe.timed_accesses = ++probe.recorded_accesses;
+  EXPECT_THROW(device->run(probe), DeviceError);
+}
+
 TEST(SimDeviceTest, drift_makes_loads_of_a_stretch_late_together) {
   auto model = quiet_json("gtx980");
   model["noise"]["drift_cycles"] = 20;

@@ -1,6 +1,6 @@
 // Chases on a simulated GPU: every load goes through the memory system one by one.
 
-#include "device/layout/path_parts.hpp"
+#include "device/layout/chase_shared.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -163,13 +163,6 @@ struct Player {
   }
 };
 
-/// Shared memory that the block of a lane keeps for its records, its sink and its histogram.
-std::uint64_t record_block_bytes(const ChaseProbe& probe) {
-  if (probe.timed_accesses == 0) return 0;
-  return probe.recorded_accesses * record_bytes + record_overhead_bytes +
-         (is_counted(probe) ? histogram_bins * sizeof(std::uint32_t) : 0);
-}
-
 Trace make_trace(const ChaseProbe& probe) {
   Trace trace;
   for (const ChaseLane& lane : probe.lanes) {
@@ -185,11 +178,9 @@ Trace make_trace(const ChaseProbe& probe) {
 
 Trace play(const Launch& launch, const ChaseProbe& probe) {
   check_data(launch);
-  // What real GPUs cannot play is refused here, too.
-  if (!common_path(probe)) layout::split_by_path(probe);
   Trace trace = make_trace(probe);
-  trace.shared_carveout_bytes =
-      choose_carveout(launch.die.info, record_block_bytes(probe), probe.shared_carveout_bytes);
+  // What real GPUs cannot play is refused here, too.
+  trace.shared_carveout_bytes = layout::plan_chase(launch.die.info, probe).carveout_bytes;
   if (probe.peer_uuid) return play_at_peer(launch, probe, std::move(trace));
   const auto reads_buffer = [&launch](const ChaseLane& lane) {
     return launch.memory.path(lane.path).space == AddressSpace::global;

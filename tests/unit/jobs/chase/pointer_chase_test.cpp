@@ -57,6 +57,31 @@ TEST_F(PointerChaseTest, lanes_are_cut_into_launches_that_go_on_where_the_last_o
   }
 }
 
+TEST_F(PointerChaseTest, a_list_its_record_and_what_goes_before_fill_the_room) {
+  for (std::uint64_t recordable : {900, 1000, 116000}) {
+    for (std::uint64_t warmup : {0, 1, 99, 500}) {
+      setup.recordable_accesses = recordable;
+      const std::uint64_t longest = longest_recorded_list(setup, warmup);
+      const auto taken_bytes = [&](std::uint64_t list) { return 4 * (warmup + list) + 2 * list; };
+      EXPECT_TRUE(longest == 0 || taken_bytes(longest) <= 2 * recordable);
+      EXPECT_GT(taken_bytes(longest + 1), 2 * recordable);
+    }
+  }
+}
+
+TEST_F(PointerChaseTest, a_list_of_code_leaves_less_to_record_at_once) {
+  setup.recordable_accesses = 100;
+  const ChasePlan plan{.offsets = ascending_order(30 * 128, 128), .passes = 3};
+  measure_chase(run, setup, "data", plan);
+  EXPECT_EQ(device.probes.size(), 1U);
+  setup.path = LoadPath::instruction;
+  EXPECT_EQ(measure_chase(run, setup, "code", plan).cycles.size(), 90U);
+  ASSERT_EQ(device.probes.size(), 4U);
+  for (const ChaseProbe& probe : std::span(device.probes).subspan(1)) {
+    EXPECT_LE(2 * probe.recorded_accesses + 4 * 30, 2 * setup.recordable_accesses);
+  }
+}
+
 TEST_F(PointerChaseTest, blocks_of_code_are_entered_where_the_setup_says) {
   setup.path = LoadPath::instruction;
   setup.entered_at_bytes = 96;
