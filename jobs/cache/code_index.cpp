@@ -119,6 +119,12 @@ class FullSets {
     }
   }
 
+  /// Whether lines of a block are too many for what is left of this set, without any last line.
+  /// @pre count_free_ways of the set
+  bool are_too_many(std::uint64_t set, std::size_t lines) const {
+    return lines > free_ways_.at(set);
+  }
+
   /// A block that is executed from a line on, and as many last lines of a set as fit beside it if
   /// it takes so many ways of that, or more. nullopt if there are too few.
   /// @pre count_free_ways of the set
@@ -226,7 +232,8 @@ std::vector<IndexFunction> remainders(const SetFindings& found, const PartsOfBlo
 }
 
 /// Whether blocks that are executed as a whole overfill the sets that the function puts their lines
-/// into once as many last lines lie there as beside them do not fit, and no others.
+/// into once as many last lines lie there as beside them do not fit, and no others. Where a block
+/// has more lines of a set than that has ways, it overfills it alone.
 bool predicts(FullSets& full, const SetsOfBlocks& sets_of_blocks, const Lines& blocks) {
   constexpr std::size_t few = 8;  // one in so many: outliers, sets that inner caches answer for
   struct Asked {
@@ -248,6 +255,11 @@ bool predicts(FullSets& full, const SetsOfBlocks& sets_of_blocks, const Lines& b
   std::vector<Lines> lists;
   std::vector<bool> expected;
   for (const Asked& of : asked) {
+    if (full.are_too_many(of.set, of.taken)) {
+      lists.push_back({of.block});
+      expected.push_back(true);
+      continue;
+    }
     for (std::size_t more : {0u, 1u}) {
       auto list = full.list(of.set, of.block, 0, of.taken, more);
       if (!list) continue;
