@@ -30,10 +30,7 @@ struct Staying {
 
 Staying count_staying(const CacheUnderTest& cache, std::uint64_t line, const Lines& region,
                       std::size_t rounds, std::uint64_t passes) {
-  ChasePlan plan{.offsets = repeat(region, rounds),
-                 .is_repeated = rounds > 1,
-                 .warmup_passes = 3,
-                 .passes = passes};
+  ChasePlan plan{.offsets = repeat(region, rounds), .warmup_passes = 3, .passes = passes};
   plan.offsets.insert(plan.offsets.begin(), line);
   const ChaseLatencies chase = measure_chase(cache, "pass evictors", plan);
   const auto is_inner_hit = [&](std::size_t pass, std::size_t position) {
@@ -114,7 +111,7 @@ std::optional<Lines> choose_region(const CacheUnderTest& cache, const std::vecto
                                    std::uint64_t line_bytes) {
   std::optional<Lines> first;  // that evicts all but itself
   for (Lines region : regions) {
-    if (region.size() * rounds >= longest_list(cache.chase, rounds > 1)) continue;
+    if (rounds > 1 && region.size() * rounds >= longest_listed(cache.chase)) continue;
     for (std::uint64_t& offset : region) offset -= lead_bytes;
     const InPass in_pass = try_in_pass(cache, region, rounds, line_bytes);
     if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
@@ -143,7 +140,7 @@ constexpr std::uint64_t count_passes = 2;
 /// inner caches.
 std::uint64_t count_held(const CacheUnderTest& cache, std::span<const std::uint64_t> lines,
                          const Lines& access_evictors) {
-  ChasePlan plan{.is_repeated = true, .passes = count_passes};
+  ChasePlan plan{.passes = count_passes};
   for (std::uint64_t line : lines) {
     plan.offsets.push_back(line);
     plan.offsets.insert(plan.offsets.end(), access_evictors.begin(), access_evictors.end());

@@ -74,7 +74,8 @@ std::optional<std::vector<double>> chase_list_under_data(JobRun& run, const Chas
   LaneChases chases{.lanes = std::move(lanes),
                     .warmup_accesses = 2 * length,
                     .recorded_accesses = std::min(recorded, length),
-                    .most_at_once = std::min(recorded, length)};
+                    .most_at_once = std::min(recorded, length),
+                    .grouping = Grouping::all_at_once};
   std::optional<std::vector<double>> cycles;
   refusal_of([&] { cycles = record_lanes(run, setup, label, std::move(chases)).front(); });
   return cycles;

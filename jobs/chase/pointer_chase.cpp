@@ -5,13 +5,16 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/code_blocks.hpp"
+#include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -131,15 +134,19 @@ ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
   return setup;
 }
 
+std::uint64_t longest_listed(const ChaseSetup& setup) {
+  return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
+}
+
+std::uint64_t longest_list(const ChaseSetup& setup) {
+  return setup.path == LoadPath::instruction ? longest_listed(setup)
+                                             : std::numeric_limits<std::uint64_t>::max();
+}
+
 namespace {
 
 /// Of code the list stands in shared memory, whatever it holds.
 bool is_always_listed(LoadPath path) { return path == LoadPath::instruction; }
-
-/// The longest list that stands in shared memory beside a record of half of it.
-std::uint64_t longest_listed(const ChaseSetup& setup) {
-  return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
-}
 
 /// What a list leaves of the record. Of one that leaves less than half a pass, all: the device then
 /// refuses the chase, which would take too many launches.
@@ -149,8 +156,8 @@ std::uint64_t left_by_list(const ChaseSetup& setup, std::uint64_t length) {
 }
 
 std::uint64_t recordable_at_once(const ChaseSetup& setup, const ChasePlan& plan) {
-  return plan.is_repeated || is_always_listed(setup.path) ? left_by_list(setup, plan.offsets.size())
-                                                          : setup.recordable_accesses;
+  return is_always_listed(setup.path) ? left_by_list(setup, plan.offsets.size())
+                                      : setup.recordable_accesses;
 }
 
 }  // namespace
@@ -159,11 +166,6 @@ std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length
   const std::uint64_t left = left_by_list(setup, length);
   const bool may_be_chain = !is_always_listed(setup.path) && left <= setup.recordable_accesses / 2;
   return may_be_chain ? setup.recordable_accesses : left;
-}
-
-std::uint64_t longest_list(const ChaseSetup& setup, bool is_repeated) {
-  if (is_repeated || is_always_listed(setup.path)) return longest_listed(setup);
-  return std::numeric_limits<std::uint64_t>::max();
 }
 
 std::uint64_t most_code_bytes(const ChaseSetup& setup) {
@@ -180,15 +182,18 @@ std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmu
   return (room_bytes - taken_bytes) / (passes * record_bytes + list_entry_bytes);
 }
 
-std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
-                                              const std::string& label, LaneChases chases) {
-  const std::uint64_t length = chases.lanes.front().offsets_bytes.size();
-  std::vector<std::vector<double>> cycles(chases.lanes.size());
-  for (std::vector<double>& lane : cycles) lane.reserve(chases.recorded_accesses);
-  ProbeSpec spec = prepare_probe(setup, std::move(chases.lanes));  // lists are long: no copies
+namespace {
+
+using LaneCycles = std::vector<std::vector<double>>;
+
+/// All lanes in the same launches.
+/// @param spec the chase but for what is recorded; after a ProbeTooLargeError it is still whole
+LaneCycles record_together(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                           const LaneChases& chases, ProbeSpec& spec) {
   auto& probe = std::get<ChaseProbe>(spec);
-  probe.preparation = chases.preparation;
-  probe.warm_up = chases.warm_up;
+  const std::uint64_t length = probe.lanes.front().offsets_bytes.size();
+  LaneCycles cycles(probe.lanes.size());
+  for (std::vector<double>& lane : cycles) lane.reserve(chases.recorded_accesses);
   for (std::uint64_t done = 0; done < chases.recorded_accesses; done += probe.timed_accesses) {
     probe.warmup_accesses =
         chases.warmup_accesses + (chases.resume == Resume::behind_all ? done : done % length);
@@ -204,6 +209,46 @@ std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& set
     }
   }
   return cycles;
+}
+
+/// Lists that no chain in memory can hold, as lanes that read the same lines have, stand in shared
+/// memory. Where that leaves their records too little, less is recorded at once; where it cannot
+/// hold them, half of the lanes are chased at once.
+LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::string& label,
+                          LaneChases chases, ProbeSpec spec) {
+  try {
+    return record_together(run, setup, label, chases, spec);
+  } catch (const ProbeTooLargeError&) {
+    auto& probe = std::get<ChaseProbe>(spec);
+    const std::uint64_t length = probe.lanes.front().offsets_bytes.size();
+    const std::uint64_t left = left_by_list(setup, length) / 2 * 2;  // pairs stay together
+    const bool are_fewer = left < std::min(chases.most_at_once, chases.recorded_accesses);
+    if (!are_fewer && (probe.lanes.size() == 1 || chases.grouping == Grouping::all_at_once)) throw;
+    if (are_fewer) {
+      chases.most_at_once = left;
+      return record_as_fits(run, setup, label, std::move(chases), std::move(spec));
+    }
+    const auto middle = probe.lanes.begin() + static_cast<std::ptrdiff_t>(probe.lanes.size() / 2);
+    ChaseProbe second = probe;
+    second.lanes.assign(std::make_move_iterator(middle),
+                        std::make_move_iterator(probe.lanes.end()));
+    probe.lanes.erase(middle, probe.lanes.end());
+    LaneCycles cycles = record_as_fits(run, setup, label, chases, std::move(spec));
+    for (auto& lane : record_as_fits(run, setup, label, chases, std::move(second)))
+      cycles.push_back(std::move(lane));
+    return cycles;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
+                                              const std::string& label, LaneChases chases) {
+  // Lists are long: no copies.
+  ChaseProbe probe = prepare_probe(setup, std::exchange(chases.lanes, {}));
+  probe.preparation = chases.preparation;
+  probe.warm_up = chases.warm_up;
+  return record_as_fits(run, setup, label, std::move(chases), std::move(probe));
 }
 
 ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,

@@ -59,9 +59,12 @@ std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length
 std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmup_accesses = 0,
                                     std::uint64_t passes = 1);
 
-/// The longest list that can be chased: of data any; of code, and of data that are repeated (as in
-/// ChasePlan), what stands in the shared memory of a block beside a record of half a pass.
-std::uint64_t longest_list(const ChaseSetup& setup, bool is_repeated = false);
+/// The longest list that stands in the shared memory of a block beside a record of half of it, as
+/// lists of code do, and those of data that read a sector more often than it has words.
+std::uint64_t longest_listed(const ChaseSetup& setup);
+
+/// The longest list that can be chased if it reads no sector so often: of data any.
+std::uint64_t longest_list(const ChaseSetup& setup);
 
 /// How much code is chased at most: four times the largest instruction cache before the L2 known
 /// (Volta: 128 KB, Jia 2018), or half of that, and so on, if a list cannot name every block of it.
@@ -75,6 +78,9 @@ enum class Evidence { kept_whole, of_a_search };
 /// list before the place where the last launch ended.
 enum class Resume { behind_all, within_pass };
 
+/// Whether lanes may be chased one after the other where they have no room at once.
+enum class Grouping { as_fits, all_at_once };
+
 /// Chases on several SMs at once, recorded from the end of the warm-up on.
 struct LaneChases {
   std::vector<ChaseLane> lanes = {};  // with lists of one length, each through its own path
@@ -85,16 +91,17 @@ struct LaneChases {
   WarmUp warm_up = WarmUp::dependent;
   Resume resume = Resume::behind_all;
   Evidence evidence = Evidence::kept_whole;
+  Grouping grouping = Grouping::as_fits;
 };
 
-/// Latencies of the recorded accesses of each lane, launch after launch.
-/// @throws DeviceError, DeviceLostError
+/// Latencies of the recorded accesses of each lane, launch after launch: as many as shared memory
+/// has room for.
+/// @throws ProbeTooLargeError if a list is too long for any; DeviceError, DeviceLostError
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
                                               const std::string& label, LaneChases chases);
 
 struct ChasePlan {
   Offsets offsets = {};
-  bool is_repeated = false;  // an offset more often than a sector has words: no chain in memory
   std::uint64_t warmup_passes = 1;     // over the whole list
   WarmUp warm_up = WarmUp::dependent;  // long lists are overlapped in any case
   std::uint64_t skipped = 0;           // positions before the first recorded one, accessed untimed

@@ -1,7 +1,11 @@
 // Chases that are longer than what a launch can record.
 #include "jobs/chase/pointer_chase.hpp"
 
+#include "device/device_error.hpp"
+
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace sonde {
 namespace {
@@ -14,10 +18,17 @@ class RecordingDevice final : public Device {
   Health health() override { return {}; }
 
   std::vector<ChaseProbe> probes;
+  // Of two lanes and more the lists stand there, too, as if they read the same lines.
+  std::uint64_t shared_bytes = std::numeric_limits<std::uint64_t>::max();
 
  protected:
   Trace play(const ProbeSpec& spec) override {
-    const ChaseProbe& probe = probes.emplace_back(std::get<ChaseProbe>(spec));
+    const auto& asked = std::get<ChaseProbe>(spec);
+    const std::uint64_t list =
+        asked.lanes.size() > 1 ? asked.lanes.front().offsets_bytes.size() : 0;
+    if (2 * asked.recorded_accesses + 4 * list > shared_bytes)
+      throw ProbeTooLargeError("too large");
+    const ChaseProbe& probe = probes.emplace_back(asked);
     Trace trace;
     for (const ChaseLane& lane : probe.lanes) {
       LaneTrace& record = trace.lanes.emplace_back();
@@ -67,6 +78,59 @@ TEST_F(PointerChaseTest, a_list_its_record_and_what_goes_before_fill_the_room) {
       EXPECT_GT(taken_bytes(longest + 1), 2 * recordable);
     }
   }
+}
+
+class FullPointerChaseTest : public PointerChaseTest {
+ protected:
+  FullPointerChaseTest() {
+    setup.recordable_accesses = 100;
+    device.shared_bytes = 2 * setup.recordable_accesses;
+  }
+  /// Three lanes of which each has offsets of its own.
+  static LaneChases lanes_of(std::uint64_t length) {
+    LaneChases chases{.recorded_accesses = 2 * length, .most_at_once = 100};
+    for (std::uint64_t lane = 0; lane < 3; ++lane) {
+      Offsets& offsets =
+          chases.lanes.emplace_back(ChaseLane{.sm = 0, .offsets_bytes = {}}).offsets_bytes;
+      for (std::uint64_t i = 0; i < length; ++i) offsets.push_back((3 * i + lane) * 8);
+    }
+    return chases;
+  }
+  static void expect_whole(const std::vector<std::vector<double>>& cycles, std::uint64_t length) {
+    ASSERT_EQ(cycles.size(), 3U);
+    for (std::uint64_t lane = 0; lane < 3; ++lane) {
+      ASSERT_EQ(cycles[lane].size(), 2 * length);
+      for (std::uint64_t i = 0; i < 2 * length; ++i)
+        EXPECT_EQ(cycles[lane][i], static_cast<double>((3 * (i % length) + lane) * 8));
+    }
+  }
+};
+
+TEST_F(FullPointerChaseTest, lists_that_stand_there_leave_less_to_record_at_once) {
+  expect_whole(record_lanes(run, setup, "test", lanes_of(40)), 40);
+  ASSERT_EQ(device.probes.size(), 4U);
+  for (const ChaseProbe& probe : device.probes) {
+    EXPECT_EQ(probe.lanes.size(), 3U);
+    EXPECT_EQ(probe.recorded_accesses, 20U);
+  }
+}
+
+TEST_F(FullPointerChaseTest, lanes_whose_lists_have_no_room_are_chased_by_halves) {
+  expect_whole(record_lanes(run, setup, "test", lanes_of(50)), 50);
+  EXPECT_EQ(device.probes.size(), 3U);
+  for (const ChaseProbe& probe : device.probes) EXPECT_EQ(probe.lanes.size(), 1U);
+}
+
+TEST_F(FullPointerChaseTest, lanes_that_belong_together_are_refused) {
+  LaneChases chases = lanes_of(50);
+  chases.grouping = Grouping::all_at_once;
+  EXPECT_THROW(record_lanes(run, setup, "test", chases), ProbeTooLargeError);
+  EXPECT_TRUE(device.probes.empty());
+}
+
+TEST_F(FullPointerChaseTest, a_record_that_is_too_large_by_itself_is_refused) {
+  device.shared_bytes = 20;
+  EXPECT_THROW(record_lanes(run, setup, "test", lanes_of(50)), ProbeTooLargeError);
 }
 
 TEST_F(PointerChaseTest, a_list_of_code_leaves_less_to_record_at_once) {
