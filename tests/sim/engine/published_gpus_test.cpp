@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 namespace sonde::sim {
 namespace {
 
@@ -156,7 +158,13 @@ TEST(PublishedGpusTest, gtx280_translates_as_wong_found) {
 TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
   const auto model = quiet_json("h200");
   const auto device = open_sim(model);
-  for (const auto& carveout : device->info().shared_carveouts_bytes) {
+  const auto& carveouts = device->info().shared_carveouts_bytes;
+  ASSERT_EQ(carveouts.at(0), 0u);
+  ChaseProbe without_shared = chase({0}, 1, 0);
+  without_shared.amortised_accesses = 1;
+  without_shared.shared_carveout_bytes = 0;
+  EXPECT_THROW(device->run(without_shared), DeviceError) << "the sink of the loads lies there";
+  for (const std::uint64_t carveout : std::span(carveouts).subspan(1)) {
     const std::uint64_t lines = (256 * kib - carveout) / 128;
     ChaseProbe probe = chase(steps(lines, 128), lines, 0);
     probe.amortised_accesses = lines;
