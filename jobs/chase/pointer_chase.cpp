@@ -222,7 +222,8 @@ LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::strin
     auto& probe = std::get<ChaseProbe>(spec);
     const std::uint64_t length = probe.lanes.front().offsets_bytes.size();
     const std::uint64_t left = left_by_list(setup, length) / 2 * 2;  // pairs stay together
-    const bool are_fewer = left < std::min(chases.most_at_once, chases.recorded_accesses);
+    const bool are_fewer =
+        left > 0 && left < std::min(chases.most_at_once, chases.recorded_accesses);
     if (!are_fewer && (probe.lanes.size() == 1 || chases.grouping == Grouping::all_at_once)) throw;
     if (are_fewer) {
       chases.most_at_once = left;

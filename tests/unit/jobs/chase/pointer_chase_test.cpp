@@ -121,6 +121,13 @@ TEST_F(FullPointerChaseTest, lanes_whose_lists_have_no_room_are_chased_by_halves
   for (const ChaseProbe& probe : device.probes) EXPECT_EQ(probe.lanes.size(), 1U);
 }
 
+TEST_F(FullPointerChaseTest, lists_that_leave_no_pair_of_records_are_chased_by_halves) {
+  setup.recordable_accesses = 5;
+  device.shared_bytes = 10;
+  expect_whole(record_lanes(run, setup, "test", lanes_of(2)), 2);
+  EXPECT_EQ(device.probes.size(), 3U);
+}
+
 TEST_F(FullPointerChaseTest, lanes_that_belong_together_are_refused) {
   LaneChases chases = lanes_of(50);
   chases.grouping = Grouping::all_at_once;
