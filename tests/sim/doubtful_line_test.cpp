@@ -1,0 +1,89 @@
+// Blocks of 128 bytes that footprints left in doubt, on H200s whose L1 has such lines or shorter
+// ones.
+#include "jobs/cache/doubtful_line.hpp"
+
+#include "base/units.hpp"
+#include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace sonde::test {
+namespace {
+
+using nlohmann::json;
+
+/// Lines of half the length, in twice as many sets (chosen by the bit above the line, too) or in
+/// sets of twice as many ways; or of twice the length, in half as many sets.
+enum class Lines { short_in_more_sets, short_in_more_ways, long_in_fewer_sets };
+
+std::string write_model(Lines lines) {
+  json model = json_of("h200");
+  json& l1 = model["caches"][0];
+  const bool is_long = lines == Lines::long_in_fewer_sets;
+  l1["line_bytes"] = is_long ? 256 : 64;
+  for (json& geometry : l1["by_carveout"]) {
+    if (geometry.contains("data_lines")) {
+      const auto data_lines = geometry["data_lines"].get<std::uint64_t>();
+      geometry["data_lines"] = is_long ? data_lines / 2 : 2 * data_lines;
+    }
+    json& masks = geometry["index"]["masks"];
+    if (lines == Lines::short_in_more_ways) geometry["ways"] = 8;
+    if (lines == Lines::short_in_more_sets) {
+      geometry["sets"] = 1024;
+      masks.push_back("0x40");
+    }
+    if (is_long) {
+      geometry["sets"] = 256;
+      masks.erase(masks.begin());  // the one with the lowest bit of lines of 128 bytes
+    }
+  }
+  const std::string path =
+      fmt::format("{}/other_lines_{}.json", testing::TempDir(), static_cast<int>(lines));
+  std::ofstream(path) << model;
+  return path;
+}
+
+/// What becomes of 128 bytes with a contrast of a half.
+CacheGeometry settle(const std::string& model) {
+  JobOnSim sim(model);
+  static CacheGeometry geometry;
+  geometry = {.bound = {224_KiB, 224_KiB + 128},
+              .line_bytes = 128,
+              .fetch = {.bytes = 32, .agreement = 1, .observations = 16},
+              .line_contrast = 0.5};
+  sim.run_part("cache.l1", [](JobRun& run) {
+    CacheUnderTest cache{
+        .run = run,
+        .name = "cache.l1",
+        .chase = set_up_chase(run, LoadPath::all_levels, RecordSpace::with_largest_l1)};
+    cache.threshold_cycles = 150;  // hits take 40 cycles, misses 280
+    cache.limit_bytes = 1_MiB;
+    cache.seed = 1;
+    settle_doubtful_line(cache, geometry);
+  });
+  return geometry;
+}
+
+TEST(DoubtfulLineTest, sets_of_lines_prove_them_though_data_do_not_fill_all_sets) {
+  const CacheGeometry geometry = settle("h200");
+  EXPECT_EQ(geometry.line_bytes, 128u);
+  EXPECT_EQ(geometry.line_confidence(), 1);
+}
+
+TEST(DoubtfulLineTest, two_lines_of_one_block_are_not_proven_as_one) {
+  for (const Lines lines : {Lines::short_in_more_sets, Lines::short_in_more_ways}) {
+    const CacheGeometry geometry = settle(write_model(lines));
+    EXPECT_TRUE(geometry.line_bytes == 64 || geometry.line_confidence() <= 0.5)
+        << geometry.line_bytes << " with confidence " << geometry.line_confidence();
+  }
+}
+
+TEST(DoubtfulLineTest, halves_of_a_line_are_not_proven_as_lines) {
+  EXPECT_LE(settle(write_model(Lines::long_in_fewer_sets)).line_confidence(), 0.5);
+}
+
+}  // namespace
+}  // namespace sonde::test
