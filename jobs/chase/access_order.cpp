@@ -115,10 +115,13 @@ std::uint64_t new_line_passes(std::uint64_t part_bytes) {
 }
 
 Offsets passes_over_new_lines(const Offsets& offsets, const NewLines& lines) {
-  // A sector for each pass that settles: none is accessed too often for a chain of addresses.
+  // Passes that settle take the sectors of a line in turn: of each as many words as there are.
   constexpr std::uint64_t sectors = longest_fetch_bytes / smallest_line_bytes;
+  constexpr std::uint64_t words_of_sector = 4;
+  static_assert(most_passes_to_settle == sectors * words_of_sector);
   const std::uint64_t half_bytes = lines.part_bytes / 2;
   require(lines.timed <= new_line_passes(lines.part_bytes), "a part has too few lines");
+  require(lines.settling <= most_passes_to_settle, "a part has too few words to settle");
   Offsets passes;
   passes.reserve((lines.settling + lines.timed) * offsets.size());
   for (std::uint64_t pass = 0; pass < lines.settling + lines.timed; ++pass) {

@@ -59,7 +59,7 @@ Offsets page_pairs(const PageSpread& spread, std::uint64_t first, std::uint64_t 
 /// How pairs of accesses become pairs of different lines that nobody accessed before.
 struct NewLines {
   std::uint64_t part_bytes = 0;  // a power of two: both lines of a pair lie within so much
-  std::uint64_t settling = 0;    // passes before the timed ones, over lines of their own
+  std::uint64_t settling = 0;    // passes before the timed ones, at most most_passes_to_settle
   std::uint64_t timed = 1;       // passes, at most as many as new_line_passes
   bool from_below = false;       // the line in the lower half of its part first, not last
 };
@@ -67,10 +67,15 @@ struct NewLines {
 /// So many timed passes find new lines in each part: no fetch brings one of another pass along.
 std::uint64_t new_line_passes(std::uint64_t part_bytes);
 
+/// So many passes in front of them find words in the lines that are left: one word for each access
+/// (see layout::plan_chains).
+inline constexpr std::uint64_t most_passes_to_settle = 64;
+
 /// Passes over a list of pairs (neighbours that are equal), one after the other: the two accesses
 /// of a pair go to lines in both halves of its part, and those of a timed pass are accessed in no
 /// other. Passes run from the upper lines of a part to the lower ones, so that no prefetcher gets
 /// ahead of them. Accesses that are no pairs stay where they are.
+/// @throws Error for more passes than there are
 Offsets passes_over_new_lines(const Offsets& offsets, const NewLines& lines);
 
 /// Fresh translations one after the other: first pages, each anywhere in its step, that push all

@@ -2,6 +2,9 @@
 #include "jobs/tlb/access_pairs.hpp"
 
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
+
+#include <unordered_map>
 
 namespace sonde {
 
@@ -25,11 +28,20 @@ Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn 
           "lines from the memory take passes of their own");
   if (second_access == SecondAccess::same_line) return offsets;
   const std::uint64_t first = turn == Turn::as_listed ? 0 : block_bytes;
+  // Single accesses take the sectors of both blocks in turn, four times each: a sector has no more
+  // words to make a chain of.
+  constexpr std::uint64_t words_of_sector = 4;
+  constexpr std::uint64_t sectors = 2 * block_bytes / smallest_line_bytes;
+  std::unordered_map<std::uint64_t, std::uint64_t> singles;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const bool pair = i + 1 < offsets.size() && offsets[i] == offsets[i + 1];
     const std::uint64_t start = offsets[i] / (2 * block_bytes) * (2 * block_bytes);
-    offsets[i] = start + (pair ? first : 0);
-    if (pair) offsets[++i] = start + (block_bytes - first);
+    if (pair) {
+      offsets[i] = start + first;
+      offsets[++i] = start + (block_bytes - first);
+    } else {
+      offsets[i] = start + singles[start]++ / words_of_sector % sectors * smallest_line_bytes;
+    }
   }
   return offsets;
 }

@@ -79,9 +79,9 @@ double share_of_single_miss(const TlbUnderTest& tlb) {
 
 /// What an access costs at least that misses in every pass, or in one of two: a threshold lies half
 /// way between hits and misses of the level.
-double least_miss_cycles(const TlbUnderTest& tlb) {
+double least_miss_cycles(const TlbUnderTest& tlb, double share_of_miss) {
   const double beyond_cycles = tlb.level.penalty_cycles - tlb.level.threshold_cycles;
-  return tlb.level.threshold_cycles - (1 - share_of_single_miss(tlb)) * beyond_cycles;
+  return tlb.level.threshold_cycles - (1 - share_of_miss) * beyond_cycles;
 }
 
 /// Misses of a pass over the pages of a span, once random replacement has found a place for each,
@@ -97,19 +97,16 @@ double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::ui
   for (std::uint64_t page = 0; page < pages; ++page) {
     places.push_back(page_line(spread, page));
   }
-  for (std::size_t i = 0; i < tlb.swept.size(); i += 2) places.push_back(tlb.swept[i]);
-  const std::size_t places_of_pass = places.size();
   const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
   const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}},
-                                {.warmup = settling_passes, .timed = timed_passes})
+                                {.warmup = settling_passes, .timed = timed_passes, .sweeps = true})
                          .front();
-  const double least_cycles = least_miss_cycles(tlb);
+  // Lines from the memory are chased in two turns, and of random victims each has its own.
+  const double share_of_miss = pages > tlb.kept_pages ? 0.5 : share_of_single_miss(tlb);
+  const double least_cycles = least_miss_cycles(tlb, share_of_miss);
   const double most_cycles = most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
   std::size_t misses = 0;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    const bool is_of_page = i % places_of_pass < pages;
-    misses += is_of_page && costs[i] > least_cycles && costs[i] <= most_cycles;
-  }
+  for (double cost : costs) misses += cost > least_cycles && cost <= most_cycles;
   return static_cast<double>(misses) / static_cast<double>(timed_passes);
 }
 
@@ -224,8 +221,9 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const double pages_of_step =
       std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
   const auto share_of = [&](const std::vector<double>& costs) {
-    return std::min(1.0,
-                    pages_of_step * fraction_above({costs.size(), costs}, least_miss_cycles(tlb)));
+    return std::min(
+        1.0, pages_of_step * fraction_above({costs.size(), costs},
+                                            least_miss_cycles(tlb, share_of_single_miss(tlb))));
   };
   LinesTried lines;
   lines.is_clear = [&](const std::vector<double>& costs) {

@@ -4,6 +4,7 @@
 
 #include "analysis/structure/replacement/policy_trace.hpp"
 #include "analysis/structure/sets/even_out.hpp"
+#include "device/device_error.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 
@@ -78,10 +79,13 @@ bool has_room_for(const TlbUnderTest& tlb, const SetLayout& layout) {
   return has_room;
 }
 
+/// What a search finds in its time, with lists that the device can chase.
 SetFindings search_in_time(TlbProbe& probe) {
   try {
     return find_sets(probe);
   } catch (const SearchOverTime& error) {
+    return {.pool = probe.pool(), .reason = error.what()};
+  } catch (const ProbeTooLargeError& error) {
     return {.pool = probe.pool(), .reason = error.what()};
   }
 }

@@ -5,6 +5,7 @@
 #include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
 #include "jobs/sets/report.hpp"
@@ -150,9 +151,9 @@ void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCo
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
 }
 
-/// Everything about a level. Leaves its entries at 0 if they are not resolved.
-void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
-                        const Granularity& granularity) {
+/// @throws ProbeTooLargeError if a list is longer than the device can chase
+void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
+                   const Granularity& granularity) {
   if (const std::string reason = unknown_units(tlb, granularity); !reason.empty())
     return report_unknown_units(tlb, chases, reason);
   const bool shows_entries = measure_units(tlb, *granularity.bytes);
@@ -198,6 +199,16 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
   tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);
+}
+
+/// Everything about a level. Leaves its entries at 0 if they are not resolved.
+void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
+                        const Granularity& granularity) {
+  try {
+    measure_level(tlb, chases, granularity);
+  } catch (const ProbeTooLargeError& error) {
+    tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, error.what());
+  }
 }
 
 /// Whether accesses to enough other pages do not push all out of a level: those that throw out

@@ -91,17 +91,29 @@ std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const
                                               const std::vector<ChaseLane>& lanes,
                                               const PairPasses& passes, Turn turn) {
   const std::uint64_t places = lanes.front().offsets_bytes.size();
+  const Offsets swept = passes.sweeps ? setup.swept : Offsets{};
+  const std::uint64_t of_pass = 2 * places + swept.size();
+  const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
   LaneChases chases = pair_chases(setup, places);
-  chases.warmup_accesses = passes.warmup * 2 * places;
-  chases.recorded_accesses = 2 * std::min(passes.timed * places, passes.most_pairs);
+  chases.warmup_accesses = passes.warmup * of_pass;
+  chases.recorded_accesses = pairs / places * of_pass + 2 * (pairs % places);
   chases.resume = Resume::within_pass;
   for (const ChaseLane& lane : lanes) {
-    chases.lanes.push_back({.sm = lane.sm,
-                            .offsets_bytes = place_second_accesses(twice_each(lane.offsets_bytes),
-                                                                   setup.second_access, turn),
-                            .path = setup.chase.path});
+    Offsets list = place_second_accesses(twice_each(lane.offsets_bytes), setup.second_access, turn);
+    list.insert(list.end(), swept.begin(), swept.end());
+    chases.lanes.push_back(
+        {.sm = lane.sm, .offsets_bytes = std::move(list), .path = setup.chase.path});
   }
-  return record_lanes(setup.run, setup.chase, label, std::move(chases));
+  auto cycles = record_lanes(setup.run, setup.chase, label, std::move(chases));
+  if (swept.empty()) return cycles;
+  for (std::vector<double>& lane : cycles) {
+    std::vector<double> of_pairs;
+    for (std::size_t i = 0; i < lane.size(); ++i) {
+      if (i % of_pass < 2 * places) of_pairs.push_back(lane[i]);
+    }
+    lane = std::move(of_pairs);
+  }
+  return cycles;
 }
 
 /// The same from the memory: as many passes at a time as pages surely have lines for.
@@ -113,16 +125,17 @@ std::vector<std::vector<double>> record_pairs_from_memory(const PageChaseSetup& 
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
   std::vector<std::vector<double>> cycles(lanes.size());
   const std::uint64_t most_passes = new_line_passes(setup.part_bytes);
+  const std::uint64_t settling = std::min(passes.warmup, most_passes_to_settle);
   for (std::uint64_t done = 0; done < pairs; done += most_passes * places) {
     const std::uint64_t at_once = std::min(most_passes * places, pairs - done);
     LaneChases chases = pair_chases(setup, places);
-    chases.warmup_accesses = passes.warmup * 2 * places;
+    chases.warmup_accesses = settling * 2 * places;
     chases.recorded_accesses = 2 * at_once;
     chases.preparation = Preparation::flushed;
     for (const ChaseLane& lane : lanes) {
       chases.lanes.push_back(
           {.sm = lane.sm,
-           .offsets_bytes = passes_from_memory(setup, twice_each(lane.offsets_bytes), passes.warmup,
+           .offsets_bytes = passes_from_memory(setup, twice_each(lane.offsets_bytes), settling,
                                                (at_once + places - 1) / places, turn),
            .path = setup.chase.path});
     }

@@ -99,9 +99,10 @@ std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_
                                        std::uint64_t page_step_bytes);
 
 struct PairPasses {
-  std::uint64_t warmup = 0;
+  std::uint64_t warmup = 0;  // from the memory at most most_passes_to_settle
   std::uint64_t timed = 1;
   std::uint64_t most_pairs = ~std::uint64_t{0};  // timed in all
+  bool sweeps = false;  // behind each pass what the setup sweeps; lines from the memory need it not
 };
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All

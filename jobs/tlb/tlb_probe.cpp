@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 
 namespace sonde {
 namespace {
@@ -72,6 +73,19 @@ PassOrder order_of_pass(const TlbUnderTest& tlb, const Lines& lines,
                           pass_evictors.accessed.end());
   }
   return order;
+}
+
+/// Lines of entries in the order of a pass. Entries that are met again take, every second time,
+/// another of their lines: of a sector of four words two pairs of accesses make a chain.
+Offsets lines_of_pass(const TlbUnderTest& tlb, const Lines& accessed, std::uint64_t shift) {
+  constexpr std::uint64_t pairs_of_sector = 2;
+  constexpr std::uint64_t other_line = 37;  // prime to the lines of a page
+  std::unordered_map<std::uint64_t, std::uint64_t> times;
+  Offsets places;
+  for (std::uint64_t entry : accessed) {
+    places.push_back(line_under(tlb, entry, shift + times[entry]++ / pairs_of_sector * other_line));
+  }
+  return places;
 }
 
 /// Which entries lie outside the set of `lines`: by the function, or by chases with its conflict.
@@ -222,10 +236,8 @@ MissCounts TlbProbe::count_usual_misses(const Lines& lines, const PassEvictors& 
   counts.outliers_per_pass =
       repeats == 1 ? outlier_share_ * static_cast<double>(lines.size()) : repeated_outliers;
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
-    Offsets places;  // other lines each time: the way to its slice takes each its own time
-    for (std::uint64_t entry : accessed) {
-      places.push_back(line_under(tlb_, entry, outcome * next_line));
-    }
+    // Other lines each time: the way to its slice takes each its own time.
+    const Offsets places = lines_of_pass(tlb_, accessed, outcome * next_line);
     const std::vector<double> medians = median_costs("conflicts", places, repeats);
     bool missed_any = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -247,8 +259,7 @@ MissCounts TlbProbe::count_single_misses(const Lines& lines, const PassEvictors&
   const std::uint64_t passes_of_outcome = lines.size() <= short_list ? 4 : 1;
   const std::uint64_t timed_passes = outcomes * passes_of_outcome;
   const auto [accessed, place_of] = order_of_pass(tlb_, lines, pass_evictors);
-  Offsets places;
-  for (std::uint64_t entry : accessed) places.push_back(line_under(tlb_, entry));
+  const Offsets places = lines_of_pass(tlb_, accessed, 0);
   const std::uint64_t settling_passes =
       std::clamp(settling_accesses / places.size(), 2 * warmup_passes, most_settling_passes);
   const std::vector<double> costs =

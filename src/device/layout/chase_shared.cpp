@@ -22,9 +22,8 @@ std::uint64_t most_lanes_on_sm(const ChaseProbe& probe) {
   return most;
 }
 
-/// Scripts of data are not counted: searches in TLBs ask for longer ones than a block holds.
 std::uint64_t needed_bytes_of(const ChaseProbe& probe) {
-  return chase_shared_bytes(probe, probe.lanes.front().path == LoadPath::instruction);
+  return chase_shared_bytes(probe, needs_script(probe));
 }
 
 }  // namespace

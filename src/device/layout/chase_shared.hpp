@@ -19,8 +19,7 @@ bool needs_script(const ChaseProbe& probe);
 /// @pre the lanes take one load path
 std::uint64_t chase_shared_bytes(const ChaseProbe& probe, bool is_script);
 
-/// How the L1 array is divided for a chase: of lanes of two load paths, each takes half. Lists of
-/// data count as chains.
+/// How the L1 array is divided for a chase: of lanes of two load paths, each takes half.
 /// @throws ProbeTooLargeError as plan_shared; DeviceError as split_by_path
 SharedPlan plan_chase(const DeviceInfo& info, const ChaseProbe& probe);
 
