@@ -280,14 +280,14 @@ SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& 
   const double reach_bytes =
       static_cast<double>(found.layout.lines()) * static_cast<double>(geometry.line_bytes);
   const auto size_bytes = static_cast<double>(geometry.part_bytes());
-  geometry.line_proven = found.confirmed() && found.layout.ways_per_set.back() > 1 &&
-                         reach_bytes <= most_beyond * size_bytes &&
-                         size_bytes <= most_beyond * reach_bytes;
   // Of lines half as long every second one is accessed: such sets seem to hold twice the cache.
   constexpr double nearly_twice = 1.75;
   geometry.line_contradicted = found.confirmed() && reach_bytes >= nearly_twice * size_bytes;
   std::string no_sets = explain_unequal_ways(found);
   if (no_sets.empty()) no_sets = explain_missing_lines(found, geometry);
+  geometry.line_proven =
+      found.confirmed() && no_sets.empty() && found.layout.ways_per_set.back() > 1 &&
+      reach_bytes <= most_beyond * size_bytes && size_bytes <= most_beyond * reach_bytes;
   if (!no_sets.empty()) {
     found.reason = std::move(no_sets);
     found.layout.ways_per_set.clear();

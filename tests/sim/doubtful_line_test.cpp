@@ -3,6 +3,8 @@
 #include "jobs/cache/doubtful_line.hpp"
 
 #include "base/units.hpp"
+#include "jobs/cache/cache_probe.hpp"
+#include "jobs/cache/report.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
@@ -46,24 +48,31 @@ std::string write_model(Lines lines) {
   return path;
 }
 
-/// What becomes of 128 bytes with a contrast of a half.
+/// Of which 128 bytes have a contrast of a half.
+CacheGeometry doubtful_geometry(std::uint64_t fitting_bytes) {
+  return {.bound = {fitting_bytes, fitting_bytes + 128},
+          .line_bytes = 128,
+          .fetch = {.bytes = 32, .agreement = 1, .observations = 16},
+          .line_contrast = 0.5};
+}
+
+CacheUnderTest first_cache_of(JobRun& run) {
+  CacheUnderTest cache{
+      .run = run,
+      .name = "cache.l1",
+      .chase = set_up_chase(run, LoadPath::all_levels, RecordSpace::with_largest_l1)};
+  cache.threshold_cycles = 150;  // hits take 40 cycles, misses 280
+  cache.limit_bytes = 1_MiB;
+  cache.seed = 1;
+  return cache;
+}
+
 CacheGeometry settle(const std::string& model) {
   JobOnSim sim(model);
   static CacheGeometry geometry;
-  geometry = {.bound = {224_KiB, 224_KiB + 128},
-              .line_bytes = 128,
-              .fetch = {.bytes = 32, .agreement = 1, .observations = 16},
-              .line_contrast = 0.5};
-  sim.run_part("cache.l1", [](JobRun& run) {
-    CacheUnderTest cache{
-        .run = run,
-        .name = "cache.l1",
-        .chase = set_up_chase(run, LoadPath::all_levels, RecordSpace::with_largest_l1)};
-    cache.threshold_cycles = 150;  // hits take 40 cycles, misses 280
-    cache.limit_bytes = 1_MiB;
-    cache.seed = 1;
-    settle_doubtful_line(cache, geometry);
-  });
+  geometry = doubtful_geometry(224_KiB);
+  sim.run_part("cache.l1",
+               [](JobRun& run) { settle_doubtful_line(first_cache_of(run), geometry); });
   return geometry;
 }
 
@@ -83,6 +92,21 @@ TEST(DoubtfulLineTest, two_lines_of_one_block_are_not_proven_as_one) {
 
 TEST(DoubtfulLineTest, halves_of_a_line_are_not_proven_as_lines) {
   EXPECT_LE(settle(write_model(Lines::long_in_fewer_sets)).line_confidence(), 0.5);
+}
+
+TEST(DoubtfulLineTest, sets_that_are_left_open_prove_no_line) {
+  JobOnSim sim("h200");
+  static const auto is_proven = [](JobRun& run, std::uint64_t fitting_bytes) {
+    const CacheUnderTest cache = first_cache_of(run);
+    CacheGeometry geometry = doubtful_geometry(fitting_bytes);
+    CacheProbe probe(cache, fitting_bytes, geometry.line_bytes);
+    characterize_sets_of_lines(cache, probe, geometry);
+    return geometry.line_proven;
+  };
+  sim.run_part("cache.l1", [](JobRun& run) {
+    EXPECT_TRUE(is_proven(run, 248_KiB));
+    EXPECT_FALSE(is_proven(run, 264_KiB)) << "sets of 256 KiB lack lines";
+  });
 }
 
 }  // namespace
