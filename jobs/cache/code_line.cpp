@@ -161,6 +161,7 @@ std::optional<LineWithinBlock> measure_line_within_block(const CacheUnderTest& c
                                                          std::uint64_t fetch_bytes) {
   constexpr double clear_contrast = 0.5;
   const auto all_parts = count_last_parts(cache, coarse_size_bytes, fetch_bytes);
+  if (all_parts.empty()) return std::nullopt;  // a fetch of more than half a block
   const auto by_parts = line_by_parts(cache, coarse_size_bytes, all_parts);
   if (by_parts && by_parts->contrast >= clear_contrast) return by_parts;
   const auto by_entries = line_by_entries(cache, all_parts);

@@ -2,6 +2,7 @@
 // several places, so that what one miss brings and what leaves with a line can be seen.
 #include "base/random.hpp"
 #include "device/sim/model/model_files.hpp"
+#include "jobs/cache/code_line.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <fmt/format.h>
@@ -202,6 +203,18 @@ TEST(CodeLinesTest, a_cache_as_slow_as_the_l2_is_one_if_larger_footprints_are_sl
 
   EXPECT_EQ(sim.number("cache.instruction_l1.size_bytes"), 64 * 14 * 128);
   EXPECT_EQ(sim.status("cache.instruction_l2.size_bytes"), Status::not_present);
+}
+
+TEST(CodeLinesTest, a_fetch_of_most_of_a_block_leaves_no_part_to_ask_for) {
+  JobOnSim sim("h200");
+  sim.run_part("cache.instruction", [](JobRun& run) {
+    const CacheUnderTest cache{
+        .run = run,
+        .name = "cache.instruction_l0",
+        .chase = set_up_chase(run, LoadPath::instruction, RecordSpace::longest),
+        .threshold_cycles = 60};
+    EXPECT_FALSE(measure_line_within_block(cache, 24 * 1024, 192));
+  });
 }
 
 }  // namespace
