@@ -44,6 +44,13 @@ bool take_as_long(const std::vector<double>& cycles, double share) {
   return quantile(cycles, share) - std::ranges::min(cycles) <= most_spread * usual_cycles;
 }
 
+/// Whether a tenth of the first accesses takes so much longer than another tenth that switches
+/// would not stand out: page tables that are at hand in part, or pages in several partitions.
+bool differ_by_themselves(const std::vector<double>& cycles) {
+  constexpr double most_spread = 1.0 / 16;
+  return quantile(cycles, 0.9) - quantile(cycles, 0.1) > most_spread * median(cycles);
+}
+
 /// Pages whose first access costs clearly more than that of others, at regular distances. None is
 /// there only where each page asked for is known to be a new one, or all take as long.
 void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
@@ -68,11 +75,17 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   std::vector<bool> switches(cold.size());
   for (std::size_t i = 1; i < cold.size(); ++i) switches[i] = cold[i] > usual_cycles + gap_cycles;
   const bool all_are_new = knows_entries || take_as_long(cold, 1 - largest_share);
+  const bool differ = differ_by_themselves(cold);
   const auto count = static_cast<double>(count_set(switches));
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
                                        format_bytes(span_bytes));
   const auto report_none = [&](const std::string& reason) {
+    if (differ) {
+      return run.report(not_resolvable(
+          "tlb.page_window_bytes",
+          seen + reason + ", but they differ by more than a switch between windows may cost"));
+    }
     if (all_are_new) return run.report(not_present("tlb.page_window_bytes", seen + reason));
     run.report(not_resolvable("tlb.page_window_bytes",
                               seen + reason + ", and how much an entry covers is not known"));

@@ -89,20 +89,38 @@ double share_up_to(const std::vector<double>& cycles, double bound_cycles) {
 constexpr double most_stay = 0.8;
 constexpr double most_leave = 0.4;
 
+/// Every second block, at two places of a line in a row: code is fetched part by part, and policies
+/// that mark a line when it hits (RRIP) keep it then.
+Offsets fetch_by_parts(const Offsets& blocks) {
+  Offsets parts;
+  for (std::size_t i = 0; i < blocks.size(); i += 2) {
+    parts.push_back(blocks[i] / common_line_bytes * common_line_bytes);
+    parts.push_back(parts.back() + smallest_line_bytes);
+  }
+  return parts;
+}
+
+void keep_first_of_pairs(std::vector<double>& cycles) {
+  for (std::size_t i = 0; 2 * i < cycles.size(); ++i) cycles[i] = cycles[2 * i];
+  cycles.resize(cycles.size() / 2);
+}
+
 /// Whether the L2 loses lines of data, as many as those of the list, that are chased in the same
 /// way: some policies keep what is asked for again and again.
-bool l2_loses_data(JobRun& run, const std::string& path_name, Offsets list) {
+bool l2_loses_data(JobRun& run, LoadPath path, const std::string& path_name, Offsets list) {
   const auto hit_cycles = run.number("cache.l2.hit_latency_cycles");
   const auto miss_cycles = run.number("cache.l2.miss_latency_cycles");
   if (!hit_cycles || !miss_cycles) return false;
+  const bool by_parts = path == LoadPath::instruction;
+  if (by_parts) list = fetch_by_parts(list);
   std::uint64_t end_bytes = 0;
   for (const ChaseLane& lane : data_lanes(run, list.size())) {
     end_bytes = std::max(end_bytes, std::ranges::max(lane.offsets_bytes) + common_line_bytes);
   }
   for (std::uint64_t& offset : list) offset += end_bytes;
   const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
-  const auto cycles =
-      chase_list_under_data(run, setup, path_name + " data under data", std::move(list));
+  auto cycles = chase_list_under_data(run, setup, path_name + " data under data", std::move(list));
+  if (cycles && by_parts) keep_first_of_pairs(*cycles);
   return cycles && share_up_to(*cycles, (*hit_cycles + *miss_cycles) / 2) <= most_leave;
 }
 
@@ -121,7 +139,7 @@ UnderData chase_under_data(JobRun& run, const ChaseSetup& setup, const std::stri
   if (cycles->empty()) return UnderData::not_asked;
   const double staying = share_up_to(*cycles, found.high_cycles + least_hit_gap_cycles);
   if (staying <= most_leave) return UnderData::leaves;
-  const bool is_clear = staying >= most_stay && l2_loses_data(run, path_name, list);
+  const bool is_clear = staying >= most_stay && l2_loses_data(run, setup.path, path_name, list);
   return is_clear ? UnderData::survives : UnderData::not_told;
 }
 

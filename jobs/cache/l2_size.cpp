@@ -241,12 +241,16 @@ BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geomet
   BehindL2 behind{.parts = parts};
   // Lines of the L2 may be shorter than those of a cache behind it, which were seen in their place:
   // it then holds all of a footprint of which that cache loses lines, if few of them are touched.
-  const bool may_be_shorter = geometry.line_bytes <= common_line_bytes;
+  const auto is_clear = [&] { return behind.between && behind.between->serves_nearly_all(); };
   do {
     const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
-    behind.between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05));
+    auto between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05));
+    if (between && (!behind.between || between->share > behind.between->share))
+      behind.between = std::move(between);
+    // Of lines half as long it holds half of such a footprint.
     spans.step_bytes /= 2;
-  } while (may_be_shorter && !behind.between && spans.step_bytes >= smallest_line_bytes &&
+    spans.from_bytes /= 2;
+  } while (!is_clear() && spans.step_bytes >= smallest_line_bytes &&
            spans.to_bytes / spans.step_bytes <= most_loads);
   return behind;
 }

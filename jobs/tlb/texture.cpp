@@ -52,13 +52,31 @@ Misses misses_of(const PageChaseCosts& chase, double threshold_cycles) {
   return {static_cast<double>(above.size()) / all, median(above)};
 }
 
-enum class Likeness { alike, different, out_of_memory };
+/// `unclear`: no span of plain loads missed the level.
+enum class Likeness { alike, different, unclear, out_of_memory };
+
+/// What of plain loads is held against those of textures.
+struct PlainLevel {
+  TlbLevel level;
+  std::uint64_t step_bytes = 0;
+  std::uint64_t reach_bytes = 0;  // to the entry; 0: not known
+};
+
+PlainLevel plain_level(const JobRun& run, const TlbLevels& plain, std::size_t number) {
+  PlainLevel known{.level = plain.levels[number], .step_bytes = plain.steps_bytes[number]};
+  const Finding* reach = run.finding(fmt::format("tlb.l{}.reach_bytes", number + 1));
+  if (reach != nullptr && reach->confidence == 1 && !reach->interval)
+    known.reach_bytes = static_cast<std::uint64_t>(std::get<double>(reach->value));
+  return known;
+}
 
 /// Whether texture fetches meet a level of plain loads, too: as many pages of the same spans miss,
 /// at the same cost. A level of many sets overflows in few of them at first: one span is half as
-/// large again.
-Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, const TlbLevel& level,
-                 std::uint64_t step_bytes) {
+/// large again. One with an entry less overflows where the other is just full, one with more does
+/// not where that one has an entry too many.
+Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads,
+                 const PlainLevel& plain_level) {
+  const auto& [level, step_bytes, reach_bytes] = plain_level;
   constexpr double share_tolerance = 0.1;
   constexpr double penalty_tolerance = 0.2;
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
@@ -68,12 +86,14 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   };
   const std::uint64_t wider_bytes =
       std::min(level.overflowing_bytes / 2 * 3, loads.limit_bytes) / step_bytes * step_bytes;
+  bool any_missed = false;
   const auto differ = [&](std::uint64_t span_bytes) {
     const PageSpread spread = spread_over(span_bytes);
     const Misses fetches =
         misses_of(measure_page_costs(textures, span_bytes, spread), level.threshold_cycles);
     const Misses plain =
         misses_of(measure_page_costs(loads, span_bytes, spread), level.threshold_cycles);
+    any_missed = any_missed || plain.share > least_missing_share;
     if (std::abs(fetches.share - plain.share) > share_tolerance) return true;
     const double apart_cycles = std::abs(fetches.usual_cycles - plain.usual_cycles);
     return std::min(fetches.share, plain.share) > least_missing_share &&
@@ -82,22 +102,24 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   Likeness likeness = Likeness::out_of_memory;
   refusal_of([&] {
     const bool is_other = differ(level.fitting_bytes) || differ(level.overflowing_bytes) ||
-                          (wider_bytes > level.overflowing_bytes && differ(wider_bytes));
-    likeness = is_other ? Likeness::different : Likeness::alike;
+                          (wider_bytes > level.overflowing_bytes && differ(wider_bytes)) ||
+                          (reach_bytes > level.fitting_bytes &&
+                           (differ(reach_bytes) || differ(reach_bytes + step_bytes) ||
+                            differ(reach_bytes / 4 * 5 / step_bytes * step_bytes)));
+    likeness = is_other ? Likeness::different : any_missed ? Likeness::alike : Likeness::unclear;
   });
   return likeness;
 }
 
 /// The same at several places of memory: different is what differs at each of them.
-Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const TlbLevel& level,
-                          std::uint64_t step_bytes) {
+Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const PlainLevel& level) {
   constexpr std::size_t draws = 3;
-  Likeness likeness = compare(textures, loads, level, step_bytes);
+  Likeness likeness = compare(textures, loads, level);
   for (std::size_t number = 1; number < draws && likeness == Likeness::different; ++number) {
     const Draw draw = draw_replicate(loads.run, "tlb texture", number);
     textures.chase = at_draw(textures.chase, draw);
     loads.chase = at_draw(loads.chase, draw);
-    likeness = compare(textures, loads, level, step_bytes);
+    likeness = compare(textures, loads, level);
   }
   return likeness;
 }
@@ -214,17 +236,23 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);
   std::size_t compared = 0;
+  bool is_unclear = false;
   // As many levels as textures may have; what loads show beyond is nothing that textures lack.
   const std::size_t levels = std::min(plain.levels.size(), texture_names.size());
   for (std::size_t i = 0; i < levels; ++i) {
     if (plain.steps_bytes[i] == 0) continue;
-    switch (compare_at_draws(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
+    switch (compare_at_draws(setup, loads, plain_level(run, plain, i))) {
       case Likeness::alike: ++compared; break;
       case Likeness::different: characterize(setup, plain); return;
+      case Likeness::unclear: is_unclear = true; break;
       case Likeness::out_of_memory: break;
     }
   }
   if (compared > 0) return report_same(run, levels, compared);
+  if (is_unclear) {
+    return run.report_rest(both_levels, Status::not_resolvable,
+                           "no page of plain loads misses where their levels should overflow");
+  }
   if (plain.levels.empty()) {
     run.report_rest(both_levels, Status::not_resolvable,
                     "no translation of plain loads ever cost anything");
