@@ -51,6 +51,18 @@ bool differ_by_themselves(const std::vector<double>& cycles) {
   return quantile(cycles, 0.9) - quantile(cycles, 0.1) > most_spread * median(cycles);
 }
 
+/// @param all_are_new whether each first access was to a page that no other one had brought along
+void report_no_window(JobRun& run, const std::vector<double>& cold_cycles, bool all_are_new,
+                      const std::string& seen) {
+  constexpr const char* metric = "tlb.page_window_bytes";
+  if (differ_by_themselves(cold_cycles)) {
+    return run.report(not_resolvable(
+        metric, seen + ", but they differ by more than a switch between windows may cost"));
+  }
+  if (all_are_new) return run.report(not_present(metric, seen));
+  run.report(not_resolvable(metric, seen + ", and how much an entry covers is not known"));
+}
+
 /// Pages whose first access costs clearly more than that of others, at regular distances. None is
 /// there only where each page asked for is known to be a new one, or all take as long.
 void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
@@ -75,20 +87,12 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   std::vector<bool> switches(cold.size());
   for (std::size_t i = 1; i < cold.size(); ++i) switches[i] = cold[i] > usual_cycles + gap_cycles;
   const bool all_are_new = knows_entries || take_as_long(cold, 1 - largest_share);
-  const bool differ = differ_by_themselves(cold);
   const auto count = static_cast<double>(count_set(switches));
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
                                        format_bytes(span_bytes));
   const auto report_none = [&](const std::string& reason) {
-    if (differ) {
-      return run.report(not_resolvable(
-          "tlb.page_window_bytes",
-          seen + reason + ", but they differ by more than a switch between windows may cost"));
-    }
-    if (all_are_new) return run.report(not_present("tlb.page_window_bytes", seen + reason));
-    run.report(not_resolvable("tlb.page_window_bytes",
-                              seen + reason + ", and how much an entry covers is not known"));
+    report_no_window(run, cold, all_are_new, seen + reason);
   };
   if (count == 0) {
     report_none(": none at regular distances is slower");

@@ -46,4 +46,15 @@ Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn 
   return offsets;
 }
 
+Offsets sweep_lines(std::uint64_t bytes) {
+  // Caches with shorter lines than 128 bytes are no larger (Mei and Chu 2016: 24 KB of textures).
+  constexpr std::uint64_t finely_bytes = 48_KiB;
+  Offsets swept;
+  for (std::uint64_t at = 0; at < bytes;) {
+    swept.insert(swept.end(), 2, sweep_start_bytes + at);
+    at += at < finely_bytes ? smallest_line_bytes : common_line_bytes;
+  }
+  return swept;
+}
+
 }  // namespace sonde

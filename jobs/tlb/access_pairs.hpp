@@ -1,6 +1,8 @@
-// Pairs of accesses of which only the first needs a translation: where both of them go. Pure.
+// Pairs of accesses of which only the first needs a translation: where both of them go, and what
+// pushes their lines out of data caches. Pure.
 #pragma once
 
+#include "base/units.hpp"
 #include "jobs/chase/access_order.hpp"
 
 namespace sonde {
@@ -24,5 +26,11 @@ Offsets twice_each(const Offsets& places);
 /// block in both turns: what they push out of data caches cancels, too.
 /// @pre second accesses do not come from the memory
 Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn turn);
+
+inline constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
+
+/// Lines that empty a cache of half as many bytes: of one page, if it is large enough. Each is
+/// accessed twice, since some policies protect lines that were hit from those accessed once.
+Offsets sweep_lines(std::uint64_t bytes);
 
 }  // namespace sonde

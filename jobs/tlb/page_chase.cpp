@@ -191,17 +191,6 @@ PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_byte
 
 }  // namespace
 
-Offsets sweep_lines(std::uint64_t bytes) {
-  // Caches with shorter lines than 128 bytes are no larger (Mei and Chu 2016: 24 KB of textures).
-  constexpr std::uint64_t finely_bytes = 48_KiB;
-  Offsets swept;
-  for (std::uint64_t at = 0; at < bytes;) {
-    swept.insert(swept.end(), 2, sweep_start_bytes + at);
-    at += at < finely_bytes ? smallest_line_bytes : common_line_bytes;
-  }
-  return swept;
-}
-
 PageChaseSetup set_up_page_chases(JobRun& run) {
   PageChaseSetup setup = set_up_chases_through(run, LoadPath::past_l1);
   if (const std::uint64_t met_bytes = cache_that_all_meet(setup); met_bytes > 0) {

@@ -40,12 +40,6 @@ inline constexpr std::uint64_t overfilling_pages = 4096;
 /// Smallest rise of a cost that makes a level, where the clock shows every cycle.
 inline constexpr double least_tlb_step_cycles = 3;
 
-inline constexpr std::uint64_t sweep_start_bytes = 64_KiB;  // behind the lines of the first page
-
-/// Lines that empty a cache of half as many bytes: of one page, if it is large enough. Each is
-/// accessed twice, since some policies protect lines that were hit from those accessed once.
-Offsets sweep_lines(std::uint64_t bytes);
-
 /// Past the L1, so that no L1 answers before a translation; by pairs of blocks where a cache is met
 /// all the same.
 PageChaseSetup set_up_page_chases(JobRun& run);

@@ -55,16 +55,27 @@ void declare_levels(Values& values, const sim::Model& model, LoadPath kind,
   }
 }
 
-/// TLBs of textures alone.
+/// TLBs of textures alone, but for those whose misses cost nothing: the next one answers as soon.
+std::vector<const sim::CacheModel*> texture_tlbs(const sim::Model& model) {
+  std::vector<const sim::CacheModel*> tlbs;
+  const auto& textures = model.paths[static_cast<std::size_t>(LoadPath::texture_1d)];
+  for (std::size_t level = 0; textures && level < model.pages.path_tlbs.size(); ++level) {
+    if (textures->dram.at(level + 1) > textures->dram.at(level))
+      tlbs.push_back(&model.pages.path_tlbs[level]);
+  }
+  return tlbs;
+}
+
 void declare_texture_tlbs(Values& values, const sim::Model& model) {
+  const std::vector<const sim::CacheModel*> tlbs = texture_tlbs(model);
   for (std::size_t level = 0; level < 2; ++level) {
     const std::string name = level == 0 ? "tlb.texture_l1" : "tlb.texture_l2";
-    if (level >= model.pages.path_tlbs.size()) {
+    if (level >= tlbs.size()) {
       for (const char* metric : {".entries", ".entry_bytes"})
         values.push_back({name + metric, Absent{}});
       continue;
     }
-    const sim::CacheModel& tlb = model.pages.path_tlbs[level];
+    const sim::CacheModel& tlb = *tlbs[level];
     values.push_back({name + ".entries", static_cast<double>(tlb.geometries.front().lines())});
     values.push_back({name + ".entry_bytes", static_cast<double>(tlb.line_bytes)});
   }
