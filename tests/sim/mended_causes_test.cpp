@@ -46,6 +46,7 @@ bool takes_long(const Cause& cause) {
                                    "caches_of_constants_that_keep_most_of_the_bank",
                                    "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
                                    "an_l2_behind_a_cache_of_some_sms",
+                                   "an_l2_of_shorter_lines_than_the_memory_side",
                                    "a_cache_of_some_sms_without_another_before_it",
                                    "the_nearest_of_four_partitions_whose_homes_go_by_page",
                                    "levels_that_were_not_found_are_not_absent",
