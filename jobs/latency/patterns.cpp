@@ -90,7 +90,9 @@ KnownTlb known_tlb(const JobRun& run) {
     const Finding* level_reach = run.answer(level + ".reach_bytes");
     known.ends |= level_reach != nullptr && level_reach->status == Status::not_present;
     if (!miss_cycles) continue;
-    known.has_outer_level = known.first_miss_cycles.has_value();
+    // What is not known to be entries of a level may be a cache of page tables.
+    const bool is_level = level_reach != nullptr && level_reach->status == Status::ok;
+    known.has_outer_level = known.first_miss_cycles.has_value() && is_level;
     if (!known.first_miss_cycles) known.first_miss_cycles = miss_cycles;
     known.last_miss_cycles = miss_cycles;
   }
