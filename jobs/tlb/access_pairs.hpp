@@ -23,7 +23,8 @@ std::vector<Turn> turns_of(SecondAccess second_access);
 Offsets twice_each(const Offsets& places);
 
 /// The list as it is chased: pairs are neighbours that are equal. Single accesses go to the same
-/// block in both turns: what they push out of data caches cancels, too.
+/// places in both turns, four to a sector at most while there are sectors: what they push out of
+/// data caches cancels, too.
 /// @pre second accesses do not come from the memory
 Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn turn);
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whole suites, then the jobs of L1 and TLBs alone with other seeds; how often each said what: structure.sh SEED SUITES RUNS
+# Whole suites, then some jobs alone with other seeds; how often each said what: structure.sh SEED SUITES RUNS JOBS
 set -u
 for i in $(seq 1 "$2"); do
   sonde run --seed $(($1 + i)) --force --output s.h5 > "s$i.log" 2>&1
@@ -7,7 +7,7 @@ for i in $(seq 1 "$2"); do
   sonde export --format csv-long s.h5 | grep -v ways_per_set > "s$i.csv"
 done
 for i in $(seq 1 "$3"); do
-  sonde run --seed $(($1 + 100 + i)) --jobs clock,cache.l1,cache.readonly,cache.texture_l1,tlb --force --output t.h5 > "t$i.log" 2>&1 || echo "run $i rc $?"
+  sonde run --seed $(($1 + 100 + i)) --jobs "$4" --force --output t.h5 > "t$i.log" 2>&1 || echo "run $i rc $?"
   sonde export --format csv-long t.h5 | grep -v ways_per_set > "t$i.csv"
 done
 python3 - <<'P'
