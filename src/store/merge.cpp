@@ -195,12 +195,29 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   return files;
 }
 
-/// Nothing, with a note, for an unfinished shard whose process died before anything was in it.
-std::optional<RunReader> open_unless_torn(const fs::path& file, MergeNotes& notes) {
+/// What a merge wants of a file before its rows.
+struct Content {
+  Provenance provenance;
+  std::vector<Candidate> candidates;
+  std::vector<UnauditedDevice> unaudited;
+};
+
+Content read_content(const fs::path& file) {
+  const RunReader reader(file);
+  return {.provenance = reader.provenance(),
+          .candidates = list_candidates(file, reader),
+          .unaudited = reader.read_unaudited()};
+}
+
+/// Nothing, with a note, for an unfinished shard whose process died as it wrote to it.
+std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes) {
+  const bool may_be_torn = file.extension() == ".part";
   try {
-    return std::optional<RunReader>(std::in_place, file);
+    Content content = read_content(file);
+    if (may_be_torn) std::ranges::for_each(content.candidates, check_readable);
+    return content;
   } catch (const StoreError& error) {
-    if (file.extension() != ".part") throw;
+    if (!may_be_torn) throw;
     notes.push_back(fmt::format("{}: left out", error.what()));
     return std::nullopt;
   }
@@ -283,10 +300,9 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {
-    const auto opened = open_unless_torn(file, notes);
-    if (!opened) continue;
-    const RunReader& reader = *opened;
-    const Provenance& its = reader.provenance();
+    auto content = read_unless_torn(file, notes);
+    if (!content) continue;
+    const Provenance& its = content->provenance;
     const bool is_new_run =
         runs.insert({its.started_utc, its.slurm_job_id, its.command_line}).second;
     if (!provenance) {
@@ -301,10 +317,8 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       provenance->world_size += its.world_size;
     }
     add_points(provenance->points, its.points);
-    for (Candidate& one : list_candidates(file, reader)) {
-      add_candidate(choice, std::move(one), notes);
-    }
-    for (UnauditedDevice& device : reader.read_unaudited()) {
+    for (Candidate& one : content->candidates) add_candidate(choice, std::move(one), notes);
+    for (UnauditedDevice& device : content->unaudited) {
       if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));
     }
   }

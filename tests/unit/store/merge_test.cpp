@@ -1,9 +1,12 @@
 // What comes out of a merge is what went in, whichever rows of whichever file it was.
 #include "store/merge.hpp"
+#include "base/text_file.hpp"
 #include "store/run_reader.hpp"
+#include "store/shard.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::print;
+using testing::AnyOf;
 
 // Some MiB of each kind of trace, so that columns have chunks to be copied, and parts that need not
 // begin at one.
@@ -91,6 +95,36 @@ TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {
 
   std::ofstream(parts / "GPU-8.h5") << "whole once";
   EXPECT_THROW(merge_runs({parts}, folder_ / "all.h5"), StoreError);
+}
+
+TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_wrote_costs_no_other) {
+  const fs::path parts = folder_ / "run.h5.parts";
+  fs::create_directories(parts);
+  const std::vector<DeviceResult> one = make_devices(6, 1, 1);
+  write("run.h5.parts/GPU-1.h5", one);
+  const fs::path torn = parts / "GPU-2.h5.part";
+  const DeviceResult other = make_devices(7, 1, 1).front();
+  {
+    Shard shard = Shard::create(parts, other, test::some_provenance());
+    shard.append(other.jobs.front());
+    fs::rename(finished_shard(parts, other.info.uuid).string() + ".part", torn);
+  }
+  const std::string whole = read_text_file(torn, 1 << 24);
+  constexpr std::size_t block_bytes = 512;
+  const std::size_t step_bytes = block_bytes * (1 + whole.size() / block_bytes / 64);
+  std::size_t left_out = 0;
+  for (std::size_t begin = 0; begin < whole.size(); begin += step_bytes) {
+    std::string text = whole;
+    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                std::min(block_bytes, whole.size() - begin), '\0');
+    std::ofstream(torn, std::ios::binary) << text;
+
+    const auto devices = merge({parts});
+    ASSERT_THAT(devices.size(), AnyOf(1, 2)) << begin;
+    EXPECT_EQ(print(devices.front()), print(one.front())) << begin;
+    left_out += devices.size() == 1 ? 1 : 0;
+  }
+  EXPECT_GT(left_out, 0);
 }
 
 TEST_F(MergedDevicesTest, a_merge_can_be_merged) {
