@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "device/device_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -306,6 +307,10 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
     job.run(run);
   } catch (const SettingError& error) {
     status = error.status;
+    reason = error.what();
+    run.report_rest("", status, reason);
+  } catch (const ProbeTooLargeError& error) {
+    status = Status::not_resolvable;  // nothing has failed: another try would ask for as much
     reason = error.what();
     run.report_rest("", status, reason);
   } catch (const DeviceLostError& error) {

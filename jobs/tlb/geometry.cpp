@@ -5,6 +5,7 @@
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "device/device_error.hpp"
 #include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
@@ -147,6 +148,18 @@ bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return loses;
 }
 
+/// How far apart fresh translations in such steps miss; nullopt, too, if their chase asks for more
+/// than a block has room for.
+std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t step_bytes,
+                                        Targets targets) {
+  try {
+    return miss_distance(
+        find_fresh_misses(tlb, fresh_translations(tlb, step_bytes, targets), targets), step_bytes);
+  } catch (const ProbeTooLargeError&) {
+    return std::nullopt;
+  }
+}
+
 // Levels translate the same pages, as far as is known: others need more evidence.
 constexpr double agreement_of_other_units = 0.95;
 
@@ -155,9 +168,7 @@ constexpr double agreement_of_other_units = 0.95;
 /// and it throws out first what was asked for last: pages that it saw again stay, and those between
 /// them look like the beginnings of blocks.
 bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Targets targets) {
-  const std::uint64_t half_bytes = block_bytes / 2;
-  const auto distance = miss_distance(
-      find_fresh_misses(tlb, fresh_translations(tlb, half_bytes, targets), targets), half_bytes);
+  const auto distance = fresh_distance(tlb, block_bytes / 2, targets);
   return distance && distance->bytes == block_bytes &&
          distance->agreement >= agreement_of_other_units;
 }
@@ -171,8 +182,7 @@ Granularity granularity_here(const TlbUnderTest& tlb) {
     std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
     for (std::uint64_t step = smallest_page_bytes / parts_of_page;
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-      const auto distance = miss_distance(
-          find_fresh_misses(tlb, fresh_translations(tlb, step, targets), targets), step);
+      const auto distance = fresh_distance(tlb, step, targets);
       // Misses all along, though not in shorter steps, are none of translations: a cache loses
       // lines.
       if (!distance || distance->bytes == step) continue;

@@ -10,6 +10,7 @@
 #include "jobs/run/replicates.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
+#include "jobs/tlb/doubts.hpp"
 #include "jobs/tlb/entry_size.hpp"
 #include "jobs/tlb/level_sets.hpp"
 #include "jobs/tlb/reach.hpp"
@@ -234,7 +235,7 @@ std::string why_not_absent(const PageChaseSetup& setup, const std::vector<PageCh
                        pages);
   if (!found.steps_bytes.empty() && found.steps_bytes.back() == 0 && inner.step_bytes == 0)
     return "but no entry of an inner level is known: two levels may overflow at once";
-  if (may_hide_level(chases, found.levels, setup.least_step_cycles))
+  if (level_that_may_hide_another(chases, found.levels, setup.least_step_cycles))
     return "but misses cost more in longer chases, by less than a third: a level may lie between";
   return "";
 }
@@ -301,6 +302,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
                                   inner.granularity_bytes);
     }
     characterize_level(tlb, chases, granularity);
+    doubt_wide_entries(tlb);
     if (is_of_page_tables(tlb.entry_bytes, tlb.inner)) {
       found.steps_bytes.push_back(0);
       continue;
@@ -318,6 +320,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
           std::min(tlb.level.overflowing_bytes / inner.step_bytes, evicting_share * inner.entries);
     }
   }
+  doubt_levels_behind(setup, chases, names, found.levels);
   found.largest_entry_bytes = inner.step_bytes;
   const std::string why_not = why_not_absent(setup, chases, found, inner);
   for (std::size_t i = found.levels.size(); i < names.size(); ++i)

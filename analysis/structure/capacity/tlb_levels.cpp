@@ -184,11 +184,13 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
   return levels;
 }
 
-bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector<TlbLevel>& levels,
-                    double least_step_cycles) {
+std::optional<std::size_t> level_that_may_hide_another(const std::vector<PageChaseCosts>& chases,
+                                                       const std::vector<TlbLevel>& levels,
+                                                       double least_step_cycles) {
   constexpr std::size_t fewest_misses = 8;  // that show where they end
   constexpr double notable_share = 0.25;
-  for (const TlbLevel& level : levels) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const TlbLevel& level = levels[i];
     std::optional<double> top_cycles;  // of the first misses
     for (const PageChaseCosts& chase : chases) {
       // What costs far more is a level found, or a line lost, or lies half way to the next level
@@ -201,10 +203,10 @@ bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector
       if (!top_cycles) top_cycles = quantile(misses, common_quantile);
       const auto beyond = costs_above(misses, *top_cycles + least_step_cycles).size();
       if (static_cast<double>(beyond) >= notable_share * static_cast<double>(misses.size()))
-        return true;
+        return i;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace sonde

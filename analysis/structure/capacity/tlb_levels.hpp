@@ -2,7 +2,9 @@
 // just accessed, and from how much memory on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace sonde {
@@ -32,9 +34,11 @@ struct TlbLevel {
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);
 
-/// Whether a quarter of the misses of one of these levels cost more in some longer chase than
-/// nearly all did at first, though by too little for a level: one may lie in between all the same.
-bool may_hide_level(const std::vector<PageChaseCosts>& chases, const std::vector<TlbLevel>& levels,
-                    double least_step_cycles);
+/// The first of these levels of whose misses a quarter cost more in some longer chase than nearly
+/// all did at first, though by too little for a level: one may lie behind it all the same, and
+/// before the next one that was found. nullopt if there is none.
+std::optional<std::size_t> level_that_may_hide_another(const std::vector<PageChaseCosts>& chases,
+                                                       const std::vector<TlbLevel>& levels,
+                                                       double least_step_cycles);
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
+#include "device/device_error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using ::testing::Not;
 /// A device that fails its n-th probe, in the way asked for.
 class FailingDevice final : public Device {
  public:
-  enum class Failure { probe, device };
+  enum class Failure { probe, device, room };
   FailingDevice(int fails_at, Failure failure) : fails_at_(fails_at), failure_(failure) {
     info_.sm_count = 1;
   }
@@ -31,6 +32,7 @@ class FailingDevice final : public Device {
   Trace play(const ProbeSpec&) override {
     if (++probes_ == fails_at_) {
       if (failure_ == Failure::device) throw DeviceLostError("sticky error 700");
+      if (failure_ == Failure::room) throw ProbeTooLargeError("a block has 48 KiB");
       throw DeviceError("launch failed");
     }
     return {};
@@ -162,6 +164,25 @@ TEST(SuiteTest, what_a_job_forgets_is_reported_as_failed) {
   EXPECT_EQ(find_finding(findings, "clock.granularity_cycles")->confidence, 1);
   EXPECT_EQ(find_finding(findings, "clock.scope")->status, Status::failed);
   EXPECT_EQ(find_finding(findings, "clock.scope")->confidence, 0);
+}
+
+TEST(SuiteTest, what_a_device_has_no_room_for_is_no_failure) {
+  FailingDevice device(2, FailingDevice::Failure::room);
+  const Job asks_for_much{"clock", "", SuiteLevel::quick, [](JobRun& run) {
+                            const ClockProbe probe{ClockWindow::empty, {0}, 1};
+                            run.run("small", probe);
+                            run.report(found("clock.overhead_cycles", 2.0, 1, 1));
+                            run.run("large", probe);
+                          }};
+
+  const JobOutcome outcome = run_job(asks_for_much, device, SuiteLevel::quick, 1, {}, 60, {});
+
+  EXPECT_EQ(outcome.result.status, Status::not_resolvable);
+  EXPECT_FALSE(outcome.device_lost);
+  const auto& findings = outcome.result.findings;
+  EXPECT_EQ(find_finding(findings, "clock.overhead_cycles")->status, Status::ok);
+  EXPECT_EQ(find_finding(findings, "clock.scope")->status, Status::not_resolvable);
+  EXPECT_EQ(find_finding(findings, "clock.scope")->reason, "a block has 48 KiB");
 }
 
 TEST(SuiteTest, a_lost_device_is_reported_as_lost) {

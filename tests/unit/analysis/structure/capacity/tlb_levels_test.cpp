@@ -244,13 +244,13 @@ TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) 
 
 TEST(TlbLevelsTest, misses_that_cost_a_little_more_in_longer_chases_may_hide_a_level) {
   auto seen = chases(32, 130, 4096);
-  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  EXPECT_EQ(level_that_may_hide_another(seen, find_tlb_levels(seen, 3), 3), std::nullopt);
   for (double& cost : seen[8].cost_cycles) cost += cost > 70 ? 2 : 0;
-  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  EXPECT_EQ(level_that_may_hide_another(seen, find_tlb_levels(seen, 3), 3), std::nullopt);
   for (double& cost : seen.back().cost_cycles) cost += cost > 70 ? 12 : 0;
 
   EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
-  EXPECT_TRUE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  EXPECT_EQ(level_that_may_hide_another(seen, find_tlb_levels(seen, 3), 3), 1);
 }
 
 /// Random victims: of the first chase that overflows, pages that always miss are fewer than those
@@ -277,7 +277,7 @@ TEST(TlbLevelsTest, costs_half_way_to_the_next_level_hide_none) {
   }
 
   ASSERT_EQ(find_tlb_levels(seen, 3).size(), 2U);
-  EXPECT_FALSE(may_hide_level(seen, find_tlb_levels(seen, 3), 3));
+  EXPECT_EQ(level_that_may_hide_another(seen, find_tlb_levels(seen, 3), 3), std::nullopt);
 }
 
 }  // namespace
