@@ -67,8 +67,9 @@ struct JobOutcome {
 };
 
 /// Runs one job. A failed probe ends the job, not the suite: the result then has status `failed`,
-/// the reason, and everything found before; `not_resolvable` if the device has no room for a probe. Metrics of the job that it left without a finding are
-/// reported as failed: each metric has exactly one finding.
+/// the reason, and everything found before; `not_resolvable` if the device has no room for a probe.
+/// Metrics of the job that it left without a finding are reported as failed, or as that: each
+/// metric has exactly one finding.
 /// @param time_limit_s a job over it is given up at its next probe
 /// @param on_probe called after each probe
 /// @param settings of this job
