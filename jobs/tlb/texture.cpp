@@ -87,6 +87,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads,
   const auto& [level, step_bytes, reach_bytes] = plain_level;
   const double share_tolerance = misses_show(plain_level.level) ? 0.1 : 0.25;
   constexpr double penalty_tolerance = 0.2;
+  constexpr double most_ratio = 1.5;            // of a cost to the usual miss
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
   const auto spread_over = [&](std::uint64_t span_bytes) {
     const std::uint64_t fewest_bytes = std::bit_ceil(span_bytes / loads.kept_pages);
@@ -101,6 +102,9 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads,
         misses_of(measure_page_costs(textures, span_bytes, spread), level.threshold_cycles);
     const Misses plain =
         misses_of(measure_page_costs(loads, span_bytes, spread), level.threshold_cycles);
+    // Lines that the data caches lost cost far more: such a chase shows no misses of the level.
+    if (plain.usual_cycles > most_ratio * level.penalty_cycles + loads.least_step_cycles)
+      return false;
     any_missed = any_missed || plain.share > least_missing_share;
     if (std::abs(fetches.share - plain.share) > share_tolerance) return true;
     const double apart_cycles = std::abs(fetches.usual_cycles - plain.usual_cycles);

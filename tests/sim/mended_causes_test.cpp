@@ -42,6 +42,7 @@ bool takes_long(const Cause& cause) {
                                    "entries_of_random_levels_of_many_pages",
                                    "slow_translations_are_no_partition",
                                    "textures_that_hit_without_translation_have_no_tlb_of_their_own",
+                                   "texture_tlbs_beside_chases_that_lost_their_lines",
                                    "partitions_may_be_caches_of_code",
                                    "caches_of_constants_that_keep_most_of_the_bank",
                                    "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",

@@ -167,8 +167,13 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
-    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) {
-      if (are_half_misses(levels.back(), level, least_step_cycles)) {
+    // All pages of the first chase may miss in half of their passes, but not those of the next.
+    const bool are_halves =
+        first_misses != nullptr && are_half_misses(levels.back(), level, least_step_cycles);
+    const bool is_next = i > 0 && first_misses == &chases[i - 1];
+    if (first_misses != nullptr &&
+        ((are_halves && is_next) || costs_so_much(*first_misses, level, least_step_cycles))) {
+      if (are_halves) {
         TlbLevel& whole = levels.back();
         whole.threshold_cycles = whole.penalty_cycles;
         whole.penalty_cycles = level.penalty_cycles;

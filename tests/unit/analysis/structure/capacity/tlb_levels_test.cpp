@@ -268,6 +268,27 @@ TEST(TlbLevelsTest, misses_cost_what_those_of_longer_chases_do) {
   EXPECT_EQ(levels[1].overflowing_bytes, 256 * mib);
 }
 
+/// Random victims of 27 entries under 32 pages: each misses in half of its passes.
+TEST(TlbLevelsTest, pages_that_all_miss_in_half_of_their_passes_make_no_level) {
+  std::vector<PageChaseCosts> seen;
+  for (std::uint64_t pages = 4; pages <= 512; pages *= 2) {
+    const double cost_cycles = pages <= 16 ? 0 : pages == 32 ? 88 : 176;
+    seen.push_back({pages * 2 * mib, std::vector<double>(pages, cost_cycles)});
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_EQ(levels[0].penalty_cycles, 176);
+  EXPECT_EQ(levels[0].fitting_bytes, 32 * mib);
+  EXPECT_EQ(levels[0].overflowing_bytes, 64 * mib);
+
+  seen[4] = seen[3];  // a level of its own holds twice as many
+  for (double& cost : seen[4].cost_cycles) cost = 88;
+  seen[4].span_bytes *= 2;
+  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
+}
+
 /// Random victims: pages that miss the outer level in half of their passes cost the mean of both.
 TEST(TlbLevelsTest, costs_half_way_to_the_next_level_hide_none) {
   auto seen = chases(32, 130, 4096);
