@@ -2,13 +2,11 @@
 
 A latency or a rate of an operation is right only if the loop holds that operation, as often as the kernel says,
 each on what the one before made, and hardly anything else. What a step is in machine code stands in
-kernels/arithmetic/arithmetic_code.hpp. Usage: arithmetic_windows.py <library>; exit status as sass_windows.py.
+kernels/arithmetic/arithmetic_code.hpp.
 """
 
 import os
 import re
-import subprocess
-import sys
 from collections import Counter, namedtuple
 
 import sass_windows
@@ -171,20 +169,7 @@ def check_listing(listing, table):
     return kernels, faults
 
 
-def main(path):
-    disassembler = sass_windows.find_disassembler()
-    if disassembler is None:
-        print("skipped: no cuobjdump and nvdisasm on the PATH or in .tools/bin "
-              "(the machine code cannot be read). Run tests/sass/get_disassembler.sh")
-        return sass_windows.SKIPPED
-    listing = subprocess.run([disassembler, "-sass", path], check=True, capture_output=True, text=True).stdout
+def check(listing):
+    """@return kernels of arithmetic, faults"""
     with open(CODE_TABLE, encoding="utf-8") as table:
-        kernels, faults = check_listing(listing, read_table(table.read()))
-    for fault in faults:
-        print(fault)
-    print(f"{kernels} kernels of arithmetic, {len(faults)} faults")
-    return 1 if faults or not kernels else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+        return check_listing(listing, read_table(table.read()))

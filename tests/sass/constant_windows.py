@@ -1,11 +1,10 @@
 """Checks the machine code of streams of constants and of the load under which clocks are read.
 
-Their times are those of whole loops, so what counts is what the loops hold. Usage and exit status: those of
-sass_windows.py, whose parser does the reading.
+Their times are those of whole loops, so what counts is what the loops hold. The parser of
+sass_windows.py does the reading.
 """
 
 import re
-import sys
 
 import sass_windows
 from sass_windows import is_clock, is_jump, is_memory
@@ -102,7 +101,3 @@ def check_functions(functions):
             code = functions[name]
             faults += [f"{name}: {fault}" for fault in check(name, code) + sass_windows.no_local_memory(code)]
     return faults
-
-
-if __name__ == "__main__":
-    sys.exit(sass_windows.main(sys.argv[1:], check_functions))

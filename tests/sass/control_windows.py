@@ -1,9 +1,8 @@
 """Checks the machine code of the kernels on control flow: branches that are branches, paths of their own,
-barriers in a row, registers that are in use. Usage and exit status as sass_windows.py.
+barriers in a row, registers that are in use.
 """
 
 import re
-import sys
 
 import sass_windows
 from sass_windows import (clock_faults, is_clock, is_jump, is_memory, loops, read_faults, register,
@@ -216,7 +215,3 @@ def check_functions(functions):
         for name in names:
             faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
     return faults
-
-
-if __name__ == "__main__":
-    sys.exit(sass_windows.main(sys.argv[1:], check_functions))

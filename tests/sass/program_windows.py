@@ -1,9 +1,8 @@
 """Checks the machine code of programs: loads of a pass stand in a row, none of which waits for another one, the next
-row waits for all of their values, and a timed window holds its load alone. Usage and exit status as sass_windows.py.
+row waits for all of their values, and a timed window holds its load alone.
 """
 
 import re
-import sys
 
 import sass_windows
 from sass_windows import clock_faults, is_clock, is_jump, is_memory, loaded, stored
@@ -151,7 +150,3 @@ def check_functions(functions):
     for name in names:
         faults += [f"{name}: {fault}" for fault in check_program(name, functions[name])]
     return faults
-
-
-if __name__ == "__main__":
-    sys.exit(sass_windows.main(sys.argv[1:], check_functions))

@@ -1,22 +1,16 @@
 """Checks the machine code of the probe kernels: what stands between two reads of the clock.
 
 A measured latency is right only if the window holds the load that was meant, the store that waits for
-it, and nothing else. Usage: sass_windows.py <library or object>...; needs cuobjdump and nvdisasm.
-Exit status: 0 all well, 1 a kernel is wrong, 77 no disassembler (the test is skipped).
+it, and nothing else. The parser of listings is here, too; check_kernels.py runs all checks.
 """
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections import namedtuple
 
 Instruction = namedtuple("Instruction", "address predicate opcode operands control", defaults=[None])
 # Scoreboards (0..5) that an instruction sets, to be released when it is done, and those it waits for; of those it
 # sets, the one that is released when its result is there (the other: when its operands were read).
 Control = namedtuple("Control", "sets waits fills", defaults=[frozenset()])
-SKIPPED = 77
 
 # Loads by template argument (kernels::Load: ca, cg, nc, cv). sm_75 adds .SYS where sm_80 has nothing.
 GLOBAL_LOADS = [
@@ -420,34 +414,3 @@ def check_functions(functions):
     for name, code in functions.items():
         faults += [f"{name}: {fault}" for fault in no_local_memory(code) + barrier_faults(code)]
     return faults
-
-
-def find_disassembler():
-    tools = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".tools", "bin")
-    os.environ["PATH"] += os.pathsep + os.path.normpath(tools)
-    if shutil.which("cuobjdump") and shutil.which("nvdisasm"):
-        return "cuobjdump"
-    return None
-
-
-def main(paths, check_all=check_functions):
-    disassembler = find_disassembler()
-    if disassembler is None:
-        print("skipped: no cuobjdump and nvdisasm on the PATH or in .tools/bin "
-              "(the machine code cannot be read). Run tests/sass/get_disassembler.sh")
-        return SKIPPED
-    functions = {}
-    for path in paths:
-        listing = subprocess.run([disassembler, "-sass", path], check=True, capture_output=True,
-                                 text=True).stdout
-        for name, code in parse(listing).items():
-            functions[name if name not in functions else name + "'"] = code
-    faults = check_all(functions)
-    for fault in faults:
-        print(fault)
-    print(f"{len(functions)} kernels, {len(faults)} faults")
-    return 1 if faults or not functions else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

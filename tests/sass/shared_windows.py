@@ -1,9 +1,8 @@
 """Checks the machine code of the atomics on shared memory: rows of them, dependent or not, and nothing else in
-their loops. Usage and exit status as sass_windows.py.
+their loops.
 """
 
 import re
-import sys
 
 import sass_windows
 from sass_windows import clock_faults, is_memory, loops, register, stored
@@ -48,7 +47,3 @@ def check_functions(functions):
     for name in names:
         faults += [f"{name}: {fault}" for fault in check_atomics(name, functions[name])]
     return faults
-
-
-if __name__ == "__main__":
-    sys.exit(sass_windows.main(sys.argv[1:], check_functions))

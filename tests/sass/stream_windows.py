@@ -1,11 +1,10 @@
 """Checks the machine code of streams: hints, timed tiles, bulk copies, additions and groups of SMs.
 
-A rate is that of a hint only if the hint stands at every load or store. Usage and exit status: those of
-sass_windows.py, whose parser does the reading.
+A rate is that of a hint only if the hint stands at every load or store. The parser of
+sass_windows.py does the reading.
 """
 
 import re
-import sys
 
 import sass_windows
 from sass_windows import is_memory
@@ -145,7 +144,3 @@ def check_functions(functions):
     if bulk and not any(is_memory(i) for code in bulk for i in code):
         faults.append("bulk_stream_kernel is empty for every target")
     return faults
-
-
-if __name__ == "__main__":
-    sys.exit(sass_windows.main(sys.argv[1:], check_functions))
