@@ -21,11 +21,14 @@ namespace {
 /// from the memory, so that the pages that evict may be more than the L2 has lines.
 enum class Targets { kept, cold };
 
+constexpr std::uint64_t fewest_targets = 8;
+
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
 /// of the inner ones.
 EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                                      Targets targets) {
   constexpr std::uint64_t most_targets = 64;
+  constexpr std::uint64_t most_accesses = 1 << 18;  // of 4096 inner pages before each target
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
   const std::uint64_t evictors = targets == Targets::kept ? tlb.kept_pages : overfilling_pages;
   EntryChaseRequest request;
@@ -37,6 +40,10 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   if (tlb.inner.step_bytes > 0) {
     request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
     request.inner_evictor_count = tlb.inner.pages;
+    // Each target has its own: of thousands of small pages there are fewer targets.
+    request.target_count =
+        std::min(request.target_count,
+                 std::max(fewest_targets, most_accesses / (request.inner_evictor_count + 1)));
   }
   return request;
 }
@@ -173,8 +180,7 @@ bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Ta
          distance->agreement >= agreement_of_other_units;
 }
 
-Granularity granularity_here(const TlbUnderTest& tlb) {
-  constexpr std::uint64_t fewest_targets = 8;
+Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
   constexpr std::uint64_t parts_of_page = 8;
@@ -182,6 +188,7 @@ Granularity granularity_here(const TlbUnderTest& tlb) {
     std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
     for (std::uint64_t step = smallest_page_bytes / parts_of_page;
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+      if (tlb.run.device_s() > end_device_s) return {};
       const auto distance = fresh_distance(tlb, step, targets);
       // Misses all along, though not in shorter steps, are none of translations: a cache loses
       // lines.
@@ -296,9 +303,12 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
 }
 
 Granularity measure_granularity(const TlbUnderTest& tlb) {
-  Granularity seen = granularity_here(tlb);
+  // Of the GPU: a level behind 4096 inner pages is asked some fifteen times in it, usually less.
+  constexpr double most_search_s = 6;
+  const double end_device_s = tlb.run.device_s() + most_search_s;
+  Granularity seen = granularity_here(tlb, end_device_s);
   for (std::size_t draw = 1; draw < asked_places && !seen.bytes && seen.keeps_new; ++draw)
-    seen = granularity_here(at_other_place(tlb, "granularity", draw));
+    seen = granularity_here(at_other_place(tlb, "granularity", draw), end_device_s);
   return seen;
 }
 

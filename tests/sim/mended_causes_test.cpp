@@ -54,6 +54,7 @@ bool takes_long(const Cause& cause) {
                                    "entries_of_random_levels_of_many_pages",
                                    "fetch_behind_a_full_cache",
                                    "few_large_entries_behind_many_small_ones",
+                                   "few_targets_behind_thousands_of_pages",
                                    "first_and_last_lines_of_blocks_share_sets",
                                    "four_misses_at_one_distance_are_no_pages",
                                    "levels_that_were_not_found_are_not_absent",

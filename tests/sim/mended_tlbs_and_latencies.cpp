@@ -212,6 +212,11 @@ std::vector<Cause> causes_of_tlbs_and_latencies() {
        {"cache.l2", "cache.l1", "tlb"},
        "tlb.l2.e",
        true},
+      // Thousands of small pages before each target: its chases took ten minutes.
+      {"few_targets_behind_thousands_of_pages",
+       {281082251},
+       {"cache.l2", "cache.l1", "tlb"},
+       "tlb."},
       {"pages_that_an_inner_level_of_brrip_keeps",
        {504714664},
        {"cache.l2", "cache.l1", "tlb"},
