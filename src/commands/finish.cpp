@@ -213,6 +213,13 @@ void leave_together(const RankContext& context, double limit_s, ExitStatus statu
   if (!rendezvous(context.mpi.world(), patience).complete()) end_all_ranks(status);
 }
 
+/// However it ends, an error included, a rescue that is under way is the end of the process: what
+/// it uses stays until then.
+struct LeavesWatch {
+  StageWatch& watch;
+  ~LeavesWatch() { watch.leave(); }
+};
+
 }  // namespace
 
 ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
@@ -223,6 +230,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     return build_without(plan, lost, context, progress);
   };
   const auto rescue = [&] { return rescue_without({}); };
+  const LeavesWatch leaves{context.watch};
 
   const auto go_on_with = [&](const Attendance& attendance) {
     progress.finish_line();

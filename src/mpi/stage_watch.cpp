@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +18,6 @@ namespace sonde {
 namespace {
 
 constexpr auto check_period = std::chrono::milliseconds(200);
-// After SIGTERM: enough to end a short stage in order, less than the 30 s that Slurm leaves.
-constexpr std::chrono::duration<double> urgent_limit_s{15};
 // MPI_Abort is a message to the launcher, which may hang like anything else.
 constexpr unsigned abort_limit_s = 5;
 
@@ -45,7 +44,8 @@ void end_all_ranks(ExitStatus status) {
   std::_Exit(code);
 }
 
-StageWatch::StageWatch(double limit_s) : limit_s_(limit_s), thread_([this] { watch(); }) {}
+StageWatch::StageWatch(double limit_s, double urgent_limit_s)
+    : limit_s_(limit_s), urgent_limit_s_(urgent_limit_s), thread_([this] { watch(); }) {}
 
 StageWatch::~StageWatch() {
   {
@@ -56,20 +56,26 @@ StageWatch::~StageWatch() {
   thread_.join();
 }
 
+std::unique_lock<std::mutex> StageWatch::lock_unless_ending() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !ending_; });
+  return lock;
+}
+
 void StageWatch::enter(Stage stage) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_unless_ending();
   stage_ = std::move(stage);
   watching_ = true;
-  begin_ = Clock::now();
+  entered_ = begin_ = Clock::now();
 }
 
 void StageWatch::step() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_unless_ending();
   begin_ = Clock::now();
 }
 
 void StageWatch::leave() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = lock_unless_ending();
   watching_ = false;
 }
 
@@ -82,7 +88,8 @@ std::string StageWatch::overdue() const {
         limit_s.count());
   }
   if (!launcher_lives()) return "lost its launcher";
-  if (told_to_stop_ != Clock::time_point{} && now - told_to_stop_ > urgent_limit_s) {
+  if (told_to_stop_ != Clock::time_point{} &&
+      now - std::max(told_to_stop_, entered_) > urgent_limit_s_) {
     return "was to end by SIGTERM";
   }
   return "";
@@ -96,7 +103,7 @@ void StageWatch::watch() {
     const std::string why = overdue();
     if (why.empty()) continue;
     const Stage stage = std::exchange(stage_, {});
-    watching_ = false;
+    ending_ = true;
     lock.unlock();
     end(stage, why);
   }

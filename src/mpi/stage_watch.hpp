@@ -25,11 +25,14 @@ struct Stage {
 
 /// Watches from a thread of its own. A stage is over its time when it lasts longer than the limit,
 /// some seconds longer than a SIGTERM, or than the launcher: then the process says so, calls the
-/// stage's rescue and ends, with MPI_Abort for all ranks if MPI runs.
+/// stage's rescue and ends, with MPI_Abort for all ranks if MPI runs. Who calls the watch meanwhile
+/// waits for that end: the rescue may use what a caller that went on would destroy.
 class StageWatch {
  public:
   /// @param limit_s of each stage, or of each of its steps
-  explicit StageWatch(double limit_s);
+  /// @param urgent_limit_s of a stage after SIGTERM, or of one that begins later: enough to end a
+  ///   short one in order, less than the 30 s that Slurm leaves
+  explicit StageWatch(double limit_s, double urgent_limit_s = 15);
   ~StageWatch();
   StageWatch(const StageWatch&) = delete;
   StageWatch& operator=(const StageWatch&) = delete;
@@ -45,15 +48,19 @@ class StageWatch {
   using Clock = std::chrono::steady_clock;
   void watch();
   std::string overdue() const;
+  std::unique_lock<std::mutex> lock_unless_ending();
   [[noreturn]] void end(const Stage& stage, const std::string& why);
 
   const std::chrono::duration<double> limit_s_;
+  const std::chrono::duration<double> urgent_limit_s_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
   bool watching_ = false;
+  bool ending_ = false;
   Stage stage_;
-  Clock::time_point begin_{};
+  Clock::time_point entered_{};
+  Clock::time_point begin_{};  // of its step
   Clock::time_point told_to_stop_{};
   std::thread thread_;
 };

@@ -63,5 +63,48 @@ TEST(StageWatchDeathTest, outside_of_stages_time_does_not_count) {
       testing::ExitedWithCode(42), "");
 }
 
+TEST(StageWatchDeathTest, a_stage_that_is_under_way_at_a_sigterm_ends_soon) {
+  EXPECT_EXIT(
+      {
+        note_stop_signals();
+        StageWatch watch(20, 0.4);
+        watch.enter({.name = "writing", .status = ExitStatus::incomplete});
+        std::raise(SIGTERM);
+        sleep_and_leave(10s);
+      },
+      testing::ExitedWithCode(3), "writing was to end by SIGTERM");
+}
+
+// A job that ends half a minute after a SIGTERM is written all the same, if SIGKILL has not come.
+TEST(StageWatchDeathTest, a_stage_that_begins_after_a_sigterm_has_its_time) {
+  EXPECT_EXIT(
+      {
+        note_stop_signals();
+        StageWatch watch(20, 0.8);
+        std::raise(SIGTERM);
+        std::this_thread::sleep_for(1500ms);
+        watch.enter({.name = "writing"});
+        sleep_and_leave(500ms);
+      },
+      testing::ExitedWithCode(42), "");
+}
+
+// Else it would destroy what the rescue uses.
+TEST(StageWatchDeathTest, who_goes_on_while_the_rescue_works_waits_for_the_end) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.3);
+        const auto rescue = [] {
+          std::this_thread::sleep_for(1500ms);
+          return ExitStatus::verdict;
+        };
+        watch.enter({.name = "writing", .rescue = rescue});
+        std::this_thread::sleep_for(1s);
+        watch.leave();
+        sleep_and_leave(0ms);
+      },
+      testing::ExitedWithCode(4), "");
+}
+
 }  // namespace
 }  // namespace sonde
