@@ -20,7 +20,6 @@ namespace {
 /// How targets of fresh translations are met: `kept`, after a pass over all, from the L2; `cold`,
 /// from the memory, so that the pages that evict may be more than the L2 has lines.
 enum class Targets { kept, cold };
-
 constexpr std::uint64_t fewest_targets = 8;
 
 /// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
@@ -41,9 +40,8 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
     request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
     request.inner_evictor_count = tlb.inner.pages;
     // Each target has its own: of thousands of small pages there are fewer targets.
-    request.target_count =
-        std::min(request.target_count,
-                 std::max(fewest_targets, most_accesses / (request.inner_evictor_count + 1)));
+    const std::uint64_t most = most_accesses / (request.inner_evictor_count + 1);
+    request.target_count = std::min(request.target_count, std::max(fewest_targets, most));
   }
   return request;
 }
@@ -190,8 +188,7 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
       if (tlb.run.device_s() > end_device_s) return {};
       const auto distance = fresh_distance(tlb, step, targets);
-      // Misses all along, though not in shorter steps, are none of translations: a cache loses
-      // lines.
+      // Misses all along, though not in shorter steps, are of a cache that loses lines.
       if (!distance || distance->bytes == step) continue;
       const std::uint64_t closer_bytes = nearest_bytes;
       nearest_bytes = std::min(nearest_bytes, distance->bytes);
@@ -303,8 +300,7 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
 }
 
 Granularity measure_granularity(const TlbUnderTest& tlb) {
-  // Of the GPU: a level behind 4096 inner pages is asked some fifteen times in it, usually less.
-  constexpr double most_search_s = 6;
+  constexpr double most_search_s = 6;  // of the GPU; behind 4096 inner pages some fifteen chases
   const double end_device_s = tlb.run.device_s() + most_search_s;
   Granularity seen = granularity_here(tlb, end_device_s);
   for (std::size_t draw = 1; draw < asked_places && !seen.bytes && seen.keeps_new; ++draw)
