@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <map>
-#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -50,13 +50,63 @@ struct Pace {
 };
 
 Pace pace_of(std::vector<double> ends, int warps) {
-  std::sort(ends.begin(), ends.end());
   const auto turns = static_cast<double>(ends.size() - 1);
-  const auto from = static_cast<std::size_t>(settled_from * turns);
-  const auto to = static_cast<std::size_t>(settled_to * turns);
-  const double pace = (ends[to] - ends[from]) / std::max(1.0, static_cast<double>(to - from));
-  return {ends.back(), pace * warps};
+  const auto from = static_cast<std::ptrdiff_t>(settled_from * turns);
+  const auto to = static_cast<std::ptrdiff_t>(settled_to * turns);
+  const auto begin = ends.begin();
+  std::nth_element(begin, begin + to, ends.end());
+  const double last = *std::max_element(begin + to, ends.end());
+  const double settled = begin[to];
+  std::nth_element(begin, begin + from, begin + to);
+  const double pace = (settled - begin[from]) / std::max(1.0, static_cast<double>(to - from));
+  return {last, pace * warps};
 }
+
+/// Which warp's turn comes first; of those at one time that with the lowest number. Each warp has
+/// one turn at a time: a tree of losers (Knuth, The Art of Computer Programming 3, section 5.4.1),
+/// in which a new time of the first meets the losers on its way up, and nobody else.
+class FirstTurn {
+ public:
+  /// All at time 0.
+  explicit FirstTurn(std::size_t warps)
+      : leaves_(std::bit_ceil(std::max<std::size_t>(warps, 1))), losers_(leaves_) {
+    // All of the left half of a node have lower numbers than the right half: its first one loses.
+    for (std::size_t node = 1; node < leaves_; ++node) {
+      const std::size_t width = leaves_ / std::bit_floor(node);
+      const std::size_t first_of_right = (node - std::bit_floor(node)) * width + width / 2;
+      losers_[node] = {first_of_right < warps ? 0 : never, first_of_right};
+    }
+    first_ = {warps > 0 ? 0 : never, 0};
+  }
+
+  bool is_empty() const { return first_.time == never; }
+  std::size_t warp() const { return first_.warp; }
+
+  /// The first warp's next turn comes then. Another may be first now.
+  void move_to(double time) {
+    Turn turn{time, first_.warp};
+    for (std::size_t node = (leaves_ + turn.warp) / 2; node > 0; node /= 2) {
+      Turn& loser = losers_[node];
+      if (loser.is_before(turn)) std::swap(loser, turn);
+    }
+    first_ = turn;
+  }
+  /// The first warp has no further turn.
+  void remove() { move_to(never); }
+
+ private:
+  static constexpr double never = std::numeric_limits<double>::infinity();
+  struct Turn {
+    double time = never;
+    std::size_t warp = 0;
+    bool is_before(const Turn& other) const {
+      return time < other.time || (time == other.time && warp < other.warp);
+    }
+  };
+  std::size_t leaves_;
+  std::vector<Turn> losers_;  // below node n are 2n and 2n + 1; the leaves are the warps
+  Turn first_;
+};
 
 class StreamQueue {
  public:
@@ -76,52 +126,49 @@ class StreamQueue {
   };
 
   Result run(int rounds) {
-    int warp = 0;
+    std::vector<Turn> turns;  // by warp
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
-        turns_.push({.begin = 0,
-                     .time = 0,
-                     .end = 0,
-                     .warp = warp++,
-                     .warp_of_sm = i,
-                     .sm = sm,
-                     .round = 0,
-                     .is_read = traffic_.reads,
-                     .stage = Stage::issue});
+        turns.push_back({.begin = 0,
+                         .time = 0,
+                         .end = 0,
+                         .warp_of_sm = i,
+                         .sm = sm,
+                         .round = 0,
+                         .is_read = traffic_.reads,
+                         .stage = Stage::issue});
       }
     }
     std::vector<double> ends;
     std::vector<std::vector<double>> ends_of(sms_.size());
     std::vector<StreamWindow> windows;
-    ends.reserve(static_cast<std::size_t>(warp) * static_cast<std::size_t>(rounds));
-    while (!turns_.empty()) {
-      Turn turn = turns_.top();
-      turns_.pop();
+    ends.reserve(turns.size() * static_cast<std::size_t>(rounds));
+    FirstTurn first(turns.size());
+    while (!first.is_empty()) {
+      Turn& turn = turns[first.warp()];
       while (!advance(turn) && !traffic_.each_sm) {
       }
       if (turn.stage != Stage::done) {
-        turns_.push(turn);
+        first.move_to(turn.time);
         continue;
       }
       if (is_settled(turn.round, rounds)) windows.push_back({turn.sm, turn.end - turn.begin});
-      turn = {.begin = turn.end,
-              .time = turn.end,
-              .end = 0,
-              .warp = turn.warp,
-              .warp_of_sm = turn.warp_of_sm,
-              .sm = turn.sm,
-              .round = turn.round,
-              .is_read = turn.is_read,
-              .stage = Stage::issue};
+      turn.begin = turn.time = turn.end;
+      turn.end = 0;
+      turn.stage = Stage::issue;
       const bool goes_on = turn.is_read && traffic_.writes;
       if (!goes_on) {
         ends.push_back(turn.time);
         if (traffic_.each_sm) ends_of[turn.sm].push_back(turn.time);
       }
       turn.is_read = goes_on ? false : traffic_.reads;
-      if (goes_on || ++turn.round < rounds) turns_.push(turn);
+      if (goes_on || ++turn.round < rounds) {
+        first.move_to(turn.time);
+      } else {
+        first.remove();
+      }
     }
-    Result result{pace_of(std::move(ends), warp), {}, thin_out(windows)};
+    Result result{pace_of(std::move(ends), static_cast<int>(turns.size())), {}, thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
       result.of.push_back(pace_of(std::move(ends_of[sm]), traffic_.sms[sm].warps));
     }
@@ -136,15 +183,11 @@ class StreamQueue {
     double begin;  // when its warp began it
     double time;   // when it is there
     double end;    // when all before has served it
-    int warp;      // of the device
     int warp_of_sm;
     std::size_t sm;
     int round;
     bool is_read;
     Stage stage;
-    bool operator>(const Turn& other) const {
-      return time != other.time ? time > other.time : warp > other.warp;
-    }
   };
   struct Sm {
     Server issue, l1, port;
@@ -288,7 +331,6 @@ class StreamQueue {
   std::array<Server, static_cast<std::size_t>(limits::partitions)>
       crossings_;  // by partition of the SM
   Server dram_;
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   double row_left_ = 0;
   double waiting_write_bytes_ = 0;
   std::map<std::tuple<std::size_t, int, int>, double> answered_;  // by GPC, warp and round
