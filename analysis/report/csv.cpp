@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <iterator>
 #include <ostream>
 #include <string>
@@ -94,6 +95,40 @@ void add_rows(std::string& rows, std::string_view device, const Finding& finding
   rows += after;
 }
 
+/// Text on its way out: while some is written, more is put together. To write the long table of
+/// 10,000 devices, 19 GB, takes the kernel as long as it takes sonde to put it together.
+class Outflow {
+ public:
+  explicit Outflow(std::ostream& out) : out_(out) {}
+
+  /// To be added to, until the next call.
+  std::string& text() {
+    if (text_.size() >= enough_bytes) hand_over();
+    return text_;
+  }
+
+  /// To be called at the end.
+  void finish() {
+    hand_over();
+    writing_.wait();
+  }
+
+ private:
+  static constexpr std::size_t enough_bytes = std::size_t{8} << 20;
+
+  void hand_over() {
+    if (writing_.valid()) writing_.wait();
+    written_.swap(text_);
+    text_.clear();
+    writing_ = std::async(std::launch::async, [this] { out_ << written_; });
+  }
+
+  std::ostream& out_;
+  std::string text_;
+  std::string written_;
+  std::future<void> writing_;  // the last member: it ends before the others
+};
+
 void write_table(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                  const DeviceStream& devices, Elements elements) {
   out << "started_utc,uuid,name,node,rank,verdict,";
@@ -102,7 +137,7 @@ void write_table(std::ostream& out, const RunResult& run, const FleetAnalysis& a
       << "value,unit,status,confidence,samples,repeatability,reproducibility,replicates,modes,"
          "interval_low,interval_high,reason\n";
   const std::vector<Point> points = points_of(run.provenance);
-  std::string rows;  // of one device
+  Outflow rows(out);
   devices([&](std::size_t i, const DeviceResult& device) {
     std::vector<std::string> cells{run.provenance.started_utc,
                                    device.info.uuid,
@@ -116,14 +151,14 @@ void write_table(std::ostream& out, const RunResult& run, const FleetAnalysis& a
       add_cell(own, cell);
       own += ',';
     }
-    rows.clear();
+    std::string& text = rows.text();
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
-        add_rows(rows, own, finding, unit_of(analysis.registry, finding.metric), elements);
+        add_rows(text, own, finding, unit_of(analysis.registry, finding.metric), elements);
       }
     }
-    out << rows;
   });
+  rows.finish();
 }
 
 }  // namespace

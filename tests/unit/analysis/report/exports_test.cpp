@@ -1,0 +1,163 @@
+#include "analysis/fleet/reduce.hpp"
+#include "analysis/report/report.hpp"
+
+#include "unit/analysis/report/reported_fleets.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(CsvTest, long_has_a_row_per_element_and_escapes_quotes) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+
+  const std::string text = render_csv_long(run, analysis);
+
+  EXPECT_THAT(text, HasSubstr("placement.l1_latency_cycles,17,"));
+  EXPECT_THAT(text, HasSubstr("\"3 policies fit, \"\"lru\"\" among them\""));
+}
+
+TEST(CsvTest, has_a_row_per_finding_with_the_elements_of_a_vector_in_a_cell) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  maker::finding_of(lone.devices[0], "placement.l1_latency_cycles").value =
+      std::vector<double>{-31.5, 32, std::nan("")};
+  const auto [run, analysis] = rendered(lone);
+
+  const std::string text = render_csv(run, analysis);
+
+  EXPECT_THAT(text, HasSubstr(",metric,value,unit,"));
+  EXPECT_THAT(text, HasSubstr(",placement.l1_latency_cycles,'-31.5 32 nan,cycle,"));
+}
+
+/// More than is handed to the stream at once: 8 MiB.
+TEST(CsvTest, of_many_devices_is_whole_and_in_order) {
+  RunResult run = maker::healthy_fleet(24, 7);
+  for (DeviceResult& device : run.devices) {
+    maker::finding_of(device, "cache.l1.replacement").value = std::string(1 << 20, 'x');
+  }
+  const auto [fleet, analysis] = rendered(std::move(run));
+
+  const std::string text = render_csv(fleet, analysis);
+
+  ASSERT_GT(text.size(), std::size_t{24} << 20);
+  std::size_t begin = text.find('\n') + 1;
+  for (const DeviceResult& device : fleet.devices) {
+    for (const JobResult& job : device.jobs) {
+      for (const Finding& finding : job.findings) {
+        const std::size_t end = text.find('\n', begin);
+        const std::string_view row(text.data() + begin, end - begin);
+        ASSERT_THAT(row.substr(0, 200), HasSubstr(device.info.uuid));
+        ASSERT_THAT(row.substr(0, 300), HasSubstr("," + finding.metric + ","));
+        begin = end + 1;
+      }
+    }
+  }
+  EXPECT_EQ(begin, text.size());
+}
+
+TEST(MarkdownTest, escapes_what_would_break_a_table) {
+  RunResult run = maker::healthy_fleet(1, 7);
+  maker::finding_of(run.devices[0], "cache.l1.replacement").value = std::string("a|b");
+
+  const std::string text = render_markdown(run, reduce_fleet(run, maker::options()));
+
+  EXPECT_THAT(text, HasSubstr("| a\\|b |"));
+}
+
+TEST(PrometheusTest, samples_have_labels_and_no_timestamps) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+
+  const std::string text = render_prometheus(run, analysis);
+
+  EXPECT_THAT(text, HasSubstr("# TYPE sonde_cache_l1_size_bytes gauge\n"));
+  EXPECT_THAT(text, HasSubstr("sonde_cache_l1_size_bytes{UUID=\"" + run.devices[0].info.uuid +
+                              "\",Hostname=\"node01\"} 196608\n"));
+  EXPECT_THAT(text, HasSubstr("sonde_last_run_timestamp_seconds 1763691247\n"));
+}
+
+// A verdict that changes must stay one series; slot and cause stand in series of their own.
+TEST(PrometheusTest, verdict_keeps_its_identity_when_the_cause_changes) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+  const auto with_another_cause = [&](FleetAnalysis changed) {
+    for (DeviceVerdict& verdict : changed.verdicts) verdict.likely = FaultClass::memory;
+    return render_prometheus(run, changed);
+  };
+  const auto verdicts = [](const std::string& text) {
+    const auto begin = text.find("sonde_device_verdict{");
+    return text.substr(begin, text.find("# HELP", begin) - begin);
+  };
+
+  const std::string text = render_prometheus(run, analysis);
+
+  EXPECT_EQ(verdicts(text), verdicts(with_another_cause(analysis)));
+  const std::string identity = "UUID=\"" + run.devices[0].info.uuid + "\",Hostname=\"node01\"";
+  EXPECT_THAT(verdicts(text), HasSubstr("sonde_device_verdict{" + identity + "} "));
+  EXPECT_THAT(text, HasSubstr("sonde_device_info{" + identity +
+                              ",pci_bus_id=\"00000000:18:00.0\",serial=\""));
+  EXPECT_THAT(with_another_cause(analysis), HasSubstr(",likely=\"memory\"} 1\n"));
+}
+
+TEST(JunitTest, failed_device_is_a_failure_and_lost_one_an_error) {
+  RunResult bad = spoiled_fleet();
+  bad.devices[1].status = DeviceOutcome::lost;
+  bad.devices[1].reason = "no sign of life <120 s>";
+
+  const auto [run, analysis] = rendered(std::move(bad));
+  const std::string text = render_junit(run, analysis);
+
+  EXPECT_THAT(text, HasSubstr("failures=\"2\" errors=\"1\""));
+  EXPECT_THAT(text, HasSubstr("<error message=\"no sign of life &lt;120 s&gt;\"/>"));
+}
+
+TEST(ActionsTest, lists_name_only_nodes_that_fail) {
+  RunResult bad = maker::healthy_fleet(8, 7);
+  maker::scale_finding(bad.devices[5], "global.read_bytes_per_s", 0.8);
+
+  const auto [run, analysis] = rendered(std::move(bad));
+
+  EXPECT_EQ(render_exclude(run, analysis), "--exclude=node02");
+  EXPECT_EQ(render_drain(run, analysis),
+            "scontrol update nodename=node02 state=drain reason=\"sonde: verdict=fail gpu=" +
+                run.devices[5].info.uuid + " class=memory\"\n");
+  const Rendered well = rendered(maker::healthy_fleet(8, 7));
+  EXPECT_EQ(render_exclude(well.run, well.analysis), "");
+  EXPECT_EQ(render_drain(well.run, well.analysis), "");
+}
+
+TEST(MetricListTest, markdown_has_every_metric_under_its_job) {
+  const std::string text = render_metric_list(ListFormat::markdown);
+
+  for (const Metric& metric : all_metrics()) {
+    EXPECT_THAT(text, HasSubstr("| " + std::string(metric.name) + " |"));
+    EXPECT_THAT(text, HasSubstr("\n## " + std::string(metric.job) + "\n"));
+  }
+}
+
+TEST(MetricListTest, every_name_is_registered_once) {
+  for (const Metric& metric : all_metrics())
+    EXPECT_EQ(find_metric(metric.name), &metric) << metric.name;
+}
+
+TEST(ComparisonTest, says_what_moved_and_where) {
+  const RunResult before = maker::healthy_fleet(2, 1);
+  RunResult after = before;
+  maker::scale_finding(after.devices[1], "global.read_bytes_per_s", 0.9);
+
+  const std::string text = render_comparison(compare_runs(before, after, maker::options()));
+
+  EXPECT_THAT(text, StartsWith("2 GPUs in both runs, 1 changed value\n"));
+  EXPECT_THAT(text, HasSubstr("10 % less than before"));
+  EXPECT_THAT(text, HasSubstr(before.devices[1].info.uuid));
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,188 @@
+#include "analysis/fleet/reduce.hpp"
+#include "analysis/report/report.hpp"
+
+#include "unit/analysis/report/reported_fleets.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(TerminalTest, spoiled_fleet_reads_as_the_golden_file) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+  const std::string path = std::string(SONDE_GOLDEN_DIR) + "/fleet_of_four.txt";
+
+  const std::string text = render_terminal(run, analysis);
+
+  if (std::getenv("REGENERATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(text, read_file(path));
+}
+
+TEST(TerminalTest, what_is_wrong_comes_before_all_tables) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, StartsWith("Of 4 GPUs: 2 FAILED\n"));
+  EXPECT_LT(text.find(run.devices[2].info.uuid), text.find("METRICS"));
+  EXPECT_LT(text.find("node01 rank 2"), text.find("METRICS"));
+  EXPECT_LT(text.find("SM 17"), text.find("METRICS"));
+}
+
+TEST(TerminalTest, of_more_than_a_node_those_that_pass_are_folded) {
+  const auto [run, analysis] = rendered(maker::healthy_fleet(9, 1));
+  const auto [node, of_node] = rendered(maker::healthy_fleet(8, 1));
+
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("DEVICES\n  and 9 that pass\n"));
+  EXPECT_THAT(render_terminal(node, of_node), HasSubstr(node.devices[7].info.uuid));
+}
+
+TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
+  auto [run, analysis] = rendered(maker::healthy_fleet(4, 1));
+  const auto metric_of = [](std::string_view job) {
+    return Metric{"x", "1", MetricKind::continuous, Better::lower, job, "", ""};
+  };
+  run.devices[2].jobs.emplace_back().job = "ran_on_one";
+  std::vector<Metric> registry{metric_of("ran_on_one"), metric_of("one"), metric_of("one")};
+  analysis.registry = registry;
+  EXPECT_THAT(render_terminal(run, analysis),
+              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
+  EXPECT_THAT(render_markdown(run, analysis),
+              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one ("));
+
+  for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
+    registry.push_back(metric_of(job));
+  }
+  analysis.registry = registry;
+  EXPECT_THAT(render_terminal(run, analysis),
+              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more jobs (what "
+                        "each is for: sonde list jobs)\n"));
+  analysis.registry = {registry.data(), 1};
+  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
+}
+
+TEST(TerminalTest, tables_are_as_wide_as_the_terminal) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+  const std::string text = render_terminal(run, analysis, Colour::off, 100);
+  const std::string devices =
+      text.substr(text.find("\nDEVICES"), text.find("\nMETRICS") - text.find("\nDEVICES"));
+
+  std::istringstream lines(devices);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 130u) << line;
+  EXPECT_GT(std::ranges::count(devices, '\n'), 7);
+}
+
+TEST(TerminalTest, colour_is_off_unless_asked_for) {
+  const auto [run, analysis] = rendered(spoiled_fleet());
+
+  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(render_terminal(run, analysis, Colour::on), HasSubstr("\x1b[1;31mFAIL\x1b[0m"));
+}
+
+TEST(TerminalTest, replicated_findings_show_how_replicates_differ) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  Finding& latency = maker::finding_of(lone.devices[0], "latency.dram_cycles");
+  latency.samples = 4321;
+  latency.repeatability = 0.125;
+  latency.reproducibility = 2.5;
+  latency.replicates = 7;
+  latency.modes = {620, 680};
+  latency.interval = Interval{600, 700};
+  const auto [run, analysis] = rendered(lone);
+
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, testing::ContainsRegex("latency.dram_cycles .* 2.5 cycle +7 "));
+  EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual edge from 600 cycle to 700"));
+  EXPECT_THAT(text, Not(HasSubstr("4321")));
+  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  const auto& finding = json.at("devices").at(0).at("findings").at("latency.dram_cycles");
+  EXPECT_EQ(finding.at("reproducibility"), 2.5);
+  EXPECT_EQ(finding.at("replicates"), 7);
+  EXPECT_EQ(finding.at("modes"), (std::vector<double>{620, 680}));
+  EXPECT_EQ(finding.at("interval"), (std::vector<double>{600, 700}));
+  EXPECT_THAT(render_csv_long(run, analysis), HasSubstr(",4321,0.125,2.5,7,620 680,600,700,"));
+}
+
+TEST(TerminalTest, time_of_each_job_is_the_median_of_the_devices) {
+  RunResult fleet = maker::healthy_fleet(3, 7);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (JobResult& job : fleet.devices[i].jobs) job.elapsed_s = job.device_s = 0;
+    JobResult& job = fleet.devices[i].jobs.at(0);
+    job.job = "tlb";
+    job.elapsed_s = std::vector{2.0, 9.0, 4.0}[i];
+    job.device_s = std::vector{0.5, 1.0, 3.0}[i];
+  }
+  const auto [run, analysis] = rendered(fleet);
+
+  EXPECT_THAT(render_terminal(run, analysis), testing::ContainsRegex("tlb +4.00 +25 %"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("<h2>Time (median of the devices)</h2>"));
+}
+
+TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
+  RunResult lone = maker::healthy_fleet(1, 7);
+  maker::finding_of(lone.devices[0], "cache.l1.replacement") =
+      not_resolvable("cache.l1.replacement", "3 policies fit");
+
+  const auto [run, analysis] = rendered(std::move(lone));
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, StartsWith("ALL WELL: 1 GPU passed\n"));
+  EXPECT_THAT(text, HasSubstr("a GPU without peers, and no reference values of this model"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("latency.dram_cycles +6[0-9]+ cycle +8 cycle +512"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("cache.l1.replacement +not resolvable .*3 policies"));
+}
+
+TEST(TerminalTest, a_summary_draws_the_devices_in_words_and_leaves_values_to_the_export) {
+  const auto [run, analysis] = rendered(maker::healthy_fleet(4, 7));
+  const std::string text = render_terminal(run, analysis, Colour::off, 0, Detail::summary);
+  EXPECT_THAT(text, HasSubstr(": what most of 4 say\n"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("    L2 +[0-9.]+ MiB"));
+  EXPECT_THAT(text, Not(HasSubstr("METRICS of")));
+  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("METRICS of"));
+}
+
+TEST(TerminalTest, lost_and_unmeasured_devices_are_in_the_headline) {
+  RunResult gaps = maker::healthy_fleet(4, 7);
+  gaps.devices[1].status = DeviceOutcome::lost;
+  gaps.unaudited.push_back({"node01", "GPU-unseen"});
+
+  const auto [run, analysis] = rendered(std::move(gaps));
+  const std::string text = render_terminal(run, analysis);
+
+  EXPECT_THAT(text, StartsWith("Of 5 GPUs: 1 LOST, 1 NOT MEASURED\n"));
+  EXPECT_THAT(text, HasSubstr("GPU-unseen"));
+}
+
+TEST(TerminalTest, missing_results_are_not_well) {
+  RunResult gaps = maker::healthy_fleet(4, 7);
+  gaps.devices[1].jobs[1].findings[1].status = Status::failed;
+
+  const auto [run, analysis] = rendered(std::move(gaps));
+
+  EXPECT_THAT(render_terminal(run, analysis), StartsWith("Of 4 GPUs: 1 RESULT MISSING\n"));
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
+}
+
+}  // namespace
+}  // namespace sonde
