@@ -248,7 +248,8 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
-  progress.measured(own_uuid && !plan.fills_budget() ? plan.jobs_total() : 0);
+  const int all_jobs = plan.fills_budget() ? progress.jobs_done() : plan.jobs_total();
+  progress.measured(own_uuid ? all_jobs : 0);
   const NodeView node{
       .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
       .most_gpus = most_gpus_of_node(views, assignment)};

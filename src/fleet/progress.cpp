@@ -143,6 +143,11 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   const auto again = std::ranges::count(ranks, RankState::measuring_again, &Progress::state);
   if (again > 0) text += fmt::format(", {} GPU(s) measured again", again);
+  const bool all_done = std::ranges::all_of(
+      ranks, [](const Progress& rank) { return rank.state == RankState::done; });
+  if (all_done && !ranks.empty() && ranks.size() == static_cast<std::size_t>(ranks.front().ranks)) {
+    text += ", the run file is written and analysed";
+  }
   if (!slowest) return text;
   text += fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
                       escape_terminal(slowest->node), escape_terminal(slowest->job),

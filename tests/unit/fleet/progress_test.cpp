@@ -114,6 +114,19 @@ TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
   EXPECT_EQ(summarize_progress({done}), "10 of 10 device jobs done");
 }
 
+TEST(ProgressTest, summary_says_what_takes_time_when_all_have_measured) {
+  Progress first = at_work(0, 10);
+  Progress second = at_work(1, 10);
+  first.ranks = second.ranks = 2;
+  first.state = second.state = RankState::done;
+
+  EXPECT_EQ(summarize_progress({first, second}),
+            "20 of 20 device jobs done, the run file is written and analysed");
+  EXPECT_EQ(summarize_progress({first}), "10 of 10 device jobs done") << "one is yet to begin";
+  second.state = RankState::measuring_again;
+  EXPECT_THAT(summarize_progress({first, second}), testing::Not(HasSubstr("run file")));
+}
+
 TEST(ProgressTest, description_has_a_line_per_rank) {
   const test::TemporaryFolder folder;
   ProgressFile(folder.path(), 0).update(at_work(0, 3));
