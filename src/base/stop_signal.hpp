@@ -6,7 +6,7 @@ namespace sonde {
 /// From now on SIGUSR1 and SIGTERM are noted, and do nothing else.
 void note_stop_signals();
 
-/// True once one of them came: measuring ends at the next job border.
+/// True once one of them came: measuring ends at the next job border, or some time later.
 bool stop_requested();
 
 /// True once SIGTERM came: SIGKILL follows within some 30 s.

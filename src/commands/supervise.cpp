@@ -32,6 +32,10 @@ constexpr int most_workers = 4;
 // So many workers in a row that did not come as far as a job.
 constexpr int most_without_job = 2;
 constexpr auto poll_pause = std::chrono::milliseconds(50);
+// What a job that is under way when a stop is asked for may still take. Slurm sends SIGKILL 30 s
+// after SIGTERM, and the ranks are yet to meet; a warning (SIGUSR1) comes minutes before.
+const Seconds urgent_stop_limit = Seconds(10) * deadline_factor();
+const Seconds stop_limit = Seconds(60) * deadline_factor();
 // Reading the digest of a device takes some 4 ms (10,000 devices: 40 s).
 const Seconds judge_limit = Seconds(60) * deadline_factor();
 // A worker whose time is over ends at its next probe, which is bounded to seconds.
@@ -41,6 +45,7 @@ constexpr Seconds bounded_margin{15};
 struct Limits {
   Seconds job = Seconds::max();
   Seconds all = Seconds::max();
+  bool ends_by_signal = false;  // a job that does not end soon after a stop signal is given up
 };
 
 /// One worker from its start to its end.
@@ -55,10 +60,11 @@ class Watch {
   Report wait() {
     while (true) {
       progress_.tick();
-      if (stop_requested() && !told_to_stop_) {
+      if (stop_requested() && !told_to_stop_at_) {
         keeper_.stop();
-        told_to_stop_ = true;
+        told_to_stop_at_ = Clock::now();
       }
+      if (stop_is_urgent() && !urgent_since_) urgent_since_ = Clock::now();
       if (!killed_at_) check_deadlines();
       if (killed_at_ && Clock::now() - *killed_at_ > kill_limit) {
         unkillable_ = true;
@@ -66,7 +72,7 @@ class Watch {
       }
       const auto event = keeper_.next(poll_pause);
       if (!event) continue;
-      if (event->ended) return last_ ? *last_ : lost(event->end);
+      if (event->ended) return lost(event->end);
       take(report_from_json(event->said));
     }
   }
@@ -94,7 +100,15 @@ class Watch {
       kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.job.count()));
     } else if (now - began_ > limits_.all) {
       kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.all.count()));
+    } else if (limits_.ends_by_signal && is_stop_overdue(now)) {
+      given_up_by_signal_ = true;
+      kill("");
     }
+  }
+
+  bool is_stop_overdue(Clock::time_point now) const {
+    return (told_to_stop_at_ && now - *told_to_stop_at_ > stop_limit) ||
+           (urgent_since_ && now - *urgent_since_ > urgent_stop_limit);
   }
 
   void kill(std::string why) {
@@ -105,6 +119,11 @@ class Watch {
 
   Report lost(const std::string& end) const {
     if (last_) return *last_;
+    if (given_up_by_signal_) {
+      const std::string what = job_.empty() ? "opening the GPU" : "the job " + job_;
+      log_local(fmt::format("{} did not end soon after the signal: it is left for --resume", what));
+      return {.kind = ReportKind::stopped};
+    }
     return {.kind = ReportKind::job_lost,
             .job = job_,
             .reason = fmt::format("the worker process {}",
@@ -119,7 +138,9 @@ class Watch {
   Clock::time_point heard_ = began_;
   Clock::time_point job_began_ = began_;
   std::optional<Report> last_;
-  bool told_to_stop_ = false;
+  std::optional<Clock::time_point> told_to_stop_at_;
+  std::optional<Clock::time_point> urgent_since_;
+  bool given_up_by_signal_ = false;
   std::optional<Clock::time_point> killed_at_;
   std::string why_killed_;
   bool unkillable_ = false;
@@ -180,7 +201,7 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
   const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {
-    Watch watch(keeper, task, {.job = job_limit}, progress);
+    Watch watch(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
       case ReportKind::measured: return {};

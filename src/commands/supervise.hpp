@@ -29,7 +29,8 @@ void ask_devices(Keeper& keeper, int rank);
 std::vector<DeviceChoice> hear_devices(Keeper& keeper);
 
 /// Has the device measured, by a new worker after each job that took one along, up to a bounded
-/// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not.
+/// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not. A
+/// job that goes on for 10 s after SIGTERM, or for 60 s after SIGUSR1, is left for --resume.
 /// @param task of the first worker
 /// @param given_up why the device cannot be measured, known from an earlier point; else empty
 Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,

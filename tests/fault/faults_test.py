@@ -196,6 +196,21 @@ class SignalTest(WorkerTest):
                     self.check_whole(reference)
                     (self.folder / "run.h5").unlink()
 
+    def test_a_job_that_goes_on_after_sigterm_is_left_for_resume(self):
+        """Its worker stands still, as one in a long soak seems to; SIGKILL would come after 30 s."""
+        reference = self.undisturbed()
+        child = self.start(self.command("sim:gtx980"))
+        self.wait_until(self.is_measuring, child)
+        for worker in self.workers():
+            os.kill(worker.pid, signal.SIGSTOP)
+        child.send_signal(signal.SIGTERM)
+        begin = time.time()
+        self.assertEqual(self.finish(child), RESUMABLE, self.said)
+        self.assertLess(time.time() - begin, 20)
+        self.assertIn("did not end soon after the signal", self.said)
+        self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), OK, self.said)
+        self.check_whole(reference)
+
     def test_a_killed_worker_costs_one_job(self):
         """It is killed while a launch of BAD_JOB hangs, within the 2 s of the watchdog."""
         reference = self.undisturbed()

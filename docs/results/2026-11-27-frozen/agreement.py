@@ -1,4 +1,4 @@
-"""How often the runs on each GPU say the same of its structure, from structure.csv beside this script.
+"""How often the runs on each GPU say the same of its structure, from structure.csv beside this script or the table named.
 
 structure.csv holds the rows on structure and sharing of what `sonde export --format csv-long` wrote of each run. Prints the
 metrics whose sure values (confidence 0.95 and more) differ, those that are sure in a part of the runs only, and how many
@@ -8,14 +8,15 @@ are the same and sure in all.
 import collections
 import csv
 import pathlib
+import sys
 
 SURE = 0.95
 
 
-def count_answers():
+def count_answers(path):
     """By GPU and metric: how many runs gave each answer; None for those that are not sure."""
     answers = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
-    with pathlib.Path(__file__).with_name("structure.csv").open(newline="") as table:
+    with path.open(newline="") as table:
         for row in csv.DictReader(table):
             is_sure = float(row["confidence"] or 0) >= SURE
             answers[row["gpu"]][row["metric"]][(row["value"], row["status"]) if is_sure else None] += 1
@@ -23,7 +24,8 @@ def count_answers():
 
 
 def main():
-    for gpu, metrics in count_answers().items():
+    beside = pathlib.Path(__file__).with_name("structure.csv")
+    for gpu, metrics in count_answers(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else beside).items():
         totals = collections.Counter()
         for metric, answers in sorted(metrics.items()):
             sure = {answer for answer in answers if answer is not None}
