@@ -40,6 +40,8 @@ fs::path mark_path(const fs::path& parts, const std::string& job, int rank, cons
 
 /// @returns whether the mark was not there
 bool write_mark(const fs::path& path, int writer, const WorkSpan& span) {
+  std::error_code ignored;  // another rank may have made the folder
+  fs::create_directory(path.parent_path(), ignored);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return false;
   const std::string text =
@@ -188,7 +190,6 @@ void leave_turns(const fs::path& parts, const std::string& job, int rank) {
 void clear_turns(const fs::path& parts) {
   std::error_code ignored;
   fs::remove_all(folder_of(parts), ignored);
-  fs::create_directory(folder_of(parts), ignored);
 }
 
 }  // namespace sonde

@@ -39,7 +39,7 @@ double longest_turns_s(const TurnLimits& limits, std::size_t ranks);
 /// this rank's any more, and that there are no further ones.
 class Turns {
  public:
-  /// @param parts that `clear_turns` prepared
+  /// @param parts where `clear_turns` removed earlier marks
   /// @param job that the ranks take turns for
   /// @param ranks of the node, ascending, with `own`
   Turns(std::filesystem::path parts, std::string job, std::vector<int> ranks, int own,
@@ -88,7 +88,7 @@ class Turns {
 /// Whatever this rank has not done yet for that job it will not do: nobody waits for it.
 void leave_turns(const std::filesystem::path& parts, const std::string& job, int rank);
 
-/// Makes the place for marks, without those of an earlier run. By rank 0, before any rank works.
+/// Removes the marks of an earlier run. By rank 0, before any rank works.
 void clear_turns(const std::filesystem::path& parts);
 
 }  // namespace sonde

@@ -82,6 +82,8 @@ class FillTest(NightTest):
         for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
             os.kill(process.pid, signal.SIGKILL)
         self.finish(child)
+        folders = [path for path in (self.folder / "run.h5.parts").iterdir() if path.is_dir()]
+        self.assertLessEqual(len(folders), max(self.repeats_done().values()) + 1)  # one is begun
         shutil.copytree(self.folder / "run.h5.parts", self.folder / "kept.parts")
         done = subprocess.run([SONDE, "merge", "kept.parts", "-o", "merged.h5"], cwd=self.folder,
                               text=True, timeout=60, check=False, stdout=subprocess.DEVNULL,
