@@ -162,6 +162,7 @@ Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const S
     Task task = task_of(context, TaskKind::measure);
     task.point = i;
     task.device = mine.device;
+    make_point_folder(plan.points[i].parts, plan.points.size());
     supervise(plan.points[i], task, context.keeper, progress, mine.given_up);
   }
   return rendezvous(context.mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},

@@ -189,6 +189,7 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
       supervised.stopped_early = true;
       break;
     }
+    make_point_folder(point.parts, plan.points.size());
     supervised = supervise(point,
                            {.kind = TaskKind::measure,
                             .rank = context.mpi.rank(),

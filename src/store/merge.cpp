@@ -282,6 +282,7 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
     if (!wanted || fs::exists(finished_shard(parts, device.info.uuid), error)) continue;
     ResumeFrom from{.run = run, .keep = {}, .builds_on = {}};
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
+    make_point_folder(parts, points_now.size());
     ResumedShard resumed = Shard::resume(parts, device, at_point(before, point), from);
     resumed.shard.finish(device);
     write_digest(finished_shard(parts, device.info.uuid), device, point.config_hash);

@@ -143,6 +143,11 @@ fs::path point_folder(const fs::path& parts, std::size_t points, const std::stri
   return points > 1 ? parts / config_hash : parts;
 }
 
+void make_point_folder(const fs::path& folder, std::size_t points) {
+  std::error_code failed;  // then creating a shard there says why
+  if (points > 1) fs::create_directory(folder, failed);
+}
+
 std::vector<fs::path> list_shards(const fs::path& parts) {
   std::vector<fs::path> shards = list_shards_in(parts);
   std::error_code error;

@@ -24,6 +24,10 @@ std::filesystem::path parts_folder(const std::filesystem::path& out);
 std::filesystem::path point_folder(const std::filesystem::path& parts, std::size_t points,
                                    const std::string& config_hash);
 
+/// Makes that folder, before the first shard of its point. Not `parts` itself: when that is gone,
+/// what was measured is.
+void make_point_folder(const std::filesystem::path& folder, std::size_t points);
+
 /// Shards in that folder and in those of its points, finished or not; of a GPU with both, the
 /// finished one. Sorted by name.
 std::vector<std::filesystem::path> list_shards(const std::filesystem::path& parts);

@@ -172,8 +172,6 @@ Shard::~Shard() {
 
 Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceResult& device,
                    const Provenance& provenance) {
-  std::error_code failed;  // then creating the file says why
-  fs::create_directories(path.parent_path(), failed);
   auto state = std::make_unique<State>();
   state->path = path;
   state->finished = finished;
