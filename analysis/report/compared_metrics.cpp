@@ -23,8 +23,11 @@ double largest_fraction(const MetricStatistics& statistics) {
   return largest;
 }
 
-bool is_compared(const MetricStatistics& statistics) {
-  return statistics.kind == MetricKind::continuous && statistics.n > 1 &&
+/// What says more of a method's scatter than of the devices is left out.
+bool is_compared(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
+  const Metric* metric = find_metric(statistics.metric, analysis.registry);
+  const bool says_something = metric == nullptr || metric->not_compared.empty();
+  return says_something && statistics.kind == MetricKind::continuous && statistics.n > 1 &&
          largest_fraction(statistics) > 0;
 }
 
@@ -33,7 +36,7 @@ bool is_compared(const MetricStatistics& statistics) {
 std::vector<ComparedMetric> compared_metrics(const RunResult& run, const FleetAnalysis& analysis) {
   std::set<std::string_view> names;
   for (const MetricStatistics& statistics : analysis.statistics) {
-    if (is_compared(statistics)) names.insert(statistics.metric);
+    if (is_compared(analysis, statistics)) names.insert(statistics.metric);
   }
   std::vector<Metric> registry;
   std::ranges::copy_if(analysis.registry, std::back_inserter(registry),
@@ -41,7 +44,7 @@ std::vector<ComparedMetric> compared_metrics(const RunResult& run, const FleetAn
   std::vector<Series> all = collect_series(run, analysis.groups, registry);
   std::vector<ComparedMetric> compared;
   for (const MetricStatistics& statistics : analysis.statistics) {
-    if (!is_compared(statistics)) continue;
+    if (!is_compared(analysis, statistics)) continue;
     const auto series = std::ranges::find_if(all, [&](const Series& one) {
       return one.metric == statistics.metric && one.summary == statistics.summary &&
              one.group == statistics.group;

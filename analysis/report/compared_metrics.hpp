@@ -14,8 +14,8 @@ struct ComparedMetric {
   Series series;                                 // with a reference above 0
 };
 
-/// Continuous metrics, and summaries of per-SM maps, in which a device of the group is out; the one
-/// with the largest fraction of the median first.
+/// Continuous metrics that devices are compared by, and summaries of per-SM maps, in which a device
+/// of the group is out; the one with the largest fraction of the median first.
 std::vector<ComparedMetric> compared_metrics(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Whether the device has a finding of some weight about it.

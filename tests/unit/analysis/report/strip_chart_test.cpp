@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -37,6 +38,23 @@ TEST(StripChartTest, a_metric_with_a_finding_comes_first_and_says_who_is_out) {
   const double value = metric.at("values").at(out);
   EXPECT_NEAR(value / metric.at("median").get<double>(), 0.8, 0.02) << "in the unit of the median";
   EXPECT_TRUE(chart->data.at("metrics").back().at("out").empty()) << "others follow";
+}
+
+TEST(StripChartTest, metrics_that_are_not_compared_are_left_out) {
+  RunResult run = maker::healthy_fleet(8, 7);
+  maker::scale_finding(run.devices[5], "global.read_bytes_per_s", 0.8);
+  FleetAnalysis analysis = reduce_fleet(run, maker::options());
+  ASSERT_NE(metric_of(*strip_chart(run, analysis), "global.read_bytes_per_s"), nullptr);
+
+  std::vector<Metric> registry(analysis.registry.begin(), analysis.registry.end());
+  for (Metric& metric : registry) {
+    if (metric.name == "global.read_bytes_per_s") metric.not_compared = "why";
+  }
+  analysis.registry = registry;
+
+  const auto chart = strip_chart(run, analysis);
+  ASSERT_TRUE(chart) << "of the others";
+  EXPECT_EQ(metric_of(*chart, "global.read_bytes_per_s"), nullptr);
 }
 
 TEST(StripChartTest, a_count_that_differs_is_drawn_too) {
