@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <unordered_set>
 
 namespace sonde::layout {
 namespace {
@@ -89,22 +88,28 @@ PathPart part_of(const ChaseProbe& probe, LoadPath path, std::uint64_t span_byte
   return part;
 }
 
-/// Sectors of the buffer that the lanes of a part load from or store to.
-std::unordered_set<std::uint64_t> sectors_of(const PathPart& part) {
+/// Sectors of the buffer that the lanes of a part load from or store to, sorted.
+std::vector<std::uint64_t> sectors_of(const PathPart& part) {
   constexpr WordLayout words;
   constexpr std::uint64_t sector_bytes = words.word_bytes * words.group_words;
-  std::unordered_set<std::uint64_t> sectors;
+  std::vector<std::uint64_t> sectors;
   for (const ChaseLane& lane : part.probe.lanes) {
     if (!reads_buffer(lane.path)) continue;
-    for (std::uint64_t offset : lane.offsets_bytes) sectors.insert(offset / sector_bytes);
-    for (std::uint64_t offset : lane.stored_offsets_bytes) sectors.insert(offset / sector_bytes);
+    for (std::uint64_t offset : lane.offsets_bytes) sectors.push_back(offset / sector_bytes);
+    for (std::uint64_t offset : lane.stored_offsets_bytes) sectors.push_back(offset / sector_bytes);
   }
+  std::ranges::sort(sectors);
   return sectors;
 }
 
 void check_sectors(const PathPart& one, const PathPart& other) {
+  const auto reads = [](const ChaseLane& lane) { return reads_buffer(lane.path); };
+  if (std::ranges::none_of(one.probe.lanes, reads)) return;
+  if (std::ranges::none_of(other.probe.lanes, reads)) return;
   const auto taken = sectors_of(one);
-  const auto is_taken = [&](std::uint64_t sector) { return taken.contains(sector); };
+  const auto is_taken = [&](std::uint64_t sector) {
+    return std::ranges::binary_search(taken, sector);
+  };
   if (std::ranges::none_of(sectors_of(other), is_taken)) return;
   throw_device_error(
       "lanes of different load paths access one sector (each path has words of its own, and would "

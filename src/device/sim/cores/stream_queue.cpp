@@ -17,7 +17,7 @@ namespace sonde::sim {
 namespace {
 
 // Turns that are played out; the queue has settled well before the end of them.
-constexpr int played_turns = 60'000;
+constexpr int played_turns = 24'000;
 constexpr int least_rounds = 12;
 constexpr int most_rounds = 256;
 // The settled pace is measured between these parts of all turns.
